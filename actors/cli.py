@@ -1,0 +1,214 @@
+"""The command line: what a person does with the memory, and how an agent's client starts the server.
+
+Each command imports what it needs when it runs, so that `--help` and `serve` start at once.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import typer
+
+if TYPE_CHECKING:
+    from actors.front.operations import Operations, Progress
+
+app = typer.Typer(
+    name="context-graph",
+    help="Long-term memory for AI agents: thirteen embeddings a memory, one append-only log.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Data = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        envvar="CONTEXT_GRAPH_DATA",
+        file_okay=False,
+        show_default="the platform's data directory",
+        help="The store's folder.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="Project or person.")]
+Session = Annotated[str | None, typer.Option("--session", "-s", help="The conversation it is a turn of.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="May be given several times.")]
+
+
+def data_folder(chosen: Path | None) -> Path:
+    """Return the store's folder: the one that was named, or the platform's own."""
+    import platformdirs
+
+    return chosen or Path(platformdirs.user_data_dir("context-graph"))
+
+
+@contextmanager
+def _told_plainly() -> Iterator[None]:
+    """End with one sentence and status 1, not with a traceback, when the store or the request is at fault."""
+    from actors.faults import Fault
+    from events.log import LogError
+
+    try:
+        yield
+    except (Fault, LogError) as error:
+        typer.secho(f"context-graph: {error}", err=True, fg="red")
+        raise typer.Exit(1) from None
+
+
+def _perform(
+    data: Path | None, work: Callable[[Operations, Progress], Coroutine[Any, Any, Any]], *, quiet: bool = False
+) -> Any:
+    """Open the store, do one thing with a progress bar on standard error, and close it."""
+    import anyio
+
+    from actors.front.operations import Operations
+    from actors.hub import opened
+    from actors.views import progress_bar
+
+    async def run() -> Any:
+        with progress_bar(quiet=quiet) as progress, opened(data_folder(data)) as hub:
+            return await work(Operations(hub), progress)
+
+    with _told_plainly():
+        return anyio.run(run)
+
+
+def _print(answer: Any) -> None:
+    sys.stdout.write(json.dumps(answer, ensure_ascii=False, indent=2) + "\n")
+
+
+@app.command()
+def serve(
+    data: Data = None,
+    *,
+    standalone: Annotated[
+        bool, typer.Option("--standalone", help="Keep store and server in one process (so far the only way).")
+    ] = False,
+) -> None:
+    """Speak MCP on standard input and output, for an agent's client."""
+    del standalone  # accepted already, so that what clients are configured with today stays right
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="context-graph: %(levelname)s %(message)s")
+    import anyio
+
+    from actors.front.server import serve as serve_client
+    from actors.hub import opened
+
+    async def run() -> None:
+        with opened(data_folder(data)) as hub:
+            await serve_client(hub)
+
+    with _told_plainly():
+        anyio.run(run)
+
+
+@app.command()
+def store(
+    content: Annotated[str, typer.Argument(help="The text to remember; - reads it from standard input.")],
+    data: Data = None,
+    namespace: Namespace = None,
+    session: Session = None,
+    tags: Tags = None,
+    importance: Annotated[float, typer.Option(help="0 to 1.")] = 0.5,
+    modality: Annotated[str, typer.Option(help="text, code, structured, mixed, audio (a transcript).")] = "text",
+    rationale: Annotated[str | None, typer.Option("--rationale", "-r", help="Why it is worth keeping.")] = None,
+    created_at: Annotated[str | None, typer.Option(help="ISO 8601, when it isn't now.")] = None,
+    link_to: Annotated[list[str] | None, typer.Option(help="Id of a memory that it belongs with.")] = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Store one memory."""
+    from actors.front.schemas import DEFAULT_NAMESPACE, StoreMemory, parse
+
+    with _told_plainly():
+        params = parse(
+            {
+                "content": sys.stdin.read() if content == "-" else content,
+                "namespace": namespace or DEFAULT_NAMESPACE,
+                "session": session,
+                "tags": tags or [],
+                "importance": importance,
+                "modality": modality,
+                "rationale": rationale,
+                "created_at": created_at,
+                "link_to": link_to or [],
+            },
+            StoreMemory,
+        )
+    answer = _perform(data, lambda operations, progress: operations.store_memory(params, progress), quiet=as_json)
+    if as_json:
+        _print(answer)
+        return
+    from actors.views import stored
+
+    stored(answer)
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="A question or keywords.")],
+    data: Data = None,
+    namespace: Namespace = None,
+    session: Session = None,
+    tags: Tags = None,
+    top_k: Annotated[int, typer.Option("--top-k", "-k", help="1 to 100.")] = 5,
+    profile: Annotated[str, typer.Option("--profile", "-p", help="What the question is about.")] = "auto",
+    *,
+    as_json: Json = False,
+) -> None:
+    """Find memories, and see which spaces found them."""
+    from actors.front.schemas import SearchGraph, parse
+
+    with _told_plainly():
+        params = parse(
+            {
+                "query": query,
+                "namespace": namespace,
+                "session": session,
+                "tags": tags or [],
+                "top_k": top_k,
+                "profile": profile,
+                "explain": True,
+            },
+            SearchGraph,
+        )
+    answer = _perform(data, lambda operations, progress: operations.search_graph(params, progress), quiet=as_json)
+    if as_json:
+        _print(answer)
+        return
+    from actors.views import found
+
+    found(answer)
+
+
+@app.command()
+def status(data: Data = None, *, as_json: Json = False) -> None:
+    """Show what the store holds, which models fill the spaces, and how long things take."""
+    answer = _perform(data, lambda operations, _progress: operations.status(), quiet=True)
+    if as_json:
+        _print(answer)
+        return
+    from actors.views import state
+
+    state(answer)
+
+
+@app.command()
+def history(
+    memory: Annotated[UUID, typer.Argument(help="The memory's id.")], data: Data = None, *, as_json: Json = False
+) -> None:
+    """Tell what happened to a memory, from the log."""
+    answer = _perform(data, lambda operations, _progress: operations.history(memory), quiet=True)
+    if as_json:
+        _print(answer)
+        return
+    from actors.views import life
+
+    life(answer)

@@ -1,0 +1,1 @@
+"""Finds and compares memories in the thirteen spaces."""

@@ -1,0 +1,167 @@
+"""The five stages of a search, over an atlas (design 5; facts 7.1).
+
+1. Sparse recall (E6, E13) and 2. the prefix of E1 name candidates. 3. Every space that weighs anything is scored on
+them by row, and fused. 4. Alignment with the North Star, once there is one. 5. Late interaction (E12) joins the fused
+score with its weight. Then each turn borrows from its neighbours in the session. No threshold is ever applied to a
+fused score.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from time import perf_counter
+
+import numpy as np
+
+from actors.comparator import fusion, profiles
+from actors.messages import Found, Hit, Search, SpaceScore, Stage
+from events.fingerprint import Dense, Embedding, Float32, Sparse
+from projections.arrays import Mask, Rows, Scores, best
+from projections.atlas import Atlas
+
+RECALL = 128
+"""Candidates that each way of recall may name, at least; more when more are asked for."""
+
+KEPT = 256
+"""Candidates that late interaction looks at."""
+
+FOCUS = 48
+"""Best candidates whose neighbouring turns are looked at too."""
+
+REACH = 2
+"""Turns on either side that count as neighbours."""
+
+WORDS = ("e6_sparse", "e13_splade")
+MEANING = "e1_semantic"
+LATE = "e12_late_interaction"
+
+
+class _Stages:
+    """Keeps count and time of each stage."""
+
+    def __init__(self) -> None:
+        self.done: list[Stage] = []
+        self._since = perf_counter()
+
+    def finish(self, name: str, candidates: int) -> None:
+        now = perf_counter()
+        self.done.append(Stage(name=name, candidates=candidates, milliseconds=(now - self._since) * 1e3))
+        self._since = now
+
+
+def applied_weights(profile: profiles.Profile, question: str, spoken: Mapping[str, Embedding]) -> profiles.Weights:
+    """Return the profile's weights, shared out among the spaces that the question speaks to; they sum to 1."""
+    weights = {key: weight for key, weight in profiles.weights(profile, question).items() if key in spoken}
+    total = sum(weights.values())
+    return {key: weight / total for key, weight in weights.items()}
+
+
+def recall_by_words(atlas: Atlas, query: Mapping[str, Embedding], eligible: Mask, count: int) -> Rows:
+    """Return the candidates that E6 and E13 name, ascending."""
+    spoken = [(key, query[key]) for key in WORDS]
+    named = [atlas.recall_sparse(key, words, count, eligible) for key, words in spoken if isinstance(words, Sparse)]
+    return np.unique(np.concatenate(named))
+
+
+def recall_by_meaning(atlas: Atlas, query: Mapping[str, Embedding], eligible: Mask, count: int) -> Rows:
+    """Return the candidates that the prefix of E1 names, the nearest first."""
+    return atlas.recall_prefix(_meaning(query), count, eligible)
+
+
+def _meaning(query: Mapping[str, Embedding]) -> Float32:
+    embedding = query[MEANING]
+    if not isinstance(embedding, Dense):
+        raise TypeError(f"{MEANING} is dense")
+    return embedding.array.astype(np.float32)
+
+
+def search(atlas: Atlas, request: Search) -> Found:
+    """Rank the memories that the filter lets through; pure but for the clock that times the stages."""
+    stages = _Stages()
+    query = request.embeddings
+    weights = applied_weights(request.profile, request.text, query)
+    direction = profiles.direction(request.text)
+    eligible = atlas.facets.eligible(request.filter)
+
+    count = max(RECALL, 2 * request.limit)
+    rows = recall_by_words(atlas, query, eligible, count)
+    stages.finish("sparse recall", len(rows))
+    rows = np.union1d(rows, recall_by_meaning(atlas, query, eligible, count))
+    stages.finish("prefix recall", len(rows))
+    if not len(rows):
+        return Found(hits=(), profile=request.profile, weights=weights, stages=tuple(stages.done))
+
+    def evidence(keys: Iterable[str], rows: Rows) -> dict[str, Scores]:
+        return {key: atlas.relevance(key, query[key], rows, direction=direction) for key in keys}
+
+    scores = evidence((key for key, weight in weights.items() if weight > 0 and key != LATE), rows)
+    scale = {key: fusion.standardise(values) for key, values in scores.items()}
+    kept = best(_total(fusion.fuse(scores, weights, scale), rows), max(KEPT, request.limit))
+    rows = rows[kept]
+    scores = {key: values[kept] for key, values in scores.items()}
+    stages.finish("fusion", len(rows))
+    stages.finish("alignment", len(rows))  # there is no North Star yet: nothing to align with, nothing dropped
+
+    if weights[LATE] > 0:
+        scores |= evidence([LATE], rows)
+        scale[LATE] = fusion.standardise(scores[LATE])
+    fused = _total(fusion.fuse(scores, weights, scale), rows)
+    stages.finish("late interaction", len(rows))
+
+    turns, _ = atlas.facets.turns(rows[best(fused, FOCUS)], REACH)
+    around = np.setdiff1d(turns[turns >= 0], rows)
+    around = around[eligible[around]]
+    rows = np.concatenate([rows, around])
+    scores = {key: np.concatenate([values, evidence([key], around)[key]]) for key, values in scores.items()}
+    contributions = fusion.fuse(scores, weights, scale)
+    fused = _total(contributions, rows)
+    lent = fusion.lend(fused, _places(atlas.facets.turns(rows, REACH)[0], rows))
+    ranking = best(fused + lent, len(rows))
+    stages.finish("context", len(rows))
+
+    # Without a threshold only those that are asked for need explaining.
+    ranking = ranking if request.min_similarity > 0 else ranking[: request.limit]
+    chosen = {key: values[ranking] for key, values in contributions.items()}
+    hits = _explained(atlas, query, weights, rows[ranking], chosen, lent[ranking])
+    found = tuple(islice((hit for hit in hits if hit.similarity >= request.min_similarity), request.limit))
+    stages.finish("explanation", len(found))
+    return Found(hits=found, profile=request.profile, weights=weights, stages=tuple(stages.done))
+
+
+def _total(contributions: Mapping[str, Scores], rows: Rows) -> Scores:
+    return sum(contributions.values(), start=np.zeros(len(rows), np.float32))
+
+
+def _places(turns: Rows, rows: Rows) -> Rows:
+    """Return where in `rows` each neighbouring turn stands, -1 where it isn't among them; both shape (rows, turns)."""
+    order = np.argsort(rows)
+    found = order[np.searchsorted(rows, turns, sorter=order).clip(max=len(rows) - 1)]
+    return np.where(rows[found] == turns, found, -1)
+
+
+def _explained(
+    atlas: Atlas,
+    query: Mapping[str, Embedding],
+    weights: profiles.Weights,
+    rows: Rows,
+    contributions: Mapping[str, Scores],
+    lent: Scores,
+) -> Iterator[Hit]:
+    """Say of each memory what every space that the question speaks to thinks of it, whether it weighs or not."""
+    similarity = {key: atlas.scores(key, embedding, rows) for key, embedding in query.items()}
+    _, passages = atlas.passage_scores(_meaning(query), rows)
+    for place, (memory, passage) in enumerate(zip(atlas.ids(rows), passages, strict=True)):
+        spaces = {
+            key: SpaceScore(
+                similarity=float(values[place]),
+                contribution=float(contributions[key][place]) if key in contributions else 0.0,
+            )
+            for key, values in similarity.items()
+        }
+        yield Hit(
+            memory=memory,
+            score=sum(space.contribution for space in spaces.values()) + float(lent[place]),
+            similarity=sum(weights[key] * space.similarity for key, space in spaces.items()),
+            spaces=spaces,
+            passage=passage,
+            context=float(lent[place]),
+        )

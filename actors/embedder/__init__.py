@@ -1,0 +1,1 @@
+"""Turns content into all thirteen embeddings, or fails."""

@@ -1,0 +1,230 @@
+"""The embedder: one model, many who wait, and nobody waits for a long text.
+
+Work is cut into slices of at most `SLICE_TOKENS` tokens. Questions and short memories that wait
+at the same time share a slice; a long memory takes turns with them, one slice at a time.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Generator, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Protocol, assert_never
+
+import msgspec
+import pykka
+
+from actors.base import Actor
+from actors.faults import EmbeddingFault, Fault
+from actors.messages import (
+    Appended,
+    EmbeddedMemory,
+    EmbeddedQuery,
+    EmbedderMessage,
+    EmbedMemory,
+    EmbedQuery,
+    Load,
+)
+from projections.sessions import Sessions
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from actors.metrics import Latencies
+    from events.fingerprint import Float32
+    from events.vocabulary import SpaceModel
+
+INBOX = 128
+"""Requests that may wait; whoever sends more is slowed down instead of filling memory."""
+
+SLICE_TOKENS = 512
+"""Tokens of one forward pass. Larger batches gain no rate on a CPU core and delay whoever comes next."""
+
+Rows = list["Sequence[int] | npt.NDArray[np.integer]"]
+"""Wordpieces of texts that shall go through the model."""
+
+Plan = Generator[Rows, "list[Float32]", Any]
+"""An embedding in the making: yields rows, is sent their states, and returns the result."""
+
+
+class Profile(Protocol):
+    """A set of models for the thirteen spaces."""
+
+    name: str
+    models: tuple[SpaceModel, ...]
+
+    def memory(self, request: EmbedMemory, sessions: Sessions) -> Plan:
+        """Plan the embedding of a memory, which returns an `EmbeddedMemory`."""
+        ...
+
+    def query(self, request: EmbedQuery, sessions: Sessions) -> Plan:
+        """Plan the embedding of a question, which returns an `EmbeddedQuery`."""
+        ...
+
+    def forward(self, rows: Rows) -> list[Float32]:
+        """Return the token states of each row, shape (tokens, dimension), from one padded batch."""
+        ...
+
+
+class Pump(msgspec.Struct, frozen=True):
+    """Told by the embedder to itself: take the next slice."""
+
+
+class Inbox(queue.Queue[Any]):
+    """Holds at most `INBOX` messages of others; the actor's own are never held up, or it would wait for itself."""
+
+    def __init__(self) -> None:
+        super().__init__(maxsize=INBOX)
+        self.owner: int | None = None
+
+    def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:  # noqa: FBT001, FBT002 -- queue.Queue's
+        """Put an item, waiting for room unless the actor itself sends it."""
+        if threading.get_ident() != self.owner:
+            super().put(item, block, timeout)
+            return
+        with self.mutex:
+            self._put(item)
+            self.unfinished_tasks += 1
+            self.not_empty.notify()
+
+
+class Job:
+    """One request on its way through the model."""
+
+    def __init__(self, plan: Plan, on_progress: Callable[[int, int], object] | None, *, long_after: int) -> None:
+        self.plan = plan
+        self.future: pykka.Future[EmbeddedMemory | EmbeddedQuery] = pykka.ThreadingFuture()
+        self.rows: Rows = []
+        self.states: list[Float32] = []
+        self.done = False
+        self._on_progress = on_progress
+        self._long_after = long_after
+        self._step(None)
+
+    @property
+    def waiting(self) -> Rows:
+        """The rows that the model hasn't seen yet."""
+        return self.rows[len(self.states) :]
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it takes turns instead of sharing a slice; a plan that only pauses asks for no rows."""
+        return not self.rows or sum(map(len, self.rows)) > self._long_after
+
+    def feed(self, states: list[Float32]) -> None:
+        """Hand over the states of the next rows, and go on with the plan once it has them all."""
+        self.states += states
+        if self._on_progress is not None and len(self.rows) > 1:
+            self._on_progress(len(self.states), len(self.rows))
+        if not self.waiting:
+            self._step(self.states)
+
+    def _step(self, states: list[Float32] | None) -> None:
+        try:
+            self.rows = next(self.plan) if states is None else self.plan.send(states)
+            self.states = []
+        except StopIteration as stop:
+            self.done = True
+            self.future.set(stop.value)
+        except Fault as fault:
+            self.fail(fault)
+        except Exception as error:  # noqa: BLE001 -- whatever a model or tokenizer raises, all thirteen or nothing
+            self.fail(EmbeddingFault(f"Embedding failed: {type(error).__name__}: {error}"))
+
+    def fail(self, fault: Fault) -> None:
+        """End without a result."""
+        self.done = True
+        self.future.set_exception((type(fault), fault, None))
+
+
+class Embedder(Actor):
+    """Owns the models and the `Sessions` projection."""
+
+    def __init__(self, load: Callable[[], Profile], latencies: Latencies) -> None:
+        super().__init__()
+        self._load = load
+        self._latencies = latencies
+        self._profile: Profile | None = None
+        self._sessions = Sessions()
+        self._jobs: list[Job] = []
+        self._after_long = False
+
+    def _create_actor_inbox(self) -> Inbox:  # pyright: ignore[reportIncompatibleMethodOverride] -- pykka's is static
+        self._inbox = Inbox()
+        return self._inbox
+
+    def on_start(self) -> None:
+        """Learn which thread is the actor's own."""
+        self._inbox.owner = threading.get_ident()
+
+    def on_receive(self, message: EmbedderMessage | Pump) -> Any:
+        """Route a message."""
+        match message:
+            case Load():
+                return self._loaded().models
+            case EmbedMemory(on_progress=on_progress):
+                return self._accept(self._loaded().memory(message, self._sessions), on_progress)
+            case EmbedQuery():
+                return self._accept(self._loaded().query(message, self._sessions), None)
+            case Pump():
+                return self._pump()
+            case Appended(envelopes=envelopes):
+                for envelope in envelopes:
+                    self._sessions.apply(envelope)
+                return None
+            case _:
+                assert_never(message)
+
+    def _loaded(self) -> Profile:
+        if self._profile is None:
+            with self._latencies.timed("load"):
+                self._profile = self._load()
+        return self._profile
+
+    def _accept(self, plan: Plan, on_progress: Callable[[int, int], object] | None) -> pykka.Future[Any]:
+        job = Job(plan, on_progress, long_after=SLICE_TOKENS // 2)
+        if not job.done:
+            if not self._jobs:
+                self.actor_ref.tell(Pump())
+            self._jobs.append(job)
+        return job.future
+
+    def _pump(self) -> None:
+        """Run one slice. Whatever has arrived since is in the inbox before the next `Pump`."""
+        taken = next_slice(self._jobs, after_long=self._after_long)
+        self._after_long = taken[0][0].is_long
+        rows = [row for job, count in taken for row in job.waiting[:count]]
+        try:
+            start = perf_counter()
+            states = self._loaded().forward(rows) if rows else []
+            if rows:
+                self._latencies.record("forward", (perf_counter() - start) * 1e3)
+        except Exception as error:  # noqa: BLE001 -- a failing model fails those who wait for it, and nobody else
+            for job, _ in taken:
+                job.fail(EmbeddingFault(f"Embedding failed: {type(error).__name__}: {error}"))
+        else:
+            for job, count in taken:
+                job.feed(states[:count])
+                states = states[count:]
+        self._jobs = [job for job in self._jobs if not job.done]
+        if self._jobs:
+            self.actor_ref.tell(Pump())
+
+
+def next_slice(jobs: Sequence[Job], *, after_long: bool) -> list[tuple[Job, int]]:
+    """Return who goes next, each with how many of its rows: short jobs together, a long one in turn with them."""
+    short = [job for job in jobs if not job.is_long]
+    long = [job for job in jobs if job.is_long]
+    if long and not (short and after_long):
+        job = min(long, key=lambda job: len(job.waiting))
+        return [(job, min(len(job.waiting), 1))]  # a window fills half a slice
+    taken: list[tuple[Job, int]] = []
+    tokens = 0
+    for job in short:
+        tokens += sum(map(len, job.waiting))
+        if taken and tokens > SLICE_TOKENS:
+            break
+        taken.append((job, len(job.waiting)))
+    return taken

@@ -1,0 +1,49 @@
+"""Small weights that ship with the code, each with its provenance in `provenance.json`.
+
+`load` opens the `.safetensors` files here; nothing is ever unpickled.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy.typing as npt
+import safetensors.numpy
+
+FOLDER = Path(__file__).parent
+PROVENANCE = FOLDER / "provenance.json"
+
+
+class WeightsError(Exception):
+    """A file of weights is missing or isn't the one that was trained, published or recorded."""
+
+
+def read_verified(path: Path, sha256: str) -> bytes:
+    """Return a file's bytes if they have this SHA-256 (hex); else raise `WeightsError`."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise WeightsError(f"{path} can't be read: {error.strerror}") from error
+    found = hashlib.sha256(data).hexdigest()
+    if found != sha256:
+        raise WeightsError(f"{path} has SHA-256 {found}, expected {sha256}; install it again")
+    return data
+
+
+def recorded_sha256(name: str) -> str:
+    """Return the SHA-256 (hex) that the provenance records for a file of this folder; else raise `WeightsError`."""
+    records = msgspec.json.decode(PROVENANCE.read_bytes(), type=dict[str, dict[str, Any]])
+    try:
+        return records[name]["sha256"]
+    except KeyError:
+        raise WeightsError(f"{PROVENANCE.name} says nothing about {name}") from None
+
+
+def load(name: str) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of one `.safetensors` file of this folder by name, as they are stored (float16, uint16).
+
+    Raises:
+        WeightsError: the file is missing, unknown to the provenance, or has another SHA-256 than recorded there.
+    """
+    return safetensors.numpy.load(read_verified(FOLDER / name, recorded_sha256(name)))

@@ -1,0 +1,1 @@
+"""Speaks MCP: schemas, tools and the operations behind them."""

@@ -1,0 +1,1 @@
+"""The only writer of the log, and the keeper of the catalog."""

@@ -1,0 +1,83 @@
+"""What a person sees on the command line."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+from rich.text import Text
+
+from actors.front.operations import Progress
+
+OUT = Console(highlight=False)
+ERR = Console(stderr=True)
+
+
+@contextmanager
+def progress_bar(*, quiet: bool) -> Iterator[Progress]:
+    """Show on standard error what an operation reports; it leaves no trace once done."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=ERR, transient=True, disable=quiet or not ERR.is_terminal) as bar:
+        task = bar.add_task("starting", total=None)
+
+        async def report(done: float, total: float | None, what: str) -> None:
+            bar.update(task, completed=done, total=total, description=what)
+
+        yield report
+
+
+def stored(answer: dict[str, Any]) -> None:
+    """Print what `store` did."""
+    OUT.print(f"stored [bold]{answer['fingerprintId']}[/] in {answer['embedderCount']} spaces")
+    if twin := answer.get("duplicate_of"):
+        OUT.print(f"the same content was there already: {twin}", style="yellow")
+
+
+def found(answer: dict[str, Any]) -> None:
+    """Print search results: each memory, the three spaces that found it, and all thirteen similarities."""
+    if not answer["results"]:
+        OUT.print("nothing found")
+    for rank, hit in enumerate(answer["results"], 1):
+        OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"]))
+        top = ", ".join(f"{space['space']} {space['contribution']:+.2f}" for space in hit["topSpaces"])
+        OUT.print(f"   found by {top}", style="green")
+        scores = "  ".join(
+            f"{key.partition('_')[0]} {'–' if score is None else f'{score:.2f}'}"
+            for key, score in hit["embedderScores"].items()
+        )
+        OUT.print(f"   {scores}", style="dim")
+        OUT.print(f"   {_day(hit['createdAt'])}  {hit['namespace']}  {hit['fingerprintId']}", style="dim")
+    OUT.print(f"{answer['count']} found in {answer['queryLatencyMs']:.0f} ms as {answer['profile']}", style="dim")
+
+
+def state(answer: dict[str, Any]) -> None:
+    """Print counts, spaces and latencies."""
+    memories = answer["memories"]
+    OUT.print(f"{memories['live']} memories, {memories['forgotten']} forgotten, {memories['erased']} erased")
+    OUT.print(f"in {answer['folder']}; log at event {answer['log']['position']}, {answer['log']['hash'][:16]}…")
+    if answer["spaces"]:
+        table = Table(
+            "space", "model", "dimension", "sha256", title=f"profile {answer['profile']}", title_justify="left"
+        )
+        for space in answer["spaces"]:
+            table.add_row(space["key"], space["model"], str(space["dimension"]), space["sha256"][:12])
+        OUT.print(table)
+    if answer["latencies_ms"]:
+        table = Table("what", "median ms", "p95 ms", "samples", title="latencies", title_justify="left")
+        for name, latency in answer["latencies_ms"].items():
+            table.add_row(name, f"{latency['median']:.2f}", f"{latency['p95']:.2f}", str(latency["count"]))
+        OUT.print(table)
+
+
+def life(events: list[dict[str, Any]]) -> None:
+    """Print what happened to a memory, one event a line."""
+    for event in events:
+        OUT.print(f"{event['seq']:>6}  {_day(event['at'])}  {event['actor']}: {event['what']}")
+
+
+def _day(moment: str) -> str:
+    return datetime.fromisoformat(moment).strftime("%Y-%m-%d %H:%M")

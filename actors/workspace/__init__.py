@@ -1,0 +1,1 @@
+"""Judges what arrives: learning metrics, Johari windows, purpose."""

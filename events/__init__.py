@@ -1,0 +1,1 @@
+"""What happened: the vocabulary, the fingerprint and the log. Knows nothing above it."""

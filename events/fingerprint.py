@@ -1,0 +1,222 @@
+"""The value types of a fingerprint: thirteen embeddings that exist together or not at all (ARCH-01).
+
+Vectors are kept as little-endian bytes, so that an event encodes, hashes and replays to the same
+bytes everywhere; `.array` and its relatives are zero-copy numpy views on them.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar, TypeAlias, TypeVar
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from events.spaces import INDEX, SPACES, Kind
+
+Float16: TypeAlias = npt.NDArray[np.float16]
+Float32: TypeAlias = npt.NDArray[np.float32]
+
+_UNIT_TOLERANCE = 0.02
+"""A unit vector rounded to float16 keeps its length to .002 in 1,536 dimensions; NaN fails too."""
+
+
+def pack(vector: npt.ArrayLike) -> bytes:
+    """Return a vector as little-endian float16 bytes."""
+    return np.asarray(vector, dtype="<f2").tobytes()
+
+
+def _check_unit(data: bytes, what: str) -> None:
+    vector = np.frombuffer(data, dtype="<f2").astype(np.float32)
+    if not abs(float(np.linalg.norm(vector)) - 1.0) <= _UNIT_TOLERANCE:
+        message = f"{what} must be a finite unit vector"
+        raise ValueError(message)
+
+
+class Dense(msgspec.Struct, frozen=True, tag="dense"):
+    """One unit vector: float16, shape (dimension,)."""
+
+    kind: ClassVar[Kind] = Kind.DENSE
+    vector: bytes
+
+    def __post_init__(self) -> None:
+        """Refuse anything but a finite unit vector."""
+        _check_unit(self.vector, "a dense embedding")
+
+    @classmethod
+    def of(cls, vector: npt.ArrayLike) -> "Dense":
+        """Pack a unit vector of any float type."""
+        return cls(pack(vector))
+
+    @property
+    def array(self) -> Float16:
+        """The vector, shape (dimension,)."""
+        return np.frombuffer(self.vector, dtype="<f2")
+
+
+class Directed(msgspec.Struct, frozen=True, tag="directed"):
+    """Two unit vectors, float16, each of shape (dimension,): the memory as a cause and as an effect."""
+
+    kind: ClassVar[Kind] = Kind.DIRECTED
+    cause: bytes
+    effect: bytes
+
+    def __post_init__(self) -> None:
+        """Refuse anything but two finite unit vectors of one length."""
+        _check_unit(self.cause, "the cause vector")
+        _check_unit(self.effect, "the effect vector")
+        if len(self.cause) != len(self.effect):
+            message = "cause and effect must have one dimension"
+            raise ValueError(message)
+
+    @classmethod
+    def of(cls, cause: npt.ArrayLike, effect: npt.ArrayLike) -> "Directed":
+        """Pack two unit vectors of any float type."""
+        return cls(pack(cause), pack(effect))
+
+    @property
+    def as_cause(self) -> Float16:
+        """The memory as a cause, shape (dimension,)."""
+        return np.frombuffer(self.cause, dtype="<f2")
+
+    @property
+    def as_effect(self) -> Float16:
+        """The memory as an effect, shape (dimension,)."""
+        return np.frombuffer(self.effect, dtype="<f2")
+
+
+class Sparse(msgspec.Struct, frozen=True, tag="sparse"):
+    """Positive weights (float16) of distinct term ids (uint16, ascending), equally many of both."""
+
+    kind: ClassVar[Kind] = Kind.SPARSE
+    terms: bytes
+    weights: bytes
+
+    def __post_init__(self) -> None:
+        """Refuse an empty, unsorted or non-positive embedding."""
+        terms, weights = self.ids, self.values
+        if not len(terms) or len(terms) != len(weights):
+            message = "a sparse embedding needs at least one term and one weight for each"
+            raise ValueError(message)
+        if (np.diff(terms.astype(np.int32)) <= 0).any() or not (np.isfinite(weights) & (weights > 0)).all():
+            message = "a sparse embedding needs ascending terms and finite positive weights"
+            raise ValueError(message)
+
+    @classmethod
+    def of(cls, weights: dict[int, float]) -> "Sparse":
+        """Pack a mapping of term id to positive weight."""
+        terms = sorted(weights)
+        return cls(
+            np.array(terms, dtype="<u2").tobytes(),
+            np.array([weights[term] for term in terms], dtype="<f2").tobytes(),
+        )
+
+    @property
+    def ids(self) -> npt.NDArray[np.uint16]:
+        """The terms, ascending, shape (count,)."""
+        return np.frombuffer(self.terms, dtype="<u2")
+
+    @property
+    def values(self) -> Float16:
+        """The weights of `ids`, shape (count,)."""
+        return np.frombuffer(self.weights, dtype="<f2")
+
+
+class Bits(msgspec.Struct, frozen=True, tag="bits"):
+    """A hypervector, eight bits to a byte, most significant first."""
+
+    kind: ClassVar[Kind] = Kind.BINARY
+    data: bytes
+
+    def __post_init__(self) -> None:
+        """Refuse an empty hypervector."""
+        if not self.data:
+            message = "a hypervector needs bits"
+            raise ValueError(message)
+
+    @property
+    def array(self) -> npt.NDArray[np.uint8]:
+        """The packed bits, shape (bits / 8,)."""
+        return np.frombuffer(self.data, dtype=np.uint8)
+
+
+class Tokens(msgspec.Struct, frozen=True, tag="tokens"):
+    """One int8 vector per token, each scaled to its own largest entry: only its direction counts.
+
+    `ids` are the wordpieces (uint16), by which a reader can weigh the tokens.
+    """
+
+    kind: ClassVar[Kind] = Kind.TOKENS
+    pieces: bytes
+    vectors: bytes
+
+    def __post_init__(self) -> None:
+        """Refuse an empty matrix, and one whose rows don't match its tokens."""
+        count = len(self.pieces) // 2
+        if not count or not self.vectors or len(self.vectors) % count:
+            message = "a token embedding needs at least one token and one vector for each"
+            raise ValueError(message)
+
+    @classmethod
+    def of(cls, pieces: Sequence[int] | npt.NDArray[np.integer], vectors: npt.ArrayLike) -> "Tokens":
+        """Quantise float vectors, shape (tokens, dimension), to int8."""
+        matrix = np.asarray(vectors, dtype=np.float32)
+        peak = np.abs(matrix).max(axis=1, keepdims=True)
+        quantised = np.rint(matrix * (127.0 / np.maximum(peak, 1e-12))).astype(np.int8)
+        return cls(np.asarray(pieces, dtype="<u2").tobytes(), quantised.tobytes())
+
+    @property
+    def ids(self) -> npt.NDArray[np.uint16]:
+        """The wordpiece of each token, shape (tokens,)."""
+        return np.frombuffer(self.pieces, dtype="<u2")
+
+    @property
+    def array(self) -> npt.NDArray[np.int8]:
+        """The quantised vectors, shape (tokens, dimension)."""
+        return np.frombuffer(self.vectors, dtype=np.int8).reshape(len(self.pieces) // 2, -1)
+
+
+Embedding: TypeAlias = Dense | Directed | Sparse | Bits | Tokens
+E = TypeVar("E", Dense, Directed, Sparse, Bits, Tokens)
+
+
+class Fingerprint(msgspec.Struct, frozen=True):
+    """All thirteen embeddings of one memory, in the order of `SPACES`."""
+
+    embeddings: tuple[Embedding, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a fingerprint that lacks a space or puts another kind in its place (ARCH-01, ARCH-02)."""
+        kinds = [embedding.kind for embedding in self.embeddings]
+        if kinds != [space.kind for space in SPACES]:
+            message = f"a fingerprint needs all {len(SPACES)} embeddings, each of its own kind"
+            raise ValueError(message)
+
+    @classmethod
+    def of(cls, embeddings: dict[str, Embedding]) -> "Fingerprint":
+        """Put embeddings by space key in order; a missing space is a KeyError."""
+        return cls(tuple(embeddings[space.key] for space in SPACES))
+
+    def __getitem__(self, key: str) -> Embedding:
+        """Return the embedding of the space with this key."""
+        return self.embeddings[INDEX[key]]
+
+    def take(self, key: str, kind: type[E]) -> E:
+        """Return the embedding of a space whose kind the caller knows; another kind is a TypeError."""
+        embedding = self[key]
+        if not isinstance(embedding, kind):
+            message = f"{key} holds {type(embedding).__name__}, not {kind.__name__}"
+            raise TypeError(message)
+        return embedding
+
+
+class Passage(msgspec.Struct, frozen=True):
+    """The E1 vector of one window of a long memory, and the characters [start, end) that it covers."""
+
+    start: int
+    end: int
+    vector: bytes
+
+    @property
+    def array(self) -> Float16:
+        """The window's E1, shape (dimension,)."""
+        return np.frombuffer(self.vector, dtype="<f2")

@@ -1,0 +1,71 @@
+"""The thirteen spaces: the one place that says which exist, in which order, and how each compares.
+
+Names, kinds and purposes are those of seeds 001 and 004. Dimensions and models belong to a profile
+(`actors.embedder.profiles`) and are recorded per store in `SpacesDeclared`.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+
+class Kind(StrEnum):
+    """The shape of an embedding, and with it the type that carries it in a fingerprint."""
+
+    DENSE = "dense"
+    """One unit vector of float16."""
+    DIRECTED = "directed"
+    """Two unit vectors of float16: the memory as a cause, and as an effect."""
+    SPARSE = "sparse"
+    """Weights of a few out of some thirty thousand terms."""
+    BINARY = "binary"
+    """A hypervector of bits."""
+    TOKENS = "tokens"
+    """One small vector per token."""
+
+
+class Metric(StrEnum):
+    """How two embeddings of one space are compared; every result lies in [0, 1]."""
+
+    COSINE = "cosine"
+    DIRECTED_COSINE = "directed_cosine"
+    SPARSE_COSINE = "sparse_cosine"
+    HAMMING = "hamming"
+    MAX_SIM = "max_sim"
+
+
+class Space(msgspec.Struct, frozen=True):
+    """One of the thirteen: `key` is its name on the wire, `purpose` the value it is aligned with."""
+
+    key: str
+    name: str
+    kind: Kind
+    metric: Metric
+    purpose: str
+
+
+SPACES: Final[tuple[Space, ...]] = (
+    Space("e1_semantic", "Semantic", Kind.DENSE, Metric.COSINE, "V_meaning"),
+    Space("e2_temporal_recent", "Temporal-Recent", Kind.DENSE, Metric.COSINE, "V_freshness"),
+    Space("e3_temporal_periodic", "Temporal-Periodic", Kind.DENSE, Metric.COSINE, "V_periodicity"),
+    Space("e4_temporal_positional", "Temporal-Positional", Kind.DENSE, Metric.COSINE, "V_ordering"),
+    Space("e5_causal", "Causal", Kind.DIRECTED, Metric.DIRECTED_COSINE, "V_causality"),
+    Space("e6_sparse", "Sparse", Kind.SPARSE, Metric.SPARSE_COSINE, "V_selectivity"),
+    Space("e7_code", "Code", Kind.DENSE, Metric.COSINE, "V_correctness"),
+    Space("e8_graph", "Graph", Kind.DENSE, Metric.COSINE, "V_connectivity"),
+    Space("e9_hdc", "Hyperdimensional", Kind.BINARY, Metric.HAMMING, "V_robustness"),
+    Space("e10_multimodal", "Multimodal", Kind.DENSE, Metric.COSINE, "V_multimodality"),
+    Space("e11_entity", "Entity", Kind.DENSE, Metric.COSINE, "V_factuality"),
+    Space("e12_late_interaction", "Late-Interaction", Kind.TOKENS, Metric.MAX_SIM, "V_precision"),
+    Space("e13_splade", "Expansion", Kind.SPARSE, Metric.SPARSE_COSINE, "V_keyword_precision"),
+)
+
+INDEX: Final[dict[str, int]] = {space.key: index for index, space in enumerate(SPACES)}
+"""Position of each space by key."""
+
+TEMPORAL: Final[frozenset[str]] = frozenset({"e2_temporal_recent", "e3_temporal_periodic", "e4_temporal_positional"})
+"""The spaces that say when, not what: they never decide that two memories are about the same thing."""
+
+SEMANTIC: Final[tuple[str, ...]] = tuple(space.key for space in SPACES if space.key not in TEMPORAL)
+"""The spaces that say what a memory is about, in order."""

@@ -1,0 +1,1 @@
+"""What is known: pure folds over events. Imports `events` alone."""

@@ -1,0 +1,115 @@
+"""Arrays that grow: the storage of every space."""
+
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+S = TypeVar("S", bound=np.generic)
+Rows = npt.NDArray[np.int64]
+"""Row numbers, shape (count,)."""
+Mask = npt.NDArray[np.bool_]
+"""One truth value for each row."""
+Scores = npt.NDArray[np.float32]
+"""One score for each row."""
+
+
+class Growing(Generic[S]):
+    """An array that grows along its first axis; its room doubles, so that an append costs the same on average."""
+
+    def __init__(self, dtype: type[S], *width: int) -> None:
+        self._room: npt.NDArray[S] = np.zeros((8, *width), dtype)
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def array(self) -> npt.NDArray[S]:
+        """A view on what was appended, shape (count, *width); it holds until the next append."""
+        return self._room[: self._count]
+
+    def append(self, item: npt.ArrayLike) -> None:
+        """Add one item of shape (*width,)."""
+        self._reserve(1)
+        self._room[self._count] = item
+        self._count += 1
+
+    def extend(self, items: npt.NDArray[Any]) -> None:
+        """Add items of shape (any, *width)."""
+        self._reserve(len(items))
+        self._room[self._count : self._count + len(items)] = items
+        self._count += len(items)
+
+    def remove(self, index: int) -> None:
+        """Take out one item and close the gap."""
+        self._room[index : self._count - 1] = self._room[index + 1 : self._count]
+        self._count -= 1
+        self._room[self._count] = 0
+
+    def _reserve(self, more: int) -> None:
+        needed = self._count + more
+        if needed > len(self._room):
+            room = np.zeros((max(2 * len(self._room), needed), *self._room.shape[1:]), self._room.dtype)
+            room[: self._count] = self._room[: self._count]
+            self._room = room
+
+
+class Stretches:
+    """Which stretch of a flat array belongs to each row; a stretch may be empty."""
+
+    def __init__(self) -> None:
+        self._starts = Growing(np.int64)
+        self._lengths = Growing(np.int64)
+        self._end = 0
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def append(self, length: int) -> None:
+        """Give the next row the next `length` items."""
+        self._starts.append(self._end)
+        self._lengths.append(length)
+        self._end += length
+
+    def stretch(self, row: int) -> slice:
+        """Return where the items of this row lie."""
+        start = int(self._starts.array[row])
+        return slice(start, start + int(self._lengths.array[row]))
+
+    def clear(self, row: int) -> None:
+        """Leave this row without items; their places stay unused."""
+        self._lengths.array[row] = 0
+
+    def gather(self, rows: Rows | None = None) -> tuple[Rows, Rows]:
+        """Return the places of the items of these rows (of all if None), row after row, and how many each row has."""
+        starts, lengths = self._starts.array, self._lengths.array
+        if rows is not None:
+            starts, lengths = starts[rows], lengths[rows]
+        before = np.cumsum(lengths) - lengths
+        places = np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(starts - before, lengths)
+        return places, lengths
+
+
+def reduce_rows(ufunc: np.ufunc, values: npt.NDArray[S], lengths: Rows) -> npt.NDArray[S]:
+    """Reduce consecutive groups of values along the first axis; an empty group gives 0.
+
+    `ufunc.reduceat` alone would give an empty group the first value of the next one.
+    """
+    reduced = np.zeros((len(lengths), *values.shape[1:]), values.dtype)
+    filled = lengths > 0
+    if filled.any():
+        starts = (np.cumsum(lengths) - lengths)[filled]
+        reduced[filled] = ufunc.reduceat(values, starts, axis=0)
+    return reduced
+
+
+def best(scores: Scores, count: int) -> Rows:
+    """Return the places of the `count` highest scores, best first; of equal scores the earlier place comes first."""
+    if count <= 0:
+        return np.empty(0, np.int64)
+    if count >= len(scores):
+        return np.argsort(-scores, kind="stable")
+    least = np.partition(scores, len(scores) - count)[len(scores) - count]
+    places = np.flatnonzero(scores >= least)
+    return places[np.argsort(-scores[places], kind="stable")[:count]]

@@ -1,0 +1,108 @@
+"""Unit vectors in one float16 matrix: exact search, and a graph for global searches in large spaces."""
+
+from typing import Final, cast
+
+import numkong
+import numpy as np
+import numpy.typing as npt
+from usearch.index import Index
+
+from projections.arrays import Growing, Mask, Rows, Scores, best
+from projections.projection import digest_of
+
+_MOST: Final = 0.5
+"""Part of the rows that must be eligible for the graph to be asked, or for all rows to be scored at once."""
+_SPARE: Final = 16
+"""Neighbours fetched beyond the expected need, for the chance that more than average are not eligible."""
+
+
+class DenseSpace:
+    """Vectors by row; a row without a vector is zero and scores 0.
+
+    numkong multiplies float16 without a cast: 10,000 x 384 in .3 ms where numpy takes 7 ms.
+    """
+
+    def __init__(self, dimension: int, graph_from: int = 20_000) -> None:
+        self._dimension = dimension
+        self._graph_from = graph_from
+        self._matrix = Growing(np.float16, dimension)
+        self._graph: Index | None = None
+        self._graphed = 0
+
+    def __len__(self) -> int:
+        return len(self._matrix)
+
+    @property
+    def array(self) -> npt.NDArray[np.float16]:
+        """A view on the vectors, shape (rows, dimension); it holds until the next append."""
+        return self._matrix.array
+
+    def append(self, vector: npt.ArrayLike | None) -> None:
+        """Add the next row: a unit vector, shape (dimension,), or nothing."""
+        self._matrix.append(np.zeros(self._dimension) if vector is None else vector)
+
+    def extend(self, vectors: npt.NDArray[np.floating]) -> None:
+        """Add unit vectors, shape (any, dimension)."""
+        self._matrix.extend(vectors)
+
+    def clear(self, row: int) -> None:
+        """Overwrite a vector with zeros and take it out of the graph."""
+        self._matrix.array[row] = 0
+        if self._graph is not None and row in self._graph:
+            self._graph.remove(row)
+
+    def scores(self, query: npt.NDArray[np.floating], rows: Rows | None = None) -> Scores:
+        """Return the cosine, clamped to [0, 1], of a unit query to these rows (to all if None), shape (rows,)."""
+        matrix = self._matrix.array if rows is None else self._matrix.array.take(rows, axis=0)
+        if not len(matrix):
+            return np.zeros(0, np.float32)
+        products = np.asarray(numkong.cdist(query.astype(np.float16)[None], matrix, "dot"))
+        return np.clip(products[0], 0.0, 1.0).astype(np.float32)
+
+    def nearest(self, query: npt.NDArray[np.floating], count: int, eligible: Mask | None = None) -> tuple[Rows, Scores]:
+        """Return the `count` best eligible rows, best first, with their scores; fewer only if fewer are eligible.
+
+        Exact below `graph_from` rows and wherever the mask leaves less than half of them, since a graph can't
+        filter while it searches; approximate above (HNSW, recall@10 .98 at 100,000 rows).
+        """
+        allowed = len(self) if eligible is None else int(np.count_nonzero(eligible))
+        mostly = allowed >= _MOST * len(self)
+        if len(self) >= self._graph_from and mostly:
+            rows = self._explore(query, count, allowed, eligible)
+            if len(rows) >= min(count, allowed):
+                scores = self.scores(query, rows)
+                order = best(scores, count)
+                return rows[order], scores[order]
+        rows = np.arange(len(self)) if eligible is None else np.flatnonzero(eligible)
+        scores = self.scores(query)[rows] if mostly else self.scores(query, rows)
+        order = best(scores, count)
+        return rows[order], scores[order]
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of the vectors; the graph follows from them."""
+        return digest_of(self._matrix.array)
+
+    def _explore(self, query: npt.NDArray[np.floating], count: int, allowed: int, eligible: Mask | None) -> Rows:
+        """Ask the graph for enough neighbours that about `count` of them are eligible; return those by row."""
+        wanted = count if eligible is None else int(count * len(self) / allowed) + _SPARE
+        matches = self._grown().search(query.astype(np.float16), wanted, threads=1)
+        rows = np.sort(matches.keys.astype(np.int64))
+        return rows if eligible is None else rows[eligible[rows]]
+
+    def _grown(self) -> Index:
+        """Bring the graph up to date, row by row in one thread: only then is it the same in every process."""
+        if self._graph is None:
+            self._graph = Index(
+                ndim=self._dimension,
+                metric="ip",
+                dtype="f16",
+                connectivity=16,
+                expansion_add=128,
+                expansion_search=256,  # 64, the default, loses a tenth of the ten nearest of 50,000
+            )
+        if self._graphed < len(self):
+            fresh = self._matrix.array[self._graphed :]
+            filled = np.flatnonzero(fresh.any(axis=1))
+            self._graph.add(cast("npt.NDArray[np.uint64]", filled + self._graphed), fresh[filled], threads=1)
+            self._graphed = len(self)
+        return self._graph

@@ -1,0 +1,171 @@
+"""What memories are filtered by, column by column, and which of them can be found at all."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from events.vocabulary import MemoryStored, Modality, Quadrant
+from projections.arrays import Growing, Mask, Rows
+from projections.projection import State, digest_of
+from projections.turns import Turns
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LIVE, _FORGOTTEN, _ERASED = range(3)
+_STATES: Final = (State.LIVE, State.FORGOTTEN, State.ERASED)
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a memory must be to be eligible; whatever is None or empty excludes nothing."""
+
+    namespace: str | None = None
+    session: str | None = None
+    speaker: str | None = None
+    modality: Modality | None = None
+    quadrant: Quadrant | None = None
+    """Of the first space (E1)."""
+    tags: tuple[str, ...] = ()
+    """All of these must be there."""
+    since: datetime | None = None
+    """Earliest `created_at`, inclusive."""
+    until: datetime | None = None
+    """Latest `created_at`, exclusive."""
+
+
+class _Column:
+    """One optional string per row, kept as a number so that a comparison with all rows is one numpy call."""
+
+    def __init__(self) -> None:
+        self._codes = Growing(np.int32)
+        self._numbers: dict[str, int] = {}
+        self._next = 0
+
+    def append(self, value: str | None) -> None:
+        if value is not None and value not in self._numbers:
+            self._numbers[value] = self._next
+            self._next += 1
+        self._codes.append(-1 if value is None else self._numbers[value])
+
+    def equals(self, value: str) -> Mask:
+        return self._codes.array == self._numbers.get(value, self._next)
+
+    def clear(self, row: int) -> None:
+        code = self._codes.array[row]
+        self._codes.array[row] = -1
+        if not (self._codes.array == code).any():  # nothing of an erased memory may stay behind
+            self._numbers = {value: number for value, number in self._numbers.items() if number != code}
+
+    def values(self) -> list[str | None]:
+        names = {number: value for value, number in self._numbers.items()}
+        return [names.get(code) for code in self._codes.array.tolist()]
+
+
+class Facets:
+    """The columns of all rows, and the turns of their sessions."""
+
+    def __init__(self) -> None:
+        self._columns = {name: _Column() for name in ("namespace", "session", "speaker", "modality", "quadrant")}
+        self._created = Growing(np.int64)
+        self._tagged: dict[str, Growing[np.int32]] = {}
+        self._states = Growing(np.int8)
+        self._turns = Turns()
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def append(self, memory: MemoryStored | None) -> None:
+        """Add the next row: live with its memory, erased without."""
+        values: dict[str, str | None] = {}
+        if memory is not None:
+            speaker = memory.metadata.get("speaker")
+            values = {
+                "namespace": memory.namespace,
+                "session": memory.session,
+                "speaker": speaker if isinstance(speaker, str) else None,
+                "modality": memory.modality,
+                "quadrant": memory.johari[0].quadrant,
+            }
+            for tag in dict.fromkeys(memory.tags):
+                self._tagged.setdefault(tag, Growing(np.int32)).append(len(self))
+        for name, column in self._columns.items():
+            column.append(values.get(name))
+        self._created.append(0 if memory is None else _microseconds(memory.created_at))
+        self._turns.append(values.get("namespace"), values.get("session"), 0 if memory is None else memory.position)
+        self._states.append(_ERASED if memory is None else _LIVE)
+
+    def state(self, row: int) -> State:
+        """Return whether this row can be found."""
+        return _STATES[int(self._states.array[row])]
+
+    def hide(self, row: int) -> None:
+        """Make a live row forgotten."""
+        self._states.array[row] = _FORGOTTEN
+
+    def show(self, row: int) -> None:
+        """Make a forgotten row live."""
+        self._states.array[row] = _LIVE
+
+    def clear(self, row: int) -> None:
+        """Make a row erased, and drop what it held."""
+        for column in self._columns.values():
+            column.clear(row)
+        for tag, rows in list(self._tagged.items()):
+            for index in np.flatnonzero(rows.array == row).tolist():
+                rows.remove(index)
+            if not len(rows):
+                del self._tagged[tag]
+        self._created.array[row] = 0
+        self._turns.clear(row)
+        self._states.array[row] = _ERASED
+
+    @property
+    def live(self) -> Mask:
+        """Which rows can be found, shape (rows,)."""
+        return self._states.array == _LIVE
+
+    def eligible(self, wanted: Filter) -> Mask:
+        """Return which live rows pass the filter, shape (rows,)."""
+        mask = self.live
+        values = {
+            "namespace": wanted.namespace,
+            "session": wanted.session,
+            "speaker": wanted.speaker,
+            "modality": wanted.modality,
+            "quadrant": wanted.quadrant,
+        }
+        for name, value in values.items():
+            if value is not None:
+                mask &= self._columns[name].equals(value)
+        if wanted.since is not None:
+            mask &= self._created.array >= _microseconds(wanted.since)
+        if wanted.until is not None:
+            mask &= self._created.array < _microseconds(wanted.until)
+        for tag in wanted.tags:
+            holders = np.zeros(len(self), np.bool_)
+            if tag in self._tagged:
+                holders[self._tagged[tag].array] = True
+            mask &= holders
+        return mask
+
+    def turns(self, rows: Rows, reach: int) -> tuple[Rows, npt.NDArray[np.int64]]:
+        """Return the live neighbours of each row in its session, and their distances, both (rows, 2 * reach).
+
+        A neighbour stands in the same namespace and session at most `reach` positions away, before or after;
+        places without one hold -1 in both.
+        """
+        neighbours, distances = self._turns.around(rows, reach)
+        live = (neighbours >= 0) & self.live[neighbours]
+        return np.where(live, neighbours, -1), np.where(live, distances, -1)
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of all columns, as values, so that the order of their first use doesn't count."""
+        columns = [column.values() for column in self._columns.values()]
+        tagged = sorted((tag, rows.array.tolist()) for tag, rows in self._tagged.items())
+        named = msgspec.msgpack.encode((columns, tagged))
+        return digest_of(named, self._created.array, self._states.array, self._turns.digest())
+
+
+def _microseconds(time: datetime) -> int:
+    return (time - _EPOCH) // timedelta(microseconds=1)

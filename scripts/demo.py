@@ -1,0 +1,141 @@
+"""The main job, end to end: a client stores a conversation, the server restarts, and questions find it again."""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import Client, StdioServerParameters
+from rich.console import Console
+
+COMMAND = str(Path(sys.executable).parent / "context-graph")
+
+CODE = '''\
+def refresh_if_due(token: Token, now: datetime) -> Token:
+    """Renew an access token once 80 % of its life is over."""
+    if now - token.issued_at < 0.8 * token.lifetime:
+        return token
+    return auth_client.renew(token.refresh_id)
+'''
+
+TURNS = (
+    ("2026-03-09T09:12:00", "Ana: The login tests are flaky again. Sessions expire in the middle of the checkout."),
+    (
+        "2026-03-09T09:14:00",
+        "Ben: Since 2 March JWTs live only five minutes, and nobody refreshes them.",
+    ),
+    ("2026-03-09T09:20:00", "Ana: Decision then: access tokens live 15 minutes, and the client refreshes them at 12."),
+    (
+        "2026-03-09T09:41:00",
+        CODE,
+    ),
+    ("2026-03-14T22:05:00", "Ben: Payments were down from 21:10 to 21:52: the connection pool ran dry."),
+    (
+        "2026-03-14T22:11:00",
+        "Ben: A retry loop in billing-worker v2.3.1 never gave its connection back, that was the cause.",
+    ),
+    (
+        "2026-03-15T08:30:00",
+        "Ana: I pinned billing-worker to v2.3.0 and set a pool timeout of 5 s in deploy/pool.yaml.",
+    ),
+    ("2026-03-20T16:02:00", "Ana: I'm off to Lisbon with Mara from 2 to 9 April; Ben has the pager."),
+    (
+        "2026-03-20T16:05:00",
+        "Ben: Fine. By the way, I like stand-ups short, ten minutes, and never before half past nine.",
+    ),
+)
+
+QUESTIONS = (
+    "Why did the payments fail?",
+    "How long do access tokens live?",
+    "Python function that renews a token",
+    "Who is on call while Ana is on holiday?",
+    "When does Ben like to meet in the morning?",
+)
+
+OUT = Console(highlight=False, width=110)
+
+
+@asynccontextmanager
+async def connected(data: Path) -> AsyncIterator[Client]:
+    """Start the server as an agent's client would, and connect to it."""
+    command = StdioServerParameters(command=COMMAND, args=["serve", "--standalone", "--data", str(data)])
+    async with Client(command) as client:
+        yield client
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """Call a tool; a failure ends the demo with its message."""
+    result = await client.call_tool(tool, arguments)
+    if result.is_error:
+        raise SystemExit(result.content[0].text)
+    return result.structured_content
+
+
+async def remember(data: Path) -> list[str]:
+    """Store the conversation and return the ids."""
+    async with connected(data) as client:
+        tools = await client.list_tools()
+        OUT.print(f"[bold]A server starts, and offers[/] {', '.join(tool.name for tool in tools.tools)}\n")
+        ids = []
+        for said_at, text in TURNS:
+            answer = await call(
+                client,
+                "inject_context",
+                content=text,
+                rationale="A turn of the team's chat",
+                session="team-chat",
+                namespace="shop",
+                created_at=said_at,
+                modality="code" if text is CODE else "text",
+            )
+            ids.append(answer["fingerprintId"])
+            utl = answer["utl"]
+            OUT.print(
+                f"  {text.splitlines()[0][:72]:<73}"
+                f"[dim]entropy {utl['entropy']:.2f}  coherence {utl['coherence']:.2f}  "
+                f"{answer['_cognitive_pulse']['quadrant']}[/]"
+            )
+        return ids
+
+
+async def recall(data: Path) -> str:
+    """Ask a new server about it, show why it found what it found, and return the best memory of the first question."""
+    best = ""
+    async with connected(data) as client:
+        for question in QUESTIONS:
+            answer = await call(client, "search_graph", query=question, namespace="shop", top_k=2, explain=True)
+            OUT.print(f"\n[bold]{question}[/]  [dim]{answer['queryLatencyMs']:.0f} ms[/]")
+            for hit in answer["results"]:
+                best = best or hit["fingerprintId"]
+                scores = "  ".join(
+                    f"{key.partition('_')[0]} {'–' if score is None else f'{score:.2f}'}"
+                    for key, score in hit["embedderScores"].items()
+                )
+                top = ", ".join(f"{space['space']} {space['contribution']:+.2f}" for space in hit["topSpaces"])
+                OUT.print(f"  {hit['content'].splitlines()[0]}", markup=False)
+                OUT.print(f"    [green]found by {top}[/]")
+                OUT.print(f"    [dim]{scores}[/]")
+    return best
+
+
+def main() -> None:
+    """Run the demo in a folder that goes away with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder)
+        ids = anyio.run(remember, data)
+        OUT.print(
+            f"\n[bold]{len(ids)} memories stored. The server stops, and another one starts on the same folder.[/]"
+        )
+        best = anyio.run(recall, data)
+        OUT.print("\n[bold]What the log knows of the first answer[/]")
+        sys.stdout.flush()
+        subprocess.run([COMMAND, "history", best, "--data", str(data)], check=True)
+
+
+if __name__ == "__main__":
+    main()

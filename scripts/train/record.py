@@ -1,0 +1,33 @@
+"""Write weights beside the code that reads them, with the provenance that its loader insists on."""
+
+import hashlib
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import safetensors.numpy
+
+FOLDER = Path(__file__).parents[2] / "actors" / "embedder" / "weights"
+LARGEST = 5_000_000
+"""Bytes of one file: more doesn't belong into a source repository."""
+
+
+def record(name: str, arrays: dict[str, npt.NDArray[Any]], **provenance: Any) -> None:
+    """Write one `.safetensors` file and its entry in `provenance.json`, leaving the other entries as they are."""
+    data = safetensors.numpy.save({key: np.ascontiguousarray(array) for key, array in arrays.items()})
+    if len(data) > LARGEST:
+        raise ValueError(f"{name} would have {len(data):,} bytes")
+    path = FOLDER / "provenance.json"
+    records = msgspec.json.decode(path.read_bytes()) if path.exists() else {}
+    records[name] = {
+        **provenance,
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "python": platform.python_version(),
+        "sha256": hashlib.sha256(data).hexdigest(),
+    }
+    (FOLDER / name).write_bytes(data)
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(dict(sorted(records.items()))), indent=2) + b"\n")

@@ -1,0 +1,149 @@
+"""Fit what the embedded profile derives from MiniLM without labels: E1's rotation, E12's projection, E13's relations.
+
+    python -m scripts.train.spaces /usr/share/wordnet
+
+Writes `semantic`, `tokens` and `expansion.safetensors`. Seeded; about four minutes on one core.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from actors.embedder.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, VOCABULARY, Backbone, pool
+from actors.embedder.tokens import DIMENSION as TOKEN_DIMENSION
+from scripts.train.neutral import LICENCES, neutral_texts
+from scripts.train.record import record
+
+Float32 = npt.NDArray[np.float32]
+
+SPECIALS = (0, 100, CLS, SEP, 103)
+"""[PAD], [UNK], [CLS], [SEP], [MASK]."""
+BATCH = 32
+RELATED = 8
+SHORTEST_WORD = 3
+LEAST_COSINE = 0.7
+"""Below this, neighbours are more often associated than alike in meaning ("memory" and "amnesia", .64)."""
+
+
+def main() -> None:
+    """Read the arguments, fit, and record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("wordnet", type=Path, help="folder with WordNet's data.noun, data.verb, …")
+    parser.add_argument("--sample", type=int, default=20_000, help="texts that the model reads")
+    parser.add_argument("--seed", type=int, default=13)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+
+    texts, texts_sha256 = neutral_texts(options.wordnet)
+    backbone = Backbone.load(threads=options.threads, dtype="float32")
+    about: dict[str, Any] = {
+        "script": "scripts/train/spaces.py",
+        "arguments": {"sample": options.sample, "seed": options.seed},
+        "data": LICENCES,
+        "inputs": {"neutral texts": texts_sha256, "all-MiniLM-L6-v2 model.safetensors": MODEL_SHA256},
+    }
+
+    pieces = [backbone.tokenize(text).ids for text in texts]
+    informativeness = background_idf(pieces, backbone.vocabulary())
+    chosen = np.random.default_rng(options.seed).permutation(len(texts))[: options.sample]
+    rotation, projection, figures = directions(backbone, [pieces[i][:254] for i in chosen], informativeness > 0)
+    figures["texts"] = len(texts)
+    record("semantic.safetensors", {"rotation": rotation.astype(np.float16)}, **about, figures=figures)
+    record(
+        "tokens.safetensors",
+        {"projection": projection.astype(np.float16), "informativeness": informativeness.astype(np.float16)},
+        **about,
+        figures=figures,
+    )
+    terms, weights, figures = related_terms(backbone)
+    about["data"], about["inputs"] = {}, {"all-MiniLM-L6-v2 model.safetensors": MODEL_SHA256}
+    about["arguments"] = {"related": RELATED, "least cosine": LEAST_COSINE}
+    record("expansion.safetensors", {"terms": terms, "cosines": weights}, **about, figures=figures)
+
+
+def background_idf(pieces: Sequence[npt.NDArray[np.uint16]], vocabulary: Sequence[str]) -> Float32:
+    """Return ln(1 + (N - df + .5) / (df + .5)) of each wordpiece, and 0 for specials and punctuation."""
+    frequency = np.zeros(VOCABULARY)
+    for ids in pieces:
+        frequency[np.unique(ids)] += 1
+    idf = np.log1p((len(pieces) - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
+    mute = [i for i, piece in enumerate(vocabulary) if not any(map(str.isalnum, piece)) or i in SPECIALS]
+    idf[mute] = 0
+    return idf
+
+
+def directions(
+    backbone: Backbone, rows: Sequence[npt.NDArray[np.uint16]], telling: npt.NDArray[np.bool_]
+) -> tuple[Float32, Float32, dict[str, Any]]:
+    """Return E1's rotation (384, 384) and E12's projection (384, 128), both by falling eigenvalue of the moments.
+
+    Moments aren't centred, since cosine isn't.
+    """
+    sentences, tokens = np.zeros((2, DIMENSION, DIMENSION))
+    for row, states in _forward(backbone, rows):
+        vector = pool(states)
+        sentences += np.outer(vector, vector)
+        unit = states[1:-1][telling[row]]
+        unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)
+        tokens += unit.T @ unit
+    rotation, e1_share = _principal(sentences)
+    axes, token_share = _principal(tokens)
+    figures = {
+        "share of E1's energy in the first 128 dimensions": round(float(e1_share[TOKEN_DIMENSION - 1]), 4),
+        "share of the token states' energy in 128 dimensions": round(float(token_share[TOKEN_DIMENSION - 1]), 4),
+    }
+    return rotation, axes[:, :TOKEN_DIMENSION], figures
+
+
+def related_terms(backbone: Backbone) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.float16], dict[str, Any]]:
+    """Return for each wordpiece up to eight mutual nearest words by the cosine of their lone embeddings.
+
+    Only lower-case Latin words of three letters and more take part: shorter ones are fragments, and the model
+    knows other scripts too little to tell their words apart. Both results have shape (30522, 8); rows are filled
+    from the left with falling cosines, the rest is 0.
+    """
+    vocabulary = backbone.vocabulary()
+    words = np.array(
+        [i for i, piece in enumerate(vocabulary) if len(piece) >= SHORTEST_WORD and piece.isascii() and piece.isalpha()]
+    )
+    vectors = np.stack([pool(states) for _, states in _forward(backbone, list(words[:, None]))])
+    nearest = np.zeros((len(words), RELATED), dtype=np.intp)
+    cosines = np.zeros((len(words), RELATED), dtype=np.float32)
+    for start in range(0, len(words), 1024):
+        similar = vectors[start : start + 1024] @ vectors.T
+        similar[np.arange(len(similar)), start + np.arange(len(similar))] = -1
+        top = np.argsort(-similar, axis=1)[:, :RELATED]
+        nearest[start : start + 1024] = top
+        cosines[start : start + 1024] = np.take_along_axis(similar, top, axis=1)
+    mutual = (nearest[nearest] == np.arange(len(words))[:, None, None]).any(axis=2)
+    kept = mutual & (cosines >= LEAST_COSINE)
+    order = np.argsort(~kept, axis=1, kind="stable")
+    kept = np.take_along_axis(kept, order, axis=1)
+    nearest = np.take_along_axis(nearest, order, axis=1)
+    cosines = np.take_along_axis(cosines, order, axis=1)
+    terms = np.zeros((VOCABULARY, RELATED), dtype=np.uint16)
+    weights = np.zeros((VOCABULARY, RELATED), dtype=np.float16)
+    terms[words] = np.where(kept, words[nearest], 0)
+    weights[words] = np.where(kept, cosines, 0)
+    figures = {"words": len(words), "words with relations": int(kept.any(axis=1).sum()), "relations": int(kept.sum())}
+    return terms, weights, figures
+
+
+def _forward(backbone: Backbone, rows: Sequence[Any]) -> Iterator[tuple[Any, Float32]]:
+    for start in range(0, len(rows), BATCH):
+        batch = rows[start : start + BATCH]
+        yield from zip(batch, backbone.forward(batch), strict=True)
+
+
+def _principal(moments: npt.NDArray[np.float64]) -> tuple[Float32, npt.NDArray[np.float64]]:
+    """Return the eigenvectors as columns by falling eigenvalue, and the cumulated share of the energy."""
+    values, vectors = np.linalg.eigh(moments)
+    return vectors[:, ::-1].astype(np.float32), np.cumsum(values[::-1]) / values.sum()
+
+
+if __name__ == "__main__":
+    main()

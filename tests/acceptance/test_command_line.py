@@ -1,0 +1,75 @@
+"""What a person does on the command line."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.acceptance.conftest import COMMAND, PATIENCE
+
+
+def run(data: Path, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, arguments[0], "--data", str(data), *arguments[1:]],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def run_json(data: Path, *arguments: str, stdin: str | None = None) -> Any:
+    done = run(data, *arguments, "--json", stdin=stdin)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_store_search_history_and_status_share_one_folder(tmp_path: Path) -> None:
+    stored = run_json(tmp_path, "store", "-", "--tag", "pets", "-r", "for the vet", stdin="Mara's dog is called Bo.")
+    memory = stored["fingerprintId"]
+    found = run_json(tmp_path, "search", "What is the name of the dog?", "-t", "pets")
+    assert [hit["fingerprintId"] for hit in found["results"]] == [memory]
+    assert len(found["results"][0]["embedderScores"]) == 13
+    history = run_json(tmp_path, "history", memory)
+    assert [event["what"].split()[0] for event in history] == ["stored", "recalled"]
+    assert "for the vet" in history[0]["what"]
+    status = run_json(tmp_path, "status")
+    assert status["memories"]["live"] == 1
+    assert len(status["spaces"]) == 13
+    assert status["log"]["position"] == 3
+    assert status["latencies_ms"]["forward"]["median"] > 0, "as the last process that used a model measured them"
+
+
+def test_people_read_tables_and_sentences(tmp_path: Path) -> None:
+    done = run(tmp_path, "store", "Mara's dog is called Bo.")
+    assert done.stdout.startswith("stored ")
+    found = run(tmp_path, "search", "dog").stdout
+    assert "1. Mara's dog is called Bo." in found
+    assert "found by e" in found
+    assert "1 memories" in run(tmp_path, "status").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("store", "  "), "Content cannot be empty"),
+        (("store", "x", "--created-at", "soon"), "created_at"),
+        (("search", "x", "-k", "0"), "top_k"),
+        (("history", str(uuid4())), "Memory not found"),
+    ],
+)
+def test_mistakes_end_with_one_sentence_and_status_1(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = run(tmp_path, *arguments)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_data_folder_comes_from_the_environment_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTEXT_GRAPH_DATA", str(tmp_path / "here"))
+    done = subprocess.run([COMMAND, "status", "--json"], capture_output=True, text=True, timeout=PATIENCE, check=True)
+    assert json.loads(done.stdout)["folder"] == str(tmp_path / "here")

@@ -1,0 +1,101 @@
+"""A whole store in memory, with the real models, which load once for all tests."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from actors.embedder.profiles import EmbeddedProfile
+from actors.front.operations import Operations
+from actors.front.schemas import SearchGraph, StoreMemory, parse
+from actors.front.server import Front
+from actors.hub import Hub, running
+from actors.metrics import Latencies
+from events.log import Log
+from events.memory_log import MemoryLog
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def profile() -> EmbeddedProfile:
+    return EmbeddedProfile(Latencies())
+
+
+@pytest.fixture
+def start(profile: EmbeddedProfile, tmp_path: Path) -> Callable[[Log], Any]:
+    """Start the actors on a log."""
+
+    @contextmanager
+    def on(log: Log) -> Iterator[Hub]:
+        def load(latencies: Latencies) -> EmbeddedProfile:
+            profile.latencies = latencies
+            return profile
+
+        with running(log, tmp_path, load=load) as hub:
+            yield hub
+
+    return on
+
+
+@pytest.fixture
+def hub(start: Callable[[Log], Any]) -> Iterator[Hub]:
+    with start(MemoryLog()) as hub:
+        yield hub
+
+
+@pytest.fixture
+def operations(hub: Hub) -> Operations:
+    return Operations(hub)
+
+
+class Agent:
+    """A client that calls tools by name and returns their structured answers."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """Call a tool that is expected to succeed."""
+        result = await self.client.call_tool(tool, arguments)
+        assert not result.is_error, result.content
+        return result.structured_content
+
+    async def refused(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """Call a tool that is expected to fail, and return the error."""
+        result = await self.client.call_tool(tool, arguments)
+        assert result.is_error, result.structured_content
+        return result.structured_content["error"]
+
+
+Connect = Callable[[Operations], AbstractAsyncContextManager[Agent]]
+
+
+@pytest.fixture
+def connect() -> Connect:
+    """Connect the official client to operations, through the server's own JSON-RPC."""
+
+    @asynccontextmanager
+    async def to(operations: Operations) -> AsyncIterator[Agent]:
+        async with Client(Front(operations).server(), mode="legacy") as client:
+            yield Agent(client)
+
+    return to
+
+
+async def store(operations: Operations, content: str, **more: Any) -> str:
+    """Store a memory and return its id."""
+    answer = await operations.store_memory(parse({"content": content, **more}, StoreMemory))
+    return answer["fingerprintId"]
+
+
+async def search(operations: Operations, query: str, **more: Any) -> list[dict[str, Any]]:
+    """Return the results of a search with all explanations."""
+    answer = await operations.search_graph(parse({"query": query, "explain": True, **more}, SearchGraph))
+    return answer["results"]

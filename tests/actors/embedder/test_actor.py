@@ -1,0 +1,106 @@
+"""The embedder as an actor: shared slices, failures that stay where they belong, a bounded inbox."""
+
+import threading
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from actors.base import resolve
+from actors.embedder.actor import SLICE_TOKENS, Embedder, Inbox
+from actors.embedder.profiles import EmbeddedProfile
+from actors.faults import EmbeddingFault
+from actors.messages import EmbedMemory, EmbedQuery, Load
+from actors.metrics import Latencies
+from events.fingerprint import Float32
+from events.vocabulary import Modality
+
+PATIENCE = 60.0
+
+
+def memory(content: str, **more: Any) -> EmbedMemory:
+    return EmbedMemory(
+        content=content, modality=Modality.TEXT, created_at=datetime(2026, 1, 1, tzinfo=UTC), namespace="n", **more
+    )
+
+
+class Watching:
+    """The real profile, with a record of what goes through the model, and a fault on demand."""
+
+    def __init__(self, profile: EmbeddedProfile) -> None:
+        self.profile = profile
+        self.models = profile.models
+        self.name = profile.name
+        self.batches: list[int] = []
+        self.broken = False
+
+    def memory(self, *arguments: Any) -> Any:
+        return self.profile.memory(*arguments)
+
+    def query(self, *arguments: Any) -> Any:
+        return self.profile.query(*arguments)
+
+    def forward(self, rows: list[Any]) -> list[Float32]:
+        if self.broken:
+            raise RuntimeError("out of memory")
+        self.batches.append(len(rows))
+        assert sum(map(len, rows)) <= SLICE_TOKENS
+        return self.profile.forward(rows)
+
+
+@pytest.fixture
+def watched(profile: EmbeddedProfile) -> Watching:
+    return Watching(profile)
+
+
+def test_requests_that_wait_together_share_a_forward_pass(watched: Watching) -> None:
+    embedder = Embedder.start(lambda: watched, Latencies())
+    embedder.ask(Load(), timeout=PATIENCE)
+    futures = [embedder.ask(memory(f"The fox jumps {n} times."), block=False) for n in range(40)]
+    fingerprints = [resolve(future, PATIENCE).fingerprint for future in futures]
+    assert len(fingerprints) == 40
+    assert sum(watched.batches) == 40
+    assert max(watched.batches) > 1
+
+
+def test_turns_that_wait_together_keep_their_order(watched: Watching) -> None:
+    embedder = Embedder.start(lambda: watched, Latencies())
+    futures = [embedder.ask(memory(f"Turn {n}.", session="s"), block=False) for n in range(20)]
+    assert [resolve(future, PATIENCE).position for future in futures] == list(range(20))
+
+
+@pytest.mark.requirement("INTEG-001/errors/embedding")
+def test_a_failing_model_fails_those_who_wait_and_nobody_after_them(watched: Watching) -> None:
+    embedder = Embedder.start(lambda: watched, Latencies())
+    watched.broken = True
+    with pytest.raises(EmbeddingFault, match="out of memory"):
+        resolve(embedder.ask(memory("The fox."), block=False), PATIENCE)
+    watched.broken = False
+    assert resolve(embedder.ask(memory("The fox."), block=False), PATIENCE).position == 0
+
+
+def test_models_that_cannot_be_loaded_are_an_answer_not_the_end() -> None:
+    attempts = []
+
+    def load() -> Any:
+        attempts.append(1)
+        raise EmbeddingFault("Embedding failed: no weights")
+
+    embedder = Embedder.start(load, Latencies())
+    for _ in range(2):
+        with pytest.raises(EmbeddingFault, match="no weights"):
+            embedder.ask(EmbedQuery(text="x", at=datetime.now(UTC), namespace="n"), timeout=PATIENCE)
+    assert len(attempts) == 2
+
+
+def test_a_full_inbox_holds_up_others_but_never_the_actor_itself() -> None:
+    inbox = Inbox()
+    for n in range(inbox.maxsize):
+        inbox.put(n)
+    inbox.owner = threading.get_ident()
+    inbox.put("from the actor itself")
+    stranger = threading.Thread(target=inbox.put, args=("from another thread",))
+    stranger.start()
+    taken = [inbox.get(timeout=PATIENCE) for _ in range(inbox.maxsize + 2)]
+    stranger.join(PATIENCE)
+    assert taken[-2:] == ["from the actor itself", "from another thread"]

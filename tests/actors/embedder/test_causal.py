@@ -1,0 +1,83 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.embedder import weights
+from actors.embedder.backbone import Backbone, pool
+from actors.embedder.causal import CausalHeads, causal_vectors
+from events.fingerprint import Float32
+
+Vectors = Callable[[list[str]], tuple[Float32, Float32, Float32]]
+"""From texts to their E1, their vectors as causes, and those as effects, each of shape (texts, dimension)."""
+
+PAIRS = (
+    ("It rained for three days without a pause.", "The river burst its banks."),
+    ("Tom forgot to water the plants.", "The leaves turned brown and fell off."),
+    ("The disk was full.", "Saving the report failed with an error."),
+    ("She practised the violin every evening.", "She won the music competition."),
+    ("The driver looked at his phone.", "His truck hit a lamp post."),
+    ("A virus spread through the school.", "Many pupils stayed at home in bed."),
+)
+
+
+@pytest.fixture(scope="module")
+def heads():
+    return CausalHeads.load()
+
+
+@pytest.fixture(scope="module")
+def vectors(heads: CausalHeads):
+    backbone = Backbone.load()
+    rotation = weights.load("semantic.safetensors")["rotation"].astype(np.float32)
+
+    def vectors(texts: list[str]) -> tuple[Float32, Float32, Float32]:
+        states = backbone.forward([backbone.tokenize(text).ids for text in texts])
+        e1 = np.stack([pool(each) for each in states]) @ rotation
+        causal = [causal_vectors(each, heads) for each in e1]
+        return e1, np.stack([cause for cause, _ in causal]), np.stack([effect for _, effect in causal])
+
+    return vectors
+
+
+@given(st.integers(min_value=0, max_value=10_000))
+def test_any_unit_vector_gives_two_different_unit_vectors(heads: CausalHeads, seed: int):
+    e1 = np.random.default_rng(seed).normal(size=384).astype(np.float32)
+    cause, effect = causal_vectors(e1 / np.linalg.norm(e1), heads)
+    assert cause.shape == effect.shape == (768,)
+    np.testing.assert_allclose([np.linalg.norm(cause), np.linalg.norm(effect)], 1, atol=1e-5)
+    assert cause @ effect < 0.99
+
+
+def test_causes_and_effects_find_each_other_among_the_first_two(
+    vectors: Vectors,
+):
+    _, causes, _ = vectors([cause for cause, _ in PAIRS])
+    _, _, effects = vectors([effect for _, effect in PAIRS])
+    scores = causes @ effects.T
+    for each in (scores, scores.T):
+        better = (each > each.diagonal()[:, None]).sum(axis=1)
+        assert better.max() <= 1, better
+        assert (better == 0).sum() >= 4, better
+
+
+def test_what_causes_what_is_seen_more_clearly_than_by_likeness(
+    vectors: Vectors,
+):
+    e1_causes, causes, _ = vectors([cause for cause, _ in PAIRS])
+    e1_effects, _, effects = vectors([effect for _, effect in PAIRS])
+
+    def margin(scores: Float32) -> float:
+        right = scores.diagonal()
+        return (right - (scores.sum(axis=1) - right) / (len(right) - 1)).mean()
+
+    assert margin(causes @ effects.T) > margin(e1_causes @ e1_effects.T)
+
+
+def test_the_direction_counts(vectors: Vectors):
+    _, causes, effects = vectors([text for pair in PAIRS for text in pair])
+    forwards = (causes[0::2] * effects[1::2]).sum(axis=1)
+    backwards = (causes[1::2] * effects[0::2]).sum(axis=1)
+    assert forwards.mean() > backwards.mean()

@@ -1,0 +1,136 @@
+"""The store as an actor: group commit, the order of telling and acknowledging, and other models."""
+
+from typing import Any
+from uuid import uuid4
+
+import pykka
+import pytest
+
+from actors.base import resolve
+from actors.faults import NotFoundFault, StorageFault
+from actors.messages import Append, Appended, Declare, Describe, Read, ReadStatus, Replay
+from actors.metrics import Latencies
+from actors.store.actor import Store
+from events.log import Envelope
+from events.memory_log import MemoryLog
+from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, Shredded, SpaceModel
+from projections.projection import State
+from tests.events.samples import draft, stored
+
+PATIENCE = 5.0
+
+
+class Listener(pykka.ThreadingActor):
+    """Owns no projection, but hears what its owner would."""
+
+    use_daemon_thread = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[Envelope] = []
+
+    def on_receive(self, message: Any) -> Any:
+        if not isinstance(message, Appended):
+            return list(self.heard)
+        self.heard += message.envelopes
+        return None
+
+
+class Counting(MemoryLog):
+    """A log that counts its commits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: list[int] = []
+
+    def append(self, drafts: Any) -> tuple[Envelope, ...]:
+        self.sizes.append(len(drafts))
+        return super().append(drafts)
+
+
+def start(log: MemoryLog) -> tuple[pykka.ActorRef[Any], pykka.ActorRef[Any]]:
+    listener = Listener.start()
+    store = Store.start(log, (listener,), Latencies())
+    store.ask(Replay(), timeout=PATIENCE)
+    return store, listener
+
+
+def append(event: Any, *consequences: Any) -> Append:
+    return Append(id=uuid4(), event=event, consequences=consequences, actor="test", correlation_id=uuid4())
+
+
+def test_what_waits_together_is_committed_together() -> None:
+    log = Counting()
+    store, _ = start(log)
+    futures = [store.ask(append(stored(f"memory {n}")), block=False) for n in range(50)]
+    envelopes = [resolve(future, PATIENCE) for future in futures]
+    assert [envelope.seq for envelope in envelopes] == list(range(1, 51))
+    assert sum(log.sizes) == 50
+    assert len(log.sizes) < 50
+
+
+def test_owners_have_heard_of_an_event_when_it_is_acknowledged() -> None:
+    store, listener = start(MemoryLog())
+    for n in range(20):
+        envelope = resolve(store.ask(append(stored(f"memory {n}")), block=False), PATIENCE)
+        assert listener.ask("heard?", timeout=PATIENCE)[-1].id == envelope.id
+
+
+def test_a_memory_and_its_links_are_one_commit() -> None:
+    log = Counting()
+    store, _ = start(log)
+    first = resolve(store.ask(append(stored("first")), block=False), PATIENCE).id
+    message = append(stored("second"))
+    links = MemoriesLinked(source=message.id, targets=(first,), relation="link_to", weight=1.0)
+    message = Append(
+        id=message.id, event=message.event, consequences=(links,), actor="test", correlation_id=message.correlation_id
+    )
+    resolve(store.ask(message, block=False), PATIENCE)
+    assert log.sizes == [1, 2]
+    (entry,) = store.ask(Describe(memories=(message.id,)), timeout=PATIENCE)
+    assert entry.link_to == (first,)
+    linked = log.get([3])[0]
+    assert linked.causation_id == message.id
+    assert linked.correlation_id == message.correlation_id
+
+
+def test_a_restart_knows_what_the_log_knows() -> None:
+    log = MemoryLog()
+    store, _ = start(log)
+    ids = [resolve(store.ask(append(stored(f"memory {n}")), block=False), PATIENCE).id for n in range(300)]
+    resolve(store.ask(append(MemoryForgotten(memory=ids[0])), block=False), PATIENCE)
+    before = store.ask(ReadStatus(), timeout=PATIENCE)
+    again, listener = start(log)
+    assert again.ask(ReadStatus(), timeout=PATIENCE) == before
+    assert before.live == 299
+    assert [envelope.id for envelope in listener.ask("heard?", timeout=PATIENCE)[:300]] == ids
+
+
+@pytest.mark.requirement("INTEG-001/delete/hard")
+def test_an_erased_memory_cannot_be_read_and_a_cut_off_erasure_is_finished_at_the_next_start() -> None:
+    log = MemoryLog()
+    store, _ = start(log)
+    memory = resolve(store.ask(append(stored("secret")), block=False), PATIENCE).id
+    log.append([draft(MemoryErased(memory=memory))])  # the crash came before the key was destroyed
+    again, _ = start(log)
+    assert isinstance(log.get([1])[0].event, Shredded)
+    assert again.ask(Describe(memories=(memory,)), timeout=PATIENCE)[0].state is State.ERASED
+
+
+def test_other_models_are_refused_by_name() -> None:
+    store, _ = start(MemoryLog())
+    first = (SpaceModel("e1_semantic", "small", "aa", 384), SpaceModel("e6_sparse", "stems", "bb", 100))
+    other = (SpaceModel("e1_semantic", "large", "cc", 1024), first[1])
+    resolve(store.ask(Declare(profile="embedded", spaces=first), block=False), PATIENCE)
+    assert store.ask(Declare(profile="embedded", spaces=first), timeout=PATIENCE) is None
+    with pytest.raises(StorageFault, match="e1_semantic") as caught:
+        store.ask(Declare(profile="full", spaces=other), timeout=PATIENCE)
+    assert caught.value.data == {"spaces": ["e1_semantic"]}
+
+
+def test_an_unknown_memory_is_named() -> None:
+    store, _ = start(MemoryLog())
+    unknown = uuid4()
+    for message in (Read(memory=unknown), Describe(memories=(unknown,))):
+        with pytest.raises(NotFoundFault, match=str(unknown)):
+            store.ask(message, timeout=PATIENCE)

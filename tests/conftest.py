@@ -1,0 +1,76 @@
+"""What holds for every test: nothing is left running, and the requirements that it carries are counted."""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import settings
+from pykka import ActorRegistry
+
+STOP_S = 5.0
+"""Longest wait for an actor or a thread to end; all of them end at once when nothing is wrong."""
+
+CARRIED = pytest.StashKey[dict[str, list[str]]]()
+WHOLE = pytest.StashKey[bool]()
+
+# Shared runners are slow at random moments; a failure there must be the same one when it is run again.
+settings.register_profile("suite", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("suite")
+
+
+@pytest.hookimpl(tryfirst=True)  # before -k, -m and --deselect take their share of the items
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Note which tests carry which requirement, and whether every test file was collected."""
+    carried: dict[str, list[str]] = {}
+    for item in items:
+        for mark in item.iter_markers("requirement"):
+            for requirement in mark.args:
+                carried.setdefault(requirement, []).append(item.nodeid)
+    config.stash[CARRIED] = carried
+    asked = {(config.invocation_params.dir / path).resolve() for path in config.args}
+    suite = {config.rootpath / path for path in config.getini("testpaths")}
+    narrowed = any(config.getoption(name) for name in ("ignore", "ignore_glob", "lf"))
+    config.stash[WHOLE] = asked == suite and not narrowed
+
+
+@pytest.fixture(scope="session")
+def carried(pytestconfig: pytest.Config) -> dict[str, list[str]]:
+    """The tests that carry each requirement, by its id."""
+    return pytestconfig.stash[CARRIED]
+
+
+@pytest.fixture(scope="session")
+def whole_suite(pytestconfig: pytest.Config) -> bool:
+    """Whether all test files were collected, so that a missing marker means a missing test."""
+    return pytestconfig.stash[WHOLE]
+
+
+@contextmanager
+def _nothing_left_running() -> Iterator[None]:
+    """Stop, last first, the actors that were started inside; fail if a thread stays that would keep a process alive."""
+    actors = ActorRegistry.get_all()
+    threads = set(threading.enumerate())
+    yield
+    for ref in reversed(ActorRegistry.get_all()):
+        if ref not in actors:
+            ref.stop(timeout=STOP_S)
+    left = [thread for thread in threading.enumerate() if thread not in threads and not thread.daemon]
+    for thread in left:
+        thread.join(STOP_S)
+    alive = [thread.name for thread in left if thread.is_alive()]
+    assert not alive, f"threads left behind: {alive}"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _nothing_left_running_after_the_suite() -> Iterator[None]:
+    with _nothing_left_running():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_running_after_a_test() -> Iterator[None]:
+    # Set up after fixtures of wider scope, so what those started stays until they end it.
+    with _nothing_left_running():
+        yield

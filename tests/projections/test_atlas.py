@@ -1,0 +1,282 @@
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens, pack
+from events.spaces import SPACES
+from events.vocabulary import (
+    Event,
+    MemoryErased,
+    MemoryForgotten,
+    MemoryRestored,
+    MemoryStored,
+    SpaceModel,
+    SpacesDeclared,
+)
+from projections.atlas import Atlas
+from projections.directed import Direction
+from projections.facets import Filter
+from tests.events.samples import DIMENSIONS, stored, unit
+from tests.projections.history import history, memory_id, passage, read_later
+
+MEMORIES = [stored(f"memory {number}", namespace="odd" if number % 2 else "even") for number in range(1, 31)]
+SPACE = {space.key: space for space in SPACES}
+
+
+def e1(memory: MemoryStored) -> np.ndarray:
+    return memory.fingerprint.take("e1_semantic", Dense).array
+
+
+def with_embedding(memory: MemoryStored, key: str, embedding: Embedding, **changes: Any) -> MemoryStored:
+    embeddings = {space.key: memory.fingerprint[space.key] for space in SPACES}
+    return msgspec.structs.replace(memory, fingerprint=Fingerprint.of({**embeddings, key: embedding}), **changes)
+
+
+def atlas_of(*events: Event, graph_from: int = 500_000) -> Atlas:
+    atlas = Atlas(DIMENSIONS, graph_from)
+    for envelope in history(*events):
+        atlas.apply(envelope)
+    return atlas
+
+
+def found(atlas: Atlas, key: str, embedding: Embedding, count: int = 5, **wanted: Any) -> list[int]:
+    return atlas.nearest(key, embedding, count, atlas.facets.eligible(Filter(**wanted)))[0].tolist()
+
+
+def test_rows_follow_arrival():
+    atlas = atlas_of(*MEMORIES[:3])
+    assert [atlas.row_of(memory_id(number)) for number in (1, 2, 3)] == [0, 1, 2]
+    assert atlas.ids([2, 0]) == [memory_id(3), memory_id(1)]
+    assert len(atlas) == 3
+    with pytest.raises(KeyError):
+        atlas.row_of(memory_id(4))
+
+
+def cosine(one: np.ndarray, other: np.ndarray) -> float:
+    left, right = one.astype(np.float64), other.astype(np.float64)
+    return float(np.clip(left @ right / np.linalg.norm(left) / np.linalg.norm(right), 0, 1))
+
+
+def brute_force(one: Embedding, other: Embedding) -> float:
+    match one, other:
+        case Dense(), Dense():
+            return cosine(one.array, other.array)
+        case Directed(), Directed():
+            return (cosine(one.as_cause, other.as_cause) + cosine(one.as_effect, other.as_effect)) / 2
+        case Sparse(), Sparse():
+            left, right = np.zeros(2**16), np.zeros(2**16)
+            left[one.ids], right[other.ids] = one.values, other.values
+            return cosine(left, right)
+        case Bits(), Bits():
+            return float((np.unpackbits(one.array) == np.unpackbits(other.array)).mean())
+        case Tokens(), Tokens():
+            table = np.array([[cosine_signed(a, b) for b in other.array] for a in one.array])
+            return float((table.max(axis=0).mean() + table.max(axis=1).mean()) / 2)
+        case _:
+            raise AssertionError
+
+
+def cosine_signed(one: np.ndarray, other: np.ndarray) -> float:
+    left, right = one.astype(np.float64), other.astype(np.float64)
+    return float(left @ right / np.linalg.norm(left) / np.linalg.norm(right))
+
+
+@pytest.mark.parametrize("key", [space.key for space in SPACES if space.key != "e6_sparse"])
+def test_every_space_compares_as_its_formula_says(key: str):
+    atlas, rows = atlas_of(*MEMORIES), np.array([4, 29, 0])
+    query = MEMORIES[4].fingerprint[key]
+    expected = [brute_force(query, MEMORIES[row].fingerprint[key]) for row in rows]
+    by_row = atlas.scores(key, query, rows, symmetric=True)
+    np.testing.assert_allclose(by_row, expected, atol=2e-3)
+    np.testing.assert_allclose(atlas.scores(key, query, symmetric=True)[rows], by_row, atol=1e-5)
+
+
+@pytest.mark.parametrize("key", [space.key for space in SPACES])
+def test_a_memory_is_its_own_nearest_in_every_space(key: str):
+    atlas = atlas_of(*MEMORIES)
+    rows, scores = atlas.nearest(key, MEMORIES[4].fingerprint[key], 3, atlas.facets.live)
+    assert rows[0] == 4
+    assert scores[0] == pytest.approx(1, abs=2e-3)
+    assert scores[0] >= scores[1] >= scores[2]
+    assert ((scores >= 0) & (scores <= 1)).all()
+
+
+def test_plain_counts_are_compared_by_rarity():
+    common, rare = Sparse.of({1: 1.0, 2: 1.0}), Sparse.of({1: 1.0, 3: 1.0})
+    atlas = atlas_of(
+        with_embedding(MEMORIES[0], "e6_sparse", common),
+        with_embedding(MEMORIES[1], "e6_sparse", rare),
+        *(with_embedding(memory, "e6_sparse", Sparse.of({1: 1.0, 9: 1.0})) for memory in MEMORIES[2:]),
+    )
+    query = Sparse.of({1: 1.0, 3: 1.0})
+    assert atlas.scores("e6_sparse", query, np.array([0]))[0] < 0.1
+    assert atlas.scores("e6_sparse", query, np.array([1]))[0] == pytest.approx(1, abs=1e-5)
+
+
+def test_causes_and_effects_are_told_apart():
+    rng = np.random.default_rng(0)
+    rain, flood = unit(rng, DIMENSIONS["e5_causal"]), unit(rng, DIMENSIONS["e5_causal"])
+    atlas = atlas_of(
+        with_embedding(MEMORIES[0], "e5_causal", Directed.of(flood, rain)),
+        with_embedding(MEMORIES[1], "e5_causal", Directed.of(rain, flood)),
+    )
+    query = Directed.of(rain, flood)
+    effects = atlas.scores("e5_causal", query, direction=Direction.EFFECT)
+    np.testing.assert_allclose(effects, [1, cosine(rain, flood)], atol=2e-3)
+    assert atlas.nearest("e5_causal", query, 1, atlas.facets.live, direction=Direction.EFFECT)[0].tolist() == [0]
+    assert atlas.nearest("e5_causal", query, 1, atlas.facets.live)[0].tolist() == [1]
+
+
+def test_late_interaction_ranks_by_rare_tokens_and_compares_by_all_alike():
+    rng = np.random.default_rng(0)
+    common, rare = unit(rng, DIMENSIONS["e12_late_interaction"]), unit(rng, DIMENSIONS["e12_late_interaction"])
+    holders = [Tokens.of([7], [common]), Tokens.of([8], [rare]), *[Tokens.of([7], [common])] * 20]
+    atlas = atlas_of(*(with_embedding(MEMORIES[0], "e12_late_interaction", tokens) for tokens in holders))
+    query, rows = Tokens.of([7, 8], [common, rare]), np.array([0, 1])
+    by_rarity = atlas.scores("e12_late_interaction", query, rows)
+    alike = atlas.scores("e12_late_interaction", query, rows, symmetric=True)
+    assert by_rarity[0] < 0.2
+    assert by_rarity[1] > 0.9
+    assert alike[0] == pytest.approx(alike[1], abs=1e-3)
+
+
+def test_an_embedding_of_another_kind_is_refused():
+    atlas = atlas_of(*MEMORIES[:2])
+    with pytest.raises(TypeError, match="e9_hdc"):
+        atlas.scores("e9_hdc", MEMORIES[0].fingerprint["e1_semantic"])
+    with pytest.raises(TypeError, match="e1_semantic"):
+        atlas.recall_sparse("e1_semantic", Sparse.of({1: 1.0}), 3, atlas.facets.live)
+
+
+def test_a_filter_is_applied_before_ranking():
+    atlas, query = atlas_of(*MEMORIES), MEMORIES[4].fingerprint["e1_semantic"]
+    rows = found(atlas, "e1_semantic", query, count=12, namespace="even")
+    assert len(rows) == 12
+    assert all(MEMORIES[row].namespace == "even" for row in rows)
+    eligible = atlas.facets.eligible(Filter(namespace="even"))
+    assert len(atlas.recall_prefix(e1(MEMORIES[4]), 12, eligible)) == 12
+    odd = with_embedding(MEMORIES[0], "e6_sparse", MEMORIES[1].fingerprint["e6_sparse"], namespace="odd")
+    atlas = atlas_of(*[odd] * 20, *MEMORIES)
+    eligible = atlas.facets.eligible(Filter(namespace="even"))
+    query = MEMORIES[1].fingerprint.take("e6_sparse", Sparse)
+    assert atlas.recall_sparse("e6_sparse", query, 1, eligible).tolist() == [21]
+
+
+@pytest.mark.parametrize("key", ["e6_sparse", "e13_splade"])
+def test_sparse_recall_returns_only_what_shares_a_term(key: str):
+    atlas = atlas_of(*MEMORIES)
+    query = MEMORIES[4].fingerprint.take(key, Sparse)
+    sharing = [row for row, memory in enumerate(MEMORIES) if {*query.ids} & {*memory.fingerprint.take(key, Sparse).ids}]
+    rows = atlas.recall_sparse(key, query, 30, atlas.facets.live).tolist()
+    assert rows[0] == 4
+    assert sorted(rows) == sharing
+
+
+def test_bm25_ranks_a_repeated_term_higher_where_cosine_would_not():
+    once = with_embedding(MEMORIES[0], "e6_sparse", Sparse.of({1: 1.0}))
+    often = with_embedding(MEMORIES[1], "e6_sparse", Sparse.of({1: 6.0, 2: 1.0}))
+    long = with_embedding(MEMORIES[2], "e6_sparse", Sparse.of({5: 20.0}))
+    atlas = atlas_of(once, often, long)
+    query = Sparse.of({1: 1.0})
+    assert atlas.recall_sparse("e6_sparse", query, 2, atlas.facets.live).tolist() == [1, 0]
+    assert atlas.scores("e6_sparse", query).argmax() == 0
+
+
+def test_a_long_memory_is_found_by_any_of_its_parts():
+    part = passage(99, 400, 900)
+    long = msgspec.structs.replace(MEMORIES[3], passages=(passage(98, 0, 500), part, passage(97, 800, 1300)))
+    atlas = atlas_of(*MEMORIES[:3], long, *MEMORIES[4:])
+    query = Dense(part.vector)
+    assert found(atlas, "e1_semantic", query, count=1) == [3]
+    assert atlas.recall_prefix(part.array, 1, atlas.facets.live).tolist() == [3]
+    assert len({*atlas.recall_prefix(part.array, 20, atlas.facets.live).tolist()}) == 20
+    rows = np.array([0, 3])
+    scores, spans = atlas.passage_scores(part.array, rows)
+    assert spans == [None, (400, 900)]
+    assert scores[1] == pytest.approx(1, abs=2e-3)
+    np.testing.assert_allclose(atlas.scores("e1_semantic", query, rows), scores)
+    assert atlas.scores("e1_semantic", Dense.of(e1(long)), rows)[1] == pytest.approx(1, abs=2e-3)
+
+
+@pytest.mark.parametrize("graph_from", [10, 500_000])
+def test_many_parts_of_one_memory_do_not_crowd_out_others(graph_from: int):
+    rng = np.random.default_rng(0)
+    topic = unit(rng, DIMENSIONS["e1_semantic"])
+    close = [topic + 0.02 * unit(rng, len(topic)) for _ in range(50)]
+    parts = tuple(
+        msgspec.structs.replace(passage(0, start, start + 1), vector=pack(vector / np.linalg.norm(vector)))
+        for start, vector in enumerate(close)
+    )
+    atlas = atlas_of(msgspec.structs.replace(MEMORIES[0], passages=parts), *MEMORIES[1:], graph_from=graph_from)
+    rows = atlas.recall_prefix(topic, 10, atlas.facets.live)
+    assert rows[0] == 0
+    assert len({*rows.tolist()}) == 10
+
+
+def test_a_forgotten_memory_is_not_found_until_it_is_restored():
+    query = MEMORIES[4].fingerprint
+    events = (*MEMORIES, MemoryForgotten(memory=memory_id(5)), MemoryForgotten(memory=memory_id(5)))
+    forgotten, restored = atlas_of(*events), atlas_of(*events, MemoryRestored(memory=memory_id(5)))
+    before = atlas_of(*MEMORIES)
+    for space in SPACES:
+        assert 4 not in found(forgotten, space.key, query[space.key], count=30)
+        assert found(restored, space.key, query[space.key], 30) == found(before, space.key, query[space.key], 30)
+    assert forgotten.digest() != before.digest()
+    assert restored.digest() == before.digest()
+
+
+@pytest.mark.parametrize("before", [(), (MemoryForgotten(memory=memory_id(4)),)])
+def test_an_erased_memory_leaves_an_empty_row_however_late_the_log_is_replayed(before: tuple[Event, ...]):
+    long = msgspec.structs.replace(MEMORIES[3], passages=(passage(98, 0, 500),), tags=("t",), session="s")
+    log = history(
+        *MEMORIES[:3],
+        long,
+        *before,
+        MemoryErased(memory=memory_id(4)),
+        MemoryErased(memory=memory_id(4)),
+        MemoryRestored(memory=memory_id(4)),
+        *MEMORIES[4:],
+    )
+    live, later = Atlas(DIMENSIONS), Atlas(DIMENSIONS)
+    for envelope, reread in zip(log, read_later(log), strict=True):
+        live.apply(envelope)
+        later.apply(reread)
+    assert live.digest() == later.digest()
+    assert later.row_of(log[-1].id) == len(MEMORIES) - 1
+    for atlas in (live, later):
+        assert not atlas.facets.live[3]
+        for space in SPACES:
+            assert 3 not in found(atlas, space.key, long.fingerprint[space.key], count=30)
+        assert 3 not in atlas.recall_prefix(e1(long), 30, atlas.facets.live)
+
+
+def test_what_was_erased_is_not_in_memory_any_more():
+    atlas = atlas_of(MEMORIES[0], MEMORIES[1], MemoryErased(memory=memory_id(1)))
+    for space in SPACES:
+        if space.key != "e9_hdc":  # where all-zero bits agree with half of any others
+            assert atlas.scores(space.key, MEMORIES[0].fingerprint[space.key], np.array([0]))[0] == 0
+
+
+def test_two_replays_give_the_same_atlas():
+    events = (*MEMORIES, MemoryForgotten(memory=memory_id(2)))
+    assert atlas_of(*events).digest() == atlas_of(*events).digest()
+    assert atlas_of(*MEMORIES).digest() != atlas_of(*events).digest()
+    assert atlas_of(*MEMORIES[:5]).digest() != atlas_of(*reversed(MEMORIES[:5])).digest()
+
+
+def declaration(**dimensions: int) -> SpacesDeclared:
+    sizes = {**DIMENSIONS, **dimensions}
+    return SpacesDeclared(
+        profile="test", spaces=tuple(SpaceModel(key, "random", "", size) for key, size in sizes.items())
+    )
+
+
+def test_an_atlas_takes_its_dimensions_from_the_declaration_and_refuses_others():
+    atlas = Atlas.of(declaration())
+    for envelope in history(declaration(), *MEMORIES[:2]):
+        atlas.apply(envelope)
+    assert found(atlas, "e7_code", MEMORIES[1].fingerprint["e7_code"], count=1) == [1]
+    with pytest.raises(ValueError, match="other dimensions"):
+        atlas.apply(history(declaration(e1_semantic=768))[0])

@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+
+from events.fingerprint import Directed
+from projections.arrays import best
+from projections.binary import BinarySpace
+from projections.dense import DenseSpace
+from projections.directed import DirectedSpace, Direction
+from tests.events.samples import unit
+
+DIMENSION = 64
+
+
+def low_rank(count: int, seed: int = 0) -> np.ndarray:
+    """Return unit vectors as embeddings lie: near a space of few dimensions."""
+    rng = np.random.default_rng(seed)
+    vectors = rng.standard_normal((count, 12)) @ rng.standard_normal((12, DIMENSION))
+    vectors += 0.3 * rng.standard_normal(vectors.shape)
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float16)
+
+
+def space_of(vectors: np.ndarray, graph_from: int = 20_000) -> DenseSpace:
+    space = DenseSpace(vectors.shape[1], graph_from)
+    space.extend(vectors)
+    return space
+
+
+def cosines(vectors: np.ndarray, query: np.ndarray) -> np.ndarray:
+    return np.clip(vectors.astype(np.float64) @ query.astype(np.float64), 0, 1)
+
+
+def test_scores_are_cosines_clamped_at_zero():
+    vectors = low_rank(300)
+    space, query = space_of(vectors), vectors[7].astype(np.float32)
+    assert (vectors.astype(np.float32) @ query).min() < 0
+    np.testing.assert_allclose(space.scores(query), cosines(vectors, query), atol=1e-3)
+    assert space.scores(query)[7] == pytest.approx(1, abs=2e-3)
+
+
+def test_scores_by_row_are_the_scores_of_those_rows():
+    vectors = low_rank(300)
+    space, rows = space_of(vectors), np.array([299, 0, 17, 17])
+    np.testing.assert_allclose(space.scores(vectors[3], rows), space.scores(vectors[3])[rows], atol=1e-6)
+
+
+def test_an_empty_space_finds_nothing():
+    space, query = DenseSpace(DIMENSION), low_rank(1)[0]
+    assert len(space.scores(query)) == 0
+    assert len(space.nearest(query, 5)[0]) == 0
+
+
+@pytest.mark.parametrize("part", [0.02, 0.9])
+def test_exact_search_ranks_only_eligible_rows_and_returns_as_many_as_asked(part: float):
+    vectors = low_rank(500)
+    eligible = np.random.default_rng(1).random(500) < part
+    rows, scores = space_of(vectors).nearest(vectors[0], 8, eligible)
+    truth = np.where(eligible, cosines(vectors, vectors[0]), -1)
+    assert rows.tolist() == np.argsort(-truth, kind="stable")[:8].tolist()
+    assert (np.diff(scores) <= 0).all()
+
+
+def test_the_graph_finds_what_exact_search_finds():
+    vectors = low_rank(3_000)
+    exact, graph = space_of(vectors), space_of(vectors, graph_from=100)
+    queries = low_rank(40, seed=5)
+    shared = [len({*exact.nearest(query, 10)[0]} & {*graph.nearest(query, 10)[0]}) for query in queries]
+    assert graph._graph is not None
+    assert np.mean(shared) >= 9.5
+
+
+@pytest.mark.parametrize("part", [0.003, 0.3, 0.6, 0.95])
+def test_a_filter_never_leaves_a_graph_search_with_too_few(part: float):
+    vectors = low_rank(1_500)
+    space = space_of(vectors, graph_from=100)
+    eligible = np.random.default_rng(2).random(1_500) < part
+    eligible[best(space.scores(vectors[4]), 200)] = False  # what the graph would find first is not wanted
+    rows, _ = space.nearest(vectors[4], 20, eligible)
+    assert len(rows) == min(20, eligible.sum())
+    assert eligible[rows].all()
+
+
+def test_rows_added_after_the_graph_was_built_are_found():
+    vectors = low_rank(600)
+    space = space_of(vectors[:500], graph_from=100)
+    space.nearest(vectors[0], 3)
+    space.extend(vectors[500:])
+    assert space.nearest(vectors[550], 1)[0].tolist() == [550]
+
+
+def test_a_cleared_row_is_no_neighbour_any_more():
+    vectors = low_rank(600)
+    space = space_of(vectors, graph_from=100)
+    assert space.nearest(vectors[9], 1)[0].tolist() == [9]
+    space.clear(9)
+    assert 9 not in space.nearest(vectors[9], 50)[0]
+    assert space.scores(vectors[9], np.array([9])).tolist() == [0]
+
+
+def test_two_graphs_of_the_same_rows_answer_alike():
+    vectors = low_rank(1_000)
+    first, second = space_of(vectors, graph_from=100), space_of(vectors, graph_from=100)
+    for query in low_rank(20, seed=6):
+        assert first.nearest(query, 10)[0].tolist() == second.nearest(query, 10)[0].tolist()
+
+
+def test_hypervectors_score_by_the_part_of_bits_that_agree():
+    rng = np.random.default_rng(0)
+    matrix = rng.integers(0, 256, (50, 1_250), dtype=np.uint8)
+    space = BinarySpace(10_000)
+    for row in matrix:
+        space.append(row)
+    query, rows = matrix[3], np.array([3, 40, 8])
+    agreeing = (np.unpackbits(matrix, axis=1) == np.unpackbits(query)).mean(axis=1)
+    np.testing.assert_allclose(space.scores(query), agreeing, atol=1e-6)
+    np.testing.assert_allclose(space.scores(query, rows), agreeing[rows], atol=1e-6)
+    assert space.scores(query)[3] == 1
+
+
+def test_bits_that_fill_no_whole_byte_are_refused():
+    with pytest.raises(ValueError, match="whole bytes"):
+        BinarySpace(1_001)
+
+
+def test_causes_meet_effects_when_a_direction_is_asked_for():
+    rng = np.random.default_rng(0)
+    pairs = [Directed.of(unit(rng, DIMENSION), unit(rng, DIMENSION)) for _ in range(30)]
+    space = DirectedSpace(DIMENSION)
+    for pair in pairs:
+        space.append(pair)
+    query = pairs[2]
+    causes = np.stack([pair.as_cause for pair in pairs])
+    effects = np.stack([pair.as_effect for pair in pairs])
+    found = space.scores(query, direction=Direction.EFFECT)
+    np.testing.assert_allclose(found, cosines(effects, query.as_cause), atol=1e-3)
+    found = space.scores(query, direction=Direction.CAUSE)
+    np.testing.assert_allclose(found, cosines(causes, query.as_effect), atol=1e-3)
+    like = (cosines(causes, query.as_cause) + cosines(effects, query.as_effect)) / 2
+    np.testing.assert_allclose(space.scores(query), like, atol=1e-3)
+    assert space.scores(query)[2] == pytest.approx(1, abs=2e-3)

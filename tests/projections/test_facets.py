@@ -1,0 +1,137 @@
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from events.vocabulary import JohariRow, MemoryStored, Modality, Quadrant
+from projections.facets import Facets, Filter
+from tests.events.samples import NOON, stored
+
+SAMPLE = stored()
+
+
+def memory(**fields: Any) -> MemoryStored:
+    return msgspec.structs.replace(SAMPLE, **fields)
+
+
+def facets_of(*memories: MemoryStored | None) -> Facets:
+    facets = Facets()
+    for one in memories:
+        facets.append(one)
+    return facets
+
+
+def found(facets: Facets, **wanted: Any) -> list[int]:
+    return np.flatnonzero(facets.eligible(Filter(**wanted))).tolist()
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted"),
+    [
+        ({"namespace": "work"}, {"namespace": "work"}),
+        ({"session": "monday"}, {"session": "monday"}),
+        ({"metadata": {"speaker": "Ada"}}, {"speaker": "Ada"}),
+        ({"modality": Modality.CODE}, {"modality": Modality.CODE}),
+        ({"tags": ("blue", "red")}, {"tags": ("red", "blue")}),
+        ({"created_at": NOON + timedelta(days=2)}, {"since": NOON + timedelta(days=2)}),
+        ({"created_at": NOON - timedelta(days=2)}, {"until": NOON}),
+        (
+            {"johari": (JohariRow((0.1, 0.1, 0.7, 0.1), 1.0), *SAMPLE.johari[1:])},
+            {"quadrant": Quadrant.BLIND},
+        ),
+    ],
+)
+def test_each_facet_filters(fields: dict[str, Any], wanted: dict[str, Any]):
+    facets = facets_of(memory(), memory(**fields), memory(tags=("red",)))
+    assert found(facets, **wanted) == [1]
+    assert found(facets) == [0, 1, 2]
+
+
+def test_all_conditions_must_hold_together():
+    facets = facets_of(
+        memory(namespace="work", session="a"), memory(namespace="home", session="a"), memory(namespace="work")
+    )
+    assert found(facets, namespace="work", session="a") == [0]
+
+
+def test_what_no_memory_has_excludes_all():
+    facets = facets_of(memory(), memory())
+    assert found(facets, namespace="elsewhere") == []
+    assert found(facets, tags=("unheard",)) == []
+    assert found(facets, speaker="Nobody") == []
+
+
+def test_a_speaker_that_is_no_name_is_none():
+    assert found(facets_of(memory(metadata={"speaker": 7})), speaker="7") == []
+
+
+def test_hidden_rows_are_not_eligible_until_they_are_shown():
+    facets = facets_of(memory(), memory())
+    facets.hide(0)
+    assert found(facets) == [1]
+    facets.show(0)
+    assert found(facets) == [0, 1]
+
+
+def test_a_cleared_row_leaves_what_a_row_without_content_leaves():
+    told = memory(namespace="secret", session="s", tags=("hidden", "red"), metadata={"speaker": "Eve"}, created_at=NOON)
+    others = [memory(tags=("red",), session="s", position=place) for place in (1, 2)]
+    facets = facets_of(told, *others)
+    facets.clear(0)
+    assert facets.digest() == facets_of(None, *others).digest()
+    assert found(facets, namespace="secret") == []
+    assert found(facets, tags=("red",)) == [1, 2]
+    facets.append(told)
+    assert found(facets, namespace="secret") == [3]
+
+
+def neighbours(facets: Facets, row: int, reach: int) -> dict[int, int]:
+    rows, distances = facets.turns(np.array([row]), reach)
+    return {int(near): int(far) for near, far in zip(rows[0], distances[0], strict=True) if near >= 0}
+
+
+def test_turns_are_the_rows_of_the_same_session_within_reach():
+    order = [4, 0, 1, 3, 2, 9]
+    facets = facets_of(
+        *(memory(session="a", position=position) for position in order),
+        memory(session="b", position=2),
+        memory(session="a", position=2, namespace="other"),
+        memory(),
+        memory(),
+    )
+    middle = order.index(2)
+    expected = {order.index(position): abs(position - 2) for position in (0, 1, 3, 4)}
+    assert neighbours(facets, middle, 2) == expected
+    assert neighbours(facets, order.index(9), 3) == {}
+    assert neighbours(facets, order.index(9), 5) == {order.index(4): 5}
+    assert neighbours(facets, 6, 3) == {}
+    assert neighbours(facets, 8, 3) == {}
+    assert neighbours(facets, middle, 0) == {}
+
+
+def test_turns_of_many_rows_are_those_of_each():
+    rng = np.random.default_rng(0)
+    places = [(str(rng.integers(5)), int(rng.integers(40))) for _ in range(120)]
+    places = list(dict.fromkeys(places))
+    facets = facets_of(*(memory(session=session, position=position) for session, position in places))
+    rows, distances = facets.turns(np.arange(len(places)), 3)
+    for row, (session, position) in enumerate(places):
+        expected = {
+            other: abs(place - position)
+            for other, (name, place) in enumerate(places)
+            if other != row and name == session and abs(place - position) <= 3
+        }
+        assert {int(n): int(d) for n, d in zip(rows[row], distances[row], strict=True) if n >= 0} == expected
+
+
+def test_neither_hidden_nor_cleared_rows_are_turns_of_others():
+    facets = facets_of(*(memory(session="a", position=position) for position in range(5)))
+    facets.hide(1)
+    assert neighbours(facets, 2, 2) == {0: 2, 3: 1, 4: 2}
+    facets.clear(3)
+    assert neighbours(facets, 2, 2) == {0: 2, 4: 2}
+    facets.clear(4)
+    facets.append(memory(session="a", position=5))
+    assert neighbours(facets, 5, 3) == {2: 3}

@@ -1,0 +1,154 @@
+"""The rules of the house (ARCHITECTURE.md): the stairs go one way, asks go round in no circle, nothing leaks out."""
+
+import ast
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from events.vocabulary import Known
+
+ROOT = Path(__file__).parents[1]
+FLOORS = ("events", "projections", "actors")
+ACTORS = frozenset({"embedder", "store", "comparator", "workspace", "consolidator"})
+HELPERS = frozenset({"answer", "_ask"})
+"""Functions that ask the actor which they get as their first argument."""
+LONGEST_MODULE = 350
+
+TOP_LEVEL = frozenset(
+    {".ci", ".claude", ".claude-plugin", ".git", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "LICENSE"}
+    | {"README.md", "actors", "constraints.txt", "events", "projections", "pyproject.toml", "scripts", "tests"}
+)
+
+# Written so that none of them matches its own source.
+PRIVATE = {
+    "a home or work folder": re.compile(r"(?<![\w.~-])/(?:home|Users|root|work|opt)/\w"),
+    "a package registry": re.compile(r"pypi\.(?:org)|python(?:hosted)|npm(?:js)\.|-(?:index-url|find-links)\b"),
+    "a local file as URL": re.compile(r"file:/(?:/)/\w"),
+}
+
+
+def modules(folder: str) -> list[Path]:
+    """Return the Python files under a top-level folder, of which there must be some."""
+    found = sorted((ROOT / folder).rglob("*.py"))
+    assert found, f"{folder}/ holds no modules"
+    return found
+
+
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
+    """Yield the top-level package of every absolute import; a relative one can't leave its floor."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def asked(tree: ast.Module) -> Iterator[str]:
+    """Yield the name of whatever is asked: X in `self.X.ask(…)`, `answer(self.X, …)` and `self._ask(self.hub.X, …)`."""
+    for node in ast.walk(tree):
+        receiver = None
+        if isinstance(node, ast.Attribute) and node.attr == "ask":
+            receiver = node.value
+        elif isinstance(node, ast.Call) and node.args and ast.unparse(node.func).rpartition(".")[2] in HELPERS:
+            receiver = node.args[0]
+        if receiver is not None:
+            yield ast.unparse(receiver).rpartition(".")[2].lstrip("_")
+
+
+def kept_files() -> Iterator[Path]:
+    """Yield every file of the tree that git would keep."""
+    ignored = [line.rstrip("/") for line in (ROOT / ".gitignore").read_text(encoding="utf-8").split()]
+    folders = [ROOT]
+    while folders:
+        for path in sorted(folders.pop().iterdir()):
+            if path.name == ".git" or any(fnmatch(path.name, pattern) for pattern in ignored):
+                continue
+            if path.is_dir():
+                folders.append(path)
+            else:
+                yield path
+
+
+@pytest.mark.parametrize(("floor", "above"), [("events", {"projections", "actors"}), ("projections", {"actors"})])
+def test_no_floor_imports_from_a_floor_above_it(floor: str, above: set[str]) -> None:
+    climbing = {str(path.relative_to(ROOT)): up for path in modules(floor) if (up := above & {*imports(parse(path))})}
+    assert climbing == {}
+
+
+def test_no_actor_waits_for_one_that_may_be_waiting_for_it() -> None:
+    asks: dict[str, set[str]] = {}
+    for path in modules("actors"):
+        actor = path.relative_to(ROOT / "actors").parts[0].removesuffix(".py")
+        asks.setdefault(actor, set()).update(ACTORS.intersection(asked(parse(path))))
+    assert any(asks[actor] for actor in ACTORS & asks.keys()), "no actor asks another: has the way of asking changed?"
+    TopologicalSorter(asks).prepare()  # raises CycleError, which names the circle
+
+
+def test_every_actor_asks_by_name_so_that_no_ask_escapes_the_check_for_circles() -> None:
+    nameless = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for actor in sorted(ACTORS)
+        for path in (ROOT / "actors" / actor).rglob("*.py")
+        for name in asked(parse(path))
+        if name not in ACTORS
+    ]
+    assert nameless == []
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_every_module_is_short_enough_to_be_read_at_once(floor: str) -> None:
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in modules(floor)
+    }
+    assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
+
+
+@pytest.mark.requirement("INTEG-001/ap-007/nothing-swallowed")
+@pytest.mark.parametrize("floor", FLOORS)
+def test_whoever_catches_every_error_raises_or_reports_it(floor: str) -> None:
+    silent = []
+    for path in modules(floor):
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.ExceptHandler):
+                caught = ast.unparse(node.type) if node.type else "BaseException"
+                acts = any(isinstance(child, ast.Raise | ast.Call) for part in node.body for child in ast.walk(part))
+                if re.search(r"\b(?:Base)?Exception\b", caught) and not acts:
+                    silent.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+            elif isinstance(node, ast.Call) and re.fullmatch(
+                r"(?:contextlib\.)?suppress\(.*\b(?:Base)?Exception\b.*\)", ast.unparse(node)
+            ):
+                silent.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert silent == []
+
+
+def test_nothing_in_the_tree_names_a_folder_or_a_registry_of_the_machine_it_was_written_on() -> None:
+    leaks = []
+    for path in kept_files():
+        data = path.read_bytes()
+        if b"\0" in data[:1024]:
+            continue
+        for number, line in enumerate(data.decode("utf-8").splitlines(), start=1):
+            leaks += [
+                f"{path.relative_to(ROOT)}:{number} {what}" for what, sign in PRIVATE.items() if sign.search(line)
+            ]
+    assert leaks == []
+
+
+def test_the_top_level_holds_only_what_the_architecture_lists() -> None:
+    assert {path.relative_to(ROOT).parts[0] for path in kept_files()} - TOP_LEVEL == set()
+
+
+def test_every_event_is_explained_in_the_architecture() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    names = [event.__name__ for event in get_args(Known)]
+    assert names
+    assert [name for name in names if not re.search(rf"\b{name}\b", text)] == []
