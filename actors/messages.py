@@ -118,6 +118,7 @@ class Hit(Message, frozen=True, kw_only=True):
     similarity: float
     """The weighted mean of the spaces' similarities, in [0, 1]."""
     spaces: dict[str, SpaceScore]
+    """Those that found it first come first."""
     passage: tuple[int, int] | None
     """The characters [start, end) of a long memory that matched best."""
     context: float

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from actors.front.operations import Progress
 
-OUT = Console(highlight=False)
+OUT = Console(highlight=False, soft_wrap=True)
 ERR = Console(stderr=True)
 
 

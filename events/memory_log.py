@@ -49,10 +49,6 @@ class MemoryLog:
         self._check_open()
         self._keys.destroy(ids)
 
-    def checkpoint(self) -> None:
-        """Do nothing: there is no file to tidy."""
-        self._check_open()
-
     def close(self) -> None:
         """Refuse everything from now on; a second call does nothing."""
         self._closed = True

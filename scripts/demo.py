@@ -57,7 +57,7 @@ QUESTIONS = (
     "When does Ben like to meet in the morning?",
 )
 
-OUT = Console(highlight=False, width=110)
+OUT = Console(highlight=False, soft_wrap=True)
 
 
 @asynccontextmanager

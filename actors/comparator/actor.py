@@ -59,7 +59,7 @@ class Comparator(Actor):
         return self._atlas
 
     def _search(self, message: Search) -> Found:
-        with self._latencies.timed("search"):
+        with self._latencies.timed("search: all"):
             found = pipeline.search(self._declared(), message)
         for stage in found.stages:
             self._latencies.record(f"search: {stage.name}", stage.milliseconds)

@@ -157,11 +157,13 @@ def _explained(
             )
             for key, values in similarity.items()
         }
+        # Where nothing tells candidates apart, as with a single one, the weighted similarity says what found it.
+        ranked = sorted(spaces, key=lambda key: (spaces[key].contribution, weights[key] * spaces[key].similarity))
         yield Hit(
             memory=memory,
             score=sum(space.contribution for space in spaces.values()) + float(lent[place]),
             similarity=sum(weights[key] * space.similarity for key, space in spaces.items()),
-            spaces=spaces,
+            spaces={key: spaces[key] for key in reversed(ranked)},
             passage=passage,
             context=float(lent[place]),
         )

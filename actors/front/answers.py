@@ -56,7 +56,7 @@ def result(hit: Hit, entry: Entry, *, explain: bool) -> dict[str, Any]:
     body = body_of(entry)
     text = body.text
     start, end = hit.passage or (0, len(text))
-    ranked = sorted(hit.spaces.items(), key=lambda space: space[1].contribution, reverse=True)
+    ranked = list(hit.spaces.items())
     answer: dict[str, Any] = {
         "fingerprintId": str(hit.memory),
         "content": text[start : min(end, start + EXCERPT)],
@@ -79,7 +79,7 @@ def result(hit: Hit, entry: Entry, *, explain: bool) -> dict[str, Any]:
         answer["tags"] = list(body.tags)
     if explain:
         answer["embedderScores"] = {space.key: None for space in SPACES} | {
-            key: _rounded(space.similarity) for key, space in hit.spaces.items()
+            key: _rounded(space.similarity) for key, space in ranked
         }
         answer["contributions"] = {key: _rounded(space.contribution) for key, space in ranked} | {
             "context": _rounded(hit.context)

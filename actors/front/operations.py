@@ -215,7 +215,6 @@ class Operations:
 
     async def search_graph(self, params: SearchGraph, progress: Progress = silent) -> dict[str, Any]:
         """Find memories for a question, best first, and say which spaces found them."""
-        start = perf_counter()
         asked_at = moment(params.asked_at, "asked_at")
         wanted = Filter(
             namespace=params.namespace,
@@ -227,6 +226,7 @@ class Operations:
             until=moment(params.until, "until") if params.until else None,
         )
         await self.ready(progress)
+        start = perf_counter()
         question: EmbeddedQuery = await self._embed(
             EmbedQuery(
                 text=params.query,

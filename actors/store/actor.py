@@ -72,7 +72,9 @@ class Store(Actor):
         self._pending: list[tuple[list[Draft], pykka.Future[Envelope]]] = []
 
     def on_stop(self) -> None:
-        """Let go of the log's files."""
+        """Commit what still waits, and let go of the log's files."""
+        if self._pending:
+            self._flush()
         self._log.close()
 
     def on_receive(self, message: StoreMessage | Flush) -> Any:

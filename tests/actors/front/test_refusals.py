@@ -209,7 +209,7 @@ async def test_a_mistake_of_ours_shows_no_exception_text(
     operations: Operations, connect: Connect, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object, **__: object) -> None:
-        raise RuntimeError("secret path /home/somebody")
+        raise RuntimeError("secret: the attic")
 
     async with connect(operations) as agent:
         await agent.call("store_memory", content="before")
