@@ -16,6 +16,8 @@ from uuid import UUID
 
 import typer
 
+from actors.settings import ProfileName
+
 if TYPE_CHECKING:
     from actors.front.operations import Operations, Progress
 
@@ -35,6 +37,24 @@ Data = Annotated[
         file_okay=False,
         show_default="the platform's data directory",
         help="The store's folder.",
+    ),
+]
+Profile = Annotated[
+    ProfileName,
+    typer.Option(
+        "--profile",
+        envvar="CONTEXT_GRAPH_PROFILE",
+        help="Whose models fill the spaces: those that come along, or larger ones from the hub or a folder.",
+    ),
+]
+Models = Annotated[
+    Path | None,
+    typer.Option(
+        "--models",
+        envvar="CONTEXT_GRAPH_MODELS",
+        file_okay=False,
+        show_default="from the Hugging Face hub",
+        help="Where the full profile finds its models: a folder with one folder for each space, as e1_semantic.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
@@ -64,7 +84,12 @@ def _told_plainly() -> Iterator[None]:
 
 
 def _perform(
-    data: Path | None, work: Callable[[Operations, Progress], Coroutine[Any, Any, Any]], *, quiet: bool = False
+    data: Path | None,
+    work: Callable[[Operations, Progress], Coroutine[Any, Any, Any]],
+    *,
+    quiet: bool = False,
+    profile: ProfileName = ProfileName.EMBEDDED,
+    models: Path | None = None,
 ) -> Any:
     """Open the store, do one thing with a progress bar on standard error, and close it."""
     import anyio
@@ -74,7 +99,7 @@ def _perform(
     from actors.views import progress_bar
 
     async def run() -> Any:
-        with progress_bar(quiet=quiet) as progress, opened(data_folder(data)) as hub:
+        with progress_bar(quiet=quiet) as progress, opened(data_folder(data), profile, models) as hub:
             return await work(Operations(hub), progress)
 
     with _told_plainly():
@@ -88,6 +113,8 @@ def _print(answer: Any) -> None:
 @app.command()
 def serve(
     data: Data = None,
+    profile: Profile = ProfileName.EMBEDDED,
+    models: Models = None,
     *,
     standalone: Annotated[
         bool, typer.Option("--standalone", help="Keep store and server in one process (so far the only way).")
@@ -102,7 +129,7 @@ def serve(
     from actors.hub import opened
 
     async def run() -> None:
-        with opened(data_folder(data)) as hub:
+        with opened(data_folder(data), profile, models) as hub:
             await serve_client(hub)
 
     with _told_plainly():
@@ -121,6 +148,8 @@ def store(
     rationale: Annotated[str | None, typer.Option("--rationale", "-r", help="Why it is worth keeping.")] = None,
     created_at: Annotated[str | None, typer.Option(help="ISO 8601, when it isn't now.")] = None,
     link_to: Annotated[list[str] | None, typer.Option(help="Id of a memory that it belongs with.")] = None,
+    profile: Profile = ProfileName.EMBEDDED,
+    models: Models = None,
     *,
     as_json: Json = False,
 ) -> None:
@@ -142,7 +171,13 @@ def store(
             },
             StoreMemory,
         )
-    answer = _perform(data, lambda operations, progress: operations.store_memory(params, progress), quiet=as_json)
+    answer = _perform(
+        data,
+        lambda operations, progress: operations.store_memory(params, progress),
+        quiet=as_json,
+        profile=profile,
+        models=models,
+    )
     if as_json:
         _print(answer)
         return
@@ -159,7 +194,11 @@ def search(
     session: Session = None,
     tags: Tags = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", help="1 to 100.")] = 5,
-    profile: Annotated[str, typer.Option("--profile", "-p", help="What the question is about.")] = "auto",
+    search_profile: Annotated[
+        str, typer.Option("--search-profile", "-p", help="What the question is about: it weighs the spaces.")
+    ] = "auto",
+    profile: Profile = ProfileName.EMBEDDED,
+    models: Models = None,
     *,
     as_json: Json = False,
 ) -> None:
@@ -174,12 +213,18 @@ def search(
                 "session": session,
                 "tags": tags or [],
                 "top_k": top_k,
-                "profile": profile,
+                "profile": search_profile,
                 "explain": True,
             },
             SearchGraph,
         )
-    answer = _perform(data, lambda operations, progress: operations.search_graph(params, progress), quiet=as_json)
+    answer = _perform(
+        data,
+        lambda operations, progress: operations.search_graph(params, progress),
+        quiet=as_json,
+        profile=profile,
+        models=models,
+    )
     if as_json:
         _print(answer)
         return
@@ -212,3 +257,40 @@ def history(
     from actors.views import life
 
     life(answer)
+
+
+@app.command()
+def reembed(
+    new_folder: Annotated[Path, typer.Argument(file_okay=False, help="Empty, or not there yet.")],
+    data: Data = None,
+    profile: Profile = ProfileName.EMBEDDED,
+    models: Models = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Make a new store out of this one with other models; this one stays as it is."""
+    import anyio
+    import msgspec
+
+    from actors.hub import opened
+    from actors.reembed import Counts, built_beside
+    from actors.reembed import reembed as store_again
+    from actors.views import progress_bar
+
+    async def run() -> Counts:
+        with (
+            progress_bar(quiet=as_json) as progress,
+            built_beside(new_folder) as building,
+            opened(building, profile, models) as hub,
+        ):
+            return await store_again(data_folder(data), hub, progress)
+
+    with _told_plainly():
+        counts = anyio.run(run)
+    if as_json:
+        _print({"folder": str(new_folder), "profile": profile, **msgspec.structs.asdict(counts)})
+        return
+    typer.echo(
+        f"{new_folder} holds {counts.memories} memories, {counts.forgotten} of them forgotten, {counts.links} links; "
+        f"{counts.erased} erased ones stayed out"
+    )

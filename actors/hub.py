@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from actors.comparator.actor import Comparator
 from actors.embedder.actor import Embedder
 from actors.messages import Replay
 from actors.metrics import Latencies
+from actors.settings import ProfileName
 from actors.store.actor import Store
 from actors.workspace.actor import Workspace
 
@@ -31,7 +33,7 @@ class Hub(msgspec.Struct, frozen=True):
     """A running store: its actors, and what it measures."""
 
     folder: Path
-    profile: str
+    profile: ProfileName
     store: pykka.ActorRef[Any]
     comparator: pykka.ActorRef[Any]
     workspace: pykka.ActorRef[Any]
@@ -46,21 +48,43 @@ class Hub(msgspec.Struct, frozen=True):
         return self.folder / "latencies.json"
 
 
-def embedded_profile(latencies: Latencies) -> Profile:
-    """Load the embedded profile. Imported here, since torch takes a second to import and `initialize` hasn't one."""
-    from actors.embedder.profiles import EmbeddedProfile  # noqa: PLC0415 -- see above
+def load_profile(latencies: Latencies, profile: ProfileName, models: Path | None = None) -> Profile:
+    """Load a profile. Imported here, since torch takes a second to import and `initialize` hasn't one.
 
-    return EmbeddedProfile(latencies)
+    Args:
+        latencies: Where it records what it measures.
+        profile: Which one.
+        models: A folder with one folder for each space, where `full` finds its models; None for the hub's. The
+            embedded profile carries its own.
+
+    Raises:
+        EmbeddingFault: a model can't be had.
+    """
+    if profile is ProfileName.EMBEDDED:
+        from actors.embedder.profiles import EmbeddedProfile  # noqa: PLC0415 -- see above
+
+        return EmbeddedProfile(latencies)
+    from actors.embedder.full import FullModels, sources_in  # noqa: PLC0415 -- see above
+    from actors.embedder.full_profile import FullProfile  # noqa: PLC0415 -- see above
+
+    return FullProfile(FullModels(sources_in(models) if models else None), latencies)
 
 
 @contextmanager
 def running(
     log: Log,
     folder: Path,
-    profile: str = "embedded",
-    load: Callable[[Latencies], Profile] = embedded_profile,
+    load: Callable[[Latencies], Profile],
+    profile: ProfileName = ProfileName.EMBEDDED,
 ) -> Iterator[Hub]:
-    """Start the actors on a log and begin its replay; stop them in reverse order on the way out."""
+    """Start the actors on a log and begin its replay; stop them in reverse order on the way out.
+
+    Args:
+        log: Where events are.
+        folder: Where latencies are kept.
+        load: What loads the profile, once the first model is needed.
+        profile: Whose models these are; a store made with others refuses them.
+    """
     sys.setswitchinterval(SWITCH_INTERVAL)
     latencies = Latencies()
     comparator = Comparator.start(latencies)
@@ -86,8 +110,8 @@ def running(
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Hub]:
-    """Open the store in a folder, creating it if there is none.
+def opened(folder: Path, profile: ProfileName = ProfileName.EMBEDDED, models: Path | None = None) -> Iterator[Hub]:
+    """Open the store in a folder, creating it if there is none; `profile` and `models` as in `load_profile`.
 
     Raises:
         LogInUseError: another process has it open.
@@ -95,5 +119,6 @@ def opened(folder: Path) -> Iterator[Hub]:
     """
     from events.duckdb_log import DuckDBLog  # noqa: PLC0415 -- a tenth of a second that `--help` needn't wait
 
-    with running(DuckDBLog(folder), folder) as hub:
+    load = partial(load_profile, profile=profile, models=models)
+    with running(DuckDBLog(folder), folder, load, profile) as hub:
         yield hub

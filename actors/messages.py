@@ -12,6 +12,7 @@ from events.fingerprint import Embedding, Fingerprint, Passage
 from events.log import Envelope, Head
 from events.vocabulary import Event, JohariRow, Learning, Modality, SpaceModel, SpacesDeclared
 from projections.facets import Filter
+from projections.links import Link
 
 
 class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -142,7 +143,20 @@ class Found(Message, frozen=True, kw_only=True):
     stages: tuple[Stage, ...]
 
 
-ComparatorMessage: TypeAlias = FindNeighbours | Search | Appended
+class ReadLinks(Message, frozen=True, kw_only=True):
+    """The edges of a memory; answers `Edges`."""
+
+    memory: UUID
+
+
+class Edges(Message, frozen=True, kw_only=True):
+    """The edges from a memory and to it, as they were drawn."""
+
+    outgoing: tuple[Link, ...]
+    incoming: tuple[Link, ...]
+
+
+ComparatorMessage: TypeAlias = FindNeighbours | Search | ReadLinks | Appended
 
 
 # ── workspace ───────────────────────────────────────────────────────────────────────────────────────

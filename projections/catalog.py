@@ -64,7 +64,6 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Why it was forgotten or erased."""
     access_count: int = 0
     last_accessed: datetime | None = None
-    link_to: tuple[UUID, ...] = ()
     events: tuple[int, ...]
     """Sequence numbers of the events that touched it, ascending."""
 
@@ -83,10 +82,8 @@ class Catalog:
             case MemoryStored() as stored:
                 self._store(envelope, stored)
             case MemoriesLinked() as linked:
-                self._touch(linked.source, envelope, link_to=self.get(linked.source).link_to + linked.targets)
-                for target in dict.fromkeys(linked.targets):
-                    if target != linked.source:
-                        self._touch(target, envelope)
+                for memory in dict.fromkeys((linked.source, *linked.targets)):
+                    self._touch(memory, envelope)
             case MemoryRecalled() as recalled:
                 for memory in recalled.memories:
                     count = self.get(memory).access_count + 1

@@ -9,11 +9,21 @@ import numpy as np
 from actors.base import Actor
 from actors.comparator import pipeline
 from actors.faults import StorageFault
-from actors.messages import Appended, ComparatorMessage, FindNeighbours, Found, Neighbours, Search
+from actors.messages import (
+    Appended,
+    ComparatorMessage,
+    Edges,
+    FindNeighbours,
+    Found,
+    Neighbours,
+    ReadLinks,
+    Search,
+)
 from events.spaces import SPACES
 from events.vocabulary import SpacesDeclared
 from projections.atlas import Atlas
 from projections.facets import Filter
+from projections.links import Links
 
 if TYPE_CHECKING:
     from actors.metrics import Latencies
@@ -24,12 +34,13 @@ POOL = 32
 
 
 class Comparator(Actor):
-    """Owns the `Atlas`."""
+    """Owns the `Atlas` and the `Links`."""
 
     def __init__(self, latencies: Latencies) -> None:
         super().__init__()
         self._latencies = latencies
         self._atlas: Atlas | None = None
+        self._links = Links()
 
     def on_receive(self, message: ComparatorMessage) -> Any:
         """Route a message."""
@@ -39,6 +50,8 @@ class Comparator(Actor):
             case FindNeighbours():
                 with self._latencies.timed("neighbours"):
                     return self._neighbours(message)
+            case ReadLinks(memory=memory):
+                return Edges(outgoing=self._links.outgoing(memory), incoming=self._links.incoming(memory))
             case Appended(envelopes=envelopes):
                 for envelope in envelopes:
                     self._apply(envelope)
@@ -48,6 +61,7 @@ class Comparator(Actor):
 
     def _apply(self, envelope: Envelope) -> None:
         """Fold an event; the first declaration says how large the spaces are."""
+        self._links.apply(envelope)
         if self._atlas is None and isinstance(envelope.event, SpacesDeclared):
             self._atlas = Atlas.of(envelope.event)
         if self._atlas is not None:
@@ -70,9 +84,6 @@ class Comparator(Actor):
         atlas = self._declared()
         query = {space.key: message.fingerprint[space.key] for space in SPACES}
         eligible = atlas.facets.eligible(Filter(namespace=message.namespace))
-        rows = np.union1d(
-            pipeline.recall_by_words(atlas, query, eligible, POOL),
-            pipeline.recall_by_meaning(atlas, query, eligible, POOL),
-        )
+        rows = pipeline.candidates(atlas, query, eligible, POOL)
         scores = (atlas.scores(key, embedding, rows, symmetric=True) for key, embedding in query.items())
         return Neighbours(similarities=tuple(tuple(np.sort(row)[::-1].tolist()) for row in scores))

@@ -1,9 +1,9 @@
 """The five stages of a search, over an atlas (design 5; facts 7.1).
 
-1. Sparse recall (E6, E13) and 2. the prefix of E1 name candidates. 3. Every space that weighs anything is scored on
-them by row, and fused. 4. Alignment with the North Star, once there is one. 5. Late interaction (E12) joins the fused
-score with its weight. Then each turn borrows from its neighbours in the session. No threshold is ever applied to a
-fused score.
+1. Sparse recall (E6, E13) and 2. the prefix of E1 name candidates; so does E5 when causes or effects are asked for.
+3. Every space that weighs anything is scored on them by row, and fused. 4. Alignment with the North Star, once there is
+one. 5. Late interaction (E12) joins the fused score with its weight. Then each turn borrows from its neighbours in the
+session. No threshold is ever applied to a fused score.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +17,7 @@ from actors.messages import Found, Hit, Search, SpaceScore, Stage
 from events.fingerprint import Dense, Embedding, Float32, Sparse
 from projections.arrays import Mask, Rows, Scores, best
 from projections.atlas import Atlas
+from projections.directed import Direction
 
 RECALL = 128
 """Candidates that each way of recall may name, at least; more when more are asked for."""
@@ -32,6 +33,7 @@ REACH = 2
 
 WORDS = ("e6_sparse", "e13_splade")
 MEANING = "e1_semantic"
+CAUSAL = "e5_causal"
 LATE = "e12_late_interaction"
 
 
@@ -55,16 +57,21 @@ def applied_weights(profile: profiles.Profile, question: str, spoken: Mapping[st
     return {key: weight / total for key, weight in weights.items()}
 
 
-def recall_by_words(atlas: Atlas, query: Mapping[str, Embedding], eligible: Mask, count: int) -> Rows:
-    """Return the candidates that E6 and E13 name, ascending."""
-    spoken = [(key, query[key]) for key in WORDS]
-    named = [atlas.recall_sparse(key, words, count, eligible) for key, words in spoken if isinstance(words, Sparse)]
-    return np.unique(np.concatenate(named))
+def recall(
+    atlas: Atlas, query: Mapping[str, Embedding], eligible: Mask, count: int, direction: Direction | None
+) -> Iterator[tuple[str, Rows]]:
+    """Yield each way of recall with at most `count` rows that it names for one of its spaces, the best first."""
+    words = [(key, query[key]) for key in WORDS]
+    named = [atlas.recall_sparse(key, terms, count, eligible) for key, terms in words if isinstance(terms, Sparse)]
+    yield "sparse recall", np.concatenate(named)
+    yield "prefix recall", atlas.recall_prefix(_meaning(query), count, eligible)
+    if direction is not None:
+        yield "causal recall", atlas.nearest(CAUSAL, query[CAUSAL], count, eligible, direction=direction)[0]
 
 
-def recall_by_meaning(atlas: Atlas, query: Mapping[str, Embedding], eligible: Mask, count: int) -> Rows:
-    """Return the candidates that the prefix of E1 names, the nearest first."""
-    return atlas.recall_prefix(_meaning(query), count, eligible)
+def candidates(atlas: Atlas, query: Mapping[str, Embedding], eligible: Mask, count: int) -> Rows:
+    """Return all rows, ascending, that words or meaning name as neighbours."""
+    return np.unique(np.concatenate([rows for _, rows in recall(atlas, query, eligible, count, None)]))
 
 
 def _meaning(query: Mapping[str, Embedding]) -> Float32:
@@ -82,11 +89,10 @@ def search(atlas: Atlas, request: Search) -> Found:
     direction = profiles.direction(request.text)
     eligible = atlas.facets.eligible(request.filter)
 
-    count = max(RECALL, 2 * request.limit)
-    rows = recall_by_words(atlas, query, eligible, count)
-    stages.finish("sparse recall", len(rows))
-    rows = np.union1d(rows, recall_by_meaning(atlas, query, eligible, count))
-    stages.finish("prefix recall", len(rows))
+    rows = np.empty(0, np.int64)
+    for name, named in recall(atlas, query, eligible, max(RECALL, 2 * request.limit), direction):
+        rows = np.union1d(rows, named)
+        stages.finish(name, len(rows))
     if not len(rows):
         return Found(hits=(), profile=request.profile, weights=weights, stages=tuple(stages.done))
 

@@ -62,42 +62,56 @@ def _mix(**shares: float) -> Weights:
     return {space.key: shares.get(space.key, 0.0) / total for space in SPACES}
 
 
-TALK: Final = _mix(e12_late_interaction=1.0, e6_sparse=0.3, e1_semantic=0.15, e13_splade=0.05, e11_entity=0.05)
-"""Questions about what was said: exact words of a turn decide, their meaning helps."""
+TALK: Final = _mix(e12_late_interaction=1.0, e6_sparse=0.3, e8_graph=0.2, e1_semantic=0.1)
+"""Questions about what was said: the words of a turn decide; its meaning, alone and in context, helps."""
 
-CODE: Final = _mix(e12_late_interaction=1.0, e7_code=0.6, e1_semantic=0.5, e6_sparse=0.1)
+CODE: Final = _mix(e1_semantic=1.5, e12_late_interaction=0.8, e7_code=0.3, e6_sparse=0.15)
 """Questions for code: meaning leads, since code seldom repeats the words of the question."""
 
-CAUSE: Final = _mix(e5_causal=1.0, e12_late_interaction=0.5, e1_semantic=0.5, e6_sparse=0.1)
-"""Questions for a cause or an effect."""
+CAUSE: Final = _mix(e5_causal=1.0, e12_late_interaction=0.3)
+"""Questions for the cause or effect of something that they tell; a mere "why" names what it seeks, and is TALK."""
 
-_CAUSE_OF = re.compile(
-    r"\b(?:why|what (?:is|was|are|were) the (?:cause|reason)s?|what (?:caused|led to|made)|reasons? (?:for|why))\b",
+_NOUNS = r"(?:cause|reason|effect|result|consequence|outcome|impact)s?"
+_TELLING = re.compile(
+    rf"^\s*what (?:caused|led to|(?:is|was|are|were) the {_NOUNS} of|"
+    r"(?:happens|happened|will happen) (?:when|if|after|because))(?: this\s*:)?\s*",
     re.IGNORECASE,
 )
-_EFFECT_OF = re.compile(
-    r"\b(?:what (?:is|was|are|were) the (?:effect|result|consequence|outcome|impact)s?|"
-    r"what happen(?:s|ed) (?:when|if|after|because)|consequences? of|effects? of|impact of|result of)\b",
-    re.IGNORECASE,
+"""How a question begins that tells something and asks for its cause or effect."""
+_EFFECT = re.compile(r"\b(?:effect|result|consequence|outcome|impact)s?\b|\bhappen", re.IGNORECASE)
+_CAUSE = re.compile(r"\b(?:why|cause[sd]?|led to|reasons?)\b", re.IGNORECASE)
+_LANGUAGE = re.compile(
+    r"\b(?:python[23]?|javascript|typescript|golang|bash|numpy|pandas|django)\b|\bc\+\+|\bc#", re.IGNORECASE
 )
+"""Names of languages and libraries that hardly mean anything else."""
 _CODE = re.compile(
-    r"\b(?:python|javascript|typescript|java|golang|rust|c\+\+|function|method|class|regex|api|code|snippet|def|numpy|pandas|"
-    r"dataframe|string|list|dict|array|json|csv|sql|file|import|parse|iterate|exception|loop|datetime)\b|[a-z]+_[a-z]+|\w+\(\)",
+    r"\b(?:java|rust|function|method|class|regex|api|code|snippet|def|dataframe|string|list|dict|array|json|csv|sql|file|"
+    r"import|parse|iterate|exception|loop|datetime)\b|[a-z]+_[a-z]+|\w+\(\)",
     re.IGNORECASE,
 )
+"""Words that mean code when two of them meet."""
 
 
 def direction(question: str) -> Direction | None:
-    """Return whether the question asks for causes or for effects, or for neither."""
-    if _EFFECT_OF.search(question):
-        return Direction.EFFECT
-    return Direction.CAUSE if _CAUSE_OF.search(question) else None
+    """Return whether a question asks for causes or for effects, or for neither."""
+    asking = _TELLING.match(question)
+    if asking is not None:
+        return Direction.EFFECT if _EFFECT.search(asking.group()) else Direction.CAUSE
+    return Direction.CAUSE if _CAUSE.search(question) else None
+
+
+def subject(question: str) -> str:
+    """Return what a question for a cause or an effect tells, without the asking; any other question as it is.
+
+    "What is the effect of this: it rained" looks for what follows from rain, not for texts about effects.
+    """
+    return _TELLING.sub("", question).strip() or question
 
 
 def weights(profile: Profile, question: str) -> Weights:
     """Return the weights of a profile; `auto` chooses them by the question's wording."""
     if profile is not Profile.AUTO:
         return SEED_PROFILES[profile]
-    if direction(question) is not None:
+    if _TELLING.match(question):
         return CAUSE
-    return CODE if len(_CODE.findall(question)) >= 2 or re.match(r"\s*python\b", question, re.IGNORECASE) else TALK
+    return CODE if _LANGUAGE.search(question) or len(_CODE.findall(question)) >= 2 else TALK

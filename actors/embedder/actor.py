@@ -208,7 +208,9 @@ class Embedder(Actor):
             for job, count in taken:
                 job.feed(states[:count])
                 states = states[count:]
-        self._jobs = [job for job in self._jobs if not job.done]
+        # Whoever was served goes to the end, so that long ones take turns with each other too.
+        served = [job for job, _ in taken]
+        self._jobs = [job for job in (*(job for job in self._jobs if job not in served), *served) if not job.done]
         if self._jobs:
             self.actor_ref.tell(Pump())
 
@@ -218,8 +220,7 @@ def next_slice(jobs: Sequence[Job], *, after_long: bool) -> list[tuple[Job, int]
     short = [job for job in jobs if not job.is_long]
     long = [job for job in jobs if job.is_long]
     if long and not (short and after_long):
-        job = min(long, key=lambda job: len(job.waiting))
-        return [(job, min(len(job.waiting), 1))]  # a window fills half a slice
+        return [(long[0], min(len(long[0].waiting), 1))]  # a window fills half a slice
     taken: list[tuple[Job, int]] = []
     tokens = 0
     for job in short:

@@ -9,21 +9,22 @@ not even the shape.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from actors.embedder.windows import OVERLAP, Range, characters, weighted_mean, windows
-from events.fingerprint import Dense, Directed, Embedding, Sparse, Tokens
+from actors.faults import EmbeddingFault
+from events.fingerprint import Dense, Directed, Embedding, Passage, Sparse, Tokens, pack
 from events.spaces import SPACES, Kind
 from events.vocabulary import SpaceModel
 
 INSTALL = "pip install 'context-graph[full]'"
 
 
-class FullProfileError(Exception):
+class FullProfileError(EmbeddingFault):
     """The full profile can't be used as it is installed or configured; the message says what to do."""
 
 
@@ -53,6 +54,9 @@ PROMPTS: Mapping[str, tuple[str, str]] = {"e1_semantic": ("query: ", "passage: "
 ACTIVE = 1500
 """Terms kept of a sparse embedding, the heaviest first."""
 
+Embedded: TypeAlias = tuple[Embedding, tuple[Passage, ...]]
+"""An embedding, and of a dense space the windows of a text that has several."""
+
 KIND = {space.key: space.kind for space in SPACES}
 
 
@@ -67,8 +71,6 @@ class FullModels:
     Raises:
         FullProfileError: sentence-transformers isn't installed, a key is unknown, or a folder holds no such model.
     """
-
-    name = "full"
 
     def __init__(self, sources: Mapping[str, str | Path] | None = None, device: str | None = None) -> None:
         sources = sources or {}
@@ -89,41 +91,64 @@ class FullModels:
             folder = _folder(source)
             if KIND[key] is Kind.TOKENS:
                 _refuse_without_projection(folder)
-            encoder = loaders.get(KIND[key], library.SentenceTransformer)(str(folder), device=device)
+            load = loaders.get(KIND[key], library.SentenceTransformer)
+            try:
+                encoder = load(str(folder), device=device)
+            except Exception as error:
+                raise FullProfileError(f"{folder} can't be loaded for {key}: {error}") from error
             self._encoders[key] = encoder
-            models.append(SpaceModel(key, source, _sha256(folder), _dimension(encoder, KIND[key])))
+            name = folder.name if Path(source).is_dir() else source
+            models.append(SpaceModel(key, f"{name}, windows/1", _sha256(folder), _dimension(encoder, KIND[key])))
         self.models = tuple(models)
 
-    def embed(self, text: str, *, asking: bool) -> dict[str, Embedding]:
-        """Return the nine embeddings of a text by space key.
+    def embed(self, key: str, text: str, *, asking: bool) -> Generator[None, None, Embedded]:
+        """Make the embedding of one space, pausing before each window, and return it.
 
-        A text longer than a model's limit is read in overlapping windows: dense vectors are averaged by the tokens
+        A text longer than the model's limit is read in overlapping windows: dense vectors are averaged by the tokens
         that each window owns, of sparse weights the largest counts, token vectors are joined.
 
         Args:
+            key: Of a space in `MODELS`.
             text: Anything that has a letter, a digit or a sign.
             asking: Whether it is a question, which some models read otherwise than what answers it.
         """
-        return {key: self._embed(key, text, asking=asking) for key in MODELS}
-
-    def _embed(self, key: str, text: str, *, asking: bool) -> Embedding:
         encoder = self._encoders[key]
         prompt = PROMPTS.get(key, ("", ""))[0 if asking else 1]
-        ranges, parts = _windows(encoder, text, prompt)
+        ranges, spans = _windows(encoder, text, prompt)
+        states: list[Any] = []
+        for start, end in spans:
+            yield
+            states.append(_encode(encoder, KIND[key], prompt + text[start:end], asking=asking))
         match KIND[key]:
             case Kind.SPARSE:
-                return _sparse(encoder, parts)
+                return _sparse(states), ()
             case Kind.TOKENS:
-                return _tokens(encoder, parts, asking=asking)
-            case kind:
-                vectors = encoder.encode([prompt + part for part in parts], normalize_embeddings=True)
-                mean = weighted_mean(ranges, vectors)
+                pieces, vectors = zip(*states, strict=True)
+                return Tokens.of(np.concatenate(pieces), np.concatenate(vectors)), ()
+            case Kind.DIRECTED:
                 # Longformer has no heads for cause and effect, so both are one vector and E5 has no direction here.
-                return Directed.of(mean, mean) if kind is Kind.DIRECTED else Dense.of(mean)
+                mean = weighted_mean(ranges, states)
+                return Directed.of(mean, mean), ()
+            case _:
+                windowed = zip(spans, states, strict=True) if len(spans) > 1 else ()
+                passages = tuple(Passage(start, end, pack(vector)) for (start, end), vector in windowed)
+                return Dense.of(weighted_mean(ranges, states)), passages
 
 
-def _windows(encoder: Any, text: str, prompt: str) -> tuple[list[Range], list[str]]:
-    """Return a text's windows in tokens of the encoder, and the characters of each; one window if it fits."""
+def sources_in(folder: Path) -> dict[str, Path]:
+    """Return the models in a folder that holds one folder for each space, named by its key.
+
+    Raises:
+        FullProfileError: one is missing; none of them is fetched from the hub in its place.
+    """
+    sources = {key: folder / key for key in MODELS}
+    if missing := [key for key, source in sources.items() if not source.is_dir()]:
+        raise FullProfileError(f"{folder} has no folder for {', '.join(missing)}")
+    return sources
+
+
+def _windows(encoder: Any, text: str, prompt: str) -> tuple[list[Range], list[Range]]:
+    """Return a text's windows in tokens of the encoder and in characters; one that is the whole text if it fits."""
     encode = encoder.tokenizer
     room = encoder.max_seq_length - len(encode(prompt)["input_ids"]) - 2  # two for a ColBERT marker and its blank
     offsets = np.array(
@@ -132,9 +157,23 @@ def _windows(encoder: Any, text: str, prompt: str) -> tuple[list[Range], list[st
         ]
     ).reshape(-1, 2)
     if len(offsets) <= room:
-        return [(0, len(offsets))], [text]
+        return [(0, len(offsets))], [(0, len(text))]
     ranges = windows(len(offsets), room, min(OVERLAP, room // 2))
-    return ranges, [text[start:end] for start, end in characters(ranges, offsets)]
+    return ranges, characters(ranges, offsets)
+
+
+def _encode(encoder: Any, kind: Kind, text: str, *, asking: bool) -> Any:
+    """Return what one window is embedded as: a vector, a weight for each term, or pieces with a vector each."""
+    match kind:
+        case Kind.SPARSE:
+            return encoder.encode([text], convert_to_sparse_tensor=False, max_active_dims=ACTIVE)[0].float().cpu()
+        case Kind.TOKENS:
+            encode = encoder.encode_query if asking else encoder.encode_document
+            (raw,) = encode([text], output_value=None, convert_to_numpy=False)
+            kept = raw["attention_mask"].bool()
+            return raw["input_ids"][kept].cpu().numpy(), raw["token_embeddings"][kept].float().cpu().numpy()
+        case _:
+            return encoder.encode([text], normalize_embeddings=True)[0]
 
 
 def _dimension(encoder: Any, kind: Kind) -> int:
@@ -144,21 +183,10 @@ def _dimension(encoder: Any, kind: Kind) -> int:
     return encoder.get_embedding_dimension()
 
 
-def _sparse(encoder: Any, parts: Sequence[str]) -> Sparse:
-    weights = encoder.encode(parts, convert_to_sparse_tensor=False, max_active_dims=ACTIVE).max(dim=0).values
-    values, terms = weights.float().cpu().topk(min(ACTIVE, len(weights)))
-    return Sparse.of({term: value for term, value in zip(terms.tolist(), values.tolist(), strict=True) if value > 0})
-
-
-def _tokens(encoder: Any, parts: Sequence[str], *, asking: bool) -> Tokens:
-    encode = encoder.encode_query if asking else encoder.encode_document
-    pieces: list[Any] = []
-    vectors: list[Any] = []
-    for raw in encode(list(parts), output_value=None, convert_to_numpy=False):
-        kept = raw["attention_mask"].bool()
-        pieces.append(raw["input_ids"][kept].cpu().numpy())
-        vectors.append(raw["token_embeddings"][kept].float().cpu().numpy())
-    return Tokens.of(np.concatenate(pieces), np.concatenate(vectors))
+def _sparse(states: Sequence[Any]) -> Sparse:
+    weights = np.max([np.asarray(state) for state in states], axis=0)
+    heaviest = np.argsort(weights)[::-1][:ACTIVE]
+    return Sparse.of({int(term): float(weights[term]) for term in heaviest if weights[term] > 0})
 
 
 def _folder(source: str) -> Path:

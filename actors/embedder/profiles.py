@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,23 +15,23 @@ from actors.embedder import (
     context,
     entities,
     expansion,
+    formulas,
     hypervector,
     lexical,
-    temporal,
     tokens,
     weights,
     windows,
 )
 from actors.embedder.backbone import CLS, DIMENSION, MODEL, MODEL_SHA256, SEP, VOCABULARY, Backbone, pool
+from actors.embedder.formulas import space_model, vector_of
 from actors.faults import EmbeddingFault
-from actors.messages import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
-from events.fingerprint import Dense, Directed, Embedding, Fingerprint, Float32, Passage, pack
+from actors.messages import EmbedMemory, EmbedQuery
+from events.fingerprint import Dense, Directed, Embedding, Float32, Passage, pack
 from events.spaces import SPACES
 from events.vocabulary import Modality, SpaceModel
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
-    from datetime import datetime
 
     import numpy.typing as npt
 
@@ -40,19 +39,12 @@ if TYPE_CHECKING:
     from actors.metrics import Latencies
     from projections.sessions import Sessions
 
-T = TypeVar("T")
-
 UNSEEN = frozenset({Modality.IMAGE})
 """Modalities that only a model of the `full` profile can see."""
 
 
 ROTATION = "semantic.safetensors"
 """Turns E1 so that its first 128 dimensions carry most of it; cosines stay what they were."""
-
-
-def _model(key: str, name: str, dimension: int, *parts: str) -> SpaceModel:
-    """Describe what fills a space; the hash covers the name with its version, and the weights that it stands on."""
-    return SpaceModel(key, name, hashlib.sha256("\n".join((name, *parts)).encode()).hexdigest(), dimension)
 
 
 def space_models() -> tuple[SpaceModel, ...]:
@@ -64,19 +56,16 @@ def space_models() -> tuple[SpaceModel, ...]:
     models = {
         model.key: model
         for model in (
-            _model("e1_semantic", f"{MODEL}, rotated/1", DIMENSION, *meaning),
-            _model("e2_temporal_recent", "recency/1", temporal.DIMENSION, weights.recorded_sha256(temporal.FILE)),
-            _model("e3_temporal_periodic", "periodicity/1", temporal.DIMENSION),
-            _model("e4_temporal_positional", "order/1", temporal.DIMENSION),
-            _model("e5_causal", "causal-heads/1", causal.DIMENSION, *meaning, heads),
-            _model("e6_sparse", "stems/1", lexical.DIMENSION),
-            _model("e7_code", "identifiers-paths-meaning/1", code.DIMENSION, *meaning),
-            _model("e8_graph", "meaning-in-context/1", DIMENSION, *meaning),
-            _model("e9_hdc", "trigrams/1", hypervector.BITS),
-            _model("e10_multimodal", "meaning-and-modality/1", 2 * DIMENSION, *meaning),
-            _model("e11_entity", "entities/1", entities.DIMENSION),
-            _model("e12_late_interaction", "token-states/1", tokens.DIMENSION, MODEL_SHA256, projection),
-            _model("e13_splade", "related-terms/1", VOCABULARY, related),
+            *formulas.space_models(),
+            space_model("e1_semantic", f"{MODEL}, rotated/1", DIMENSION, *meaning),
+            space_model("e5_causal", "causal-heads/1", causal.DIMENSION, *meaning, heads),
+            space_model("e6_sparse", "stems/1", lexical.DIMENSION),
+            space_model("e7_code", "identifiers-paths-meaning/1", code.DIMENSION, *meaning),
+            space_model("e8_graph", "meaning-in-context/1", DIMENSION, *meaning),
+            space_model("e10_multimodal", "meaning-and-modality/1", 2 * DIMENSION, *meaning),
+            space_model("e11_entity", "entities/1", entities.DIMENSION),
+            space_model("e12_late_interaction", "token-states/1", tokens.DIMENSION, MODEL_SHA256, projection),
+            space_model("e13_splade", "related-terms/1", VOCABULARY, related),
         )
     }
     return tuple(models[space.key] for space in SPACES)
@@ -123,30 +112,21 @@ class EmbeddedProfile:
         start = perf_counter()
         if request.modality in UNSEEN:
             raise EmbeddingFault(
-                f"Embedding failed: modality '{request.modality}' needs the full profile; "
+                f"Embedding failed: modality '{request.modality}' needs models that this profile doesn't have; "
                 f"the embedded one reads text, so store a description instead",
                 parameter="modality",
             )
         reading = self._read(request.content, is_code=request.modality is Modality.CODE)
         states: list[Float32] = yield reading.rows
         parts, passages = yield from self._parts(reading, states, request.modality)
-        meaning = _vector(parts["e1_semantic"])
 
         # From here to the end nothing else runs, so the turns of a session get their places one by one.
-        position = sessions.next_position(request.namespace, request.session)
+        meaning = vector_of(parts["e1_semantic"])
         turns = [turn.astype(np.float32) for turn in sessions.tail(request.namespace, request.session)]
-        linked = [_vector(fingerprint["e1_semantic"]) for fingerprint in request.linked]
+        linked = [vector_of(fingerprint["e1_semantic"]) for fingerprint in request.linked]
         parts["e8_graph"] = self._timed("e8_graph", lambda: Dense.of(context.in_context(meaning, turns, linked)))
-        parts |= self._times(request.created_at)
-        parts["e4_temporal_positional"] = self._order(position)
-        fingerprint = Fingerprint.of(parts)
-        if request.session is not None:
-            sessions.advance(request.namespace, request.session, meaning)
-        return EmbeddedMemory(
-            fingerprint=fingerprint,
-            passages=passages,
-            position=position,
-            milliseconds=(perf_counter() - start) * 1e3,
+        return formulas.placed_memory(
+            request, parts, passages, sessions=sessions, latencies=self.latencies, start=start
         )
 
     def query(self, request: EmbedQuery, sessions: Sessions) -> Plan:
@@ -155,10 +135,7 @@ class EmbeddedProfile:
         states: list[Float32] = yield reading.rows
         parts, _ = yield from self._parts(reading, states, Modality.TEXT)
         parts["e8_graph"] = parts["e1_semantic"]
-        parts |= self._times(request.at)
-        if request.session is not None:
-            parts["e4_temporal_positional"] = self._order(sessions.next_position(request.namespace, request.session))
-        return EmbeddedQuery(embeddings={space.key: parts[space.key] for space in SPACES if space.key in parts})
+        return formulas.placed_query(request, parts, sessions=sessions, latencies=self.latencies)
 
     def _read(self, content: str, *, is_code: bool) -> _Reading:
         """Cut a text into windows; of code also its words, which the model understands better than its signs."""
@@ -216,23 +193,7 @@ class EmbeddedProfile:
     def _turned(self, vector: Float32) -> Float32:
         """Rotate E1; the rotation is kept in float16, so the length is set right again."""
         turned = vector @ self._rotation
-        return turned / np.linalg.norm(turned)
+        return (turned / np.linalg.norm(turned)).astype(np.float32, copy=False)
 
-    def _times(self, at: datetime) -> dict[str, Embedding]:
-        return {
-            "e2_temporal_recent": self._timed("e2_temporal_recent", lambda: Dense.of(temporal.recency(at))),
-            "e3_temporal_periodic": self._timed("e3_temporal_periodic", lambda: Dense.of(temporal.periodicity(at))),
-        }
-
-    def _order(self, position: int) -> Embedding:
-        return self._timed("e4_temporal_positional", lambda: Dense.of(temporal.order(position)))
-
-    def _timed(self, key: str, make: Callable[[], T]) -> T:
-        with self.latencies.timed(f"embed: {key}"):
-            return make()
-
-
-def _vector(embedding: Embedding) -> Float32:
-    if not isinstance(embedding, Dense):
-        raise TypeError("E1 is dense")
-    return embedding.array.astype(np.float32)
+    def _timed(self, key: str, make: Callable[[], Embedding]) -> Embedding:
+        return formulas.timed(self.latencies, key, make)

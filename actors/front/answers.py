@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from actors.hub import Hub
-    from actors.messages import Found, Hit, Status
+    from actors.messages import Edges, Found, Hit, Status
     from events.log import Envelope
     from projections.catalog import Body, Entry
 
@@ -112,7 +112,7 @@ def _shape(embedding: Embedding) -> dict[str, Any]:
             return {"tokens": len(embedding.ids), "dimension": embedding.array.shape[1]}
 
 
-def memory(entry: Entry, envelope: Envelope) -> dict[str, Any]:
+def memory(entry: Entry, envelope: Envelope, edges: Edges) -> dict[str, Any]:
     """Return all that is known of one memory: what the catalog says, and the shape of its embeddings in the log."""
     body, stored = body_of(entry), envelope.event
     if not isinstance(stored, MemoryStored):
@@ -134,7 +134,8 @@ def memory(entry: Entry, envelope: Envelope) -> dict[str, Any]:
         "tags": list(body.tags),
         "rationale": body.rationale,
         "metadata": body.metadata,
-        "links": [str(target) for target in entry.link_to],
+        "links": [str(link.target) for link in edges.outgoing],
+        "linkedFrom": [str(link.source) for link in edges.incoming],
         "purposeVector": list(body.purpose),
         "thetaToNorthStar": _rounded(sum(body.purpose) / len(body.purpose)),
         "johari": {
@@ -166,7 +167,7 @@ def status(state: Status, hub: Hub) -> dict[str, Any]:
         "log": {"position": state.head.seq, "hash": state.head.hash.hex()},
         "profile": declared.profile if declared else None,
         "spaces": msgspec.to_builtins(declared.spaces) if declared else [],
-        "latencies_ms": msgspec.to_builtins(latencies if "forward" in latencies else metrics.load(hub.latency_file)),
+        "latencies_ms": msgspec.to_builtins(latencies if "load" in latencies else metrics.load(hub.latency_file)),
     }
 
 

@@ -17,8 +17,9 @@ import anyio
 import anyio.to_thread
 import pykka
 
-from actors.base import resolve
-from actors.faults import InternalFault, NotFoundFault, StorageFault
+from actors.asking import MODEL_PATIENCE, PATIENCE, answer_of
+from actors.comparator.profiles import subject
+from actors.faults import NotFoundFault, StorageFault
 from actors.front import answers
 from actors.front.schemas import (
     DEFAULT_NAMESPACE,
@@ -33,6 +34,7 @@ from actors.messages import (
     Append,
     Declare,
     Describe,
+    Edges,
     EmbeddedMemory,
     EmbeddedQuery,
     EmbedMemory,
@@ -45,6 +47,7 @@ from actors.messages import (
     Pulse,
     Read,
     ReadHistory,
+    ReadLinks,
     ReadPulse,
     ReadStatus,
     Search,
@@ -59,12 +62,6 @@ from projections.projection import State
 
 if TYPE_CHECKING:
     from actors.hub import Hub
-
-PATIENCE = 60.0
-"""Seconds that an actor may take for anything but a model's work."""
-
-MODEL_PATIENCE = 900.0
-"""Seconds for loading models, or for embedding the longest memory on a slow machine behind a full inbox."""
 
 EMBEDDING_AT_ONCE = 48
 """Requests that go to the embedder's bounded inbox at once; the rest wait here, where they hold no thread."""
@@ -229,7 +226,7 @@ class Operations:
         start = perf_counter()
         question: EmbeddedQuery = await self._embed(
             EmbedQuery(
-                text=params.query,
+                text=subject(params.query),
                 at=asked_at,
                 namespace=params.namespace or DEFAULT_NAMESPACE,
                 session=params.session,
@@ -272,7 +269,9 @@ class Operations:
         (entry,) = await self._ask(self.hub.store, Describe(memories=(params.id,)))
         if entry.state is State.ERASED:
             raise NotFoundFault(f"Memory was erased at {entry.state_since}: {params.id}", reason=entry.reason)
-        return answers.memory(entry, await self._ask(self.hub.store, Read(memory=params.id)))
+        envelope: Envelope = await self._ask(self.hub.store, Read(memory=params.id))
+        edges: Edges = await self._ask(self.hub.comparator, ReadLinks(memory=params.id))
+        return answers.memory(entry, envelope, edges)
 
     # ── forgetting ──────────────────────────────────────────────────────────────────────────────────
 
@@ -311,14 +310,7 @@ class Operations:
             return await self._ask(self.hub.embedder, message, MODEL_PATIENCE)
 
     async def _ask(self, ref: pykka.ActorRef[Any], message: object, patience: float = PATIENCE) -> Any:
-        """Ask an actor without holding up the event loop; requests reach its inbox in the order of the calls."""
-        reply = ref.ask(message, block=False)
-        try:
-            return await anyio.to_thread.run_sync(partial(resolve, reply, patience), limiter=self._waiting)
-        except pykka.Timeout:
-            raise InternalFault(f"no answer within {patience:.0f} s; the work may still be done") from None
-        except LogError as error:
-            raise StorageFault(f"Storage failed: {error}") from error
+        return await answer_of(ref, message, patience, self._waiting)
 
 
 def _check_live(entry: Entry) -> None:

@@ -3,6 +3,7 @@
 Parameters and outputs are those of seeds 001 and 004; each may be written in snake_case or camelCase.
 """
 
+import math
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 from uuid import UUID
@@ -153,6 +154,8 @@ def parse(arguments: dict[str, Any], kind: type[P]) -> P:
         if isinstance(value := getattr(params, parameter, None), str):
             _text(value, parameter)
     if isinstance(params, Kept):
+        if math.isnan(params.importance):
+            raise InvalidParamsFault("Invalid 'importance': not a number", parameter="importance")
         _check_metadata(params.metadata)
     return params
 

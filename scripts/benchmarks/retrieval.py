@@ -84,6 +84,11 @@ def sessions(documents: list[Document]) -> list[list[Document]]:
     return [sorted(group, key=lambda document: document.metadata.get("order", 0)) for group in groups.values()]
 
 
+def content(document: Document) -> str:
+    """Return title and text; what lies beyond the longest content is left out, and the report says of how many."""
+    return f"{document.title}\n{document.text}".strip()[:MAX_CONTENT]
+
+
 def memory(document: Document) -> StoreMemory:
     """Return the document as an agent would store it."""
     fields = {
@@ -92,13 +97,13 @@ def memory(document: Document) -> StoreMemory:
         if key in document.metadata
     }
     rest = {key: value for key, value in document.metadata.items() if key not in fields}
-    content = f"{document.title}\n{document.text}" if document.title else document.text
-    return parse({"content": content[:MAX_CONTENT], "metadata": rest, **fields}, StoreMemory)
+    return parse({"content": content(document), "metadata": rest, **fields}, StoreMemory)
 
 
 async def evaluate(folder: Path, profile: str, limit: int | None, bar: Progress) -> dict[str, Any]:
     """Store the corpus in a new store, ask every query, and return the report."""
-    documents = read_documents(folder / "corpus.jsonl")
+    corpus = read_documents(folder / "corpus.jsonl")
+    documents = [document for document in corpus if content(document)]
     judgements = read_judgements(folder)
     queries = [query for query in read_documents(folder / "queries.jsonl") if query.id in judgements][:limit]
     if not queries:
@@ -140,6 +145,8 @@ async def evaluate(folder: Path, profile: str, limit: int | None, bar: Progress)
         "by_category": {category: summary(of_category) for category, of_category in sorted(results.items())},
         "profile": profile,
         "documents": len(documents),
+        "blank": len(corpus) - len(documents),
+        "shortened": sum(len(document.title) + 1 + len(document.text) > MAX_CONTENT for document in documents),
         "stored_per_second": len(documents) / took,
         "query_ms": {"median": float(np.median(latencies)), "p95": float(np.quantile(latencies, 0.95))},
     }

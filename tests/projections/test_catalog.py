@@ -52,9 +52,7 @@ def test_recalls_and_links_are_counted_and_dated():
     catalog = catalog_of(history(TIDE, MOON, linked, *[MemoryRecalled(memories=(TWO, ONE), query_sha256=b"")] * 2))
     entry = catalog.get(ONE)
     assert (entry.access_count, entry.last_accessed) == (2, NOON + timedelta(minutes=5))
-    assert entry.link_to == (TWO,)
     assert entry.events == (1, 3, 4, 5)
-    assert catalog.get(TWO).link_to == ()
     assert catalog.get(TWO).events == (2, 3, 4, 5)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.comparator.profiles import CAUSE, CODE, SEED_PROFILES, TALK, Profile, direction, weights
+from actors.comparator.profiles import CAUSE, CODE, SEED_PROFILES, TALK, Profile, direction, subject, weights
 from events.spaces import SPACES
 from projections.directed import Direction
 
@@ -31,7 +31,8 @@ def test_the_rows_of_seed_002_hold_but_for_the_share_of_the_thirteenth() -> None
         ("Where did Ana go in May?", TALK, None),
         ("python check if a variable is iterable", CODE, None),
         ("function that parses json from a string", CODE, None),
-        ("Why did the payments fail?", CAUSE, Direction.CAUSE),
+        ("Why did the payments fail?", TALK, Direction.CAUSE),
+        ("What caused the outage in March?", CAUSE, Direction.CAUSE),
         ("What is the cause of this: the lawn is wet", CAUSE, Direction.CAUSE),
         ("What is the effect of this: it rained all night", CAUSE, Direction.EFFECT),
         ("What happens if the pool runs dry?", CAUSE, Direction.EFFECT),
@@ -40,3 +41,17 @@ def test_the_rows_of_seed_002_hold_but_for_the_share_of_the_thirteenth() -> None
 def test_auto_reads_the_question(question: str, expected: dict[str, float], asked_for: Direction | None) -> None:
     assert weights(Profile.AUTO, question) == expected
     assert direction(question) == asked_for
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What is the effect of this: it rained all night", "it rained all night"),
+        ("What caused the outage in March?", "the outage in March?"),
+        ("What happens if the pool runs dry?", "the pool runs dry?"),
+        ("What is the cause of this:", "What is the cause of this:"),
+        ("Why did the payments fail?", "Why did the payments fail?"),
+    ],
+)
+def test_what_a_causal_question_tells_is_what_is_looked_for(question: str, told: str) -> None:
+    assert subject(question) == told

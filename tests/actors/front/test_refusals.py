@@ -7,7 +7,9 @@ from uuid import uuid4
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from actors.faults import InvalidParamsFault
 from actors.front.operations import Operations
+from actors.front.schemas import StoreMemory, parse
 from events.log import Envelope, LogError
 from events.memory_log import MemoryLog
 from tests.actors.conftest import Connect, store
@@ -68,6 +70,12 @@ async def test_bad_arguments_are_refused_by_name_and_nothing_is_stored(
         assert message in error["message"]
         assert (await operations.status())["memories"]["live"] == 0
         assert await agent.call(tool, **GOOD), "the server lives on"
+
+
+def test_an_importance_that_is_no_number_is_refused() -> None:
+    """No client of ours can send it, but a line of JSON with NaN gets through."""
+    with pytest.raises(InvalidParamsFault, match="'importance': not a number"):
+        parse(GOOD | {"importance": float("nan")}, StoreMemory)
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/rationale-missing")
@@ -167,7 +175,7 @@ async def test_an_image_is_refused_with_what_it_would_take(operations: Operation
     async with connect(operations) as agent:
         error = await agent.refused("store_memory", content="iVBORw0KGgo=", modality="image")
     assert error["code"] == -32005
-    assert "full profile" in error["message"]
+    assert "needs models" in error["message"]
 
 
 class Forgetful(MemoryLog):

@@ -153,8 +153,10 @@ async def test_everything_that_is_given_with_a_memory_comes_back(operations: Ope
             **given,
         )
         memory = await agent.call("memory_retrieve", id=answer["fingerprintId"])
+        linked = await agent.call("memory_retrieve", id=earlier["fingerprintId"])
     assert {key: memory[key] for key in given} == given
     assert memory["links"] == [earlier["fingerprintId"]]
+    assert linked["linkedFrom"] == [answer["fingerprintId"]]
     assert memory["createdAt"] == "2026-03-09T09:20:00+00:00"
     assert memory["position"] == 1
 

@@ -1,0 +1,108 @@
+"""What every profile shares: the spaces that no model fills, and the place of embeddings in time and session."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from actors.embedder import hypervector, temporal, weights
+from actors.messages import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
+from events.fingerprint import Dense, Embedding, Fingerprint, Float32, Passage
+from events.spaces import SPACES
+from events.vocabulary import SpaceModel
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from actors.metrics import Latencies
+    from projections.sessions import Sessions
+
+T = TypeVar("T")
+
+
+def space_model(key: str, name: str, dimension: int, *parts: str) -> SpaceModel:
+    """Describe what fills a space; the hash covers the name with its version, and the weights that it stands on."""
+    return SpaceModel(key, name, hashlib.sha256("\n".join((name, *parts)).encode()).hexdigest(), dimension)
+
+
+def space_models() -> tuple[SpaceModel, ...]:
+    """Return what fills the four spaces. A changed definition needs a new number behind its name."""
+    return (
+        space_model("e2_temporal_recent", "recency/1", temporal.DIMENSION, weights.recorded_sha256(temporal.FILE)),
+        space_model("e3_temporal_periodic", "periodicity/1", temporal.DIMENSION),
+        space_model("e4_temporal_positional", "order/1", temporal.DIMENSION),
+        space_model("e9_hdc", "trigrams/1", hypervector.BITS),
+    )
+
+
+def timed(latencies: Latencies, key: str, make: Callable[[], T]) -> T:
+    """Make the embedding of one space, and record how long it takes."""
+    with latencies.timed(f"embed: {key}"):
+        return make()
+
+
+def vector_of(embedding: Embedding) -> Float32:
+    """Return the vector of a dense embedding in single precision; another kind is a TypeError."""
+    if not isinstance(embedding, Dense):
+        raise TypeError(f"{type(embedding).__name__} isn't dense")
+    return embedding.array.astype(np.float32)
+
+
+def placed_memory(
+    request: EmbedMemory,
+    parts: Mapping[str, Embedding],
+    passages: tuple[Passage, ...],
+    *,
+    sessions: Sessions,
+    latencies: Latencies,
+    start: float,
+) -> EmbeddedMemory:
+    """Return a memory with all embeddings, at the next place of its session, which moves on by one turn.
+
+    A plan calls this last and pauses no more once it has looked at the session: so its turns get their places one by
+    one.
+
+    Args:
+        request: What was to be embedded.
+        parts: The embeddings by space key, without those of time and order.
+        passages: The windows of a long content.
+        sessions: Where each session stands.
+        latencies: Where the time for each space is recorded.
+        start: When the work began, by `perf_counter`.
+    """
+    position = sessions.next_position(request.namespace, request.session)
+    placed = {**parts, **_times(request.created_at, latencies), **_order(position, latencies)}
+    if request.session is not None:
+        sessions.advance(request.namespace, request.session, vector_of(parts["e1_semantic"]))
+    return EmbeddedMemory(
+        fingerprint=Fingerprint.of(placed),
+        passages=passages,
+        position=position,
+        milliseconds=(perf_counter() - start) * 1e3,
+    )
+
+
+def placed_query(
+    request: EmbedQuery, parts: Mapping[str, Embedding], *, sessions: Sessions, latencies: Latencies
+) -> EmbeddedQuery:
+    """Return a question seen from the time at which it is asked; without a session it has no position."""
+    placed = {**parts, **_times(request.at, latencies)}
+    if request.session is not None:
+        placed |= _order(sessions.next_position(request.namespace, request.session), latencies)
+    return EmbeddedQuery(embeddings={space.key: placed[space.key] for space in SPACES if space.key in placed})
+
+
+def _times(at: datetime, latencies: Latencies) -> dict[str, Embedding]:
+    return {
+        "e2_temporal_recent": timed(latencies, "e2_temporal_recent", lambda: Dense.of(temporal.recency(at))),
+        "e3_temporal_periodic": timed(latencies, "e3_temporal_periodic", lambda: Dense.of(temporal.periodicity(at))),
+    }
+
+
+def _order(position: int, latencies: Latencies) -> dict[str, Embedding]:
+    key = "e4_temporal_positional"
+    return {key: timed(latencies, key, lambda: Dense.of(temporal.order(position)))}

@@ -1,0 +1,94 @@
+"""The full profile: the seeds' nine models and the four formulas, as the embedder wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from time import perf_counter
+from typing import TYPE_CHECKING, TypeVar
+
+from actors.embedder import context, formulas, hypervector
+from actors.embedder.formulas import vector_of
+from actors.embedder.full import MODELS, FullModels
+from actors.faults import EmbeddingFault
+from actors.messages import EmbedMemory, EmbedQuery
+from events.fingerprint import Dense, Embedding, Float32, Passage
+from events.spaces import SPACES
+from events.vocabulary import Modality, SpaceModel
+
+if TYPE_CHECKING:
+    from actors.embedder.actor import Plan, Rows
+    from actors.metrics import Latencies
+    from projections.sessions import Sessions
+
+T = TypeVar("T")
+
+
+class FullProfile:
+    """The profile of models that are fetched or given; each window of each model is one slice of the embedder.
+
+    E8 is its own model's vector mixed with the E8 of the memories that a memory links to. Turns of its session have no
+    part in it: `Sessions` keeps their E1, which another model made.
+    """
+
+    name = "full"
+
+    def __init__(self, models: FullModels, latencies: Latencies) -> None:
+        self.latencies = latencies
+        self._models = models
+        filled = {model.key: model for model in (*models.models, *formulas.space_models())}
+        graph = filled["e8_graph"]
+        filled["e8_graph"] = SpaceModel(graph.key, f"{graph.model}, linked/1", graph.sha256, graph.dimension)
+        self.models = tuple(filled[space.key] for space in SPACES)
+
+    def forward(self, rows: Rows) -> list[Float32]:
+        """Refuse any rows: these models take text, so plans do the work themselves and only pause."""
+        raise TypeError(f"the plans of the full profile yield no rows, but {len(rows)} came")
+
+    def memory(self, request: EmbedMemory, sessions: Sessions) -> Plan:
+        """Plan the embedding of a memory, which returns an `EmbeddedMemory`."""
+        start = perf_counter()
+        if request.modality is Modality.IMAGE:
+            raise EmbeddingFault(
+                "Embedding failed: a memory holds text, and the full profile can't read a picture yet; "
+                "store a description instead",
+                parameter="modality",
+            )
+        parts, passages = yield from self._parts(request.content, asking=False)
+
+        # From here to the end nothing else runs, so the turns of a session get their places one by one.
+        own = vector_of(parts["e8_graph"])
+        linked = [vector_of(fingerprint["e8_graph"]) for fingerprint in request.linked]
+        parts["e8_graph"] = Dense.of(context.in_context(own, [], linked))
+        return formulas.placed_memory(
+            request, parts, passages, sessions=sessions, latencies=self.latencies, start=start
+        )
+
+    def query(self, request: EmbedQuery, sessions: Sessions) -> Plan:
+        """Plan the embedding of a question, which returns an `EmbeddedQuery`."""
+        parts, _ = yield from self._parts(request.text, asking=True)
+        return formulas.placed_query(request, parts, sessions=sessions, latencies=self.latencies)
+
+    def _parts(
+        self, text: str, *, asking: bool
+    ) -> Generator[Rows, list[Float32], tuple[dict[str, Embedding], tuple[Passage, ...]]]:
+        """Make all embeddings that neither time nor surroundings have a part in, and the passages of E1."""
+        parts: dict[str, Embedding] = {
+            "e9_hdc": formulas.timed(self.latencies, "e9_hdc", lambda: hypervector.hypervector(text))
+        }
+        passages: dict[str, tuple[Passage, ...]] = {}
+        for key in MODELS:
+            parts[key], passages[key] = yield from self._paused(key, self._models.embed(key, text, asking=asking))
+        return parts, passages["e1_semantic"]
+
+    def _paused(self, key: str, work: Generator[None, None, T]) -> Generator[Rows, list[Float32], T]:
+        """Hand each pause on to the embedder, and record what the work took without them."""
+        spent = 0.0
+        while True:
+            start = perf_counter()
+            try:
+                next(work)
+            except StopIteration as done:
+                self.latencies.record(f"embed: {key}", spent + (perf_counter() - start) * 1e3)
+                return done.value
+            spent += (perf_counter() - start) * 1e3
+            yield []

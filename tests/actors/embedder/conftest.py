@@ -1,0 +1,20 @@
+"""Models for tests of the full profile, saved once; nothing is fetched."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A folder for each space, with a tiny model of random weights in it."""
+    from tests.actors.embedder.tiny_models import save_models  # noqa: PLC0415 -- transformers take seconds to import
+
+    return save_models(tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing be asked of the hub."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
