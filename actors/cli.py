@@ -16,7 +16,7 @@ from uuid import UUID
 
 import typer
 
-from actors.settings import ProfileName
+from actors.settings import ModelProfile, SearchProfile
 
 if TYPE_CHECKING:
     from actors.front.operations import Operations, Progress
@@ -39,11 +39,11 @@ Data = Annotated[
         help="The store's folder.",
     ),
 ]
-Profile = Annotated[
-    ProfileName,
+Embedder = Annotated[
+    ModelProfile,
     typer.Option(
-        "--profile",
-        envvar="CONTEXT_GRAPH_PROFILE",
+        "--embedder",
+        envvar="CONTEXT_GRAPH_EMBEDDER",
         help="Whose models fill the spaces: those that come along, or larger ones from the hub or a folder.",
     ),
 ]
@@ -88,7 +88,7 @@ def _perform(
     work: Callable[[Operations, Progress], Coroutine[Any, Any, Any]],
     *,
     quiet: bool = False,
-    profile: ProfileName = ProfileName.EMBEDDED,
+    embedder: ModelProfile = ModelProfile.EMBEDDED,
     models: Path | None = None,
 ) -> Any:
     """Open the store, do one thing with a progress bar on standard error, and close it."""
@@ -99,7 +99,7 @@ def _perform(
     from actors.views import progress_bar
 
     async def run() -> Any:
-        with progress_bar(quiet=quiet) as progress, opened(data_folder(data), profile, models) as hub:
+        with progress_bar(quiet=quiet) as progress, opened(data_folder(data), embedder, models) as hub:
             return await work(Operations(hub), progress)
 
     with _told_plainly():
@@ -113,7 +113,7 @@ def _print(answer: Any) -> None:
 @app.command()
 def serve(
     data: Data = None,
-    profile: Profile = ProfileName.EMBEDDED,
+    embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
     standalone: Annotated[
@@ -129,7 +129,7 @@ def serve(
     from actors.hub import opened
 
     async def run() -> None:
-        with opened(data_folder(data), profile, models) as hub:
+        with opened(data_folder(data), embedder, models) as hub:
             await serve_client(hub)
 
     with _told_plainly():
@@ -148,7 +148,7 @@ def store(
     rationale: Annotated[str | None, typer.Option("--rationale", "-r", help="Why it is worth keeping.")] = None,
     created_at: Annotated[str | None, typer.Option(help="ISO 8601, when it isn't now.")] = None,
     link_to: Annotated[list[str] | None, typer.Option(help="Id of a memory that it belongs with.")] = None,
-    profile: Profile = ProfileName.EMBEDDED,
+    embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
     as_json: Json = False,
@@ -175,7 +175,7 @@ def store(
         data,
         lambda operations, progress: operations.store_memory(params, progress),
         quiet=as_json,
-        profile=profile,
+        embedder=embedder,
         models=models,
     )
     if as_json:
@@ -194,10 +194,10 @@ def search(
     session: Session = None,
     tags: Tags = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", help="1 to 100.")] = 5,
-    search_profile: Annotated[
-        str, typer.Option("--search-profile", "-p", help="What the question is about: it weighs the spaces.")
-    ] = "auto",
-    profile: Profile = ProfileName.EMBEDDED,
+    profile: Annotated[
+        SearchProfile, typer.Option("--profile", "-p", help="What the question is about: it weighs the spaces.")
+    ] = SearchProfile.AUTO,
+    embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
     as_json: Json = False,
@@ -213,7 +213,7 @@ def search(
                 "session": session,
                 "tags": tags or [],
                 "top_k": top_k,
-                "profile": search_profile,
+                "profile": profile.value,
                 "explain": True,
             },
             SearchGraph,
@@ -222,7 +222,7 @@ def search(
         data,
         lambda operations, progress: operations.search_graph(params, progress),
         quiet=as_json,
-        profile=profile,
+        embedder=embedder,
         models=models,
     )
     if as_json:
@@ -263,7 +263,7 @@ def history(
 def reembed(
     new_folder: Annotated[Path, typer.Argument(file_okay=False, help="Empty, or not there yet.")],
     data: Data = None,
-    profile: Profile = ProfileName.EMBEDDED,
+    embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
     as_json: Json = False,
@@ -281,14 +281,14 @@ def reembed(
         with (
             progress_bar(quiet=as_json) as progress,
             built_beside(new_folder) as building,
-            opened(building, profile, models) as hub,
+            opened(building, embedder, models) as hub,
         ):
             return await store_again(data_folder(data), hub, progress)
 
     with _told_plainly():
         counts = anyio.run(run)
     if as_json:
-        _print({"folder": str(new_folder), "profile": profile, **msgspec.structs.asdict(counts)})
+        _print({"folder": str(new_folder), "embedder": embedder.value, **msgspec.structs.asdict(counts)})
         return
     typer.echo(
         f"{new_folder} holds {counts.memories} memories, {counts.forgotten} of them forgotten, {counts.links} links; "

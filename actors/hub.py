@@ -16,7 +16,7 @@ from actors.comparator.actor import Comparator
 from actors.embedder.actor import Embedder
 from actors.messages import Replay
 from actors.metrics import Latencies
-from actors.settings import ProfileName
+from actors.settings import ModelProfile
 from actors.store.actor import Store
 from actors.workspace.actor import Workspace
 
@@ -33,7 +33,7 @@ class Hub(msgspec.Struct, frozen=True):
     """A running store: its actors, and what it measures."""
 
     folder: Path
-    profile: ProfileName
+    profile: ModelProfile
     store: pykka.ActorRef[Any]
     comparator: pykka.ActorRef[Any]
     workspace: pykka.ActorRef[Any]
@@ -48,7 +48,7 @@ class Hub(msgspec.Struct, frozen=True):
         return self.folder / "latencies.json"
 
 
-def load_profile(latencies: Latencies, profile: ProfileName, models: Path | None = None) -> Profile:
+def load_profile(latencies: Latencies, profile: ModelProfile, models: Path | None = None) -> Profile:
     """Load a profile. Imported here, since torch takes a second to import and `initialize` hasn't one.
 
     Args:
@@ -60,7 +60,7 @@ def load_profile(latencies: Latencies, profile: ProfileName, models: Path | None
     Raises:
         EmbeddingFault: a model can't be had.
     """
-    if profile is ProfileName.EMBEDDED:
+    if profile is ModelProfile.EMBEDDED:
         from actors.embedder.profiles import EmbeddedProfile  # noqa: PLC0415 -- see above
 
         return EmbeddedProfile(latencies)
@@ -75,7 +75,7 @@ def running(
     log: Log,
     folder: Path,
     load: Callable[[Latencies], Profile],
-    profile: ProfileName = ProfileName.EMBEDDED,
+    profile: ModelProfile = ModelProfile.EMBEDDED,
 ) -> Iterator[Hub]:
     """Start the actors on a log and begin its replay; stop them in reverse order on the way out.
 
@@ -110,7 +110,7 @@ def running(
 
 
 @contextmanager
-def opened(folder: Path, profile: ProfileName = ProfileName.EMBEDDED, models: Path | None = None) -> Iterator[Hub]:
+def opened(folder: Path, profile: ModelProfile = ModelProfile.EMBEDDED, models: Path | None = None) -> Iterator[Hub]:
     """Open the store in a folder, creating it if there is none; `profile` and `models` as in `load_profile`.
 
     Raises:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from actors.comparator.profiles import Profile
+from actors.settings import SearchProfile
 from events.fingerprint import Embedding, Fingerprint, Passage
 from events.log import Envelope, Head
 from events.vocabulary import Event, JohariRow, Learning, Modality, SpaceModel, SpacesDeclared
@@ -98,7 +98,7 @@ class Search(Message, frozen=True, kw_only=True):
 
     text: str
     embeddings: dict[str, Embedding]
-    profile: Profile
+    profile: SearchProfile
     filter: Filter
     limit: int
     min_similarity: float = 0.0
@@ -138,7 +138,7 @@ class Found(Message, frozen=True, kw_only=True):
     """An answer, best first, with the weights that were applied and the stages it went through."""
 
     hits: tuple[Hit, ...]
-    profile: Profile
+    profile: SearchProfile
     weights: dict[str, float]
     stages: tuple[Stage, ...]
 

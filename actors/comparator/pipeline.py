@@ -14,6 +14,7 @@ import numpy as np
 
 from actors.comparator import fusion, profiles
 from actors.messages import Found, Hit, Search, SpaceScore, Stage
+from actors.settings import SearchProfile
 from events.fingerprint import Dense, Embedding, Float32, Sparse
 from projections.arrays import Mask, Rows, Scores, best
 from projections.atlas import Atlas
@@ -50,7 +51,7 @@ class _Stages:
         self._since = now
 
 
-def applied_weights(profile: profiles.Profile, question: str, spoken: Mapping[str, Embedding]) -> profiles.Weights:
+def applied_weights(profile: SearchProfile, question: str, spoken: Mapping[str, Embedding]) -> profiles.Weights:
     """Return the profile's weights, shared out among the spaces that the question speaks to; they sum to 1."""
     weights = {key: weight for key, weight in profiles.weights(profile, question).items() if key in spoken}
     total = sum(weights.values())

@@ -4,25 +4,11 @@ Every profile has one weight per space and sums to 1.
 """
 
 import re
-from enum import StrEnum
 from typing import Final
 
+from actors.settings import SearchProfile
 from events.spaces import SPACES
 from projections.directed import Direction
-
-
-class Profile(StrEnum):
-    """What a question may be asked as."""
-
-    AUTO = "auto"
-    """Picks the weights by the wording of the question."""
-    SEMANTIC_SEARCH = "semantic_search"
-    CAUSAL_REASONING = "causal_reasoning"
-    CODE_SEARCH = "code_search"
-    TEMPORAL_NAVIGATION = "temporal_navigation"
-    FACT_CHECKING = "fact_checking"
-    BALANCED = "balanced"
-
 
 Weights = dict[str, float]
 """By space key; all thirteen, summing to 1."""
@@ -38,20 +24,20 @@ def _row(*twelve: float) -> Weights:
     return weights
 
 
-SEED_PROFILES: Final[dict[Profile, Weights]] = {
-    Profile.SEMANTIC_SEARCH: _row(0.30, 0.05, 0.05, 0.05, 0.10, 0.05, 0.20, 0.05, 0.05, 0.05, 0.03, 0.02),
-    Profile.CAUSAL_REASONING: _row(0.15, 0.03, 0.03, 0.03, 0.45, 0.03, 0.10, 0.03, 0.03, 0.05, 0.05, 0.02),
+SEED_PROFILES: Final[dict[SearchProfile, Weights]] = {
+    SearchProfile.SEMANTIC_SEARCH: _row(0.30, 0.05, 0.05, 0.05, 0.10, 0.05, 0.20, 0.05, 0.05, 0.05, 0.03, 0.02),
+    SearchProfile.CAUSAL_REASONING: _row(0.15, 0.03, 0.03, 0.03, 0.45, 0.03, 0.10, 0.03, 0.03, 0.05, 0.05, 0.02),
     # Seed 002 gives order (E4) .35 and code (E7) .25 here, an index slip; this is the row as it was mended (facts 8.2).
-    Profile.CODE_SEARCH: dict(
+    SearchProfile.CODE_SEARCH: dict(
         zip(
             (space.key for space in SPACES),
             (0.15, 0.02, 0.02, 0.15, 0.05, 0.05, 0.35, 0.02, 0.02, 0.05, 0.05, 0.05, 0.02),
             strict=True,
         )
     ),
-    Profile.TEMPORAL_NAVIGATION: _row(0.15, 0.20, 0.20, 0.20, 0.05, 0.02, 0.05, 0.02, 0.03, 0.03, 0.03, 0.02),
-    Profile.FACT_CHECKING: _row(0.10, 0.02, 0.02, 0.02, 0.20, 0.05, 0.05, 0.02, 0.02, 0.05, 0.43, 0.02),
-    Profile.BALANCED: dict.fromkeys((space.key for space in SPACES), 1 / len(SPACES)),
+    SearchProfile.TEMPORAL_NAVIGATION: _row(0.15, 0.20, 0.20, 0.20, 0.05, 0.02, 0.05, 0.02, 0.03, 0.03, 0.03, 0.02),
+    SearchProfile.FACT_CHECKING: _row(0.10, 0.02, 0.02, 0.02, 0.20, 0.05, 0.05, 0.02, 0.02, 0.05, 0.43, 0.02),
+    SearchProfile.BALANCED: dict.fromkeys((space.key for space in SPACES), 1 / len(SPACES)),
 }
 """The fixed profiles by name (seed 002, thirteen wide as design 5 settles)."""
 
@@ -108,9 +94,9 @@ def subject(question: str) -> str:
     return _TELLING.sub("", question).strip() or question
 
 
-def weights(profile: Profile, question: str) -> Weights:
+def weights(profile: SearchProfile, question: str) -> Weights:
     """Return the weights of a profile; `auto` chooses them by the question's wording."""
-    if profile is not Profile.AUTO:
+    if profile is not SearchProfile.AUTO:
         return SEED_PROFILES[profile]
     if _TELLING.match(question):
         return CAUSE

@@ -179,8 +179,13 @@ class Embedder(Actor):
 
     def _loaded(self) -> Profile:
         if self._profile is None:
-            with self._latencies.timed("load"):
-                self._profile = self._load()
+            try:
+                with self._latencies.timed("load"):
+                    self._profile = self._load()
+            except Fault:
+                raise
+            except Exception as error:
+                raise EmbeddingFault(f"Embedding failed: the models can't be loaded: {error}") from error
         return self._profile
 
     def _accept(self, plan: Plan, on_progress: Callable[[int, int], object] | None) -> pykka.Future[Any]:

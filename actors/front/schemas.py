@@ -11,8 +11,8 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from actors.comparator.profiles import Profile
 from actors.faults import InvalidParamsFault
+from actors.settings import SearchProfile
 from events.vocabulary import Modality
 
 MAX_CONTENT = 65_536
@@ -78,7 +78,9 @@ class SearchGraph(Params, frozen=True, kw_only=True):
     query: Annotated[str, Meta(max_length=MAX_QUERY, description="A question or keywords, as you would say them.")]
     top_k: Annotated[int, Meta(ge=1, le=MAX_RESULTS)] = 10
     min_similarity: Annotated[float, Meta(ge=0, le=1)] = 0.0
-    profile: Annotated[Profile, Meta(description="What it is about; auto reads that off the wording.")] = Profile.AUTO
+    profile: Annotated[SearchProfile, Meta(description="What it is about; auto reads that off the wording.")] = (
+        SearchProfile.AUTO
+    )
     namespace: Name | None = None
     session: Name | None = None
     speaker: Name | None = None

@@ -194,11 +194,11 @@ def test_the_command_makes_a_store_that_can_be_searched(tmp_path: Path) -> None:
 
     old, new = str(tmp_path / "old"), str(tmp_path / "new")
     memory = json.loads(run("store", "Mara's dog is called Bo.", "--data", old, "--json"))["fingerprintId"]
-    counts = json.loads(run("reembed", new, "--data", old, "--profile", "embedded", "--json"))
-    assert counts == {"folder": new, "profile": "embedded", "memories": 1, "forgotten": 0, "erased": 0, "links": 0}
+    counts = json.loads(run("reembed", new, "--data", old, "--embedder", "embedded", "--json"))
+    assert counts == {"folder": new, "embedder": "embedded", "memories": 1, "forgotten": 0, "erased": 0, "links": 0}
     (found,) = json.loads(run("search", "dog", "--data", new, "--json"))["results"]
     assert found["fingerprintId"] == memory
     assert "must be an empty folder" in run("reembed", new, "--data", old, status=1)
-    missing = run("search", "dog", "--data", old, "--profile", "full", "--models", str(tmp_path / "old"), status=1)
+    missing = run("search", "dog", "--data", old, "--embedder", "full", "--models", str(tmp_path / "old"), status=1)
     assert "no folder for e1_semantic" in missing
     assert "Traceback" not in missing

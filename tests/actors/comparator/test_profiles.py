@@ -2,13 +2,14 @@
 
 import pytest
 
-from actors.comparator.profiles import CAUSE, CODE, SEED_PROFILES, TALK, Profile, direction, subject, weights
+from actors.comparator.profiles import CAUSE, CODE, SEED_PROFILES, TALK, direction, subject, weights
+from actors.settings import SearchProfile
 from events.spaces import SPACES
 from projections.directed import Direction
 
 
 @pytest.mark.parametrize("profile", SEED_PROFILES)
-def test_each_profile_weighs_thirteen_spaces_and_sums_to_one(profile: Profile) -> None:
+def test_each_profile_weighs_thirteen_spaces_and_sums_to_one(profile: SearchProfile) -> None:
     row = SEED_PROFILES[profile]
     assert list(row) == [space.key for space in SPACES]
     assert sum(row.values()) == pytest.approx(1.0, abs=0.01)
@@ -16,13 +17,16 @@ def test_each_profile_weighs_thirteen_spaces_and_sums_to_one(profile: Profile) -
 
 
 def test_the_rows_of_seed_002_hold_but_for_the_share_of_the_thirteenth() -> None:
-    semantic = SEED_PROFILES[Profile.SEMANTIC_SEARCH]
+    semantic = SEED_PROFILES[SearchProfile.SEMANTIC_SEARCH]
     assert semantic["e1_semantic"] == pytest.approx(0.30)
     assert semantic["e7_code"] == pytest.approx(0.18)
     assert semantic["e13_splade"] == pytest.approx(0.02)
-    assert SEED_PROFILES[Profile.CAUSAL_REASONING]["e5_causal"] == pytest.approx(0.43)
-    assert SEED_PROFILES[Profile.FACT_CHECKING]["e11_entity"] == pytest.approx(0.41)
-    assert max(SEED_PROFILES[Profile.CODE_SEARCH], key=SEED_PROFILES[Profile.CODE_SEARCH].__getitem__) == "e7_code"
+    assert SEED_PROFILES[SearchProfile.CAUSAL_REASONING]["e5_causal"] == pytest.approx(0.43)
+    assert SEED_PROFILES[SearchProfile.FACT_CHECKING]["e11_entity"] == pytest.approx(0.41)
+    assert (
+        max(SEED_PROFILES[SearchProfile.CODE_SEARCH], key=SEED_PROFILES[SearchProfile.CODE_SEARCH].__getitem__)
+        == "e7_code"
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,7 +43,7 @@ def test_the_rows_of_seed_002_hold_but_for_the_share_of_the_thirteenth() -> None
     ],
 )
 def test_auto_reads_the_question(question: str, expected: dict[str, float], asked_for: Direction | None) -> None:
-    assert weights(Profile.AUTO, question) == expected
+    assert weights(SearchProfile.AUTO, question) == expected
     assert direction(question) == asked_for
 
 

@@ -1,13 +1,16 @@
 """The embedder as an actor: shared slices, failures that stay where they belong, a bounded inbox."""
 
+import shutil
 import threading
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from actors.base import resolve
 from actors.embedder.actor import SLICE_TOKENS, Embedder, Inbox
+from actors.embedder.backbone import Backbone, package_folder
 from actors.embedder.profiles import EmbeddedProfile
 from actors.faults import EmbeddingFault
 from actors.messages import EmbedMemory, EmbedQuery, Load
@@ -91,6 +94,17 @@ def test_models_that_cannot_be_loaded_are_an_answer_not_the_end() -> None:
         with pytest.raises(EmbeddingFault, match="no weights"):
             embedder.ask(EmbedQuery(text="x", at=datetime.now(UTC), namespace="n"), timeout=PATIENCE)
     assert len(attempts) == 2
+
+
+def test_weights_with_a_wrong_hash_are_refused_by_name(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(package_folder(), folder)
+    with (folder / "model.safetensors").open("r+b") as weights:
+        weights.seek(1_000_000)
+        weights.write(b"\x00\xff")
+    embedder = Embedder.start(lambda: Backbone.load(folder), Latencies())
+    with pytest.raises(EmbeddingFault, match="model.safetensors has SHA-256"):
+        embedder.ask(Load(), timeout=PATIENCE)
 
 
 def test_a_full_inbox_holds_up_others_but_never_the_actor_itself() -> None:

@@ -19,7 +19,7 @@ from actors.front.operations import Operations
 from actors.hub import load_profile, running
 from actors.messages import EmbeddedMemory, EmbedMemory
 from actors.metrics import Latencies
-from actors.settings import ProfileName
+from actors.settings import ModelProfile
 from events.duckdb_log import DuckDBLog
 from events.spaces import INDEX, SPACES
 from events.vocabulary import Modality, SpacesDeclared
@@ -52,7 +52,7 @@ def embed(full: FullProfile, content: str, sessions: Sessions, **more: Any) -> t
 
 @contextmanager
 def on(folder: Path, profile: FullProfile | EmbeddedProfile) -> Iterator[Operations]:
-    with running(DuckDBLog(folder), folder, lambda _: profile, ProfileName(profile.name)) as hub:
+    with running(DuckDBLog(folder), folder, lambda _: profile, ModelProfile(profile.name)) as hub:
         yield Operations(hub)
 
 
@@ -64,8 +64,8 @@ async def test_the_models_that_the_seeds_name_fill_a_store_and_find_its_memories
     fetched = {published.model: sources[key] for key, published in MODELS.items()}
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda name, **_: str(fetched[name]))
     log = DuckDBLog(tmp_path)
-    load = partial(load_profile, profile=ProfileName.FULL)
-    with running(log, tmp_path, load, ProfileName.FULL) as hub:
+    load = partial(load_profile, profile=ModelProfile.FULL)
+    with running(log, tmp_path, load, ModelProfile.FULL) as hub:
         operations = Operations(hub)
         memory = await store(operations, FOX, session="s")
         second = await store(operations, "Mara's dog is called Bo.", session="s", link_to=[memory])
@@ -93,11 +93,11 @@ async def test_the_models_that_the_seeds_name_fill_a_store_and_find_its_memories
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("first", ProfileName)
+@pytest.mark.parametrize("first", ModelProfile)
 async def test_a_store_refuses_the_other_profile_and_names_the_command_that_re_embeds(
-    full: FullProfile, profile: EmbeddedProfile, tmp_path: Path, first: ProfileName
+    full: FullProfile, profile: EmbeddedProfile, tmp_path: Path, first: ModelProfile
 ) -> None:
-    profiles = {ProfileName.EMBEDDED: profile, ProfileName.FULL: full}
+    profiles = {ModelProfile.EMBEDDED: profile, ModelProfile.FULL: full}
     mine = profiles.pop(first)
     (other,) = profiles.values()
     with on(tmp_path, mine) as operations:

@@ -1,6 +1,6 @@
 """What the tools refuse: each with the seeds' code, a message that names the field, and nothing changed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 from actors.faults import InvalidParamsFault
 from actors.front.operations import Operations
 from actors.front.schemas import StoreMemory, parse
-from events.log import Envelope, LogError
+from events.log import Envelope, LogCorruptError, LogError
 from events.memory_log import MemoryLog
 from tests.actors.conftest import Connect, store
 
@@ -210,6 +210,24 @@ async def test_a_log_that_fails_is_a_storage_error(start: Callable[..., Any], co
                 error = await agent.refused(tool, **GOOD)
                 assert error["code"] == -32004
                 assert "Storage failed: the disk is gone" in error["message"]
+
+
+class Damaged(MemoryLog):
+    """A log that can't be replayed."""
+
+    def read(self, after: int = 0) -> Iterator[Envelope]:
+        raise LogCorruptError(after + 3, "its content doesn't match its hash")
+
+
+async def test_a_log_that_cannot_be_trusted_is_named_with_its_first_bad_event(
+    start: Callable[..., Any], connect: Connect
+) -> None:
+    with start(Damaged()) as hub:
+        async with connect(Operations(hub)) as agent:
+            for tool, arguments in (("inject_context", GOOD), ("search_graph", {"query": "fox"})):
+                error = await agent.refused(tool, **arguments)
+                assert error["code"] == -32004
+                assert "damaged at event 3" in error["message"]
 
 
 @pytest.mark.requirement("INTEG-001/errors/internal")
