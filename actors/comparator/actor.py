@@ -54,7 +54,8 @@ class Comparator(Actor):
                 return Edges(outgoing=self._links.outgoing(memory), incoming=self._links.incoming(memory))
             case Appended(envelopes=envelopes):
                 for envelope in envelopes:
-                    self._apply(envelope)
+                    with self._latencies.timed(f"index: {type(envelope.event).__name__}"):
+                        self._apply(envelope)
                 return None
             case _:
                 assert_never(message)

@@ -83,7 +83,9 @@ class Operations:
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
         self._embedding = anyio.Semaphore(EMBEDDING_AT_ONCE)
-        self._waiting = anyio.CapacityLimiter(EMBEDDING_AT_ONCE)
+        # Threads that wait for embeddings are counted apart, so that a flood of those holds up nothing else.
+        self._embedding_threads = anyio.CapacityLimiter(EMBEDDING_AT_ONCE)
+        self._threads = anyio.CapacityLimiter(EMBEDDING_AT_ONCE)
         self._getting_ready = anyio.Lock()
         self._ready = False
 
@@ -97,12 +99,12 @@ class Operations:
         async with self._getting_ready:
             if self._ready:
                 return
-            await progress(0, 2, "replaying the log")
+            # Below 1 throughout: a client must see progress rise, and windows of a long memory may follow.
+            await progress(0.1, None, "replaying the log")
             await self.replayed()
-            await progress(1, 2, "loading the models")
+            await progress(0.2, None, "loading the models")
             models = await self._ask(self.hub.embedder, Load(), MODEL_PATIENCE)
             await self._ask(self.hub.store, Declare(profile=self.hub.profile, spaces=models))
-            await progress(2, 2, "ready")
             self._ready = True
 
     async def replayed(self) -> None:
@@ -307,10 +309,10 @@ class Operations:
 
     async def _embed(self, message: EmbedMemory | EmbedQuery) -> Any:
         async with self._embedding:
-            return await self._ask(self.hub.embedder, message, MODEL_PATIENCE)
+            return await answer_of(self.hub.embedder, message, MODEL_PATIENCE, self._embedding_threads)
 
     async def _ask(self, ref: pykka.ActorRef[Any], message: object, patience: float = PATIENCE) -> Any:
-        return await answer_of(ref, message, patience, self._waiting)
+        return await answer_of(ref, message, patience, self._threads)
 
 
 def _check_live(entry: Entry) -> None:

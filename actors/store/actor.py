@@ -171,7 +171,7 @@ class Store(Actor):
             raise StorageFault(
                 f"this store was made with the profile '{self._declared.profile}'; '{wanted.profile}' fills "
                 f"{', '.join(changed) or 'the spaces'} differently, and vectors of two models never meet. "
-                f"Make a store with the new models by: context-graph reembed NEW_FOLDER",
+                f"Make a store with the new models by: context-graph reembed NEW_FOLDER --embedder {message.profile}",
                 spaces=changed,
             )
         return None

@@ -19,6 +19,7 @@ from typer import Argument, BadParameter, Option
 from actors.front.operations import Operations
 from actors.front.schemas import MAX_CONTENT, SearchGraph, StoreMemory, parse
 from actors.hub import opened
+from actors.settings import SearchProfile
 
 AT_ONCE = 32
 """Sessions that are stored side by side; the turns of one session follow each other, as they do in life."""
@@ -154,7 +155,7 @@ async def evaluate(folder: Path, profile: str, limit: int | None, bar: Progress)
 
 def retrieval(
     folder: Annotated[Path, Argument(exists=True, file_okay=False, help="corpus.jsonl, queries.jsonl, qrels/test.tsv")],
-    profile: Annotated[str, Option(help="The weights to ask with.")] = "auto",
+    profile: Annotated[SearchProfile, Option(help="The weights to ask with.")] = SearchProfile.AUTO,
     limit: Annotated[int | None, Option(min=1, help="Ask only the first so many queries.")] = None,
     *,
     as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
@@ -162,7 +163,7 @@ def retrieval(
     """Measure Recall@5, Recall@10 and NDCG@10 on a folder in the BEIR layout."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        report = anyio.run(evaluate, folder, profile, limit, bar)
+        report = anyio.run(evaluate, folder, profile.value, limit, bar)
     if as_json:
         print(json.dumps(report, indent=2))
         return

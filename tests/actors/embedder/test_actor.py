@@ -103,7 +103,7 @@ def test_weights_with_a_wrong_hash_are_refused_by_name(tmp_path: Path) -> None:
         weights.seek(1_000_000)
         weights.write(b"\x00\xff")
     embedder = Embedder.start(lambda: Backbone.load(folder), Latencies())
-    with pytest.raises(EmbeddingFault, match="model.safetensors has SHA-256"):
+    with pytest.raises(EmbeddingFault, match=r"model\.safetensors has SHA-256"):
         embedder.ask(Load(), timeout=PATIENCE)
 
 

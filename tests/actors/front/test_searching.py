@@ -139,7 +139,9 @@ async def test_status_tells_the_latency_of_every_embedder_the_commit_and_the_ind
     await store(operations, "The fox jumps.", created_at=datetime(2026, 1, 1, tzinfo=UTC).isoformat())
     await search(operations, "fox")
     status = await operations.status()
-    wanted = {"commit", "forward", "neighbours", "search: all"} | {f"embed: {space.key}" for space in SPACES}
+    wanted = {"commit", "index: MemoryStored", "forward", "neighbours", "search: all"} | {
+        f"embed: {space.key}" for space in SPACES
+    }
     assert wanted <= status["latencies_ms"].keys()
     assert all(0 < row["median"] <= row["p95"] for row in status["latencies_ms"].values())
     assert [space["key"] for space in status["spaces"]] == [space.key for space in SPACES]
