@@ -16,8 +16,10 @@ from events.spaces import SPACES
 from events.vocabulary import SpaceModel
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from datetime import datetime
 
+    from actors.embedder.actor import Rows
     from actors.metrics import Latencies
     from projections.sessions import Sessions
 
@@ -43,6 +45,20 @@ def timed(latencies: Latencies, key: str, make: Callable[[], T]) -> T:
     """Make the embedding of one space, and record how long it takes."""
     with latencies.timed(f"embed: {key}"):
         return make()
+
+
+def paused(latencies: Latencies, key: str, work: Generator[None, None, T]) -> Generator[Rows, list[Float32], T]:
+    """Make the embedding of one space, handing each of its pauses on to the embedder; record the time without them."""
+    spent = 0.0
+    while True:
+        start = perf_counter()
+        try:
+            next(work)
+        except StopIteration as done:
+            latencies.record(f"embed: {key}", spent + (perf_counter() - start) * 1e3)
+            return done.value
+        spent += (perf_counter() - start) * 1e3
+        yield []
 
 
 def vector_of(embedding: Embedding) -> Float32:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from actors.embedder import context, formulas, hypervector
 from actors.embedder.formulas import vector_of
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from actors.embedder.actor import Plan, Rows
     from actors.metrics import Latencies
     from projections.sessions import Sessions
-
-T = TypeVar("T")
 
 
 class FullProfile:
@@ -73,22 +71,10 @@ class FullProfile:
     ) -> Generator[Rows, list[Float32], tuple[dict[str, Embedding], tuple[Passage, ...]]]:
         """Make all embeddings that neither time nor surroundings have a part in, and the passages of E1."""
         parts: dict[str, Embedding] = {
-            "e9_hdc": formulas.timed(self.latencies, "e9_hdc", lambda: hypervector.hypervector(text))
+            "e9_hdc": (yield from formulas.paused(self.latencies, "e9_hdc", hypervector.bundled(text)))
         }
         passages: dict[str, tuple[Passage, ...]] = {}
         for key in MODELS:
-            parts[key], passages[key] = yield from self._paused(key, self._models.embed(key, text, asking=asking))
+            work = self._models.embed(key, text, asking=asking)
+            parts[key], passages[key] = yield from formulas.paused(self.latencies, key, work)
         return parts, passages["e1_semantic"]
-
-    def _paused(self, key: str, work: Generator[None, None, T]) -> Generator[Rows, list[Float32], T]:
-        """Hand each pause on to the embedder, and record what the work took without them."""
-        spent = 0.0
-        while True:
-            start = perf_counter()
-            try:
-                next(work)
-            except StopIteration as done:
-                self.latencies.record(f"embed: {key}", spent + (perf_counter() - start) * 1e3)
-                return done.value
-            spent += (perf_counter() - start) * 1e3
-            yield []

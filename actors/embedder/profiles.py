@@ -170,16 +170,15 @@ class EmbeddedProfile:
         )
         content = reading.content
         framed = np.concatenate([[CLS], reading.ids, [SEP]])
+        kept = tokens.telling(framed, self._tokens)
         makers: dict[str, Callable[[], Embedding]] = {
             "e1_semantic": lambda: Dense.of(meaning),
             "e5_causal": lambda: Directed.of(*causal.causal_vectors(meaning, self._heads)),
             "e6_sparse": lambda: lexical.terms(content),
             "e7_code": lambda: Dense.of(code.code_vector(content, is_code=reading.is_code, meaning=words)),
-            "e9_hdc": lambda: hypervector.hypervector(content),
             "e10_multimodal": lambda: Dense.of(context.with_modality(meaning, modality)),
-            "e11_entity": lambda: Dense.of(entities.entity_vector(content)),
             "e12_late_interaction": lambda: tokens.token_embedding(
-                framed, windows.stitch(reading.ranges, states[:count]), self._tokens
+                framed[kept], windows.pick(reading.ranges, states[:count], kept), self._tokens
             ),
             "e13_splade": lambda: expansion.expand(reading.ids if len(reading.ids) else framed[:1], self._related),
         }
@@ -188,6 +187,9 @@ class EmbeddedProfile:
             parts[key] = self._timed(key, make)
             if count > 1:
                 yield []
+        parts["e9_hdc"] = yield from formulas.paused(self.latencies, "e9_hdc", hypervector.bundled(content))
+        entity = yield from formulas.paused(self.latencies, "e11_entity", entities.sighted(content))
+        parts["e11_entity"] = Dense.of(entity)
         return parts, passages
 
     def _turned(self, vector: Float32) -> Float32:

@@ -33,16 +33,15 @@ class TokenWeights:
         return cls(arrays["projection"].astype(np.float32), arrays["informativeness"].astype(np.float32))
 
 
-def token_embedding(ids: npt.NDArray[np.integer], states: Float32, using: TokenWeights, cap: int = CAP) -> Tokens:
-    """Return the vectors of a text's tokens, in their order.
+def telling(ids: npt.NDArray[np.integer], using: TokenWeights, cap: int = CAP) -> npt.NDArray[np.intp]:
+    """Return the places of the tokens that are kept, ascending.
 
     Special and punctuation pieces are left out unless the text has nothing else. Of more than `cap` tokens the most
     informative stay; a piece's second occurrence yields to the first of any other, its third to any second.
 
     Args:
         ids: The wordpieces of the text with [CLS] and [SEP], shape (tokens,).
-        states: Their states, shape (tokens, 384).
-        using: Projection and informativeness.
+        using: What says how informative a piece is.
         cap: How many tokens to keep.
     """
     information = using.informativeness[ids]
@@ -52,7 +51,12 @@ def token_embedding(ids: npt.NDArray[np.integer], states: Float32, using: TokenW
     if len(kept) > cap:
         order = np.lexsort((kept, -information[kept], _occurrence(ids[kept])))
         kept = np.sort(kept[order[:cap]])
-    return Tokens.of(ids[kept], states[kept] @ using.projection)
+    return kept
+
+
+def token_embedding(ids: npt.NDArray[np.integer], states: Float32, using: TokenWeights) -> Tokens:
+    """Return the vectors of tokens, in their order, from their wordpieces and states, shape (tokens, 384)."""
+    return Tokens.of(ids, states @ using.projection)
 
 
 def _occurrence(ids: npt.NDArray[np.integer]) -> npt.NDArray[np.intp]:

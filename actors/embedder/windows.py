@@ -40,21 +40,23 @@ def owned(ranges: Sequence[Range]) -> list[Range]:
     return list(zip([ranges[0][0], *cuts], [*cuts, ranges[-1][1]], strict=True))
 
 
-def stitch(ranges: Sequence[Range], states: Sequence[Float32]) -> Float32:
-    """Join the windows' states to those of the whole text, each token's from the window that owns it.
+def pick(ranges: Sequence[Range], states: Sequence[Float32], places: npt.NDArray[np.integer]) -> Float32:
+    """Return the states of some tokens of the whole text, each from the window that owns it.
 
     Args:
         ranges: The windows, from `windows`.
         states: For each window its states with [CLS] and [SEP], shape (tokens + 2, dimension).
+        places: Ascending; 0 is the first window's [CLS], 1 the first token, the last place the last window's [SEP].
 
     Returns:
-        Shape (count + 2, dimension): the first window's [CLS], every token once, the last window's [SEP].
+        Shape (places, dimension).
     """
-    parts = [
-        window[1 + first - start : 1 + last - start]
-        for (start, _), (first, last), window in zip(ranges, owned(ranges), states, strict=True)
-    ]
-    return np.concatenate([states[0][:1], *parts, states[-1][-1:]])
+    last = len(ranges) - 1
+    parts: list[Float32] = []
+    for index, ((start, _), (first, end), window) in enumerate(zip(ranges, owned(ranges), states, strict=True)):
+        low, high = first + 1 - (index == 0), end + 1 + (index == last)
+        parts.append(window[places[(places >= low) & (places < high)] - start])
+    return np.concatenate(parts)
 
 
 def weighted_mean(ranges: Sequence[Range], vectors: Sequence[npt.ArrayLike]) -> Float32:

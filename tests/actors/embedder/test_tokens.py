@@ -1,11 +1,18 @@
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from actors.embedder.backbone import CLS, SEP, Backbone
-from actors.embedder.tokens import TokenWeights, token_embedding
-from events.fingerprint import Tokens
+from actors.embedder.tokens import CAP, TokenWeights, telling, token_embedding
+from events.fingerprint import Float32, Tokens
+
+
+def kept_embedding(ids: npt.NDArray[np.integer], states: Float32, using: TokenWeights, cap: int = CAP) -> Tokens:
+    """What a memory keeps of a text that the model saw at once."""
+    kept = telling(ids, using, cap)
+    return token_embedding(ids[kept], states[kept], using)
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +29,7 @@ def backbone():
 def embed(backbone: Backbone, using: TokenWeights):
     def embed(text: str, **options: int) -> Tokens:
         ids = backbone.tokenize(text).ids
-        return token_embedding(np.array([CLS, *ids, SEP]), backbone.forward([ids])[0], using, **options)
+        return kept_embedding(np.array([CLS, *ids, SEP]), backbone.forward([ids])[0], using, **options)
 
     return embed
 
@@ -78,7 +85,7 @@ def test_the_projection_keeps_the_cosines_of_token_states(backbone: Backbone, us
 
 def test_a_long_memory_keeps_its_most_informative_tokens_in_their_order(backbone: Backbone, using: TokenWeights):
     ids = backbone.tokenize("the kubernetes of a postgres and the oscillator " * 3).ids
-    tokens = token_embedding(ids, random_states(len(ids)), using, cap=6)
+    tokens = kept_embedding(ids, random_states(len(ids)), using, cap=6)
     kept = tokens.ids.astype(int)
     left_out = set(ids.tolist()) - set(kept.tolist())
     assert len(kept) == 6
@@ -89,14 +96,14 @@ def test_a_long_memory_keeps_its_most_informative_tokens_in_their_order(backbone
 
 def test_the_second_occurrence_of_a_piece_yields_to_the_first_of_any_other(backbone: Backbone, using: TokenWeights):
     ids = backbone.tokenize("oscillator oscillator oscillator the of").ids
-    tokens = token_embedding(ids, random_states(len(ids)), using, cap=len(set(ids.tolist())))
+    tokens = kept_embedding(ids, random_states(len(ids)), using, cap=len(set(ids.tolist())))
     assert sorted(tokens.ids.tolist()) == sorted(set(ids.tolist()))
 
 
 def test_a_cap_that_is_not_reached_leaves_every_token(backbone: Backbone, using: TokenWeights):
     ids = backbone.tokenize("word " * 512).ids
-    assert len(token_embedding(ids, random_states(512), using).ids) == 512
-    assert len(token_embedding(np.append(ids, ids[0]), random_states(513), using).ids) == 512
+    assert len(kept_embedding(ids, random_states(512), using).ids) == 512
+    assert len(kept_embedding(np.append(ids, ids[0]), random_states(513), using).ids) == 512
 
 
 def test_rare_words_are_more_informative_than_common_ones_and_signs_carry_nothing(

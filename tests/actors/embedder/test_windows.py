@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.embedder.windows import characters, owned, stitch, weighted_mean, windows
+from actors.embedder.windows import characters, owned, pick, weighted_mean, windows
 
 counts = st.integers(min_value=0, max_value=20_000)
 
@@ -59,17 +59,19 @@ def test_windows_that_overlap_wholly_are_refused():
         windows(1000, 32, 32)
 
 
-def test_stitched_states_are_each_token_once_from_the_window_that_owns_it():
+def test_the_state_of_a_token_comes_from_the_window_that_owns_it():
     ranges = windows(600)
     # A state tells its token and its window: [CLS] is -1, [SEP] is -2.
     states = [
         np.array([[-1, index], *([token, index] for token in range(*window)), [-2, index]], dtype=np.float32)
         for index, window in enumerate(ranges)
     ]
-    whole = stitch(ranges, states)
+    whole = pick(ranges, states, np.arange(602))
     assert whole[:, 0].tolist() == [-1, *range(600), -2]
     for index, (first, last) in enumerate(owned(ranges)):
         assert (whole[1 + first : 1 + last, 1] == index).all()
+    some = np.array([0, 1, 230, 480, 601])
+    assert pick(ranges, states, some).tolist() == whole[some].tolist()
 
 
 def test_the_mean_weighs_windows_by_the_tokens_they_own_and_is_of_unit_length():

@@ -1,0 +1,15 @@
+"""Work that pauses: generators that yield now and then, so that the embedder can let others go first."""
+
+from collections.abc import Generator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def finished(work: Generator[None, None, T]) -> T:
+    """Do a piece of work to its end without minding its pauses, and return what it made."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            return done.value
