@@ -50,14 +50,14 @@ class Latencies:
         }
 
     def save(self, path: Path) -> None:
-        """Keep the summary for a later `status`; a process that measured nothing leaves the file alone."""
+        """Keep the summary for a later `status`, beside what earlier processes measured and this one didn't."""
         if summary := self.summary():
-            path.write_bytes(msgspec.json.encode(summary))
+            path.write_bytes(msgspec.json.encode(load(path) | summary))
 
 
 def load(path: Path) -> dict[str, Latency]:
-    """Return what the last process here measured, or nothing if none did."""
+    """Return what was measured last in each kind of work, or nothing if nothing was."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, Latency])
-    except FileNotFoundError:
+    except (FileNotFoundError, msgspec.DecodeError):  # a crash may have cut it off; nothing depends on it
         return {}

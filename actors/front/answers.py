@@ -157,8 +157,8 @@ def memory(entry: Entry, envelope: Envelope, edges: Edges) -> dict[str, Any]:
 
 
 def status(state: Status, hub: Hub) -> dict[str, Any]:
-    """Return what the store holds. Latencies are those of this process, or of the last that measured any."""
-    latencies = hub.latencies.summary()
+    """Return what the store holds. Latencies are those of this process, or of the last that measured such work."""
+    latencies = metrics.load(hub.latency_file) | hub.latencies.summary()
     declared = state.declared
     return {
         "folder": str(hub.folder),
@@ -167,7 +167,7 @@ def status(state: Status, hub: Hub) -> dict[str, Any]:
         "log": {"position": state.head.seq, "hash": state.head.hash.hex()},
         "profile": declared.profile if declared else None,
         "spaces": msgspec.to_builtins(declared.spaces) if declared else [],
-        "latencies_ms": msgspec.to_builtins(latencies if "load" in latencies else metrics.load(hub.latency_file)),
+        "latencies_ms": msgspec.to_builtins(dict(sorted(latencies.items()))),
     }
 
 
