@@ -86,12 +86,13 @@ def _told_plainly() -> Iterator[None]:
 def _perform(
     data: Path | None,
     work: Callable[[Operations, Progress], Coroutine[Any, Any, Any]],
+    view: Callable[[Any], None],
     *,
-    quiet: bool = False,
+    as_json: bool,
     embedder: ModelProfile = ModelProfile.EMBEDDED,
     models: Path | None = None,
-) -> Any:
-    """Open the store, do one thing with a progress bar on standard error, and close it."""
+) -> None:
+    """Open the store, do one thing with a progress bar on standard error, and print the answer by a view or as JSON."""
     import anyio
 
     from actors.front.operations import Operations
@@ -99,11 +100,15 @@ def _perform(
     from actors.views import progress_bar
 
     async def run() -> Any:
-        with progress_bar(quiet=quiet) as progress, opened(data_folder(data), embedder, models) as hub:
+        with progress_bar(quiet=as_json) as progress, opened(data_folder(data), embedder, models) as hub:
             return await work(Operations(hub), progress)
 
     with _told_plainly():
-        return anyio.run(run)
+        answer = anyio.run(run)
+    if as_json:
+        _print(answer)
+    else:
+        view(answer)
 
 
 def _print(answer: Any) -> None:
@@ -154,6 +159,7 @@ def store(
     as_json: Json = False,
 ) -> None:
     """Store one memory."""
+    from actors import views
     from actors.front.schemas import DEFAULT_NAMESPACE, StoreMemory, parse
 
     with _told_plainly():
@@ -171,19 +177,14 @@ def store(
             },
             StoreMemory,
         )
-    answer = _perform(
+    _perform(
         data,
         lambda operations, progress: operations.store_memory(params, progress),
-        quiet=as_json,
+        views.stored,
+        as_json=as_json,
         embedder=embedder,
         models=models,
     )
-    if as_json:
-        _print(answer)
-        return
-    from actors.views import stored
-
-    stored(answer)
 
 
 @app.command()
@@ -203,6 +204,7 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Find memories, and see which spaces found them."""
+    from actors import views
     from actors.front.schemas import SearchGraph, parse
 
     with _told_plainly():
@@ -218,31 +220,22 @@ def search(
             },
             SearchGraph,
         )
-    answer = _perform(
+    _perform(
         data,
         lambda operations, progress: operations.search_graph(params, progress),
-        quiet=as_json,
+        views.found,
+        as_json=as_json,
         embedder=embedder,
         models=models,
     )
-    if as_json:
-        _print(answer)
-        return
-    from actors.views import found
-
-    found(answer)
 
 
 @app.command()
 def status(data: Data = None, *, as_json: Json = False) -> None:
     """Show what the store holds, which models fill the spaces, and how long things take."""
-    answer = _perform(data, lambda operations, _progress: operations.status(), quiet=True)
-    if as_json:
-        _print(answer)
-        return
-    from actors.views import state
+    from actors import views
 
-    state(answer)
+    _perform(data, lambda operations, _progress: operations.status(), views.state, as_json=as_json)
 
 
 @app.command()
@@ -250,13 +243,9 @@ def history(
     memory: Annotated[UUID, typer.Argument(help="The memory's id.")], data: Data = None, *, as_json: Json = False
 ) -> None:
     """Tell what happened to a memory, from the log."""
-    answer = _perform(data, lambda operations, _progress: operations.history(memory), quiet=True)
-    if as_json:
-        _print(answer)
-        return
-    from actors.views import life
+    from actors import views
 
-    life(answer)
+    _perform(data, lambda operations, _progress: operations.history(memory), views.life, as_json=as_json)
 
 
 @app.command()

@@ -64,7 +64,7 @@ class Profile(Protocol):
         ...
 
     def forward(self, rows: Rows) -> list[Float32]:
-        """Return the token states of each row, shape (tokens, dimension), from one padded batch."""
+        """Return the token states of each row, shape (tokens, dimension), from one batch."""
         ...
 
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Final
 
 from actors.embedder.lexical import STOP_WORDS, sketch, stems
-from actors.embedder.pauses import finished
 from events.fingerprint import Float32
 
 DIMENSION: Final = 384
@@ -135,7 +134,7 @@ _PIECE: Final = re.compile(r".{1,16384}(?:\s|\Z)|.{1,16384}", re.DOTALL)
 """What is looked at between two pauses, cut at a blank if there is one: some 20 ms."""
 
 
-def sighted(text: str) -> Generator[None, None, Float32]:
+def entity_vector(text: str) -> Generator[None, None, Float32]:
     """Make E11 of a text, unit vector of shape (384,): its entities, their words, and faintly all its words.
 
     The words of a name weigh less than the name, so that "Caroline" meets "Caroline Smith"; the content words
@@ -164,8 +163,3 @@ def sighted(text: str) -> Generator[None, None, Float32]:
     for stem in words:
         weights[f"part {stem}"] += _WORD
     return sketch(weights, DIMENSION)
-
-
-def entity_vector(text: str) -> Float32:
-    """Return E11 of a text, unit vector of shape (384,); raises `ValueError` for a blank one."""
-    return finished(sighted(text))

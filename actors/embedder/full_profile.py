@@ -71,7 +71,7 @@ class FullProfile:
     ) -> Generator[Rows, list[Float32], tuple[dict[str, Embedding], tuple[Passage, ...]]]:
         """Make all embeddings that neither time nor surroundings have a part in, and the passages of E1."""
         parts: dict[str, Embedding] = {
-            "e9_hdc": (yield from formulas.paused(self.latencies, "e9_hdc", hypervector.bundled(text)))
+            "e9_hdc": (yield from formulas.paused(self.latencies, "e9_hdc", hypervector.hypervector(text)))
         }
         passages: dict[str, tuple[Passage, ...]] = {}
         for key in MODELS:

@@ -15,7 +15,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from actors.embedder.pauses import finished
 from events.fingerprint import Bits
 
 Bytes = npt.NDArray[np.uint8]
@@ -54,7 +53,7 @@ def _count_ones(rows: Bytes) -> npt.NDArray[np.int64]:
     return ones
 
 
-def bundled(text: str) -> Generator[None, None, Bits]:
+def hypervector(text: str) -> Generator[None, None, Bits]:
     """Make the hypervector of a text, 10,000 bits packed into 1,250 bytes (Kanerva 2009), pausing now and then.
 
     Unrelated texts agree in about half of the bits. Raises `ValueError` for a blank text.
@@ -76,8 +75,3 @@ def bundled(text: str) -> Generator[None, None, Bits]:
             balance += _count_ones(rows[(counts >> digit) & 1 == 1]) << (digit + 1)
         balance -= counts.sum()
     return Bits(np.packbits(np.where(balance == 0, _TIE_BREAK, balance > 0).astype(np.uint8)).tobytes())
-
-
-def hypervector(text: str) -> Bits:
-    """Return the hypervector of a text; raises `ValueError` for a blank one."""
-    return finished(bundled(text))

@@ -104,7 +104,7 @@ class EmbeddedProfile:
         self._related = expansion.ExpansionTable.load(self._backbone.vocabulary())
 
     def forward(self, rows: Rows) -> list[Float32]:
-        """Return the token states of each row, shape (tokens + 2, 384), from one padded batch."""
+        """Return the token states of each row, shape (tokens + 2, 384), from one batch."""
         return self._backbone.forward(rows)
 
     def memory(self, request: EmbedMemory, sessions: Sessions) -> Plan:
@@ -187,8 +187,8 @@ class EmbeddedProfile:
             parts[key] = self._timed(key, make)
             if count > 1:
                 yield []
-        parts["e9_hdc"] = yield from formulas.paused(self.latencies, "e9_hdc", hypervector.bundled(content))
-        entity = yield from formulas.paused(self.latencies, "e11_entity", entities.sighted(content))
+        parts["e9_hdc"] = yield from formulas.paused(self.latencies, "e9_hdc", hypervector.hypervector(content))
+        entity = yield from formulas.paused(self.latencies, "e11_entity", entities.entity_vector(content))
         parts["e11_entity"] = Dense.of(entity)
         return parts, passages
 

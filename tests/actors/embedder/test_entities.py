@@ -3,7 +3,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.embedder.entities import entities, entity_vector
+from actors.embedder import entities as module
+from actors.embedder.entities import entities
+from events.fingerprint import Float32
+from tests.actors.embedder.finished import finished
+
+
+def entity_vector(text: str) -> Float32:
+    return finished(module.entity_vector(text))
+
+
+def test_a_long_text_pauses_and_is_looked_at_to_its_end():
+    text = "the minutes of the meeting went on. " * 1_200 + "Then Marie Curie spoke."
+    assert len(list(module.entity_vector(text))) == 2
+    assert float(entity_vector(text) @ entity_vector("Marie Curie")) > 0.5
 
 
 def similarity(first: str, second: str):

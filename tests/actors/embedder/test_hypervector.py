@@ -5,14 +5,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.embedder.hypervector import hypervector
+from actors.embedder import hypervector as module
+from events.fingerprint import Bits
+from tests.actors.embedder.finished import finished
 
 SENTENCE = "please restart the database server before the backup begins"
+
+
+def hypervector(text: str) -> Bits:
+    return finished(module.hypervector(text))
 
 
 def similarity(first: str, second: str):
     different = np.bitwise_count(hypervector(first).array ^ hypervector(second).array).sum()
     return 1 - int(different) / 10_000
+
+
+def test_a_text_of_many_trigrams_pauses_and_a_short_one_does_not():
+    assert list(module.hypervector(SENTENCE)) == []
+    assert len(list(module.hypervector("".join(map(chr, range(0x4E00, 0x4E00 + 5_000)))))) == 4
 
 
 def test_a_hypervector_has_ten_thousand_bits():

@@ -1,4 +1,4 @@
-"""Work that pauses: generators that yield now and then, so that the embedder can let others go first."""
+"""Embeddings that pause, made in one go."""
 
 from collections.abc import Generator
 from typing import TypeVar
