@@ -1,14 +1,16 @@
-"""How the event loop asks actors: it never waits itself, and what goes wrong is a fault."""
+"""How the event loop asks actors: it never waits itself, gives up at once when cancelled, and errors are faults."""
 
 from functools import partial
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 import pykka
 
 from actors.base import resolve
 from actors.faults import InternalFault, StorageFault
+from actors.messages.embedder import Embed
 from events.log import LogError
 
 PATIENCE = 60.0
@@ -26,6 +28,8 @@ async def answer_of(
 ) -> Any:
     """Ask an actor without holding up the event loop; messages reach its inbox in the order of the calls.
 
+    Cancelled, it returns at once, and an embedding is withdrawn; whatever else an actor was asked it does all the same.
+
     Args:
         ref: Who is asked.
         message: What is asked.
@@ -35,9 +39,17 @@ async def answer_of(
     Raises:
         Fault: what the actor answered, a `StorageFault` for an error of the log, an `InternalFault` for no answer.
     """
+    # Nothing is asked, and so nothing stored, for a request that was cancelled while its last answer was on the way.
+    await anyio.lowlevel.checkpoint_if_cancelled()
     reply = ref.ask(message, block=False)
     try:
-        return await anyio.to_thread.run_sync(partial(resolve, reply, patience), limiter=limiter)
+        return await anyio.to_thread.run_sync(
+            partial(resolve, reply, patience), limiter=limiter, abandon_on_cancel=True
+        )
+    except anyio.get_cancelled_exc_class():
+        if isinstance(message, Embed):
+            message.withdrawn.set()
+        raise
     except pykka.Timeout:
         raise InternalFault(f"no answer within {patience:.0f} s; the work may still be done") from None
     except LogError as error:

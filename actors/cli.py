@@ -19,7 +19,8 @@ import typer
 from actors.settings import ModelProfile, SearchProfile
 
 if TYPE_CHECKING:
-    from actors.front.operations import Operations, Progress
+    from actors.front.access import Progress
+    from actors.front.operations import Operations
 
 app = typer.Typer(
     name="context-graph",
@@ -121,6 +122,14 @@ def serve(
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="CONTEXT_GRAPH_LIMITS",
+            metavar="TOOL=CALLS",
+            help="How often a minute a client may call a tool, as store_memory=50. May be given several times.",
+        ),
+    ] = None,
     standalone: Annotated[
         bool, typer.Option("--standalone", help="Keep store and server in one process (so far the only way).")
     ] = False,
@@ -130,14 +139,17 @@ def serve(
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="context-graph: %(levelname)s %(message)s")
     import anyio
 
+    from actors.front.limits import limits_of
     from actors.front.server import serve as serve_client
     from actors.hub import opened
 
-    async def run() -> None:
-        with opened(data_folder(data), embedder, models) as hub:
-            await serve_client(hub)
-
     with _told_plainly():
+        per_minute = limits_of(limit or ())
+
+        async def run() -> None:
+            with opened(data_folder(data), embedder, models) as hub:
+                await serve_client(hub, per_minute)
+
         anyio.run(run)
 
 
@@ -160,7 +172,9 @@ def store(
 ) -> None:
     """Store one memory."""
     from actors import views
-    from actors.front.schemas import DEFAULT_NAMESPACE, StoreMemory, parse
+    from actors.front.fields import DEFAULT_NAMESPACE
+    from actors.front.parsing import parse
+    from actors.front.schemas import StoreMemory
 
     with _told_plainly():
         params = parse(
@@ -205,7 +219,8 @@ def search(
 ) -> None:
     """Find memories, and see which spaces found them."""
     from actors import views
-    from actors.front.schemas import SearchGraph, parse
+    from actors.front.parsing import parse
+    from actors.front.schemas import SearchGraph
 
     with _told_plainly():
         params = parse(

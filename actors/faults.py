@@ -50,5 +50,11 @@ class NotFoundFault(Fault):
     code = -32010
 
 
+class RateLimitFault(Fault):
+    """This session has used up its calls of a tool for the minute; nothing was done."""
+
+    code = -32001
+
+
 class InternalFault(Fault):
     """A mistake of ours; the details are on standard error, not here."""

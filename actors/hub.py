@@ -14,7 +14,7 @@ import pykka
 
 from actors.comparator.actor import Comparator
 from actors.embedder.actor import Embedder
-from actors.messages import Replay
+from actors.messages.store import Replay
 from actors.metrics import Latencies
 from actors.settings import ModelProfile
 from actors.store.actor import Store

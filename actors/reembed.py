@@ -20,8 +20,11 @@ import msgspec
 
 from actors.asking import MODEL_PATIENCE, answer_of
 from actors.faults import EmbeddingFault, InvalidParamsFault, StorageFault
-from actors.front.operations import Operations, Progress, silent
-from actors.messages import Append, EmbeddedMemory, EmbedMemory, Judge, Judgement, Read
+from actors.front.access import Progress, silent
+from actors.front.operations import Operations
+from actors.messages.embedder import EmbeddedMemory, EmbedMemory
+from actors.messages.store import Append, Read
+from actors.messages.workspace import Judge, Judgement
 from events.codec import decompress
 from events.duckdb_log import DuckDBLog
 from events.log import Envelope, Log

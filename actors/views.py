@@ -11,7 +11,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
-from actors.front.operations import Progress
+from actors.front.access import Progress
 
 OUT = Console(highlight=False, soft_wrap=True)
 ERR = Console(stderr=True)

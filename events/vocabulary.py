@@ -110,6 +110,8 @@ class MemoryStored(Event, frozen=True, kw_only=True, tag="memory_stored.1"):
     importance: float = 0.5
     tags: tuple[str, ...] = ()
     rationale: str | None = None
+    memory_type: str | None = None
+    """What its teller calls it: a fact, a decision, an episode."""
     metadata: dict[str, Any] = {}
     purpose: tuple[float, ...]
     johari: tuple[JohariRow, ...]

@@ -66,6 +66,11 @@ class Stretches:
     def __len__(self) -> int:
         return len(self._starts)
 
+    @property
+    def lengths(self) -> Rows:
+        """A view on the number of items of each row; it holds until the next append."""
+        return self._lengths.array
+
     def append(self, length: int) -> None:
         """Give the next row the next `length` items."""
         self._starts.append(self._end)

@@ -17,14 +17,17 @@ from projections.dense import DenseSpace
 from projections.directed import DirectedSpace, Direction
 from projections.facets import Facets
 from projections.projection import State, digest_of, is_shredded_memory
+from projections.purpose import PurposeSpace
 from projections.sparse import SparseSpace
 from projections.tokens import TokenStore
 from projections.windows import Span, WindowedSpace
 
 WINDOWED: Final = "e1_semantic"
 """The space in which passages of long memories are found too."""
+EXPANSION: Final = "e13_splade"
+"""The space of the inverted index that the seeds know."""
 COUNTED: Final = "e6_sparse"
-"""The sparse space whose weights are plain counts: BM25 ranks it, and its cosine goes by rarity."""
+"""The sparse space whose weights are plain counts: BM25 ranks it, and its cosine saturates them."""
 PREFIX: Final = 128
 """So many first dimensions of E1 carry most of it (Matryoshka); recall reads no more."""
 GRAPH_FROM: Final = 500_000
@@ -49,6 +52,7 @@ class Atlas:
         self._spaces = {space.key: _empty(space, self._dimensions[space.key], graph_from) for space in SPACES}
         self._spaces[WINDOWED] = self._semantic
         self._prefix = WindowedSpace(min(PREFIX, self._dimensions[WINDOWED]), graph_from)
+        self.purposes = PurposeSpace(len(SPACES))
         self._ids: list[UUID] = []
         self._rows: dict[UUID, int] = {}
         self.facets = Facets()
@@ -88,6 +92,19 @@ class Atlas:
         """Return the memories of these rows."""
         return [self._ids[row] for row in rows]
 
+    def embedding(self, key: str, row: int) -> Embedding:
+        """Return what a row that isn't empty holds in one space."""
+        return self._spaces[key].at(row)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many memories stand in the fingerprints, the E1 prefix, the inverted and the purpose index."""
+        return {
+            "fingerprints": int((~self.facets.erased).sum()),
+            "e1_prefix": self._prefix.count(),
+            "inverted": self._sparse(EXPANSION).count(),
+            "purpose": self.purposes.count(),
+        }
+
     def scores(
         self,
         key: str,
@@ -105,10 +122,12 @@ class Atlas:
             rows: Shape (rows,); an erased row's score means nothing.
             direction: For a directed space, whether causes or effects of the query are looked for.
             symmetric: Compare two memories instead of ranking memories for a query: a pair then scores the same
-                from either side. Of the spaces, late interaction alone tells the two apart.
+                from either side, since passages don't count and every token does alike.
         """
         match self._spaces[key], embedding:
-            case ((WindowedSpace() | DenseSpace() as space), Dense()):
+            case WindowedSpace() as space, Dense():
+                return space.scores(embedding.array, rows, passages=not symmetric)
+            case DenseSpace() as space, Dense():
                 return space.scores(embedding.array, rows)
             case DirectedSpace() as space, Directed():
                 return space.scores(embedding, rows, direction)
@@ -156,9 +175,7 @@ class Atlas:
 
     def recall_sparse(self, key: str, query: Sparse, count: int, eligible: Mask) -> Rows:
         """Return up to `count` eligible rows, best first, that share a term with the query; BM25 ranks plain counts."""
-        space = self._spaces[key]
-        if not isinstance(space, SparseSpace):
-            raise _mismatch(key, query)
+        space = self._sparse(key)
         scores = space.bm25(query) if key == COUNTED else space.cosine(query)
         rows = np.flatnonzero((scores > 0) & eligible)
         return rows[best(scores[rows], count)]
@@ -171,12 +188,19 @@ class Atlas:
         """Return the SHA-256 of all spaces, facets and ids."""
         spaces = [space.digest() for space in self._spaces.values()]
         ids = b"".join(memory.bytes for memory in self._ids)
-        return digest_of(*spaces, self._prefix.digest(), self.facets.digest(), ids)
+        return digest_of(*spaces, self._prefix.digest(), self.purposes.digest(), self.facets.digest(), ids)
+
+    def _sparse(self, key: str) -> SparseSpace:
+        space = self._spaces[key]
+        if not isinstance(space, SparseSpace):
+            raise TypeError(f"{key} isn't sparse")
+        return space
 
     def _append(self, memory: UUID, stored: MemoryStored | None) -> None:
         self._rows[memory] = len(self._ids)
         self._ids.append(memory)
         self.facets.append(stored)
+        self.purposes.append(None if stored is None else stored.purpose)
         windows, spans = _windows(stored, self._dimensions[WINDOWED])
         self._semantic.append(windows, spans)
         self._prefix.append(_shorten(windows), spans)
@@ -204,6 +228,7 @@ class Atlas:
         self._hide(row)
         self.facets.clear(row)
         self._prefix.clear(row)
+        self.purposes.clear(row)
         for space in self._spaces.values():
             space.clear(row)
 
@@ -215,7 +240,7 @@ def _empty(space: Space, dimension: int, graph_from: int) -> _AnySpace:
         case Kind.DIRECTED:
             return DirectedSpace(dimension)
         case Kind.SPARSE:
-            return SparseSpace(dimension, idf=space.key == COUNTED)
+            return SparseSpace(dimension, counts=space.key == COUNTED)
         case Kind.BINARY:
             return BinarySpace(dimension)
         case Kind.TOKENS:

@@ -4,6 +4,7 @@ import numkong
 import numpy as np
 import numpy.typing as npt
 
+from events.fingerprint import Bits
 from projections.arrays import Growing, Rows, Scores
 from projections.projection import digest_of
 
@@ -23,6 +24,10 @@ class BinarySpace:
     def append(self, packed: npt.NDArray[np.uint8] | None) -> None:
         """Add the next row: packed bits, shape (bits / 8,), or nothing."""
         self._matrix.append(np.zeros(self._bits // 8, np.uint8) if packed is None else packed)
+
+    def at(self, row: int) -> Bits:
+        """Return the bits of a row."""
+        return Bits(self._matrix.array[row].tobytes())
 
     def clear(self, row: int) -> None:
         """Overwrite a row with zeros. Zeros are a hypervector too: only the caller knows that the row is empty."""

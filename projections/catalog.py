@@ -35,6 +35,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     importance: float
     tags: tuple[str, ...]
     rationale: str | None
+    memory_type: str | None
     metadata: dict[str, Any]
     content: bytes
     """Compressed."""
@@ -139,6 +140,7 @@ class Catalog:
             importance=stored.importance,
             tags=stored.tags,
             rationale=stored.rationale,
+            memory_type=stored.memory_type,
             metadata=stored.metadata,
             content=stored.content,
             passages=tuple((passage.start, passage.end) for passage in stored.passages),

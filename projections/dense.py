@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from usearch.index import Index
 
+from events.fingerprint import Dense
 from projections.arrays import Growing, Mask, Rows, Scores, best
 from projections.projection import digest_of
 
@@ -44,6 +45,10 @@ class DenseSpace:
     def extend(self, vectors: npt.NDArray[np.floating]) -> None:
         """Add unit vectors, shape (any, dimension)."""
         self._matrix.extend(vectors)
+
+    def at(self, row: int) -> Dense:
+        """Return the vector of a row that isn't empty."""
+        return Dense.of(self._matrix.array[row])
 
     def clear(self, row: int) -> None:
         """Overwrite a vector with zeros and take it out of the graph."""

@@ -31,6 +31,10 @@ class DirectedSpace:
         self._causes.append(None if embedding is None else embedding.as_cause)
         self._effects.append(None if embedding is None else embedding.as_effect)
 
+    def at(self, row: int) -> Directed:
+        """Return both vectors of a row that isn't empty."""
+        return Directed(self._causes.at(row).vector, self._effects.at(row).vector)
+
     def clear(self, row: int) -> None:
         """Overwrite both vectors with zeros."""
         self._causes.clear(row)

@@ -95,6 +95,11 @@ class Facets:
         self._turns.append(values.get("namespace"), values.get("session"), 0 if memory is None else memory.position)
         self._states.append(_ERASED if memory is None else _LIVE)
 
+    @property
+    def erased(self) -> Mask:
+        """Which rows are empty, shape (rows,)."""
+        return self._states.array == _ERASED
+
     def state(self, row: int) -> State:
         """Return whether this row can be found."""
         return _STATES[int(self._states.array[row])]

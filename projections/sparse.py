@@ -37,13 +37,14 @@ class _Posting:
 class SparseSpace:
     """Terms and weights by row. BM25 takes a weight for the term's frequency in the memory.
 
-    With `idf`, cosine weighs terms by their rarity and saturates their frequency, as suits plain counts;
-    without, it takes the weights as they stand, as suits an expansion that has weighed its terms.
+    With `counts`, cosine saturates a term's frequency, as suits plain counts; without, it takes the weights as they
+    stand, as suits an expansion that has weighed its terms. Rarity is BM25's business alone: how alike two memories
+    are must not depend on what else is stored.
     """
 
-    def __init__(self, width: int, *, idf: bool = False) -> None:
+    def __init__(self, width: int, *, counts: bool = False) -> None:
         self._width = width
-        self._by_rarity = idf
+        self._counts = counts
         self._stretches = Stretches()
         self._terms = Growing(np.uint16)
         self._weights = Growing(np.float32)
@@ -58,6 +59,15 @@ class SparseSpace:
     def __len__(self) -> int:
         return len(self._stretches)
 
+    def count(self) -> int:
+        """Return how many rows have terms."""
+        return int((self._stretches.lengths > 0).sum())
+
+    def at(self, row: int) -> Sparse:
+        """Return the terms and weights of a row that isn't empty."""
+        stretch = self._stretches.stretch(row)
+        return Sparse(self._terms.array[stretch].tobytes(), self._weights.array[stretch].astype("<f2").tobytes())
+
     def append(self, embedding: Sparse | None) -> None:
         """Add the next row; without an embedding it stays empty."""
         row = len(self)
@@ -67,7 +77,7 @@ class SparseSpace:
         self._terms.extend(terms)
         self._weights.extend(weights)
         self._lengths.append(weights.sum())
-        self._norms.append(np.linalg.norm(weights))
+        self._norms.append(np.linalg.norm(self._saturate(weights)))
         if embedding is not None:
             self.show(row)
 
@@ -110,11 +120,11 @@ class SparseSpace:
 
     def cosine(self, query: Sparse, rows: Rows | None = None) -> Scores:
         """Return the cosine in [0, 1] of the query to these rows (to all if None), shape (rows,)."""
-        wanted = self._weigh(query.ids, query.values.astype(np.float32))
+        wanted = self._saturate(query.values.astype(np.float32))
         if rows is None:
-            products, norms = self._products(query.ids, wanted), self._all_norms()
+            products, norms = self._products(query.ids, wanted), self._norms.array
         else:
-            products, norms = self._row_products(query.ids, wanted, rows)
+            products, norms = self._row_products(query.ids, wanted, rows), self._norms.array[rows]
         length = np.linalg.norm(wanted) * norms
         cosines = np.divide(products, length, out=np.zeros_like(products), where=length > 0)
         return np.clip(cosines, 0.0, 1.0).astype(np.float32)
@@ -126,11 +136,8 @@ class SparseSpace:
         counts = self._frequency.digest()
         return digest_of(lengths, self._terms.array[places], self._weights.array[places], counts, total)
 
-    def _weigh(self, terms: npt.NDArray[np.uint16], weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        return self._frequency.idf(terms) * self._saturate(weights) if self._by_rarity else weights
-
     def _saturate(self, weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        return np.divide(weights, weights + K1) if self._by_rarity else weights
+        return np.divide(weights, weights + K1) if self._counts else weights
 
     def _matching(
         self, terms: npt.NDArray[np.uint16], factors: npt.NDArray[np.float32]
@@ -157,27 +164,19 @@ class SparseSpace:
     def _products(self, terms: npt.NDArray[np.uint16], wanted: npt.NDArray[np.float32]) -> Scores:
         """Inner products with every row, through the inverted file."""
         products = np.zeros(len(self), np.float32)
-        rarity = self._frequency.idf(terms) if self._by_rarity else np.ones(len(terms), np.float32)
-        for posting, factor in self._matching(terms, wanted * rarity):
+        for posting, factor in self._matching(terms, wanted):
             products[posting.rows.array] += factor * self._saturate(posting.weights.array)
         return products
 
-    def _row_products(
-        self, terms: npt.NDArray[np.uint16], wanted: npt.NDArray[np.float32], rows: Rows
-    ) -> tuple[Scores, Scores]:
-        """Inner products with some rows, and the norms of these, through the forward index."""
+    def _row_products(self, terms: npt.NDArray[np.uint16], wanted: npt.NDArray[np.float32], rows: Rows) -> Scores:
+        """Inner products with some rows, through the forward index."""
         query = np.zeros(self._width, np.float32)
         query[terms] = wanted
         places, lengths = self._stretches.gather(rows)
-        held = self._terms.array[places]
-        weights = self._weigh(held, self._weights.array[places])
-        products = reduce_rows(np.add, query[held] * weights, lengths)
-        norms = np.sqrt(reduce_rows(np.add, weights * weights, lengths)) if self._by_rarity else self._norms.array[rows]
-        return products, norms
-
-    def _all_norms(self) -> Scores:
-        if not self._by_rarity:
-            return self._norms.array
-        places, lengths = self._stretches.gather()
-        weights = self._weigh(self._terms.array[places], self._weights.array[places])
-        return np.sqrt(reduce_rows(np.add, weights * weights, lengths))
+        shared = query[self._terms.array[places]] > 0
+        # Of the shared terms alone, so that a pair is summed, and rounded, alike from either side.
+        lengths = reduce_rows(np.add, shared.astype(np.int64), lengths)
+        places = places[shared]
+        return reduce_rows(
+            np.add, query[self._terms.array[places]] * self._saturate(self._weights.array[places]), lengths
+        )

@@ -37,6 +37,11 @@ class TokenStore:
             self._inverse_norms.extend(_inverse_norms(embedding.array))
             self.show(len(self) - 1)
 
+    def at(self, row: int) -> Tokens:
+        """Return the tokens of a row that isn't empty."""
+        stretch = self._stretches.stretch(row)
+        return Tokens(self._pieces.array[stretch].tobytes(), self._vectors.array[stretch].tobytes())
+
     def show(self, row: int) -> None:
         """Let a row count in the rarity of wordpieces, as every row does from its append on."""
         self._frequency.add(self._distinct(row))
@@ -63,7 +68,9 @@ class TokenStore:
         scores = np.empty(len(rows), np.float32)
         for start in range(0, len(rows), _BLOCK):
             block = slice(start, start + _BLOCK)
-            scores[block] = reduce_rows(np.maximum, *self._cosines(query, rows[block])) @ (weights / weights.sum())
+            met = reduce_rows(np.maximum, *self._cosines(query, rows[block]))
+            # Not a matmul, whose rounding of a row depends on how many rows there are.
+            scores[block] = np.einsum("rq,q->r", met, weights / weights.sum())
         return np.clip(scores, 0.0, 1.0)
 
     def symmetric(self, query: Tokens, rows: Rows) -> Scores:
@@ -72,7 +79,9 @@ class TokenStore:
         for start in range(0, len(rows), _BLOCK):
             block = slice(start, start + _BLOCK)
             cosines, lengths = self._cosines(query, rows[block])
-            forth = reduce_rows(np.maximum, cosines, lengths).mean(axis=1)
+            met = reduce_rows(np.maximum, cosines, lengths)
+            asked = np.full(len(lengths), len(query.ids))
+            forth = reduce_rows(np.add, met.ravel(), asked) / asked
             best = np.ascontiguousarray(cosines.T).max(axis=0)  # numpy is slow along a short last axis
             back = reduce_rows(np.add, best, lengths) / np.maximum(lengths, 1)
             scores[block] = (forth + back) / 2.0
@@ -95,9 +104,9 @@ class TokenStore:
         # Integer products of packed int8 are exact, and three times as fast as a float32 matmul.
         packed = numkong.dots_pack(query.array)
         products = np.asarray(numkong.dots_packed(self._vectors.array.take(places, axis=0), packed))
-        cosines = np.multiply(products, self._inverse_norms.array[places, None], dtype=np.float32)
-        cosines *= _inverse_norms(query.array)
-        return cosines, lengths
+        # Both norms first: a product of two is the same from either side, one of three is not.
+        norms = np.multiply.outer(self._inverse_norms.array[places], _inverse_norms(query.array))
+        return np.multiply(products, norms, out=norms, dtype=np.float32), lengths
 
 
 def _inverse_norms(vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:

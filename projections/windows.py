@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from events.fingerprint import Dense
 from projections.arrays import Growing, Mask, Rows, Scores, Stretches, reduce_rows
 from projections.dense import DenseSpace
 from projections.projection import digest_of
@@ -43,9 +44,23 @@ class WindowedSpace:
         self._spans.array[stretch] = 0
         self._stretches.clear(row)
 
-    def scores(self, query: npt.NDArray[np.floating], rows: Rows | None = None) -> Scores:
-        """Return the cosine in [0, 1] of a unit query to the best vector of each row (of all if None)."""
+    def count(self) -> int:
+        """Return how many rows have vectors."""
+        return int((self._stretches.lengths > 0).sum())
+
+    def at(self, row: int) -> Dense:
+        """Return the vector of the whole of a row that isn't empty."""
+        return Dense.of(self._vectors.array[self._stretches.stretch(row).start])
+
+    def scores(self, query: npt.NDArray[np.floating], rows: Rows | None = None, *, passages: bool = True) -> Scores:
+        """Return the cosine in [0, 1] of a unit query to the best vector of each row (of all if None).
+
+        Without `passages` to the vector of its whole alone.
+        """
         entries, lengths = self._stretches.gather(rows)
+        if not passages:
+            firsts = (np.cumsum(lengths) - lengths)[lengths > 0]
+            entries, lengths = entries[firsts], np.minimum(lengths, 1)
         scores = self._vectors.scores(query)[entries] if rows is None else self._vectors.scores(query, entries)
         return reduce_rows(np.maximum, scores, lengths)
 

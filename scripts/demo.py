@@ -80,7 +80,7 @@ async def remember(data: Path) -> list[str]:
     """Store the conversation and return the ids."""
     async with connected(data) as client:
         tools = await client.list_tools()
-        OUT.print(f"[bold]A server starts, and offers[/] {', '.join(tool.name for tool in tools.tools)}\n")
+        OUT.print(f"[bold]A server starts, and offers {len(tools.tools)} tools[/]\n")
         ids = []
         for said_at, text in TURNS:
             answer = await call(
@@ -103,8 +103,11 @@ async def remember(data: Path) -> list[str]:
         return ids
 
 
-async def recall(data: Path) -> str:
-    """Ask a new server about it, show why it found what it found, and return the best memory of the first question."""
+async def recall(data: Path, ids: list[str]) -> str:
+    """Ask a new server about it, show why it found what it found, and return the best memory of the first question.
+
+    At the end that memory is compared with all others.
+    """
     best = ""
     async with connected(data) as client:
         for question in QUESTIONS:
@@ -120,6 +123,12 @@ async def recall(data: Path) -> str:
                 OUT.print(f"  {hit['content'].splitlines()[0]}", markup=False)
                 OUT.print(f"    [green]found by {top}[/]")
                 OUT.print(f"    [dim]{scores}[/]")
+        others = [memory for memory in ids if memory != best]
+        alike = await call(client, "memory_batch_compare", reference=best, targets=others)
+        OUT.print("\n[bold]Most like the first answer, over all thirteen spaces[/]")
+        for line in alike["comparisons"][:2]:
+            memory = await call(client, "memory_retrieve", id=line["target"])
+            OUT.print(f"  {line['similarity']:.2f}  {memory['content'].splitlines()[0]}", markup=False)
     return best
 
 
@@ -131,7 +140,7 @@ def main() -> None:
         OUT.print(
             f"\n[bold]{len(ids)} memories stored. The server stops, and another one starts on the same folder.[/]"
         )
-        best = anyio.run(recall, data)
+        best = anyio.run(recall, data, ids)
         OUT.print("\n[bold]What the log knows of the first answer[/]")
         sys.stdout.flush()
         subprocess.run([COMMAND, "history", best, "--data", str(data)], check=True)

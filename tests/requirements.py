@@ -69,7 +69,6 @@ SEED_000 = (
     Requirement(
         "INTEG-001/verify/indexes-agree",
         "Each memory stands in the E1 prefix, the inverted and the purpose index, and their counts agree.",
-        gap=3,
     ),
     # Errors and protocol.
     Requirement(
@@ -97,21 +96,19 @@ SEED_000 = (
     Requirement(
         "INTEG-001/methods/plain-json-rpc",
         "Each memory operation is also a JSON-RPC method under its name with a slash.",
-        gap=3,
     ),
     # memory/inject.
     Requirement(
         "INTEG-001/inject/parameters",
         "memory/inject takes content and, if wished, memory_type, namespace and metadata.",
-        gap=3,
     ),
     Requirement(
-        "INTEG-001/inject/answer", "memory/inject answers with memory_id, embedders_generated 13 and created_at.", gap=3
+        "INTEG-001/inject/answer",
+        "memory/inject answers with memory_id, embedders_generated 13 and created_at.",
     ),
     Requirement(
         "INTEG-001/inject/teleological-summary",
         "memory/inject answers with a summary of thirteen dimensions, none of them empty.",
-        gap=3,
     ),
     Requirement("INTEG-001/inject/empty-content", "Empty content is refused with -32602."),
     Requirement("INTEG-001/inject/blank-content", "Content of white space alone is refused like empty content."),
@@ -126,7 +123,6 @@ SEED_000 = (
     Requirement(
         "INTEG-001/inject/latency-budget",
         "The time of an inject is measured beside its budget of 25 ms and one bare forward of the model.",
-        gap=3,
     ),
     Requirement(
         "INTEG-001/inject/latency-breakdown",
@@ -136,25 +132,21 @@ SEED_000 = (
     Requirement(
         "INTEG-001/inject_batch/partial-failure",
         "Of 100 memories with 5 invalid ones, 95 succeed and 5 fail, and the answer says so.",
-        gap=3,
     ),
     Requirement(
         "INTEG-001/inject_batch/store-grows",
         "A batch adds as many memories as it reports to have succeeded, and each can be read.",
-        gap=3,
     ),
     Requirement(
         "INTEG-001/inject_batch/item-report",
         "Every item of a batch is reported with its index, and with its id or its error.",
-        gap=3,
     ),
     Requirement(
         "INTEG-001/inject_batch/parallel",
         "The items of a batch are embedded together, with the vectors that each would get alone.",
-        gap=3,
     ),
     # memory/store, retrieve, search, delete.
-    Requirement("INTEG-001/store/answer", "memory/store stores content and answers with the id of the memory.", gap=3),
+    Requirement("INTEG-001/store/answer", "memory/store stores content and answers with the id of the memory."),
     Requirement(
         "INTEG-001/retrieve/whole-fingerprint",
         "Retrieving by id gives content, hash, the thirteen embeddings, purpose vector and Johari rows.",
@@ -162,7 +154,6 @@ SEED_000 = (
     Requirement(
         "INTEG-001/retrieve/life",
         "A retrieved memory tells its dominant quadrants, the evolution of its purpose and its accesses.",
-        gap=3,
     ),
     Requirement("INTEG-001/retrieve/unknown-id", "Retrieving an id that no memory has is answered with -32010."),
     Requirement("INTEG-001/retrieve/malformed-id", "Retrieving by something that is no UUID is answered with -32602."),
@@ -170,17 +161,14 @@ SEED_000 = (
     Requirement(
         "INTEG-001/search/ranked",
         "memory/search answers with ranked results, each with its similarity and its strongest space.",
-        gap=3,
     ),
     Requirement(
         "INTEG-001/search/five-stages",
         "A search goes through sparse recall, E1 prefix, fusion, alignment and late interaction, in this order.",
-        gap=3,
     ),
     Requirement(
         "INTEG-001/search/stages-narrow",
         "Each stage of a search looks only at the candidates that the stage before let through.",
-        gap=3,
     ),
     Requirement("INTEG-001/delete/soft", "A soft delete takes a memory out of every search."),
     Requirement("INTEG-001/delete/hard", "A hard delete makes a memory unreadable and takes it out of every search."),
@@ -190,50 +178,46 @@ SEED_000 = (
     Requirement(
         "INTEG-001/multi-perspective/rank-fusion",
         "It ranks by the sum of 1 / (k + rank) over the rankings of the spaces, k being 60 unless set.",
-        gap=3,
     ),
     Requirement(
-        "INTEG-001/multi-perspective/only-those-asked", "Only the spaces that were asked for have a say.", gap=3
+        "INTEG-001/multi-perspective/only-those-asked",
+        "Only the spaces that were asked for have a say.",
     ),
     # memory/compare.
     Requirement(
         "INTEG-001/compare/parameters",
         "memory_a and memory_b are required; include_per_embedder is false unless set.",
-        gap=3,
     ),
     Requirement(
-        "INTEG-001/compare/answer", "It answers with overall_similarity, coherence and dominant_embedder.", gap=3
+        "INTEG-001/compare/answer",
+        "It answers with overall_similarity, coherence and dominant_embedder.",
     ),
     Requirement(
         "INTEG-001/compare/per-embedder",
         "Thirteen entries, numbers or null, stand in the answer when asked for, and none otherwise.",
-        gap=3,
     ),
     Requirement(
         "INTEG-001/compare/unknown-id",
         "An unknown id is answered with -32010 and a message that says which of the two it was.",
-        gap=3,
     ),
     Requirement(
-        "INTEG-001/compare/failure", "A comparison that fails is answered with -32603, never with similarity 0.", gap=3
+        "INTEG-001/compare/failure",
+        "A comparison that fails is answered with -32603, never with similarity 0.",
     ),
     Requirement(
         "INTEG-001/compare/identical",
         "The same text stored twice at one instant scores at least .99 overall and in every space.",
-        gap=3,
     ),
     Requirement(
         "INTEG-001/compare/similar",
         "SYNTH-001 and SYNTH-002 score between .6 and .8 overall, with thirteen scores.",
-        gap=3,
     ),
     Requirement(
         "INTEG-001/comparator/strategies",
         "The comparator knows seven strategies, and they do not all give the same number.",
-        gap=3,
     ),
-    Requirement("INTEG-001/comparator/coherence", "Coherence falls as the spaces disagree.", gap=3),
-    Requirement("INTEG-001/comparator/dominant", "The dominant embedder is the space with the highest score.", gap=3),
+    Requirement("INTEG-001/comparator/coherence", "Coherence falls as the spaces disagree."),
+    Requirement("INTEG-001/comparator/dominant", "The dominant embedder is the space with the highest score."),
     Requirement(
         "INTEG-001/comparator/late-interaction",
         "E12 is compared token by token: each takes its best partner (MaxSim), in both directions.",
@@ -242,35 +226,34 @@ SEED_000 = (
     Requirement(
         "INTEG-001/batch_compare/ranked",
         "One reference is compared with many targets, and the answer ranks them.",
-        gap=3,
     ),
     Requirement(
         "INTEG-001/batch_compare/same-as-compare",
         "Each score of a batch is the one that a single comparison gives.",
-        gap=3,
     ),
     Requirement(
-        "INTEG-001/batch_compare/unknown-reference", "An unknown reference is answered with -32010 and its id.", gap=3
+        "INTEG-001/batch_compare/unknown-reference",
+        "An unknown reference is answered with -32010 and its id.",
     ),
     Requirement(
         "INTEG-001/batch_compare/unknown-target",
         "An unknown target is answered with -32010 and its id; none is left out silently.",
-        gap=3,
     ),
     Requirement(
-        "INTEG-001/batch_compare/threshold", "The comparator can keep only the targets above a threshold.", gap=3
+        "INTEG-001/batch_compare/threshold",
+        "The comparator can keep only the targets above a threshold.",
     ),
     # memory/similarity_matrix.
     Requirement(
         "INTEG-001/matrix/shape",
         "The answer has one row and one column for each id asked for, in the order of the ids.",
-        gap=3,
     ),
-    Requirement("INTEG-001/matrix/symmetric", "The matrix is symmetric to float epsilon.", gap=3),
-    Requirement("INTEG-001/matrix/diagonal", "The diagonal is 1 to within .01.", gap=3),
-    Requirement("INTEG-001/matrix/repeated", "Two entries with the same content score at least .99.", gap=3),
+    Requirement("INTEG-001/matrix/symmetric", "The matrix is symmetric to float epsilon."),
+    Requirement("INTEG-001/matrix/diagonal", "The diagonal is 1 to within .01."),
+    Requirement("INTEG-001/matrix/repeated", "Two entries with the same content score at least .99."),
     Requirement(
-        "INTEG-001/matrix/unknown-id", "An unknown id is answered with -32010 and the id; no row is dropped.", gap=3
+        "INTEG-001/matrix/unknown-id",
+        "An unknown id is answered with -32010 and the id; no row is dropped.",
     ),
     # The acceptance texts.
     Requirement(
@@ -279,15 +262,16 @@ SEED_000 = (
     Requirement("INTEG-001/synth-001/e6", "E6 of SYNTH-001 has weight on quick, brown, fox, jumps, lazy and dog."),
     Requirement("INTEG-001/synth-001/e12", "E12 of SYNTH-001 has at least eight token vectors."),
     Requirement(
-        "INTEG-001/synth-001/e13", "E13 of SYNTH-001 has weight on related terms that do not stand in the text.", gap=3
+        "INTEG-001/synth-001/e13",
+        "E13 of SYNTH-001 has weight on related terms that do not stand in the text.",
     ),
     Requirement(
         "INTEG-001/synth-001/same-instant",
         "The same text embedded twice for one instant scores at least .99 in every space.",
     ),
-    Requirement("INTEG-001/synth-002/e1", "SYNTH-002 and SYNTH-001 score between .7 and .9 in E1.", gap=3),
-    Requirement("INTEG-001/synth-002/e6", "SYNTH-002 and SYNTH-001 score between .3 and .5 in E6.", gap=3),
-    Requirement("INTEG-001/synth-002/e12", "SYNTH-002 and SYNTH-001 score between .6 and .8 in E12.", gap=3),
+    Requirement("INTEG-001/synth-002/e1", "SYNTH-002 and SYNTH-001 score between .7 and .9 in E1."),
+    Requirement("INTEG-001/synth-002/e6", "SYNTH-002 and SYNTH-001 score between .3 and .5 in E6."),
+    Requirement("INTEG-001/synth-002/e12", "SYNTH-002 and SYNTH-001 score between .6 and .8 in E12."),
     Requirement(
         "INTEG-001/acceptance/real-client",
         "A real MCP client stores SYNTH-001, reads it back and finds it, with the real model.",
@@ -446,111 +430,103 @@ SEED_001 = (
 # Seed 002: weighted search over all spaces.
 SEED_002 = (
     # search/multi: the question.
-    Requirement("S002/multi/query-text", "The query can be a text.", gap=3),
-    Requirement("S002/multi/query-embeddings", "The query can be a set of embeddings made elsewhere.", gap=3),
-    Requirement("S002/multi/query-missing", "A request without a query is refused with -32602.", gap=3),
+    Requirement("S002/multi/query-text", "The query can be a text."),
+    Requirement("S002/multi/query-embeddings", "The query can be a set of embeddings made elsewhere."),
+    Requirement("S002/multi/query-missing", "A request without a query is refused with -32602."),
     Requirement(
-        "S002/multi/query-type", "query_type is one of the six profiles or custom, semantic_search unless given.", gap=3
+        "S002/multi/query-type",
+        "query_type is one of the six profiles or custom, semantic_search unless given.",
     ),
     Requirement(
-        "S002/multi/weights-width", "Twelve weights are refused, and the error says that thirteen are expected.", gap=3
+        "S002/multi/weights-width",
+        "Twelve weights are refused, and the error says that thirteen are expected.",
     ),
-    Requirement("S002/multi/weights-range", "A weight outside [0, 1], or one that is no number, is refused.", gap=3),
+    Requirement("S002/multi/weights-range", "A weight outside [0, 1], or one that is no number, is refused."),
     Requirement(
         "S002/multi/weights-sum",
         "Weights that do not sum to 1 within .01 are refused with their sum and the weights.",
-        gap=3,
     ),
-    Requirement("S002/multi/custom-weights", "Custom weights are applied, and reported as they were given.", gap=3),
-    Requirement("S002/multi/custom-without-weights", "query_type custom without weights is refused.", gap=3),
+    Requirement("S002/multi/custom-weights", "Custom weights are applied, and reported as they were given."),
+    Requirement("S002/multi/custom-without-weights", "query_type custom without weights is refused."),
     Requirement(
         "S002/multi/active-spaces",
         "Only the active spaces are searched; all thirteen are active unless some are named.",
-        gap=3,
     ),
     Requirement(
         "S002/multi/active-spaces-range",
         "A space outside 0 to 12 is refused with the index and the highest one.",
-        gap=3,
     ),
-    Requirement("S002/multi/top-k", "top_k is 10 unless given, from 1 to 1,000, and no answer is longer.", gap=3),
+    Requirement("S002/multi/top-k", "top_k is 10 unless given, from 1 to 1,000, and no answer is longer."),
     Requirement(
         "S002/multi/min-similarity",
         "min_similarity is .5 unless given, from 0 to 1, and no result lies below it.",
-        gap=3,
     ),
     Requirement(
         "S002/multi/dimension",
         "An embedding of the wrong length is refused with space, expected and actual length.",
-        gap=3,
     ),
     # search/multi: the answer.
-    Requirement("S002/multi/aggregate", "aggregate_similarity is the weighted mean over the active spaces.", gap=3),
-    Requirement("S002/multi/ranking", "The weights decide the ranking, not only the numbers shown.", gap=3),
+    Requirement("S002/multi/aggregate", "aggregate_similarity is the weighted mean over the active spaces."),
+    Requirement("S002/multi/ranking", "The weights decide the ranking, not only the numbers shown."),
     Requirement(
         "S002/multi/per-embedder",
         "Each result has a score in [0, 1] for every space, by name, unless they are switched off.",
-        gap=3,
     ),
     Requirement(
         "S002/multi/top-spaces",
         "Each result names at most three spaces with their weighted share, the largest first.",
-        gap=3,
     ),
     Requirement(
         "S002/multi/purpose-alignment",
         "The alignment with the North Star stands in the results when asked for, and not otherwise.",
-        gap=3,
     ),
     Requirement(
         "S002/multi/metadata",
         "The answer tells profile, weights applied, spaces searched, candidates scanned and time taken.",
-        gap=3,
     ),
-    Requirement("S002/multi/latency", "With warm indexes a search over all spaces is measured against 50 ms.", gap=3),
+    Requirement("S002/multi/latency", "With warm indexes a search over all spaces is measured against 50 ms."),
     # search/single_space.
     Requirement(
         "S002/single-space/parameters",
         "space_index and query_embedding are required; top_k is 10, min_similarity 0.",
-        gap=3,
     ),
     Requirement(
-        "S002/single-space/index", "A space index outside 0 to 12 is refused with the index and the highest one.", gap=3
+        "S002/single-space/index",
+        "A space index outside 0 to 12 is refused with the index and the highest one.",
     ),
     Requirement(
         "S002/single-space/dimension",
         "A query vector of the wrong length is refused with expected and actual length.",
-        gap=3,
     ),
     Requirement(
         "S002/single-space/own-space",
         "The search ranks by that space alone and finds what is nearest in the whole of it.",
-        gap=3,
     ),
     Requirement(
-        "S002/single-space/limits", "No more than top_k results come back, and none below min_similarity.", gap=3
+        "S002/single-space/limits",
+        "No more than top_k results come back, and none below min_similarity.",
     ),
     # search/by_purpose.
     Requirement(
-        "S002/by-purpose/ranked", "Memories are ranked by how near their purpose vectors are to the one given.", gap=3
+        "S002/by-purpose/ranked",
+        "Memories are ranked by how near their purpose vectors are to the one given.",
     ),
     # search/weight_profiles.
-    Requirement("S002/profiles/listed", "All profiles can be listed with their weights.", gap=3),
-    Requirement("S002/profiles/sums", "Every profile has thirteen weights that sum to 1 within .01.", gap=3),
-    Requirement("S002/profiles/semantic-search", "semantic_search gives E1 .30 and E7 .18.", gap=3),
-    Requirement("S002/profiles/causal-reasoning", "causal_reasoning weighs E5 most.", gap=3),
+    Requirement("S002/profiles/listed", "All profiles can be listed with their weights."),
+    Requirement("S002/profiles/sums", "Every profile has thirteen weights that sum to 1 within .01."),
+    Requirement("S002/profiles/semantic-search", "semantic_search gives E1 .30 and E7 .18."),
+    Requirement("S002/profiles/causal-reasoning", "causal_reasoning weighs E5 most."),
     Requirement(
         "S002/profiles/code-search",
         "code_search weighs E7 most; the seed's row slipped by some places and is mended.",
-        gap=3,
     ),
-    Requirement("S002/profiles/temporal-navigation", "temporal_navigation weighs E2, E3 and E4 most.", gap=3),
-    Requirement("S002/profiles/fact-checking", "fact_checking weighs E11 most.", gap=3),
-    Requirement("S002/profiles/balanced", "balanced weighs all spaces alike.", gap=3),
+    Requirement("S002/profiles/temporal-navigation", "temporal_navigation weighs E2, E3 and E4 most."),
+    Requirement("S002/profiles/fact-checking", "fact_checking weighs E11 most."),
+    Requirement("S002/profiles/balanced", "balanced weighs all spaces alike."),
     # Errors and tests.
-    Requirement("S002/errors/execution", "A search that breaks down is answered with -32603.", gap=3),
-    Requirement("S002/errors/before-work", "Invalid input is refused before anything is embedded or searched.", gap=3),
-    Requirement("S002/tests/real-model", "The search tests embed with the real model.", gap=3),
+    Requirement("S002/errors/execution", "A search that breaks down is answered with -32603."),
+    Requirement("S002/errors/before-work", "Invalid input is refused before anything is embedded or searched."),
+    Requirement("S002/tests/real-model", "The search tests embed with the real model."),
 )
 
 # Seed 003: consolidate_memories.

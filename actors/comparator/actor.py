@@ -1,21 +1,31 @@
-"""The comparator: finds memories in the thirteen spaces."""
+"""The comparator: finds memories in the thirteen spaces, and compares them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, assert_never
+from uuid import UUID
 
 import numpy as np
 
 from actors.base import Actor
-from actors.comparator import pipeline
-from actors.faults import StorageFault
-from actors.messages import (
-    Appended,
+from actors.comparator import pipeline, ranking, similarity, strategies
+from actors.comparator.calibration import Calibration
+from actors.faults import NotFoundFault, StorageFault
+from actors.messages.base import Appended
+from actors.messages.comparator import (
     ComparatorMessage,
+    Compare,
+    Comparison,
     Edges,
     FindNeighbours,
     Found,
+    Match,
     Neighbours,
+    Rank,
+    RankByPerspectives,
+    RankByPurpose,
+    Ranked,
+    ReadIndexes,
     ReadLinks,
     Search,
 )
@@ -24,6 +34,7 @@ from events.vocabulary import SpacesDeclared
 from projections.atlas import Atlas
 from projections.facets import Filter
 from projections.links import Links
+from projections.projection import State
 
 if TYPE_CHECKING:
     from actors.metrics import Latencies
@@ -40,6 +51,7 @@ class Comparator(Actor):
         super().__init__()
         self._latencies = latencies
         self._atlas: Atlas | None = None
+        self._calibration = Calibration({})
         self._links = Links()
 
     def on_receive(self, message: ComparatorMessage) -> Any:
@@ -50,6 +62,14 @@ class Comparator(Actor):
             case FindNeighbours():
                 with self._latencies.timed("neighbours"):
                     return self._neighbours(message)
+            case Rank() | RankByPerspectives() | RankByPurpose():
+                with self._latencies.timed(f"search: {type(message).__name__}"):
+                    return self._ranked(message)
+            case Compare():
+                with self._latencies.timed("compare"):
+                    return self._compare(message)
+            case ReadIndexes():
+                return {} if self._atlas is None else self._atlas.counts()
             case ReadLinks(memory=memory):
                 return Edges(outgoing=self._links.outgoing(memory), incoming=self._links.incoming(memory))
             case Appended(envelopes=envelopes):
@@ -65,6 +85,7 @@ class Comparator(Actor):
         self._links.apply(envelope)
         if self._atlas is None and isinstance(envelope.event, SpacesDeclared):
             self._atlas = Atlas.of(envelope.event)
+            self._calibration = Calibration.of(envelope.event)
         if self._atlas is not None:
             self._atlas.apply(envelope)
 
@@ -75,10 +96,64 @@ class Comparator(Actor):
 
     def _search(self, message: Search) -> Found:
         with self._latencies.timed("search: all"):
-            found = pipeline.search(self._declared(), message)
+            found = pipeline.search(self._declared(), self._calibration, message)
         for stage in found.stages:
             self._latencies.record(f"search: {stage.name}", stage.milliseconds)
         return found
+
+    def _ranked(self, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:
+        atlas = self._declared()
+        eligible = atlas.facets.eligible(message.filter)
+        match message:
+            case Rank(embeddings=embeddings, weights=weights, shown=shown):
+                of = ranking.Similarities(atlas, self._calibration, embeddings, message.direction)
+                found = ranking.by_weights(of, weights, eligible, message.limit, message.min_similarity, shown)
+            case RankByPerspectives(embeddings=embeddings, keys=keys):
+                of = ranking.Similarities(atlas, self._calibration, embeddings, message.direction)
+                found = ranking.by_perspectives(of, keys, eligible, message.limit, message.min_similarity, message.k)
+            case RankByPurpose(purpose=UUID() as memory):
+                purpose = atlas.purposes.at(self._row(atlas, memory))
+                found = ranking.by_purpose(atlas, purpose, eligible, message.limit, message.min_similarity)
+            case RankByPurpose(purpose=purpose):
+                wanted = np.asarray(purpose, np.float32)
+                found = ranking.by_purpose(atlas, wanted, eligible, message.limit, message.min_similarity)
+        matches = tuple(
+            Match(
+                memory=memory,
+                similarity=float(found.similarity[place]),
+                spaces={key: float(scores[place]) for key, scores in found.spaces.items()},
+                ranks={key: int(ranks[place]) for key, ranks in found.ranks.items() if ranks[place]},
+            )
+            for place, memory in enumerate(atlas.ids(found.rows))
+        )
+        return Ranked(matches=matches, scanned=found.scanned)
+
+    def _compare(self, message: Compare) -> tuple[Comparison, ...]:
+        atlas = self._declared()
+        reference = self._row(atlas, message.reference)
+        targets = np.array([self._row(atlas, target) for target in message.targets], np.int64)
+        scores = similarity.one_to_many(atlas, self._calibration, reference, targets)
+        return tuple(
+            Comparison(similarity=total, coherence=coherence, dominant=dominant, spaces=tuple(spaces))
+            for total, coherence, dominant, spaces in zip(
+                strategies.overall(scores, message.strategy).tolist(),
+                strategies.coherence(scores).tolist(),
+                strategies.dominant(scores),
+                scores.tolist(),
+                strict=True,
+            )
+        )
+
+    def _row(self, atlas: Atlas, memory: UUID) -> int:
+        """Return the row of a live memory."""
+        try:
+            row = atlas.row_of(memory)
+        except KeyError:
+            raise NotFoundFault(f"Memory not found: {memory}", id=str(memory)) from None
+        state = atlas.facets.state(row)
+        if state is not State.LIVE:
+            raise NotFoundFault(f"Memory is {state.value}: {memory}", id=str(memory))
+        return row
 
     def _neighbours(self, message: FindNeighbours) -> Neighbours:
         """Rank a pool of neighbours space by space."""

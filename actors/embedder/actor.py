@@ -17,8 +17,9 @@ import pykka
 
 from actors.base import Actor
 from actors.faults import EmbeddingFault, Fault
-from actors.messages import (
-    Appended,
+from actors.messages.base import Appended
+from actors.messages.embedder import (
+    Embed,
     EmbeddedMemory,
     EmbeddedQuery,
     EmbedderMessage,
@@ -93,15 +94,25 @@ class Inbox(queue.Queue[Any]):
 class Job:
     """One request on its way through the model."""
 
-    def __init__(self, plan: Plan, on_progress: Callable[[int, int], object] | None, *, long_after: int) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        on_progress: Callable[[int, int], object] | None = None,
+        withdrawn: threading.Event | None = None,
+        *,
+        long_after: int,
+    ) -> None:
         self.plan = plan
         self.future: pykka.Future[EmbeddedMemory | EmbeddedQuery] = pykka.ThreadingFuture()
         self.rows: Rows = []
         self.states: list[Float32] = []
         self.done = False
         self._on_progress = on_progress
+        self._withdrawn = withdrawn or threading.Event()
         self._long_after = long_after
-        self._step(None)
+        self.drop_if_withdrawn()
+        if not self.done:
+            self._step(None)
 
     @property
     def waiting(self) -> Rows:
@@ -115,6 +126,9 @@ class Job:
 
     def feed(self, states: list[Float32]) -> None:
         """Hand over the states of the next rows, and go on with the plan once it has them all."""
+        self.drop_if_withdrawn()
+        if self.done:
+            return
         self.states += states
         if self._on_progress is not None and len(self.rows) > 1:
             self._on_progress(len(self.states), len(self.rows))
@@ -132,6 +146,11 @@ class Job:
             self.fail(fault)
         except Exception as error:  # noqa: BLE001 -- whatever a model or tokenizer raises, all thirteen or nothing
             self.fail(EmbeddingFault(f"Embedding failed: {type(error).__name__}: {error}"))
+
+    def drop_if_withdrawn(self) -> None:
+        """End here if nobody waits for the result any more."""
+        if self._withdrawn.is_set():
+            self.fail(EmbeddingFault("Embedding failed: it was withdrawn"))
 
     def fail(self, fault: Fault) -> None:
         """End without a result."""
@@ -159,15 +178,20 @@ class Embedder(Actor):
         """Learn which thread is the actor's own."""
         self._inbox.owner = threading.get_ident()
 
+    def on_stop(self) -> None:
+        """Tell whoever still waits that nothing will come, or their threads would wait on."""
+        for job in self._jobs:
+            job.fail(EmbeddingFault("Embedding failed: the embedder was stopped"))
+
     def on_receive(self, message: EmbedderMessage | Pump) -> Any:
         """Route a message."""
         match message:
             case Load():
                 return self._loaded().models
-            case EmbedMemory(on_progress=on_progress):
-                return self._accept(self._loaded().memory(message, self._sessions), on_progress)
+            case EmbedMemory():
+                return self._accept(self._loaded().memory(message, self._sessions), message, message.on_progress)
             case EmbedQuery():
-                return self._accept(self._loaded().query(message, self._sessions), None)
+                return self._accept(self._loaded().query(message, self._sessions), message, None)
             case Pump():
                 return self._pump()
             case Appended(envelopes=envelopes):
@@ -188,8 +212,10 @@ class Embedder(Actor):
                 raise EmbeddingFault(f"Embedding failed: the models can't be loaded: {error}") from error
         return self._profile
 
-    def _accept(self, plan: Plan, on_progress: Callable[[int, int], object] | None) -> pykka.Future[Any]:
-        job = Job(plan, on_progress, long_after=SLICE_TOKENS // 2)
+    def _accept(
+        self, plan: Plan, request: Embed, on_progress: Callable[[int, int], object] | None
+    ) -> pykka.Future[Any]:
+        job = Job(plan, on_progress, request.withdrawn, long_after=SLICE_TOKENS // 2)
         if not job.done:
             if not self._jobs:
                 self.actor_ref.tell(Pump())
@@ -198,6 +224,11 @@ class Embedder(Actor):
 
     def _pump(self) -> None:
         """Run one slice. Whatever has arrived since is in the inbox before the next `Pump`."""
+        for job in self._jobs:
+            job.drop_if_withdrawn()
+        self._jobs = [job for job in self._jobs if not job.done]
+        if not self._jobs:
+            return
         taken = next_slice(self._jobs, after_long=self._after_long)
         self._after_long = taken[0][0].is_long
         rows = [row for job, count in taken for row in job.waiting[:count]]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from actors.embedder import hypervector, temporal, weights
-from actors.messages import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
+from actors.messages.embedder import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
 from events.fingerprint import Dense, Embedding, Fingerprint, Float32, Passage
 from events.spaces import SPACES
 from events.vocabulary import SpaceModel

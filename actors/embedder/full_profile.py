@@ -10,7 +10,7 @@ from actors.embedder import context, formulas, hypervector
 from actors.embedder.formulas import vector_of
 from actors.embedder.full import MODELS, FullModels
 from actors.faults import EmbeddingFault
-from actors.messages import EmbedMemory, EmbedQuery
+from actors.messages.embedder import EmbedMemory, EmbedQuery
 from events.fingerprint import Dense, Embedding, Float32, Passage
 from events.spaces import SPACES
 from events.vocabulary import Modality, SpaceModel

@@ -25,7 +25,7 @@ from actors.embedder import (
 from actors.embedder.backbone import CLS, DIMENSION, MODEL, MODEL_SHA256, SEP, VOCABULARY, Backbone, pool
 from actors.embedder.formulas import space_model, vector_of
 from actors.faults import EmbeddingFault
-from actors.messages import EmbedMemory, EmbedQuery
+from actors.messages.embedder import EmbedMemory, EmbedQuery
 from events.fingerprint import Dense, Directed, Embedding, Float32, Passage, pack
 from events.spaces import SPACES
 from events.vocabulary import Modality, SpaceModel

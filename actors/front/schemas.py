@@ -1,191 +1,325 @@
-"""What the tools take and give: parsed once, at the boundary, into frozen values.
+"""What each operation takes: names, types and limits, by the seeds (000, 001, 002, 004) and facts 7.2, 7.3 and 12.
 
-Parameters and outputs are those of seeds 001 and 004; each may be written in snake_case or camelCase.
+Descriptions are for agents and paid for in every conversation; a name that says it all has none.
 """
 
 import math
-from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
 from msgspec import Meta
 
+from actors.comparator.strategies import Strategy
 from actors.faults import InvalidParamsFault
+from actors.front.fields import (
+    DEFAULT_NAMESPACE,
+    LEAST_TOKENS,
+    MAX_BATCH,
+    MAX_LINKS,
+    MAX_MATRIX,
+    MAX_METADATA,
+    MAX_RESULTS,
+    MAX_TAGS,
+    MAX_TARGETS,
+    SHORTEST,
+    Alignment,
+    Content,
+    Cursor,
+    Importance,
+    Moment,
+    Name,
+    Purpose,
+    Query,
+    QueryType,
+    Ranked,
+    Reason,
+    Similarity,
+    Spaces,
+    check_spaces,
+    check_weights,
+)
+from actors.front.parsing import Params, check_number, check_size, check_text, invalid
 from actors.settings import SearchProfile
 from events.vocabulary import Modality
 
-MAX_CONTENT = 65_536
-MAX_QUERY = 4_096
-MAX_RATIONALE = 4_096
-MAX_NAME = 256
-MAX_TAGS = 64
-MAX_LINKS = 64
-MAX_METADATA = 16_384
-MAX_RESULTS = 100
-
-DEFAULT_NAMESPACE = "default"
-
-Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
-Reason = Annotated[str, Meta(max_length=MAX_RATIONALE)]
-Content = Annotated[str, Meta(max_length=MAX_CONTENT, description="The text to remember, at most 65,536 characters.")]
-Importance = Annotated[
-    float,
-    # The limits of the seed's schema; a value outside them is clamped, not refused.
-    Meta(description="0 to 1; what matters for long stays longer.", extra_json_schema={"minimum": 0, "maximum": 1}),
-]
-Moment = Annotated[str, Meta(max_length=MAX_NAME, description="ISO 8601; UTC without an offset.")]
-
-
-class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The arguments of one tool."""
+# ── storing ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Kept(Params, frozen=True, kw_only=True):
-    """What both ways of storing accept and keep."""
+    """What every way of storing accepts and keeps."""
 
     content: Content
     importance: Importance = 0.5
-    modality: Annotated[Modality, Meta(description="What kind of content it is.")] = Modality.TEXT
-    tags: Annotated[tuple[Name, ...], Meta(max_length=MAX_TAGS, description="For filtering later.")] = ()
-    link_to: Annotated[
-        tuple[UUID, ...],
-        Meta(max_length=MAX_LINKS, description="Ids of memories that this one belongs with."),
-    ] = ()
-    namespace: Annotated[Name, Meta(description="Project or person; a search stays inside one if told to.")] = (
-        DEFAULT_NAMESPACE
-    )
-    session: Annotated[Name | None, Meta(description="The conversation it is a turn of; order in it is kept.")] = None
-    metadata: Annotated[dict[str, Any], Meta(description="Any JSON object to keep with it.")] = {}
-    created_at: Annotated[Moment | None, Meta(description="When it happened or was said, if not now.")] = None
+    modality: Modality = Modality.TEXT
+    tags: Annotated[tuple[Name, ...], Meta(max_length=MAX_TAGS)] = ()
+    link_to: Annotated[tuple[UUID, ...], Meta(max_length=MAX_LINKS, description="Ids of related memories")] = ()
+    namespace: Annotated[Name, Meta(description="Project or person")] = DEFAULT_NAMESPACE
+    session: Annotated[Name | None, Meta(description="The conversation it is a turn of")] = None
+    memory_type: Name | None = None
+    metadata: dict[str, Any] = {}
+    created_at: Annotated[Moment | None, Meta(description="When it was said, ISO 8601, if not now")] = None
+
+    def check(self) -> None:
+        """Refuse blank content, an importance that is no number and metadata that the log can't keep."""
+        check_text(self.content, "content")
+        if math.isnan(self.importance):
+            raise invalid("importance", "not a number")
+        check_size(self.metadata, "metadata", MAX_METADATA)
 
 
 class StoreMemory(Kept, frozen=True, kw_only=True):
-    """Arguments of `store_memory`."""
+    """Arguments of `store_memory` (seed 001)."""
 
-    rationale: Annotated[Reason | None, Meta(description="Why it is worth keeping.")] = None
+    rationale: Annotated[Reason | None, Meta(description="Why it is worth keeping")] = None
+
+    def check(self) -> None:
+        """Refuse a blank rationale too."""
+        super().check()
+        check_text(self.rationale, "rationale")
 
 
 class InjectContext(Kept, frozen=True, kw_only=True):
-    """Arguments of `inject_context`."""
+    """Arguments of `inject_context` (seed 004)."""
 
-    rationale: Annotated[Reason, Meta(description="Why it is worth keeping.")]
+    rationale: Annotated[Reason, Meta(description="Why it is worth keeping")]
+
+    def check(self) -> None:
+        """Refuse a blank rationale too."""
+        super().check()
+        check_text(self.rationale, "rationale")
 
 
-class SearchGraph(Params, frozen=True, kw_only=True):
-    """Arguments of `search_graph`."""
+class MemoryInject(Params, frozen=True, kw_only=True):
+    """Arguments of `memory/inject` (seed 000), and of each item of a batch."""
 
-    query: Annotated[str, Meta(max_length=MAX_QUERY, description="A question or keywords, as you would say them.")]
-    top_k: Annotated[int, Meta(ge=1, le=MAX_RESULTS)] = 10
-    min_similarity: Annotated[float, Meta(ge=0, le=1)] = 0.0
-    profile: Annotated[SearchProfile, Meta(description="What it is about; auto reads that off the wording.")] = (
-        SearchProfile.AUTO
-    )
-    namespace: Name | None = None
+    content: Content
+    memory_type: Name | None = None
+    namespace: Name = DEFAULT_NAMESPACE
+    metadata: dict[str, Any] = {}
     session: Name | None = None
-    speaker: Name | None = None
-    modality: Modality | None = None
-    tags: Annotated[tuple[Name, ...], Meta(max_length=MAX_TAGS, description="All of them must be there.")] = ()
-    since: Moment | None = None
-    until: Moment | None = None
-    asked_at: Annotated[Moment | None, Meta(description="When it is asked, if not now.")] = None
-    explain: Annotated[bool, Meta(description="Add all thirteen scores, the weights and the stages.")] = False
+    created_at: Moment | None = None
+
+    def kept(self) -> StoreMemory:
+        """Return the same as a memory to store."""
+        return StoreMemory(**msgspec.structs.asdict(self))
+
+    def check(self) -> None:
+        """Refuse what any memory is refused for."""
+        self.kept().check()
+
+
+class MemoryInjectBatch(Params, frozen=True, kw_only=True):
+    """Arguments of `memory/inject_batch` (seed 000); each item is parsed alone, so that a bad one fails alone."""
+
+    items: Annotated[
+        tuple[Any, ...],
+        Meta(
+            min_length=1,
+            max_length=MAX_BATCH,
+            description="Texts, or objects as memory_inject takes",
+        ),
+    ]
+
+
+# ── one memory ──────────────────────────────────────────────────────────────────────────────────────
 
 
 class MemoryRetrieve(Params, frozen=True, kw_only=True):
-    """Arguments of `memory_retrieve`."""
+    """Arguments of `memory/retrieve`."""
 
     id: UUID
+    include_embeddings: bool = False
 
 
 class MemoryDelete(Params, frozen=True, kw_only=True):
-    """Arguments of `memory_delete`."""
+    """Arguments of `memory/delete`."""
 
     id: UUID
-    soft: Annotated[bool, Meta(description="False destroys it for good; nobody can bring it back.")] = True
+    soft: Annotated[bool, Meta(description="false destroys it for good")] = True
     reason: Reason | None = None
 
 
-P = TypeVar("P", bound=Params)
+class MemoryRestore(Params, frozen=True, kw_only=True):
+    """Arguments of `memory/restore`."""
+
+    id: UUID
 
 
-def moment(value: str | None, parameter: str) -> datetime:
-    """Read an ISO 8601 time, in UTC; now for None.
-
-    Raises:
-        InvalidParamsFault: it isn't one, or lies outside the years 1 to 9999 once in UTC.
-    """
-    if value is None:
-        return datetime.now(UTC)
-    try:
-        parsed = datetime.fromisoformat(value)
-        return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        raise InvalidParamsFault(f"Invalid '{parameter}': not an ISO 8601 time", parameter=parameter) from None
+# ── finding ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _text(value: str, parameter: str) -> None:
-    if not value.strip():
-        raise InvalidParamsFault(f"{parameter.capitalize()} cannot be empty", parameter=parameter)
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InvalidParamsFault(f"Invalid '{parameter}': a lone surrogate is not text", parameter=parameter) from None
+class Asked(Params, frozen=True, kw_only=True):
+    """What every search by text accepts."""
+
+    query: Query
+    namespace: Name | None = None
+    session: Name | None = None
+
+    def check(self) -> None:
+        """Refuse a blank query."""
+        check_text(self.query, "query")
 
 
-def _snake(name: str) -> str:
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+class MemorySearch(Asked, frozen=True, kw_only=True):
+    """Arguments of `memory/search` (seed 000)."""
+
+    top_k: Annotated[int, Meta(ge=1, le=MAX_RESULTS)] = 10
+    min_similarity: Similarity = 0.0
 
 
-def parse(arguments: dict[str, Any], kind: type[P]) -> P:
-    """Parse a tool's arguments.
+class SearchGraph(MemorySearch, frozen=True, kw_only=True):
+    """Arguments of `search_graph`."""
 
-    Raises:
-        InvalidParamsFault: with the parameter's name and its limit (-32602).
-    """
-    fields = kind.__struct_fields__
-    named = {(_snake(name) if _snake(name) in fields else name): value for name, value in arguments.items()}
-    for field in msgspec.structs.fields(kind):
-        if field.required and field.name not in named:
-            raise InvalidParamsFault(f"Missing '{field.name}' parameter", parameter=field.name)
-    try:
-        params = msgspec.convert(named, kind)
-    except msgspec.ValidationError as error:
-        raise _named(error) from None
-    for parameter in ("content", "query", "rationale"):
-        if isinstance(value := getattr(params, parameter, None), str):
-            _text(value, parameter)
-    if isinstance(params, Kept):
-        if math.isnan(params.importance):
-            raise InvalidParamsFault("Invalid 'importance': not a number", parameter="importance")
-        _check_metadata(params.metadata)
-    return params
+    profile: SearchProfile = SearchProfile.AUTO
+    speaker: Name | None = None
+    modality: Modality | None = None
+    tags: Annotated[tuple[Name, ...], Meta(max_length=MAX_TAGS, description="All of them")] = ()
+    since: Moment | None = None
+    until: Moment | None = None
+    asked_at: Annotated[Moment | None, Meta(description="ISO 8601, if not now")] = None
+    min_alignment: Annotated[Alignment | None, Meta(description="Drop what serves the North Star less")] = None
+    max_tokens: Annotated[
+        Annotated[int, Meta(ge=LEAST_TOKENS)] | None, Meta(description="Size limit of the answer")
+    ] = None
+    cursor: Annotated[Cursor | None, Meta(description="next_cursor of the page before")] = None
+    explain: Annotated[bool, Meta(description="Add all scores, weights and stages")] = False
 
 
-def _check_metadata(metadata: dict[str, Any]) -> None:
-    """Refuse what the log can't keep as it is: too much, or numbers beyond 64 bits."""
-    try:
-        size = len(msgspec.msgpack.encode(metadata))
-    except (OverflowError, RecursionError, UnicodeEncodeError, TypeError) as error:
-        raise InvalidParamsFault(f"Invalid 'metadata': {error}", parameter="metadata") from None
-    if size > MAX_METADATA:
-        problem = f"Invalid 'metadata': {size} bytes, at most {MAX_METADATA}"
-        raise InvalidParamsFault(problem, parameter="metadata")
+class MemorySearchMultiPerspective(Asked, frozen=True, kw_only=True):
+    """Arguments of `memory/search_multi_perspective` (seed 000; facts 7.3)."""
+
+    perspectives: Annotated[Spaces | None, Meta(description="Spaces, 0 = E1 to 12 = E13; all")] = None
+    top_k: Ranked = 10
+    min_similarity: Annotated[float, Meta(ge=0, le=1, description="In each space")] = 0.0
+    fusion_k: Annotated[int, Meta(ge=1, le=1_000)] = 60
+
+    def check(self) -> None:
+        """Refuse spaces that don't exist, or stand there twice."""
+        super().check()
+        check_spaces(self.perspectives, "perspectives")
 
 
-def _named(error: msgspec.ValidationError) -> InvalidParamsFault:
-    """Turn "Expected `float`, got `str` - at `$.importance`" into a sentence about the parameter."""
-    problem, _, path = str(error).partition(" - at `$.")
-    parameter = path.rstrip("`")
-    if not parameter:
-        return InvalidParamsFault(problem)
-    return InvalidParamsFault(f"Invalid '{parameter}': {problem[0].lower()}{problem[1:]}", parameter=parameter)
+class SearchMulti(Params, frozen=True, kw_only=True):
+    """Arguments of `search/multi` (seed 002, thirteen wide)."""
+
+    query: Annotated[Query | dict[str, Any], Meta(description='Text, or {"embeddings": {e1_semantic: [...], ...}}')]
+    query_type: QueryType = QueryType.SEMANTIC_SEARCH
+    weights: Annotated[tuple[Similarity, ...] | None, Meta(description="13 that sum to 1, with query_type custom")] = (
+        None
+    )
+    active_spaces: Annotated[Spaces | None, Meta(description="0 to 12; all")] = None
+    top_k: Ranked = 10
+    min_similarity: Similarity = 0.5
+    include_per_embedder_scores: bool = True
+    include_purpose_alignment: bool = False
+    namespace: Name | None = None
+    session: Name | None = None
+    asked_at: Moment | None = None
+
+    def check(self) -> None:
+        """Refuse weights that are missing, superfluous, not thirteen or don't sum to 1, and spaces that don't exist."""
+        if isinstance(self.query, str):
+            check_text(self.query, "query")
+        check_spaces(self.active_spaces, "active_spaces")
+        if self.weights is None:
+            if self.query_type is QueryType.CUSTOM:
+                problem = "Missing 'weights' parameter: query_type custom needs them"
+                raise InvalidParamsFault(problem, parameter="weights", reason="missing_custom_weights")
+            return
+        if self.query_type is not QueryType.CUSTOM:
+            raise invalid("weights", f"they need query_type custom, not {self.query_type}", reason="invalid_weights")
+        check_weights(self.weights)
+        if self.active_spaces is not None and not any(self.weights[space] for space in self.active_spaces):
+            raise invalid(
+                "weights", "none of the active spaces weighs anything", reason="invalid_weights", weights=self.weights
+            )
 
 
-def json_schema(kind: type[Params]) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's arguments, with `"type": "object"` at the root as MCP requires."""
-    (root,), components = msgspec.json.schema_components([kind])
-    schema = components.pop(root["$ref"].rsplit("/", 1)[-1])
-    schema.pop("title", None)
-    schema.pop("description", None)
-    return schema | ({"$defs": components} if components else {})
+class SearchSingleSpace(Params, frozen=True, kw_only=True):
+    """Arguments of `search/single_space` (seed 002); a text may stand in for the embedding."""
+
+    space_index: int
+    query_embedding: Annotated[Any, Meta(description="As memory_retrieve gives it")] = None
+    query: Annotated[Query | None, Meta(description="Text, instead of query_embedding")] = None
+    top_k: Ranked = 10
+    min_similarity: Similarity = 0.0
+    namespace: Name | None = None
+    session: Name | None = None
+
+    def check(self) -> None:
+        """Refuse a space that doesn't exist, and anything but one of embedding and text."""
+        check_spaces((self.space_index,), "space_index")
+        if self.query is None and self.query_embedding is None:
+            raise InvalidParamsFault("Missing 'query_embedding' parameter", parameter="query_embedding")
+        if self.query is not None and self.query_embedding is not None:
+            raise invalid("query", "give it or query_embedding, not both")
+        check_text(self.query, "query")
+
+
+class SearchByPurpose(Params, frozen=True, kw_only=True):
+    """Arguments of `search/by_purpose` (seed 002): a purpose vector, or the memory whose purpose is meant."""
+
+    purpose_vector: Purpose | None = None
+    memory_id: UUID | None = None
+    top_k: Ranked = 10
+    min_similarity: Alignment = 0.0
+    namespace: Name | None = None
+
+    @property
+    def purpose(self) -> tuple[float, ...] | UUID:
+        """The one of both that was given.
+
+        Raises:
+            InvalidParamsFault: none was, or both.
+        """
+        match self.purpose_vector, self.memory_id:
+            case (vector, None) if vector is not None:
+                return vector
+            case (None, memory) if memory is not None:
+                return memory
+            case _:
+                problem = "Give 'purpose_vector' or 'memory_id', and not both"
+                raise InvalidParamsFault(problem, parameter="purpose_vector")
+
+    def check(self) -> None:
+        """Refuse anything but one of vector and memory, and a vector without direction."""
+        _ = self.purpose
+        if self.purpose_vector is not None:
+            for place, value in enumerate(self.purpose_vector):
+                check_number(value, f"purpose_vector[{place}]")
+            if max(map(abs, self.purpose_vector)) < SHORTEST:
+                raise invalid("purpose_vector", "all zero: it points nowhere")
+
+
+class SearchWeightProfiles(Params, frozen=True, kw_only=True):
+    """`search/weight_profiles` takes no arguments."""
+
+
+# ── comparing ───────────────────────────────────────────────────────────────────────────────────────
+
+
+class MemoryCompare(Params, frozen=True, kw_only=True):
+    """Arguments of `memory/compare` (seed 000)."""
+
+    memory_a: UUID
+    memory_b: UUID
+    include_per_embedder: bool = False
+    strategy: Strategy = Strategy.COSINE
+
+
+class MemoryBatchCompare(Params, frozen=True, kw_only=True):
+    """Arguments of `memory/batch_compare` (seed 000)."""
+
+    reference: UUID
+    targets: Annotated[tuple[UUID, ...], Meta(min_length=1, max_length=MAX_TARGETS)]
+    include_per_embedder: bool = False
+    strategy: Strategy = Strategy.COSINE
+    min_similarity: Annotated[float, Meta(ge=0, le=1, description="Leave out less similar targets")] = 0.0
+
+
+class MemorySimilarityMatrix(Params, frozen=True, kw_only=True):
+    """Arguments of `memory/similarity_matrix` (seed 000)."""
+
+    memory_ids: Annotated[tuple[UUID, ...], Meta(min_length=2, max_length=MAX_MATRIX)]
+    strategy: Strategy = Strategy.COSINE

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
 import mcp_types as types
@@ -22,9 +23,12 @@ from pydantic import ValidationError
 
 from actors.base import LOGGER
 from actors.faults import Fault, InternalFault, UnknownOperationFault
+from actors.front import prompts, resources
+from actors.front.limits import DEFAULT, Limits
+from actors.front.listing import listed
 from actors.front.operations import Operations
-from actors.front.schemas import json_schema, parse
-from actors.front.tools import BY_NAME, INSTRUCTIONS, TOOLS
+from actors.front.parsing import parse
+from actors.front.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
     from actors.hub import Hub
+
+Context: TypeAlias = ServerRequestContext[Any]
 
 WARM_UP_AFTER = 1.0
 """Seconds from the start after which the models load without having been asked for: `initialize` and `tools/list`
@@ -41,64 +47,56 @@ PULSE = "_cognitive_pulse"
 """The field that goes with every answer of a tool (seeds 001 and 004)."""
 
 
-def listed() -> list[types.Tool]:
-    """Return the tools as MCP lists them."""
-    return [
-        types.Tool(
-            name=tool.name,
-            title=tool.title,
-            description=tool.description,
-            input_schema=json_schema(tool.params),
-            annotations=types.ToolAnnotations(
-                read_only_hint=tool.read_only,
-                destructive_hint=tool.destructive,
-                idempotent_hint=tool.idempotent,
-                open_world_hint=False,
-            ),
-        )
-        for tool in TOOLS
-    ]
-
-
 class Front:
     """One client's conversation with the store."""
 
-    def __init__(self, operations: Operations) -> None:
+    def __init__(self, operations: Operations, limits: Limits | None = None) -> None:
         self._operations = operations
+        self._limits = limits or Limits()
 
     def server(self) -> Server[Any]:
-        """Return an MCP server with our tools."""
+        """Return an MCP server with our tools, the same operations as plain methods, resources and prompts."""
         server: Server[Any] = Server(
             "context-graph",
             version=version("context-graph"),
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_resource_templates,
+            on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
         )
-        server.middleware.append(_with_pulse)
+        for tool in TOOLS:
+            server.add_request_handler(tool.method, types.RequestParams, partial(self._call_method, tool))
+        server.middleware += [_with_codes, _with_pulse]
         return server
 
-    async def _list_tools(self, _ctx: ServerRequestContext[Any], _params: object) -> types.ListToolsResult:
+    async def _list_tools(self, _ctx: Context, _params: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=listed())
 
-    async def _call_tool(
-        self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Run a tool. A failure is a readable answer that also carries its numeric code."""
         tool = BY_NAME.get(params.name)
         if tool is None:
-            raise MCPError(UnknownOperationFault.code, f"Unknown tool: {params.name}", {"name": params.name})
+            raise UnknownOperationFault(f"Unknown tool: {params.name}", name=params.name)
         try:
-            answer = await tool.run(
-                self._operations, parse(params.arguments or {}, tool.params), ctx.session.report_progress
-            )
-        except Fault as fault:
-            return await self._failed(fault)
-        except Exception:  # noqa: BLE001 -- the SDK would show its text to the agent
-            LOGGER.exception("%s failed", params.name)
-            return await self._failed(InternalFault("Internal error; the server's log has the details"))
+            answer = await self._perform(tool, params.arguments or {}, ctx)
+        except Exception as error:  # noqa: BLE001 -- the SDK would show its text to the agent
+            return await self._failed(_told(error, params.name))
         answer[PULSE] = await self._pulse()
         return types.CallToolResult(content=[_text(answer)], structured_content=answer)
+
+    async def _call_method(self, tool: Tool, ctx: Context, _params: types.RequestParams) -> dict[str, Any]:
+        """Run a tool as a plain JSON-RPC method: the same answer without an envelope, and errors as JSON-RPC's own."""
+        arguments = {name: value for name, value in (ctx.params or {}).items() if name != "_meta"}
+        return await self._perform(tool, arguments, ctx)
+
+    async def _perform(self, tool: Tool, arguments: dict[str, Any], ctx: Context) -> dict[str, Any]:
+        params = parse(arguments, tool.params)
+        self._limits.take(tool.name)
+        return await tool.run(self._operations, params, ctx.session.report_progress)
 
     async def _failed(self, fault: Fault) -> types.CallToolResult:
         error = {"code": fault.code, "message": fault.message, "data": fault.data}
@@ -116,12 +114,46 @@ class Front:
             return None
         return {field: getattr(pulse, field) for field in pulse.__struct_fields__}
 
+    async def _list_resources(self, _ctx: Context, _params: object) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=resources.RESOURCES)
+
+    async def _list_resource_templates(self, _ctx: Context, _params: object) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=resources.TEMPLATES)
+
+    async def _read_resource(self, _ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        return await resources.read(self._operations, str(params.uri))
+
+    async def _list_prompts(self, _ctx: Context, _params: object) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=prompts.listed())
+
+    async def _get_prompt(self, _ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        return prompts.get(params.name, params.arguments or {})
+
 
 def _text(answer: dict[str, Any]) -> types.TextContent:
     return types.TextContent(type="text", text=json.dumps(answer, ensure_ascii=False))
 
 
-async def _with_pulse(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:
+def _told(error: Exception, what: str) -> Fault:
+    """Return what a caller is told of an error: a fault as it is, of any other only that it happened."""
+    if isinstance(error, Fault):
+        return error
+    LOGGER.error("%s failed", what, exc_info=error)
+    return InternalFault("Internal error; the server's log has the details")
+
+
+async def _with_codes(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Answer each failure with its code, in both eras; in the older one the SDK would show the text of any error."""
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):  # the SDK's own, and what it makes of malformed parameters
+        raise
+    except Exception as error:  # noqa: BLE001 -- told by its code, and logged
+        fault = _told(error, ctx.method)
+        raise MCPError(fault.code, fault.message, fault.data) from None
+
+
+async def _with_pulse(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Show the pulse beside the content too, as seed 001 does: behind the point where the SDK drops unknown fields."""
     result = await call_next(ctx)
     if ctx.method == "tools/call" and isinstance(result, dict):
@@ -163,10 +195,10 @@ def _refusal(error: Exception) -> types.JSONRPCError:
     return types.JSONRPCError(jsonrpc="2.0", id=None, error=types.ErrorData(code=code, message=text))
 
 
-async def serve(hub: Hub) -> None:
-    """Serve one client over stdin and stdout until it closes them."""
+async def serve(hub: Hub, per_minute: Mapping[str, int] = DEFAULT) -> None:
+    """Serve one client over stdin and stdout until it closes them; `per_minute` limits its calls of some tools."""
     operations = Operations(hub)
-    server = Front(operations).server()
+    server = Front(operations, Limits(per_minute)).server()
 
     async def warm_up() -> None:
         await anyio.sleep(WARM_UP_AFTER)

@@ -14,9 +14,9 @@ import pykka
 
 from actors.base import EXIT_UNCERTAIN, LOGGER, Actor
 from actors.faults import NotFoundFault, StorageFault
-from actors.messages import (
+from actors.messages.base import Appended
+from actors.messages.store import (
     Append,
-    Appended,
     Declare,
     Describe,
     FindContent,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, assert_never
 
 from actors.base import Actor, resolve
-from actors.messages import Appended, FindNeighbours, Judge, Judgement, Neighbours, Pulse, ReadPulse, WorkspaceMessage
+from actors.messages.base import Appended
+from actors.messages.comparator import FindNeighbours, Neighbours
+from actors.messages.workspace import Judge, Judgement, Pulse, ReadPulse, WorkspaceMessage
 from actors.workspace.emotion import emotional_weight
 from actors.workspace.johari import ACTIONS, classify, rows
 from actors.workspace.learning import judge, learning_score

@@ -1,4 +1,7 @@
-"""Latency of inject and search at a given store size, beside one bare forward pass of the same text in the same run."""
+"""Latency at a given store size: inject and search beside one bare forward pass of the same text in the same run.
+
+Also of a search over all spaces, a comparison and a matrix of comparisons; what has a budget is shown beside it.
+"""
 
 import ast
 import json
@@ -6,6 +9,7 @@ import random
 import re
 import sysconfig
 import tempfile
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -21,12 +25,26 @@ from typer import BadParameter, Option
 
 from actors.embedder.backbone import Backbone
 from actors.front.operations import Operations
-from actors.front.schemas import InjectContext, SearchGraph, StoreMemory, parse
+from actors.front.parsing import parse
+from actors.front.schemas import (
+    InjectContext,
+    MemoryCompare,
+    MemorySimilarityMatrix,
+    SearchGraph,
+    SearchMulti,
+    StoreMemory,
+)
 from actors.hub import opened
 
 SEED = 20_261_121
 AT_ONCE = 32
 QUERY_WORDS = 8
+MATRIX = 100
+"""Memories that are compared all with each other, in every tenth sample."""
+EVERY = 10
+WHOLE = f"matrix {MATRIX} x {MATRIX}"
+BUDGETS = {"inject": 25.0, "search_multi": 50.0, "compare": 2.0, WHOLE: 1_000.0}
+"""Milliseconds that the median should keep below: by seed 000 (inject), seed 002 (search), our own for the rest."""
 
 
 def sentences(words: int) -> list[str]:
@@ -56,46 +74,67 @@ def bare(backbone: Backbone, text: str) -> None:
     states.mean(axis=0)
 
 
+async def fill(operations: Operations, texts: list[str]) -> list[str]:
+    """Store texts side by side, and return their ids."""
+    slot = anyio.CapacityLimiter(AT_ONCE)
+    stored: list[str] = []
+
+    async def keep(text: str) -> None:
+        async with slot:
+            answer = await operations.store_memory(parse({"content": text}, StoreMemory))
+            stored.append(answer["fingerprintId"])
+
+    async with anyio.create_task_group() as group:
+        for text in texts:
+            group.start_soon(keep, text)
+    return stored
+
+
 async def measure(memories: int, words: int, samples: int) -> dict[str, Any]:
-    """Fill a store, then inject, search and embed barely by turns."""
+    """Fill a store, then do everything that is timed by turns."""
     texts = sentences(words)
     if len(texts) < memories + samples:
         raise BadParameter(f"the standard library yields {len(texts)} texts of {words} words, fewer than asked for")
     backbone = Backbone.load()
-    times: dict[str, list[float]] = {"inject": [], "bare (memory)": [], "search": [], "bare (query)": []}
+    times: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as data, opened(Path(data)) as hub:
         operations = Operations(hub)
         await operations.ready()
-        slot = anyio.CapacityLimiter(AT_ONCE)
-
-        async def fill(text: str) -> None:
-            async with slot:
-                await operations.store_memory(parse({"content": text}, StoreMemory))
-
-        async with anyio.create_task_group() as group:
-            for text in texts[:memories]:
-                group.start_soon(fill, text)
+        stored = await fill(operations, texts[:memories])
+        pick = random.Random(SEED)  # noqa: S311 -- a choice, not a secret
 
         async def sample(name: str, work: Callable[[], Awaitable[Any]]) -> None:
             start = perf_counter()
             await work()
             times[name].append((perf_counter() - start) * 1e3)
 
-        for text in track(texts[memories : memories + samples], console=Console(stderr=True), transient=True):
+        fresh = texts[memories : memories + samples]
+        for number, text in enumerate(track(fresh, console=Console(stderr=True), transient=True)):
             query = " ".join(text.split()[:QUERY_WORDS])
             inject = parse({"content": text, "rationale": "latency"}, InjectContext)
             search = parse({"query": query}, SearchGraph)
+            multi = parse({"query": query, "query_type": "balanced", "min_similarity": 0}, SearchMulti)
             await sample("bare (memory)", partial(anyio.to_thread.run_sync, bare, backbone, text))
             await sample("inject", partial(operations.inject_context, inject))
             await sample("bare (query)", partial(anyio.to_thread.run_sync, bare, backbone, query))
             await sample("search", partial(operations.search_graph, search))
+            await sample("search_multi", partial(operations.search_multi, multi))
+            if len(stored) < MATRIX:
+                continue
+            one, other = pick.sample(stored, 2)
+            compare = parse({"memory_a": one, "memory_b": other}, MemoryCompare)
+            await sample("compare", partial(operations.memory_compare, compare))
+            if number % EVERY == 0:
+                matrix = parse({"memory_ids": pick.sample(stored, MATRIX)}, MemorySimilarityMatrix)
+                await sample(WHOLE, partial(operations.memory_similarity_matrix, matrix))
         parts = hub.latencies.summary()
     medians = {name: float(np.median(values)) for name, values in times.items()}
     return {
         "memories": memories,
         "words": words,
         "ms": {
-            name: {"median": medians[name], "p95": float(np.quantile(values, 0.95))} for name, values in times.items()
+            name: {"median": medians[name], "p95": float(np.quantile(values, 0.95)), "budget": BUDGETS.get(name)}
+            for name, values in times.items()
         },
         "inject_ratio": medians["inject"] / medians["bare (memory)"],
         "search_ratio": medians["search"] / medians["bare (query)"],
@@ -110,15 +149,16 @@ def latency(
     *,
     as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Measure inject and search, and their ratios to one bare forward pass of the same text."""
+    """Measure inject and search, with their ratios to one bare forward pass of the same text, and what compares."""
     report = anyio.run(measure, memories, words, samples)
     if as_json:
         print(json.dumps(report, indent=2))
         return
     console = Console()
-    table = Table("what", "median ms", "p95 ms")
+    table = Table("what", "median ms", "p95 ms", "budget ms")
     for name, row in {**report["ms"], **report["parts_ms"]}.items():
-        table.add_row(name, f"{row['median']:.2f}", f"{row['p95']:.2f}")
+        budget = row.get("budget")
+        table.add_row(name, f"{row['median']:.2f}", f"{row['p95']:.2f}", "" if budget is None else f"{budget:.0f}")
     console.print(table)
     console.print(
         f"at {memories} memories, {words} words: inject takes {report['inject_ratio']:.2f} bare forwards, "

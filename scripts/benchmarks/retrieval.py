@@ -16,8 +16,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from typer import Argument, BadParameter, Option
 
+from actors.front.fields import MAX_CONTENT
 from actors.front.operations import Operations
-from actors.front.schemas import MAX_CONTENT, SearchGraph, StoreMemory, parse
+from actors.front.parsing import parse
+from actors.front.schemas import SearchGraph, StoreMemory
 from actors.hub import opened
 from actors.settings import SearchProfile
 

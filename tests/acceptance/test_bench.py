@@ -60,8 +60,19 @@ def test_a_limit_asks_fewer_queries_and_a_profile_is_used(folder: Path) -> None:
     assert report["profile"] == "code_search"
 
 
-def test_latency_is_reported_beside_a_bare_forward_pass() -> None:
-    report = run("latency", "--memories", "5", "--samples", "3")
+@pytest.mark.requirement("INTEG-001/inject/latency-budget", "S002/multi/latency")
+def test_latency_is_reported_beside_a_bare_forward_pass_and_the_budgets() -> None:
+    report = run("latency", "--memories", "100", "--words", "8", "--samples", "3")
     assert report["inject_ratio"] > 0
     assert report["search_ratio"] > 0
-    assert report["ms"].keys() == {"inject", "bare (memory)", "search", "bare (query)"}
+    budgets = {name: row["budget"] for name, row in report["ms"].items()}
+    assert budgets == {
+        "inject": 25,
+        "bare (memory)": None,
+        "search": None,
+        "bare (query)": None,
+        "search_multi": 50,
+        "compare": 2,
+        "matrix 100 x 100": 1_000,
+    }
+    assert all(0 < row["median"] <= row["p95"] for row in report["ms"].values())

@@ -2,13 +2,14 @@
 
 import json
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
 
-from tests.acceptance.conftest import COMMAND, Server
+from tests.acceptance.conftest import COMMAND, PATIENCE, Server
 
 FOX = "The quick brown fox jumps over the lazy dog"
 
@@ -30,8 +31,10 @@ async def test_a_memory_survives_a_restart_and_is_found_by_the_official_client(t
         found = (await client.call_tool("search_graph", {"query": "a nimble fox", "explain": True})).structured_content
         after = (await client.call_tool("memory_retrieve", {"id": memory})).structured_content
     assert [hit["fingerprintId"] for hit in found["results"]] == [memory]
-    changed = {"accessCount", "lastAccessed", "_cognitive_pulse"}
+    changed = {"accessCount", "lastAccessed", "lastUpdated", "evolutionSnapshots", "_cognitive_pulse"}
     assert {k: v for k, v in after.items() if k not in changed} == {k: v for k, v in before.items() if k not in changed}
+    known = before["evolutionSnapshots"]
+    assert after["evolutionSnapshots"][: len(known)] == known, "the search is one more, after those"
     assert before["_cognitive_pulse"] == after["_cognitive_pulse"], "the pulse is a fold over the log"
 
 
@@ -114,3 +117,51 @@ def test_progress_is_reported_while_models_load(servers: Callable[[], Server]) -
         assert message["method"] == "notifications/progress"
         told.append(message["params"]["message"])
     assert "loading the models" in told
+
+
+def test_a_cancelled_store_is_never_answered_and_leaves_nothing(servers: Callable[[], Server]) -> None:
+    server = servers()
+    server.initialize()
+    server.call("store_memory", content=FOX)
+
+    def store_until_windows_are_embedded(number: int) -> None:
+        arguments = {"content": (FOX + ". ") * 1_400}
+        params = {"name": "store_memory", "arguments": arguments, "_meta": {"progressToken": number}}
+        server.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}))
+        assert server.process.stdout
+        while json.loads(server.process.stdout.readline())["params"]["message"] != "windows embedded":
+            pass
+
+    store_until_windows_are_embedded(98)
+    server.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 98}}))
+    assert server.call("search_graph", query=FOX)["structuredContent"]["count"] == 1, "this is the next answer"
+    store_until_windows_are_embedded(99)
+    server.close()
+    again = servers()
+    again.initialize()
+    assert again.call("search_graph", query=FOX)["structuredContent"]["count"] == 1
+    again.close()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("options", "environment"),
+    [(["--limit", "search_weight_profiles=1"], {}), ([], {"CONTEXT_GRAPH_LIMITS": "search_weight_profiles=1"})],
+)
+async def test_a_person_can_limit_how_often_a_tool_is_called(
+    tmp_path: Path, options: list[str], environment: dict[str, str]
+) -> None:
+    arguments = ["serve", "--standalone", "--data", str(tmp_path / "data"), *options]
+    async with Client(StdioServerParameters(command=COMMAND, args=arguments, env=environment)) as client:
+        assert not (await client.call_tool("search_weight_profiles", {})).is_error
+        error = (await client.call_tool("search_weight_profiles", {})).structured_content["error"]
+    assert error["code"] == -32001
+    assert 0 < error["data"]["retry_after_ms"] <= 60_000
+
+
+def test_a_limit_on_a_tool_that_does_not_exist_is_refused_by_name(tmp_path: Path) -> None:
+    arguments = [COMMAND, "serve", "--data", str(tmp_path / "data"), "--limit", "psychic=1"]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 1
+    assert "no tool is named 'psychic'" in done.stderr
+    assert not (tmp_path / "data").exists()

@@ -5,12 +5,16 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from pathlib import Path
 from typing import Any
 
+import mcp_types as types
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
+from pydantic import TypeAdapter
 
 from actors.embedder.profiles import EmbeddedProfile
+from actors.front.limits import Limits
 from actors.front.operations import Operations
-from actors.front.schemas import SearchGraph, StoreMemory, parse
+from actors.front.parsing import parse
+from actors.front.schemas import SearchGraph, StoreMemory
 from actors.front.server import Front
 from actors.hub import Hub, running
 from actors.metrics import Latencies
@@ -55,6 +59,10 @@ def operations(hub: Hub) -> Operations:
     return Operations(hub)
 
 
+class Request(types.Request[dict[str, Any], str]):
+    """A JSON-RPC request of any method."""
+
+
 class Agent:
     """A client that calls tools by name and returns their structured answers."""
 
@@ -73,17 +81,30 @@ class Agent:
         assert result.is_error, result.structured_content
         return result.structured_content["error"]
 
+    async def request(self, method: str, /, **params: Any) -> dict[str, Any]:
+        """Call a plain JSON-RPC method that is expected to succeed."""
+        result = await self.client.session.send_request(Request(method=method, params=params), TypeAdapter(dict))
+        # What the newer era puts around every result.
+        return {field: value for field, value in result.items() if field not in {"resultType", "_meta"}}
 
-Connect = Callable[[Operations], AbstractAsyncContextManager[Agent]]
+    async def request_refused(self, method: str, /, **params: Any) -> dict[str, Any]:
+        """Call a plain JSON-RPC method that is expected to fail, and return the error."""
+        with pytest.raises(MCPError) as caught:
+            await self.request(method, **params)
+        error = caught.value.error
+        return {"code": error.code, "message": error.message, "data": error.data}
+
+
+Connect = Callable[..., AbstractAsyncContextManager[Agent]]
 
 
 @pytest.fixture
 def connect() -> Connect:
-    """Connect the official client to operations, through the server's own JSON-RPC."""
+    """Connect the official client to operations, through the server's own JSON-RPC in either era of the protocol."""
 
     @asynccontextmanager
-    async def to(operations: Operations) -> AsyncIterator[Agent]:
-        async with Client(Front(operations).server(), mode="legacy") as client:
+    async def to(operations: Operations, limits: Limits | None = None, mode: str = "legacy") -> AsyncIterator[Agent]:
+        async with Client(Front(operations, limits).server(), mode=mode) as client:
             yield Agent(client)
 
     return to

@@ -103,16 +103,15 @@ def test_a_memory_is_its_own_nearest_in_every_space(key: str):
     assert ((scores >= 0) & (scores <= 1)).all()
 
 
-def test_plain_counts_are_compared_by_rarity():
-    common, rare = Sparse.of({1: 1.0, 2: 1.0}), Sparse.of({1: 1.0, 3: 1.0})
+def test_plain_counts_saturate_and_an_expansion_counts_as_it_stands():
+    often, once = Sparse.of({1: 9.0, 3: 1.0}), Sparse.of({1: 1.0, 3: 1.0})
     atlas = atlas_of(
-        with_embedding(MEMORIES[0], "e6_sparse", common),
-        with_embedding(MEMORIES[1], "e6_sparse", rare),
-        *(with_embedding(memory, "e6_sparse", Sparse.of({1: 1.0, 9: 1.0})) for memory in MEMORIES[2:]),
+        with_embedding(MEMORIES[0], "e6_sparse", often),
+        with_embedding(MEMORIES[1], "e13_splade", often),
     )
-    query = Sparse.of({1: 1.0, 3: 1.0})
-    assert atlas.scores("e6_sparse", query, np.array([0]))[0] < 0.1
-    assert atlas.scores("e6_sparse", query, np.array([1]))[0] == pytest.approx(1, abs=1e-5)
+    counted = atlas.scores("e6_sparse", once, np.array([0]))[0]
+    weighed = atlas.scores("e13_splade", once, np.array([1]))[0]
+    assert weighed < counted < 1
 
 
 def test_causes_and_effects_are_told_apart():
@@ -140,6 +139,26 @@ def test_late_interaction_ranks_by_rare_tokens_and_compares_by_all_alike():
     assert by_rarity[0] < 0.2
     assert by_rarity[1] > 0.9
     assert alike[0] == pytest.approx(alike[1], abs=1e-3)
+
+
+@pytest.mark.parametrize("key", [space.key for space in SPACES])
+def test_a_row_gives_back_what_was_stored_in_it(key: str):
+    assert atlas_of(*MEMORIES).embedding(key, 4) == MEMORIES[4].fingerprint[key]
+
+
+def test_passages_find_a_memory_but_do_not_count_when_two_are_compared():
+    part = passage(0, 0, 100)
+    atlas, rows = atlas_of(msgspec.structs.replace(MEMORIES[0], passages=(part,)), MEMORIES[1]), np.array([0, 1])
+    query = Dense(part.vector)
+    assert atlas.scores("e1_semantic", query, rows)[0] == pytest.approx(1, abs=2e-3)
+    compared = atlas.scores("e1_semantic", query, rows, symmetric=True)
+    np.testing.assert_allclose(compared, [cosine(query.array, e1(memory)) for memory in MEMORIES[:2]], atol=2e-3)
+
+
+@pytest.mark.requirement("INTEG-001/verify/indexes-agree")
+def test_every_index_holds_every_memory_until_it_is_erased():
+    atlas = atlas_of(*MEMORIES, MemoryForgotten(memory=memory_id(2)), MemoryErased(memory=memory_id(3)))
+    assert atlas.counts() == dict.fromkeys(("fingerprints", "e1_prefix", "inverted", "purpose"), len(MEMORIES) - 1)
 
 
 def test_an_embedding_of_another_kind_is_refused():

@@ -22,8 +22,8 @@ def memories() -> list[Sparse]:
     return [random_sparse(rng) for _ in range(200)]
 
 
-def space_of(memories: list[Sparse], *, idf: bool = False) -> SparseSpace:
-    space = SparseSpace(WIDTH, idf=idf)
+def space_of(memories: list[Sparse], *, counts: bool = False) -> SparseSpace:
+    space = SparseSpace(WIDTH, counts=counts)
     for memory in memories:
         space.append(memory)
     return space
@@ -55,8 +55,8 @@ def cosine(one: dict[int, float], other: dict[int, float]) -> float:
     return product / math.hypot(*one.values()) / math.hypot(*other.values())
 
 
-def by_rarity(embedding: Sparse, idf: dict[int, float]) -> dict[int, float]:
-    return {term: idf[term] * tf / (tf + K1) for term, tf in weights(embedding).items()}
+def saturated(embedding: Sparse) -> dict[int, float]:
+    return {term: tf / (tf + K1) for term, tf in weights(embedding).items()}
 
 
 def test_bm25_is_the_formula(memories: list[Sparse]):
@@ -83,11 +83,16 @@ def test_cosine_takes_weights_as_they_stand(memories: list[Sparse], rows: np.nda
 
 
 @pytest.mark.parametrize("rows", [None, np.array([5, 199, 0])])
-def test_cosine_by_rarity_weighs_rare_terms_more(memories: list[Sparse], rows: np.ndarray | None):
-    query, idf = memories[5], idf_of(memories)
+def test_cosine_of_counts_saturates_them(memories: list[Sparse], rows: np.ndarray | None):
+    query = memories[5]
     chosen = range(200) if rows is None else rows
-    expected = [cosine(by_rarity(query, idf), by_rarity(memories[row], idf)) for row in chosen]
-    np.testing.assert_allclose(space_of(memories, idf=True).cosine(query, rows), expected, rtol=1e-4)
+    expected = [cosine(saturated(query), saturated(memories[row])) for row in chosen]
+    np.testing.assert_allclose(space_of(memories, counts=True).cosine(query, rows), expected, rtol=1e-4)
+
+
+def test_cosine_does_not_depend_on_what_else_is_stored(memories: list[Sparse]):
+    few, many = space_of(memories[:2], counts=True), space_of(memories, counts=True)
+    np.testing.assert_array_equal(few.cosine(memories[0]), many.cosine(memories[0])[:2])
 
 
 def test_an_empty_space_and_an_unknown_term_score_nothing(memories: list[Sparse]):
@@ -97,9 +102,8 @@ def test_an_empty_space_and_an_unknown_term_score_nothing(memories: list[Sparse]
     assert space.cosine(Sparse.of({2: 1.0})).tolist() == [0]
 
 
-@pytest.mark.parametrize("idf_weighted", [False, True])
-def test_hidden_rows_do_not_count_and_shown_ones_count_as_before(memories: list[Sparse], *, idf_weighted: bool):
-    space, query = space_of(memories, idf=idf_weighted), memories[0]
+def test_hidden_rows_do_not_count_and_shown_ones_count_as_before(memories: list[Sparse]):
+    space, query = space_of(memories), memories[0]
     before, digest = space.bm25(query), space.digest()
     for row in range(100, 200):
         space.hide(row)

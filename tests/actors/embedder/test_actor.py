@@ -13,7 +13,7 @@ from actors.embedder.actor import SLICE_TOKENS, Embedder, Inbox
 from actors.embedder.backbone import Backbone, package_folder
 from actors.embedder.profiles import EmbeddedProfile
 from actors.faults import EmbeddingFault
-from actors.messages import EmbedMemory, EmbedQuery, Load
+from actors.messages.embedder import EmbedMemory, EmbedQuery, Load
 from actors.metrics import Latencies
 from events.fingerprint import Float32
 from events.vocabulary import Modality

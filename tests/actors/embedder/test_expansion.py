@@ -50,6 +50,7 @@ def test_own_terms_weigh_more_than_related_ones_and_grow_with_their_count(terms:
     assert max(weight for term, weight in once.items() if term != "car") < RELATED_WEIGHT * once["car"]
 
 
+@pytest.mark.requirement("INTEG-001/synth-001/e13")
 def test_the_pangram_of_the_seed_has_its_words_and_more(terms: Callable[..., dict[str, float]]):
     found = terms("The quick brown fox jumps over the lazy dog")
     assert {"quick", "brown", "fox", "jumps", "lazy", "dog"} < set(found)

@@ -17,7 +17,7 @@ from actors.embedder.profiles import EmbeddedProfile
 from actors.faults import EmbeddingFault, StorageFault
 from actors.front.operations import Operations
 from actors.hub import load_profile, running
-from actors.messages import EmbeddedMemory, EmbedMemory
+from actors.messages.embedder import EmbeddedMemory, EmbedMemory
 from actors.metrics import Latencies
 from actors.settings import ModelProfile
 from events.duckdb_log import DuckDBLog

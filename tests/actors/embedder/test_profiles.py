@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from actors.embedder.profiles import EmbeddedProfile
-from actors.messages import EmbeddedMemory, EmbedMemory
+from actors.messages.embedder import EmbeddedMemory, EmbedMemory
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.spaces import SPACES
 from events.vocabulary import Modality

@@ -6,7 +6,8 @@ import pytest
 
 from actors.embedder import actor as embedder
 from actors.front.operations import Operations
-from actors.front.schemas import StoreMemory, parse
+from actors.front.parsing import parse
+from actors.front.schemas import StoreMemory
 from tests.actors.conftest import search, store
 
 pytestmark = pytest.mark.anyio

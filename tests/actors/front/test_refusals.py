@@ -9,7 +9,8 @@ from mcp.shared.exceptions import MCPError
 
 from actors.faults import InvalidParamsFault
 from actors.front.operations import Operations
-from actors.front.schemas import StoreMemory, parse
+from actors.front.parsing import parse
+from actors.front.schemas import StoreMemory
 from events.log import Envelope, LogCorruptError, LogError
 from events.memory_log import MemoryLog
 from tests.actors.conftest import Connect, store

@@ -9,7 +9,8 @@ import pytest
 
 from actors.base import resolve
 from actors.faults import NotFoundFault, StorageFault
-from actors.messages import Append, Appended, Declare, Describe, Read, ReadStatus, Replay
+from actors.messages.base import Appended
+from actors.messages.store import Append, Declare, Describe, Read, ReadStatus, Replay
 from actors.metrics import Latencies
 from actors.store.actor import Store
 from events.log import Envelope

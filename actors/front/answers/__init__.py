@@ -1,0 +1,1 @@
+"""What operations answer: values of the actors put into the seeds' words."""

@@ -1,0 +1,198 @@
+"""Answers about single memories: what was kept, and all that is known of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, assert_never
+
+from actors.front.embeddings import plain
+from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, Tokens
+from events.spaces import SPACES
+from events.vocabulary import MemoryRecalled, MemoryStored
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from actors.faults import Fault
+    from actors.messages.comparator import Edges
+    from events.log import Envelope
+    from events.vocabulary import Learning
+    from projections.catalog import Body, Entry
+
+EXCERPT = 2_000
+"""Characters of a memory that a search result shows at most; a window of the model has some 1,400."""
+
+MOST_SNAPSHOTS = 100
+"""Of a memory's evolution, the latest (facts 2.1)."""
+
+DIGITS = 4
+
+
+def rounded(value: float) -> float:
+    """Return a figure as an agent needs it."""
+    return round(value, DIGITS)
+
+
+def iso(moment: datetime | None) -> str | None:
+    """Return a time as ISO 8601."""
+    return moment.isoformat() if moment else None
+
+
+def body_of(entry: Entry) -> Body:
+    """Return what was stored; the caller knows that the memory isn't erased."""
+    if entry.body is None:
+        raise ValueError(f"{entry.id} has no body")
+    return entry.body
+
+
+def shown(entry: Entry, start: int = 0, end: int | None = None) -> dict[str, Any]:
+    """Return the text of a memory, or the part of it that is to be shown, and where it stands."""
+    body = body_of(entry)
+    text = body.text
+    end = len(text) if end is None else end
+    answer: dict[str, Any] = {"content": text[start : min(end, start + EXCERPT)]}
+    if len(answer["content"]) < len(text):
+        answer["excerpt"] = {"start": start, "end": start + len(answer["content"]), "of": len(text)}
+    answer |= {"createdAt": iso(body.created_at), "namespace": body.namespace}
+    if body.session is not None:
+        answer |= {"session": body.session, "position": body.position}
+    if body.tags:
+        answer["tags"] = list(body.tags)
+    return answer
+
+
+def alignment(entry: Entry) -> float | None:
+    """Return how well a memory serves the North Star, None while there is none."""
+    purpose = body_of(entry).purpose
+    return rounded(sum(purpose) / len(purpose)) if any(purpose) else None
+
+
+def kept(memory: UUID, stored: MemoryStored, milliseconds: float, twin: UUID | None) -> dict[str, Any]:
+    """Return what a store answers (seeds 001 and 004)."""
+    answer = {
+        "fingerprintId": str(memory),
+        "embedderCount": len(stored.fingerprint.embeddings),
+        "embeddingLatencyMs": round(milliseconds),
+        "createdAt": iso(stored.created_at),
+    }
+    return answer | ({"duplicate_of": str(twin)} if twin else {})
+
+
+def learning(taught: Learning) -> dict[str, float]:
+    """Return what a memory taught when it was stored (seed 004)."""
+    return {
+        "learningScore": taught.learning_score,
+        "entropy": taught.entropy,
+        "coherence": taught.coherence,
+        "surprise": taught.surprise,
+    }
+
+
+def injected(memory: UUID, stored: MemoryStored, twin: UUID | None) -> dict[str, Any]:
+    """Return what `memory/inject` answers: the memory space by space (seed 000)."""
+    answer = {
+        "memory_id": str(memory),
+        "embedders_generated": len(stored.fingerprint.embeddings),
+        "created_at": iso(stored.created_at),
+        "teleological_summary": {
+            space.key: {
+                **shape(stored.fingerprint[space.key]),
+                "quadrant": row.quadrant.value,
+                "entropy": rounded(stored.learning.delta_s[index]),
+                "coherence": rounded(stored.learning.delta_c[index]),
+                "alignment": rounded(stored.purpose[index]),
+            }
+            for index, (space, row) in enumerate(zip(SPACES, stored.johari, strict=True))
+        },
+    }
+    return answer | ({"duplicate_of": str(twin)} if twin else {})
+
+
+def item(
+    index: int, memory: UUID | None = None, *, twin: UUID | None = None, fault: Fault | None = None
+) -> dict[str, Any]:
+    """Return the report on one item of a batch: its id or its error."""
+    if fault is not None:
+        error = {"code": fault.code, "message": fault.message, "data": fault.data}
+        return {"index": index, "success": False, "error": error}
+    answer = {"index": index, "success": True, "memory_id": str(memory)}
+    return answer | ({"duplicate_of": str(twin)} if twin else {})
+
+
+def memory(
+    entry: Entry, envelope: Envelope, edges: Edges, life: Sequence[Envelope], *, include_embeddings: bool
+) -> dict[str, Any]:
+    """Return all that is known of one memory: what was stored, what became of it, and the shape of its embeddings."""
+    body, stored = body_of(entry), envelope.event
+    if not isinstance(stored, MemoryStored):
+        raise TypeError(f"event {envelope.seq} isn't a stored memory")
+    answer = {
+        "id": str(entry.id),
+        "content": body.text,
+        "contentHashHex": body.sha256.hex(),
+        "state": entry.state.value,
+        "createdAt": iso(body.created_at),
+        "storedAt": iso(entry.stored_at),
+        "lastUpdated": iso(life[-1].at),
+        "lastAccessed": iso(entry.last_accessed),
+        "accessCount": entry.access_count,
+        "namespace": body.namespace,
+        "session": body.session,
+        "position": body.position,
+        "modality": body.modality.value,
+        "importance": body.importance,
+        "tags": list(body.tags),
+        "rationale": body.rationale,
+        "memory_type": body.memory_type,
+        "metadata": body.metadata,
+        "links": [str(link.target) for link in edges.outgoing],
+        "linkedFrom": [str(link.source) for link in edges.incoming],
+        "purposeVector": list(body.purpose),
+        "thetaToNorthStar": rounded(sum(body.purpose) / len(body.purpose)),
+        "johari": {
+            space.key: {"quadrant": row.quadrant.value, "confidence": rounded(row.confidence)}
+            for space, row in zip(SPACES, body.johari, strict=True)
+        },
+        "johariDominant": [row.quadrant.value for row in body.johari],
+        "utl": {name: rounded(value) for name, value in learning(body.learning).items()},
+        "evolutionSnapshots": [_snapshot(body, envelope) for envelope in life if _evolves(envelope)][-MOST_SNAPSHOTS:],
+        "embeddings": {
+            space.key: {"kind": space.kind.value, **shape(stored.fingerprint[space.key])} for space in SPACES
+        },
+        "passages": len(body.passages),
+    }
+    if include_embeddings:
+        answer["vectors"] = {space.key: plain(stored.fingerprint[space.key]) for space in SPACES}
+    return answer
+
+
+def _evolves(envelope: Envelope) -> bool:
+    return isinstance(envelope.event, MemoryStored | MemoryRecalled)
+
+
+def _snapshot(body: Body, envelope: Envelope) -> dict[str, Any]:
+    """Return what a memory stood for when something happened to it (facts 2.1)."""
+    return {
+        "timestamp": iso(envelope.at),
+        "trigger": "Created" if isinstance(envelope.event, MemoryStored) else "Accessed",
+        "purpose": list(body.purpose),
+        "quadrant": body.johari[0].quadrant.value,
+    }
+
+
+def shape(embedding: Embedding) -> dict[str, Any]:
+    """Return how large an embedding is."""
+    match embedding:
+        case Dense():
+            return {"dimension": len(embedding.array)}
+        case Directed():
+            return {"dimension": len(embedding.as_cause), "vectors": ["cause", "effect"]}
+        case Sparse():
+            return {"active": len(embedding.ids)}
+        case Bits():
+            return {"bits": 8 * len(embedding.data)}
+        case Tokens():
+            return {"tokens": len(embedding.ids), "dimension": embedding.array.shape[1]}
+        case _:
+            assert_never(embedding)

@@ -1,0 +1,77 @@
+"""Answers about the store: what it holds, and what happened in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from actors import metrics
+from events.codec import decompress
+from events.vocabulary import (
+    MemoriesLinked,
+    MemoryErased,
+    MemoryForgotten,
+    MemoryRecalled,
+    MemoryRestored,
+    MemoryStored,
+    Shredded,
+)
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from actors.hub import Hub
+    from actors.messages.store import Status
+    from events.log import Envelope
+
+
+def status(state: Status, indexes: dict[str, int], hub: Hub) -> dict[str, Any]:
+    """Return what the store holds. Latencies are those of this process, or of the last that measured such work."""
+    latencies = metrics.load(hub.latency_file) | hub.latencies.summary()
+    declared = state.declared
+    return {
+        "folder": str(hub.folder),
+        "memories": {"live": state.live, "forgotten": state.forgotten, "erased": state.erased},
+        "namespaces": state.namespaces,
+        "indexes": indexes,
+        "log": {"position": state.head.seq, "hash": state.head.hash.hex()},
+        "profile": declared.profile if declared else None,
+        "spaces": msgspec.to_builtins(declared.spaces) if declared else [],
+        "latencies_ms": msgspec.to_builtins(dict(sorted(latencies.items()))),
+    }
+
+
+def happening(envelope: Envelope, memory: UUID) -> dict[str, Any]:
+    """Return one event of a memory's life in words."""
+    return {
+        "seq": envelope.seq,
+        "at": envelope.at.isoformat(),
+        "actor": envelope.actor,
+        "request": str(envelope.correlation_id),
+        "what": _words(envelope, memory),
+    }
+
+
+def _words(envelope: Envelope, memory: UUID) -> str:
+    match envelope.event:
+        case MemoryStored() as event:
+            size = len(decompress(event.content))
+            why = f", because: {event.rationale}" if event.rationale else ""
+            return f"stored {size} characters in {len(event.fingerprint.embeddings)} spaces as {event.modality}{why}"
+        case Shredded():
+            return "stored; its body can't be read any more"
+        case MemoriesLinked() as event if event.source == memory:
+            return f"linked to {', '.join(map(str, event.targets))} ({event.relation})"
+        case MemoriesLinked() as event:
+            return f"linked from {event.source} ({event.relation})"
+        case MemoryRecalled() as event:
+            return f"recalled as number {event.memories.index(memory) + 1} of {len(event.memories)} by a search"
+        case MemoryForgotten() as event:
+            return "forgotten" + (f", because: {event.reason}" if event.reason else "")
+        case MemoryRestored():
+            return "restored"
+        case MemoryErased() as event:
+            return "erased: its key was destroyed" + (f", because: {event.reason}" if event.reason else "")
+        case other:
+            raise ValueError(f"{type(other).__name__} doesn't touch a memory")

@@ -1,0 +1,301 @@
+"""Operations that find memories: the everyday search by five stages, and those that rank by exactly what was asked."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from time import perf_counter
+from typing import Any
+from uuid import UUID, uuid4
+
+from actors.comparator.pipeline import pool
+from actors.comparator.profiles import SEED_PROFILES, Weights, direction, subject
+from actors.faults import InvalidParamsFault
+from actors.front import embeddings, pages
+from actors.front.access import Access, Progress, silent
+from actors.front.answers import memories, searches
+from actors.front.fields import DEFAULT_NAMESPACE
+from actors.front.parsing import invalid, moment
+from actors.front.schemas import (
+    MemorySearch,
+    MemorySearchMultiPerspective,
+    SearchByPurpose,
+    SearchGraph,
+    SearchMulti,
+    SearchSingleSpace,
+    SearchWeightProfiles,
+)
+from actors.messages.comparator import Found, Rank, RankByPerspectives, RankByPurpose, Ranked, Search
+from actors.messages.embedder import EmbeddedQuery, EmbedQuery
+from actors.messages.store import Append
+from actors.settings import SearchProfile
+from events.fingerprint import Embedding
+from events.spaces import INDEX, SPACES
+from events.vocabulary import MemoryRecalled
+from projections.facets import Filter
+
+PRIMARY = 0.15
+"""A space that weighs more leads its profile (facts 8.2)."""
+
+
+class Finding(Access):
+    """Searching in thirteen spaces."""
+
+    async def search_graph(self, params: SearchGraph, progress: Progress = silent) -> dict[str, Any]:
+        """Find memories for a question by the five stages, page by page, within a budget of tokens."""
+        page = pages.read(params.cursor, params) if params.cursor else None
+        asked_at = moment(page.asked_at if page else params.asked_at, "asked_at")
+        wanted = Filter(
+            namespace=params.namespace,
+            session=params.session,
+            speaker=params.speaker,
+            modality=params.modality,
+            tags=params.tags,
+            since=moment(params.since, "since") if params.since else None,
+            until=moment(params.until, "until") if params.until else None,
+        )
+        await self.ready(progress)
+        start = perf_counter()
+        found: Found = await self.ask(
+            self.hub.comparator,
+            Search(
+                text=params.query,
+                embeddings=await self._question(params.query, asked_at, params.namespace, params.session),
+                profile=params.profile,
+                filter=wanted,
+                limit=params.top_k,
+                offset=page.offset if page else 0,
+                pool=page.pool if page else pool(params.top_k),
+                as_of=page.as_of if page else None,
+                min_similarity=params.min_similarity,
+                min_alignment=params.min_alignment,
+            ),
+        )
+        entries = await self.describe(*(hit.memory for hit in found.hits))
+        results = [
+            searches.result(hit, entry, explain=params.explain) for hit, entry in zip(found.hits, entries, strict=True)
+        ]
+        answer: dict[str, Any] = {"profile": found.profile.value}
+        if params.explain:
+            answer |= searches.explanation(found)
+        shown = results
+        if params.max_tokens is not None:
+            shown = pages.fit(results, params.max_tokens - pages.tokens(answer) - pages.FRAME)
+        if found.more or len(shown) < len(results):
+            following = pages.Page(
+                offset=(page.offset if page else 0) + len(shown),
+                pool=page.pool if page else pool(params.top_k),
+                as_of=page.as_of if page else found.stored,
+                asked_at=asked_at.isoformat(),
+                search=pages.search_of(params),
+            )
+            answer["next_cursor"] = pages.written(following)
+        self._recalled(params.query, [hit.memory for hit in found.hits[: len(shown)]])
+        return {"results": shown, "count": len(shown)} | answer | {"queryLatencyMs": _since(start)}
+
+    async def memory_search(self, params: MemorySearch, progress: Progress = silent) -> dict[str, Any]:
+        """Find memories by the five stages, with the score of every space (seed 000)."""
+        asked = {name: getattr(params, name) for name in params.__struct_fields__}
+        answer = await self.search_graph(SearchGraph(**asked, explain=True), progress)
+        return {name: answer[name] for name in ("results", "count", "profile", "queryLatencyMs")}
+
+    async def search_multi(self, params: SearchMulti, progress: Progress = silent) -> dict[str, Any]:
+        """Rank all memories by exactly the weights asked for, over the active spaces (seed 002)."""
+        asked_at = moment(params.asked_at, "asked_at")
+        await self.ready(progress)
+        start = perf_counter()
+        applied = _applied(params)
+        active = {SPACES[index].key for index in params.active_spaces or range(len(SPACES))}
+        weights = {key: weight for key, weight in applied.items() if key in active and weight > 0}
+        if isinstance(params.query, str):
+            query = await self._question(params.query, asked_at, params.namespace, params.session)
+            weights = {key: weight for key, weight in weights.items() if key in query}
+            if not weights:
+                raise _silent("active_spaces")
+        else:
+            query = self._given(params.query, weights)
+        found: Ranked = await self._ranked(
+            Rank(
+                embeddings=query,
+                weights=weights,
+                shown=tuple(query.keys() & active) if params.include_per_embedder_scores else (),
+                direction=direction(params.query) if isinstance(params.query, str) else None,
+                filter=Filter(namespace=params.namespace, session=params.session),
+                limit=params.top_k,
+                min_similarity=params.min_similarity,
+            )
+        )
+        entries = await self.describe(*(match.memory for match in found.matches))
+        if isinstance(params.query, str):
+            self._recalled(params.query, [match.memory for match in found.matches])
+        return {
+            "results": [
+                searches.weighed(
+                    match,
+                    entry,
+                    weights,
+                    scores=params.include_per_embedder_scores,
+                    alignment_too=params.include_purpose_alignment,
+                )
+                for match, entry in zip(found.matches, entries, strict=True)
+            ],
+            "query_metadata": {
+                "query_type_used": params.query_type.value,
+                "weights_applied": list(applied.values()),
+                "spaces_searched": len(weights),
+                "total_candidates_scanned": found.scanned,
+                "search_time_ms": _since(start),
+            },
+        }
+
+    async def search_single_space(self, params: SearchSingleSpace, progress: Progress = silent) -> dict[str, Any]:
+        """Rank all memories by one space alone (seed 002)."""
+        await self.ready(progress)
+        start = perf_counter()
+        space = SPACES[params.space_index]
+        if params.query is not None:
+            asked = await self._question(params.query, moment(None, "asked_at"), params.namespace, params.session)
+            if space.key not in asked:
+                raise _silent("space_index")
+            query = asked[space.key]
+        else:
+            query = embeddings.parsed(space, params.query_embedding, self.dimensions[space.key], "query_embedding")
+        found = await self._ranked(
+            Rank(
+                embeddings={space.key: query},
+                weights={space.key: 1.0},
+                direction=direction(params.query) if params.query is not None else None,
+                filter=Filter(namespace=params.namespace, session=params.session),
+                limit=params.top_k,
+                min_similarity=params.min_similarity,
+            )
+        )
+        entries = await self.describe(*(match.memory for match in found.matches))
+        return {
+            "results": [searches.match(match, entry) for match, entry in zip(found.matches, entries, strict=True)],
+            "space_index": params.space_index,
+            "space_name": space.key,
+            "total_candidates_scanned": found.scanned,
+            "search_time_ms": _since(start),
+        }
+
+    async def memory_search_multi_perspective(
+        self, params: MemorySearchMultiPerspective, progress: Progress = silent
+    ) -> dict[str, Any]:
+        """Fuse the rankings of several spaces by reciprocal rank (seed 000; facts 7.3)."""
+        await self.ready(progress)
+        start = perf_counter()
+        query = await self._question(params.query, moment(None, "asked_at"), params.namespace, params.session)
+        wanted = range(len(SPACES)) if params.perspectives is None else params.perspectives
+        keys = tuple(SPACES[index].key for index in wanted)
+        if params.perspectives is None:
+            keys = tuple(key for key in keys if key in query)
+        elif not all(key in query for key in keys):
+            raise _silent("perspectives")
+        found = await self._ranked(
+            RankByPerspectives(
+                embeddings=query,
+                keys=keys,
+                direction=direction(params.query),
+                filter=Filter(namespace=params.namespace, session=params.session),
+                limit=params.top_k,
+                min_similarity=params.min_similarity,
+                k=params.fusion_k,
+            )
+        )
+        entries = await self.describe(*(match.memory for match in found.matches))
+        self._recalled(params.query, [match.memory for match in found.matches])
+        return {
+            "results": [searches.fused(match, entry) for match, entry in zip(found.matches, entries, strict=True)],
+            "perspectives": [INDEX[key] for key in keys],
+            "fusionK": params.fusion_k,
+            "queryLatencyMs": _since(start),
+        }
+
+    async def search_by_purpose(self, params: SearchByPurpose, _progress: Progress = silent) -> dict[str, Any]:
+        """Rank memories by how near their purpose is to one, or to a memory's (seed 002)."""
+        await self.replayed()
+        start = perf_counter()
+        found = await self._ranked(
+            RankByPurpose(
+                purpose=params.purpose,
+                filter=Filter(namespace=params.namespace),
+                limit=params.top_k,
+                min_similarity=params.min_similarity,
+            )
+        )
+        entries = await self.describe(*(match.memory for match in found.matches))
+        return {
+            "results": [
+                searches.match(match, entry) | {"purpose_alignment": memories.alignment(entry)}
+                for match, entry in zip(found.matches, entries, strict=True)
+            ],
+            "total_candidates_scanned": found.scanned,
+            "search_time_ms": _since(start),
+        }
+
+    async def search_weight_profiles(
+        self, _params: SearchWeightProfiles, _progress: Progress = silent
+    ) -> dict[str, Any]:
+        """Return the weights of every profile, and the names of the spaces they stand for."""
+        return {
+            "profiles": [
+                {"query_type": profile.value, "weights": list(weights.values()), "primary_spaces": _primary(weights)}
+                for profile, weights in SEED_PROFILES.items()
+            ],
+            "spaces": [space.key for space in SPACES],
+        }
+
+    async def _question(
+        self, text: str, asked_at: datetime, namespace: str | None, session: str | None
+    ) -> dict[str, Embedding]:
+        """Embed a question in every space that it speaks to."""
+        embedded: EmbeddedQuery = await self.embed(
+            EmbedQuery(text=subject(text), at=asked_at, namespace=namespace or DEFAULT_NAMESPACE, session=session)
+        )
+        return embedded.embeddings
+
+    def _given(self, query: dict[str, Any], weights: Weights) -> dict[str, Embedding]:
+        """Read the embeddings that came with a query; every space that weighs anything needs one."""
+        given = query.get("embeddings")
+        if not isinstance(given, dict) or len(query) != 1:
+            raise invalid("query", 'a text, or an object {"embeddings": {e1_semantic: [...], ...}}')
+        for key in given:
+            if key not in INDEX:
+                raise invalid("query.embeddings", f"no space is called {key}")
+        if missing := [key for key in weights if key not in given]:
+            problem = f"{missing[0]} is missing; narrow active_spaces or give it"
+            raise invalid("query.embeddings", problem, missing=missing)
+        return {
+            key: embeddings.parsed(SPACES[INDEX[key]], value, self.dimensions[key], f"query.embeddings.{key}")
+            for key, value in given.items()
+        }
+
+    async def _ranked(self, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:
+        return await self.ask(self.hub.comparator, message)
+
+    def _recalled(self, query: str, memories: list[UUID]) -> None:
+        """Note in the log what an answer contained. Told, not asked: an answer never waits for this note."""
+        if memories:
+            event = MemoryRecalled(memories=tuple(memories), query_sha256=hashlib.sha256(query.encode()).digest())
+            self.hub.store.tell(Append(id=uuid4(), event=event, actor="front", correlation_id=uuid4()))
+
+
+def _applied(params: SearchMulti) -> Weights:
+    """Return the thirteen weights that a search asks for, as they were given or as the profile has them."""
+    if params.weights is not None:
+        return dict(zip(INDEX, params.weights, strict=True))
+    return SEED_PROFILES[SearchProfile(params.query_type.value)]
+
+
+def _silent(parameter: str) -> InvalidParamsFault:
+    """Return the fault for asking E4 alone what only a turn of a session can be asked."""
+    return invalid(parameter, "without a session a question has no place in the order of turns (E4): name its session")
+
+
+def _primary(weights: Weights) -> list[str]:
+    return [key for key, weight in weights.items() if weight > PRIMARY]
+
+
+def _since(start: float) -> float:
+    return round((perf_counter() - start) * 1e3, 2)

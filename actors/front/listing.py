@@ -1,0 +1,103 @@
+"""The tools as MCP lists them: schemas without a word that says nothing, since every conversation pays for the list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mcp_types as types
+import msgspec
+
+from actors.front.parsing import Params
+from actors.front.tools import TOOLS, Tool
+
+SPOKEN_LENGTH = 10_000
+"""Limits on the length of a text are listed from here on: nobody writes a longer name or question by chance.
+Shorter limits are named in the error of whoever exceeds them."""
+
+Schema = dict[str, Any]
+
+
+def listed() -> list[types.Tool]:
+    """Return the tools as MCP lists them."""
+    return [
+        types.Tool(
+            name=tool.name,
+            description=tool.description,
+            input_schema=input_schema(tool.params),
+            output_schema=output_schema(tool.returns),
+            annotations=_annotations(tool),
+        )
+        for tool in TOOLS
+    ]
+
+
+def input_schema(kind: type[Params]) -> Schema:
+    """Return the JSON Schema of an operation's arguments, with `"type": "object"` at the root as MCP requires.
+
+    What can be inferred is left out: titles, references, null for what may as well be left out, and short lengths.
+    """
+    (root,), components = msgspec.json.schema_components([kind])
+    return _compact(_component(root, components), components)
+
+
+def output_schema(returns: dict[str, str]) -> Schema:
+    """Return the JSON Schema of an answer: the types of the fields that every answer has; there may be more."""
+    return {"type": "object", "properties": {name: {"type": kind} for name, kind in returns.items()}}
+
+
+def _compact(schema: Schema, components: dict[str, Schema]) -> Schema:
+    """Return the same schema, references resolved, without what says nothing to an agent."""
+    if schema.get("default", ...) is None:
+        schema = _given(schema)
+    if "$ref" in schema:
+        schema = _component(schema, components) | {key: value for key, value in schema.items() if key != "$ref"}
+    compact = {key: value for key, value in schema.items() if not _says_nothing(key, value)}
+    if "enum" in compact:
+        compact = {"type": "string", **compact}
+    if "properties" in compact:
+        compact["properties"] = {name: _compact(of, components) for name, of in compact["properties"].items()}
+    if "items" in compact:
+        compact["items"] = _compact(compact["items"], components)
+    if "anyOf" in compact:
+        compact["anyOf"] = [_compact(of, components) for of in compact["anyOf"]]
+    return compact
+
+
+def _component(schema: Schema, components: dict[str, Schema]) -> Schema:
+    """Return what a reference stands for, without the docstring of its class."""
+    component = components[schema["$ref"].rpartition("/")[2]]
+    return {key: value for key, value in component.items() if key != "description"}
+
+
+def _given(schema: Schema) -> Schema:
+    """Return the schema of an optional parameter for when it is given; whoever has nothing to say leaves it out."""
+    rest = {key: value for key, value in schema.items() if key not in {"default", "anyOf"}}
+    others = [of for of in schema.get("anyOf", ()) if of != {"type": "null"}]
+    if len(others) == 1:
+        return others[0] | rest
+    return rest | ({"anyOf": others} if others else {})
+
+
+def _says_nothing(key: str, value: Any) -> bool:
+    match key:
+        case "title" | "minLength":
+            return True
+        case "maxLength":
+            return value < SPOKEN_LENGTH
+        case "minItems":
+            return value == 1
+        case "required":
+            return not value
+        case "default":  # what is off, nothing or empty when left out; seed 001 lists its empty list
+            return not value and value != ()
+        case _:
+            return False
+
+
+def _annotations(tool: Tool) -> types.ToolAnnotations:
+    """Return what a client may rely on, where it isn't what MCP assumes of a tool that says nothing."""
+    if tool.read_only:
+        return types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    return types.ToolAnnotations(
+        destructive_hint=tool.destructive, idempotent_hint=tool.idempotent or None, open_world_hint=False
+    )

@@ -1,0 +1,107 @@
+"""Pages of a search: where the next one starts, and how much of an answer fits into a budget of tokens."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import math
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from actors.front.parsing import invalid
+from actors.front.schemas import SearchGraph
+
+BYTES_PER_TOKEN = 3
+"""Of UTF-8 JSON: English has some 4 bytes a token, Chinese 3, identifiers and ids 2 to 3. What is counted is an
+estimate, rather high than low."""
+
+FRAME = 100
+"""Tokens of what stands around the results: count, cursor, latency and pulse."""
+
+_PAGING = {"cursor", "top_k", "max_tokens", "explain"}
+"""Parameters that may change from page to page."""
+
+
+LARGEST = 2**31
+"""Of the numbers in a cursor: whoever wrote a larger one, it wasn't a search."""
+
+
+class Page(msgspec.Struct, frozen=True, array_like=True):
+    """Where a page starts, and what must stay as it was on the first one for the pages to fit together."""
+
+    offset: Annotated[int, Meta(ge=0, le=LARGEST)]
+    pool: Annotated[int, Meta(ge=1, le=LARGEST)]
+    """Candidates that each way of recall names."""
+    as_of: Annotated[int, Meta(ge=0, le=LARGEST)]
+    """Memories that were stored when the first page was asked for."""
+    asked_at: str
+    search: bytes
+    """Which search it belongs to."""
+
+
+def search_of(params: SearchGraph) -> bytes:
+    """Return what tells a search from another one, whatever its page."""
+    asked = {name: value for name, value in msgspec.structs.asdict(params).items() if name not in _PAGING}
+    return hashlib.sha256(msgspec.json.encode(asked)).digest()[:8]
+
+
+def written(page: Page) -> str:
+    """Return the cursor of a page."""
+    return base64.urlsafe_b64encode(msgspec.msgpack.encode(page)).decode()
+
+
+def read(cursor: str, params: SearchGraph) -> Page:
+    """Return the page of a cursor.
+
+    Raises:
+        InvalidParamsFault: it isn't a cursor, or one of another search.
+    """
+    try:
+        page = msgspec.msgpack.decode(base64.b64decode(cursor, altchars=b"-_", validate=True), type=Page)
+    except (binascii.Error, ValueError, msgspec.DecodeError):
+        raise invalid("cursor", "not one that a search gave") from None
+    if page.search != search_of(params):
+        raise invalid("cursor", "it belongs to a search with other parameters")
+    return page
+
+
+def tokens(answer: Any) -> int:
+    """Return about how many tokens an answer takes in an agent's context, rather too many than too few."""
+    return math.ceil(len(json.dumps(answer, ensure_ascii=False).encode()) / BYTES_PER_TOKEN)
+
+
+def fit(results: list[dict[str, Any]], budget: int) -> list[dict[str, Any]]:
+    """Return the first results that fit into a budget of tokens together; if not even one does, its text is cut.
+
+    A cut result says so by `excerpt`: where its text starts and ends in the memory.
+    """
+    kept: list[dict[str, Any]] = []
+    for result in results:
+        left = budget - tokens(result) - 1  # the comma
+        if left < 0:
+            break
+        kept.append(result)
+        budget = left
+    if results and not kept:
+        kept = [_cut(results[0], budget)]
+    return kept
+
+
+def _cut(result: dict[str, Any], budget: int) -> dict[str, Any]:
+    """Shorten the text of a result until it fits, halving the error at each step; at least one character stays."""
+    text = result["content"]
+    excerpt = result.get("excerpt", {"start": 0, "of": len(text)})
+
+    def shown(length: int) -> dict[str, Any]:
+        end = excerpt["start"] + length
+        return result | {"content": text[:length], "excerpt": {**excerpt, "end": end}}
+
+    least, most = 1, len(text)
+    while least < most:
+        middle = (least + most + 1) // 2
+        least, most = (middle, most) if tokens(shown(middle)) <= budget else (least, middle - 1)
+    return shown(least)

@@ -1,0 +1,116 @@
+"""Arguments are parsed once, at the boundary, into frozen values; what is wrong with them is said by name and limit."""
+
+import json
+import math
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import msgspec
+
+from actors.faults import InvalidParamsFault
+
+
+class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The arguments of one operation."""
+
+    def check(self) -> None:
+        """Refuse what the types can't tell, with an `InvalidParamsFault`."""
+
+
+P = TypeVar("P", bound=Params)
+
+
+def parse(arguments: dict[str, Any], kind: type[P]) -> P:
+    """Parse the arguments of an operation, each named in snake_case or camelCase.
+
+    Raises:
+        InvalidParamsFault: with the parameter's name and its limit (-32602).
+    """
+    fields = kind.__struct_fields__
+    named = {(_snake(name) if _snake(name) in fields else name): value for name, value in arguments.items()}
+    if len(named) < len(arguments):
+        raise InvalidParamsFault("A parameter is given twice, in snake_case and in camelCase")
+    for field in msgspec.structs.fields(kind):
+        if field.required and field.name not in named:
+            raise InvalidParamsFault(f"Missing '{field.name}' parameter", parameter=field.name)
+    for name, value in named.items():
+        _check_json(value, name)
+    try:
+        params = msgspec.convert(named, kind)
+    except msgspec.ValidationError as error:
+        raise _named(error) from None
+    params.check()
+    return params
+
+
+def moment(value: str | None, parameter: str) -> datetime:
+    """Read an ISO 8601 time, in UTC; now for None.
+
+    Raises:
+        InvalidParamsFault: it isn't one, or lies outside the years 1 to 9999 once in UTC.
+    """
+    if value is None:
+        return datetime.now(UTC)
+    try:
+        parsed = datetime.fromisoformat(value)
+        return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        raise invalid(parameter, "not an ISO 8601 time") from None
+
+
+def invalid(parameter: str, problem: str, **data: Any) -> InvalidParamsFault:
+    """Return the fault that names a parameter and what is wrong with it."""
+    return InvalidParamsFault(f"Invalid '{parameter}': {problem}", parameter=parameter, **data)
+
+
+def check_text(value: str | None, parameter: str) -> None:
+    """Refuse a blank text, and one that no encoding can hold."""
+    if value is None:
+        return
+    if not value.strip():
+        raise InvalidParamsFault(f"{parameter.capitalize()} cannot be empty", parameter=parameter)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise invalid(parameter, "a lone surrogate is not text") from None
+
+
+def check_number(value: float, parameter: str) -> None:
+    """Refuse infinity, and what is no number."""
+    if not math.isfinite(value):
+        raise invalid(parameter, "not a finite number")
+
+
+def check_size(value: dict[str, Any], parameter: str, most: int) -> None:
+    """Refuse a JSON object that the log can't keep as it is: too large, or with numbers beyond 64 bits."""
+    try:
+        size = len(msgspec.msgpack.encode(value))
+    except (OverflowError, RecursionError, UnicodeEncodeError, TypeError) as error:
+        raise invalid(parameter, str(error)) from None
+    if size > most:
+        raise invalid(parameter, f"{size} bytes, at most {most}")
+
+
+def _check_json(value: Any, parameter: str) -> None:
+    """Refuse what Python takes for JSON and others don't: NaN and infinity, lone surrogates, endless nesting."""
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        raise invalid(parameter, "a lone surrogate is not text") from None
+    except ValueError:
+        raise invalid(parameter, "not a number, or an infinite one") from None
+    except RecursionError:
+        raise invalid(parameter, "nested too deep") from None
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+def _named(error: msgspec.ValidationError) -> InvalidParamsFault:
+    """Turn "Expected `float`, got `str` - at `$.importance`" into a sentence about the parameter."""
+    problem, at, path = str(error).rpartition(" - at `$.")
+    if not at:
+        return InvalidParamsFault(path)
+    parameter = path.rstrip("`")
+    return invalid(parameter, f"{problem[0].lower()}{problem[1:]}")

@@ -1,0 +1,215 @@
+"""Operations that keep, forget and bring back memories."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from functools import partial
+from itertools import groupby
+from typing import Any
+from uuid import UUID, uuid4
+
+import anyio
+
+from actors.faults import Fault, InvalidParamsFault, NotFoundFault, StorageFault
+from actors.front.access import Access, Progress, check_live, silent
+from actors.front.answers import memories
+from actors.front.parsing import invalid, moment, parse
+from actors.front.schemas import (
+    InjectContext,
+    MemoryDelete,
+    MemoryInject,
+    MemoryInjectBatch,
+    MemoryRestore,
+    StoreMemory,
+)
+from actors.messages.embedder import EmbeddedMemory, EmbedMemory
+from actors.messages.store import Append, FindContent, Read
+from actors.messages.workspace import Judge, Judgement
+from events.codec import compress
+from events.fingerprint import Fingerprint
+from events.log import Envelope
+from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, MemoryRestored, MemoryStored
+from projections.projection import State
+
+LINK_WEIGHT = 1.0
+"""Of an edge that an agent drew."""
+
+
+class Storing(Access):
+    """Keeping memories, and letting go of them."""
+
+    async def store_memory(self, params: StoreMemory, progress: Progress = silent) -> dict[str, Any]:
+        """Store a memory (seed 001); `duplicate_of` names the oldest live memory of the same content."""
+        return memories.kept(*await self._store(params, progress))
+
+    async def inject_context(self, params: InjectContext, progress: Progress = silent) -> dict[str, Any]:
+        """Store a memory and say what it taught (seed 004)."""
+        memory, stored, milliseconds, twin = await self._store(params, progress)
+        kept = memories.kept(memory, stored, milliseconds, twin)
+        return kept | {"rationale": params.rationale, "utl": memories.learning(stored.learning)}
+
+    async def memory_inject(self, params: MemoryInject, progress: Progress = silent) -> dict[str, Any]:
+        """Store a memory and summarise it space by space (seed 000)."""
+        memory, stored, _, twin = await self._store(params.kept(), progress)
+        return memories.injected(memory, stored, twin)
+
+    async def memory_inject_batch(self, params: MemoryInjectBatch, progress: Progress = silent) -> dict[str, Any]:
+        """Store up to 100 memories side by side; what is wrong with one is told of that one (seed 000).
+
+        Turns of one session are stored in their order, one after the other.
+        """
+        reports: list[dict[str, Any]] = [{}] * len(params.items)
+        sound: list[tuple[int, MemoryInject]] = []
+        for index, item in enumerate(params.items):
+            try:
+                sound.append((index, _item(item)))
+            except Fault as fault:
+                reports[index] = memories.item(index, fault=fault)
+        await self.ready(progress)
+        done = len(params.items) - len(sound)
+
+        async def keep(chain: list[tuple[int, MemoryInject]]) -> None:
+            nonlocal done
+            for index, one in chain:
+                try:
+                    memory, _, _, twin = await self._store(one.kept(), silent)
+                    reports[index] = memories.item(index, memory, twin=twin)
+                except Fault as fault:
+                    reports[index] = memories.item(index, fault=fault)
+                done += 1
+                await progress(done, len(params.items), "memories stored")
+
+        async with anyio.create_task_group() as group:
+            for chain in _chains(sound):
+                group.start_soon(keep, chain)
+        succeeded = sum(report["success"] for report in reports)
+        return {"succeeded": succeeded, "failed": len(reports) - succeeded, "results": reports}
+
+    async def memory_delete(self, params: MemoryDelete, _progress: Progress = silent) -> dict[str, Any]:
+        """Forget a memory, or erase it for good."""
+        await self.replayed()
+        (entry,) = await self.describe(params.id)
+        if entry.state is State.ERASED or (params.soft and entry.state is State.FORGOTTEN):
+            raise NotFoundFault(f"Memory is already {entry.state.value}: {params.id}", id=str(params.id))
+        await self.append((MemoryForgotten if params.soft else MemoryErased)(memory=params.id, reason=params.reason))
+        return {"fingerprintId": str(params.id), "deleted": True, "deleteType": "soft" if params.soft else "hard"}
+
+    async def memory_restore(self, params: MemoryRestore, _progress: Progress = silent) -> dict[str, Any]:
+        """Bring back a memory that was forgotten."""
+        await self.replayed()
+        (entry,) = await self.describe(params.id)
+        if entry.state is State.ERASED:
+            raise NotFoundFault(f"Memory was erased at {entry.state_since}: {params.id}", id=str(params.id))
+        if entry.state is State.LIVE:
+            raise invalid("id", f"memory {params.id} is not forgotten: there is nothing to restore", id=str(params.id))
+        await self.append(MemoryRestored(memory=params.id))
+        return {"fingerprintId": str(params.id), "restored": True}
+
+    async def _store(
+        self, params: StoreMemory | InjectContext, progress: Progress
+    ) -> tuple[UUID, MemoryStored, float, UUID | None]:
+        """Store a memory; return its id, what was stored, the milliseconds of its embedding and an equal memory."""
+        created_at = moment(params.created_at, "created_at")
+        await self.ready(progress)
+        linked = await self._fingerprints(params.link_to)
+        sha256 = hashlib.sha256(params.content.encode()).digest()
+        twin = await self.ask(self.hub.store, FindContent(sha256=sha256, namespace=params.namespace))
+        embedded: EmbeddedMemory = await self.embed(
+            EmbedMemory(
+                content=params.content,
+                modality=params.modality,
+                created_at=created_at,
+                namespace=params.namespace,
+                session=params.session,
+                linked=linked,
+                on_progress=_windows_told(progress),
+            )
+        )
+        judgement: Judgement = await self.ask(
+            self.hub.workspace,
+            Judge(content=params.content, fingerprint=embedded.fingerprint, namespace=params.namespace),
+        )
+        stored = MemoryStored(
+            content=compress(params.content),
+            sha256=sha256,
+            created_at=created_at,
+            fingerprint=embedded.fingerprint,
+            passages=embedded.passages,
+            namespace=params.namespace,
+            session=params.session,
+            position=embedded.position,
+            modality=params.modality,
+            importance=min(1.0, max(0.0, params.importance)),
+            tags=params.tags,
+            rationale=params.rationale,
+            memory_type=params.memory_type,
+            metadata=params.metadata,
+            purpose=judgement.purpose,
+            johari=judgement.johari,
+            learning=judgement.learning,
+        )
+        return await self._append(stored, params.link_to), stored, embedded.milliseconds, twin
+
+    async def _append(self, stored: MemoryStored, link_to: tuple[UUID, ...]) -> UUID:
+        """Append a memory with its links, and read it back by another way before anybody is told."""
+        memory = uuid4()
+        links = MemoriesLinked(source=memory, targets=link_to, relation="link_to", weight=LINK_WEIGHT)
+        await self.ask(
+            self.hub.store,
+            Append(
+                id=memory,
+                event=stored,
+                consequences=(links,) if link_to else (),
+                actor="front",
+                correlation_id=uuid4(),
+            ),
+        )
+        read: Envelope = await self.ask(self.hub.store, Read(memory=memory))
+        if read.event != stored:
+            raise StorageFault(f"Storage failed: verification of {memory} read something else than was written")
+        return memory
+
+    async def _fingerprints(self, memories: tuple[UUID, ...]) -> tuple[Fingerprint, ...]:
+        """Return the fingerprints of live memories; any other id is a `NotFoundFault`."""
+        if not memories:
+            return ()
+        for entry in await self.describe(*memories):
+            check_live(entry)
+        envelopes = [await self.ask(self.hub.store, Read(memory=memory)) for memory in memories]
+        return tuple(envelope.event.fingerprint for envelope in envelopes)
+
+
+def _item(item: Any) -> MemoryInject:
+    """Parse one item of a batch: a text, or an object."""
+    match item:
+        case str():
+            return parse({"content": item}, MemoryInject)
+        case dict():
+            return parse(item, MemoryInject)
+        case _:
+            raise InvalidParamsFault(f"An item is a text or an object, not {type(item).__name__}", parameter="items")
+
+
+def _chains(items: list[tuple[int, MemoryInject]]) -> list[list[tuple[int, MemoryInject]]]:
+    """Return what must be stored one after the other: the turns of a session; any other item stands alone."""
+
+    def chain(numbered: tuple[int, MemoryInject]) -> tuple[str, str, int]:
+        index, item = numbered
+        return (item.namespace, item.session or "", -1 if item.session else index)
+
+    return [list(group) for _, group in groupby(sorted(items, key=chain), key=chain)]
+
+
+def _windows_told(progress: Progress) -> Callable[[int, int], object]:
+    """Return a callback for the embedder's thread: it hands the news to this event loop and never waits for it."""
+    loop = asyncio.get_running_loop()
+    tasks: set[asyncio.Task[None]] = set()
+
+    def report(done: int, total: int) -> None:
+        task = loop.create_task(progress(done, total, "windows embedded"))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    return partial(loop.call_soon_threadsafe, report)

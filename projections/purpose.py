@@ -1,0 +1,56 @@
+"""What each memory serves: its alignment with the North Star, space by space (facts 2.2 and 3.1)."""
+
+import numpy as np
+import numpy.typing as npt
+
+from projections.arrays import Growing, Rows, Scores
+from projections.projection import digest_of
+
+
+class PurposeSpace:
+    """Purpose vectors by row, each entry in [-1, 1]; all zero while there is no North Star, NaN in an empty row."""
+
+    def __init__(self, width: int) -> None:
+        self._matrix = Growing(np.float32, width)
+
+    def __len__(self) -> int:
+        return len(self._matrix)
+
+    def append(self, purpose: npt.ArrayLike | None) -> None:
+        """Add the next row: a purpose vector, shape (width,), or nothing."""
+        self._matrix.append(np.full(self._matrix.array.shape[1], np.nan) if purpose is None else purpose)
+
+    def clear(self, row: int) -> None:
+        """Leave a row empty."""
+        self._matrix.array[row] = np.nan
+
+    def count(self) -> int:
+        """Return how many rows aren't empty."""
+        return int((~np.isnan(self._matrix.array[:, 0])).sum())
+
+    def at(self, row: int) -> npt.NDArray[np.float32]:
+        """Return the purpose vector of a row, shape (width,)."""
+        return self._matrix.array[row]
+
+    def alignments(self, rows: Rows) -> Scores:
+        """Return the alignment of these rows with the North Star: the mean of their purpose vectors, shape (rows,).
+
+        NaN where a vector is all zero: a memory that was never measured against a North Star isn't misaligned.
+        """
+        vectors = self._matrix.array[rows]
+        return np.where(vectors.any(axis=1), vectors.mean(axis=1), np.nan).astype(np.float32)
+
+    def cosine(self, purpose: npt.NDArray[np.floating], rows: Rows) -> Scores:
+        """Return the cosine in [-1, 1] of a purpose vector to those of these rows, shape (rows,).
+
+        NaN where either is all zero, as before there is a North Star: no purpose is like or unlike any other.
+        """
+        vectors = self._matrix.array[rows]
+        lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(purpose)
+        unlike = np.full(len(rows), np.nan, np.float32)
+        cosines = np.divide(vectors @ purpose.astype(np.float32), lengths, out=unlike, where=lengths > 0)
+        return np.clip(cosines, -1.0, 1.0).astype(np.float32)
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of all vectors."""
+        return digest_of(self._matrix.array)

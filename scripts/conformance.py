@@ -1,0 +1,287 @@
+"""The public MCP conformance suite and the official Inspector, run against our server.
+
+The suite reaches servers by URL only. It gets the very server that `context-graph serve` speaks over stdio, behind the
+SDK's streamable HTTP; what it finds out about HTTP itself is the SDK's merit. The Inspector starts the real command.
+"""
+
+import json
+import logging
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import anyio
+import uvicorn
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from actors.front.operations import Operations
+from actors.front.server import Front
+from actors.hub import opened
+
+SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
+"""The newest one published. 0.1.16, which a plain install brings, knows nothing of the second revision below."""
+
+INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
+
+REVISIONS = ("2025-11-25", "2026-07-28")
+"""The last revision with a handshake and the first without; the suite has a frozen list of scenarios for each."""
+
+ERAS = ("legacy", "modern")
+"""What the Inspector calls the same two."""
+
+COMMAND = str(Path(sys.executable).parent / "context-graph")
+
+CONTENT = "The boathouse key hangs behind the red canoe."
+
+SCHEMA_CHECK = "wire-schema-valid"
+"""The check that goes with every scenario: each message we sent is valid by the revision's JSON schema. It is never
+left out, and alone it says nothing about the scenario."""
+
+
+def _calls(tool: str) -> str:
+    return f"calls {tool}, a tool of the suite's own server"
+
+
+def _reads(uri: str) -> str:
+    return f"reads {uri}, a resource of the suite's own server"
+
+
+def _gets(prompt: str) -> str:
+    return f"gets {prompt}, a prompt of the suite's own server"
+
+
+NOT_APPLICABLE = {
+    "tools-call-simple-text": _calls("test_simple_text"),
+    "tools-call-image": _calls("test_image_content"),
+    "tools-call-audio": _calls("test_audio_content"),
+    "tools-call-embedded-resource": _calls("test_embedded_resource"),
+    "tools-call-mixed-content": _calls("test_multiple_content_types"),
+    "tools-call-error": _calls("test_error_handling"),
+    "tools-call-with-progress": _calls("test_tool_with_progress"),
+    "tools-call-with-logging": _calls("test_tool_with_logging"),
+    "tools-call-sampling": _calls("test_sampling"),
+    "tools-call-elicitation": _calls("test_elicitation"),
+    "elicitation-sep1034-defaults": _calls("test_elicitation_sep1034_defaults"),
+    "elicitation-sep1330-enums": _calls("test_elicitation_sep1330_enums"),
+    "json-schema-2020-12": "looks for json_schema_2020_12_tool, a tool of the suite's own server",
+    "server-sse-polling": _calls("test_reconnection"),
+    "http-custom-header-server-validation": "needs a tool with a parameter in an HTTP header; we serve stdio only",
+    "resources-read-text": _reads("test://static-text"),
+    "resources-read-binary": _reads("test://static-binary"),
+    "resources-templates-read": _reads("test://template/123/data"),
+    "prompts-get-simple": _gets("test_simple_prompt"),
+    "prompts-get-with-args": _gets("test_prompt_with_arguments"),
+    "prompts-get-embedded-resource": _gets("test_prompt_with_embedded_resource"),
+    "prompts-get-with-image": _gets("test_prompt_with_image"),
+    "completion-complete": "completes test_prompt_with_arguments; we do not offer completions",
+    "logging-set-level": "we do not offer logging, which 2026-07-28 deprecates",
+    "resources-subscribe": "subscribes to test://watched-resource; we do not offer subscriptions",
+    "resources-unsubscribe": "subscribes to test://watched-resource; we do not offer subscriptions",
+    "input-required-result-basic-elicitation": _calls("test_input_required_result_elicitation"),
+    "input-required-result-basic-sampling": _calls("test_input_required_result_sampling"),
+    "input-required-result-basic-list-roots": _calls("test_input_required_result_list_roots"),
+    "input-required-result-request-state": _calls("test_input_required_result_request_state"),
+    "input-required-result-multiple-input-requests": _calls("test_input_required_result_multiple_inputs"),
+    "input-required-result-multi-round": _calls("test_input_required_result_multi_round"),
+    "input-required-result-missing-input-response": _calls("test_input_required_result_elicitation"),
+    "input-required-result-non-tool-request": _gets("test_input_required_result_prompt"),
+    "input-required-result-result-type": _calls("test_input_required_result_elicitation"),
+    "input-required-result-tampered-state": _calls("test_input_required_result_tampered_state"),
+    "input-required-result-capability-check": _calls("test_input_required_result_capabilities"),
+    "input-required-result-ignore-extra-params": _calls("test_input_required_result_elicitation"),
+    "input-required-result-validate-input": _calls("test_input_required_result_elicitation"),
+} | dict.fromkeys(
+    (
+        "tasks-lifecycle",
+        "tasks-capability-negotiation",
+        "tasks-wire-fields",
+        "tasks-request-state-removal",
+        "tasks-mrtr-input",
+        "tasks-request-headers",
+        "tasks-dispatch-and-envelope",
+        "tasks-status-notifications",
+        "tasks-required-task-error",
+        "tasks-mrtr-composition",
+    ),
+    "we do not offer the tasks extension; calls tools of the suite's own server",
+)
+"""Scenarios that only a server with the suite's own tools, resources and prompts, or with a capability that we do not
+offer, can pass."""
+
+CHECKS_NOT_APPLICABLE = {
+    "sep-2575-server-rejects-undeclared-capability": _calls("test_missing_capability"),
+    "sep-2575-missing-capability-http-400": _calls("test_missing_capability"),
+    "sep-2575-http-server-no-independent-requests-on-stream": _calls("test_streaming_elicitation"),
+    "sep-2575-server-no-log-without-loglevel": _calls("test_logging_tool"),
+}
+"""The same for single checks of scenarios that apply: these pass in part."""
+
+
+class Verdict(StrEnum):
+    """What became of a scenario."""
+
+    PASSED = "passed"
+    IN_PART = "in part"
+    FAILED = "FAILED"
+    NOT_APPLICABLE = "not applicable"
+
+
+COLOURS = {
+    Verdict.PASSED: "green",
+    Verdict.IN_PART: "green",
+    Verdict.FAILED: "bold red",
+    Verdict.NOT_APPLICABLE: "dim",
+}
+
+
+def judged(scenario: str, checks: list[dict[str, Any]]) -> tuple[Verdict, list[str]]:
+    """Return what became of a scenario, and why. Stricter than the suite, which passes one that tested nothing.
+
+    Args:
+        scenario: Its name.
+        checks: The suite's findings, each with `id`, `status` and perhaps `errorMessage`.
+    """
+    left_out = [check for check in checks if scenario in NOT_APPLICABLE or check["id"] in CHECKS_NOT_APPLICABLE]
+    counted = [check for check in checks if check not in left_out or check["id"] == SCHEMA_CHECK]
+
+    def found(status: str) -> list[str]:
+        return [f"{check['id']}: {check.get('errorMessage', '')}" for check in counted if check["status"] == status]
+
+    if failures := found("FAILURE"):
+        return Verdict.FAILED, failures
+    if scenario in NOT_APPLICABLE:
+        return Verdict.NOT_APPLICABLE, [NOT_APPLICABLE[scenario]]
+    if not any(check["status"] == "SUCCESS" and check["id"] != SCHEMA_CHECK for check in counted):
+        return Verdict.FAILED, ["none of its checks was exercised"]
+    notes = [f"warning, {warning}" for warning in found("WARNING")]
+    if left_out:
+        notes += [f"without {check['id']}: {CHECKS_NOT_APPLICABLE[check['id']]}" for check in left_out]
+        return Verdict.IN_PART, notes
+    return Verdict.PASSED, notes
+
+
+def results(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return the checks of each scenario, from the folder that the suite wrote: server-SCENARIO-TIME/checks.json."""
+    return {
+        re.sub(r"^server-|-\d{4}-\d\d-\d\dT[\d-]+Z$", "", path.parent.name): json.loads(path.read_text("utf-8"))
+        for path in folder.glob("*/checks.json")
+    }
+
+
+async def findings(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """Serve an empty store over HTTP on a free port and run the suite against it, once for each revision.
+
+    Raises:
+        SystemExit: the suite did not come to its end.
+    """
+    listening = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
+    found = {}
+    with opened(folder / "store") as hub:
+        server = uvicorn.Server(
+            uvicorn.Config(Front(Operations(hub)).server().streamable_http_app(), log_level="error")
+        )
+        async with anyio.create_task_group() as group:
+            group.start_soon(server.serve, [listening])
+            for revision in REVISIONS:
+                out = folder / revision
+                run = await anyio.run_process(
+                    ["npx", "--yes", SUITE, "server", "--url", url, "--requirements", revision, "-o", str(out)],
+                    check=False,
+                    stderr=subprocess.STDOUT,
+                )
+                if b"=== SUMMARY ===" not in run.stdout:
+                    raise SystemExit(run.stdout.decode())
+                found[revision] = results(out)
+            server.should_exit = True
+    return found
+
+
+def reported(found: dict[str, dict[str, list[dict[str, Any]]]], out: Console) -> bool:
+    """Print what became of each scenario in each revision, and tell whether all that apply have passed."""
+    verdicts = {
+        revision: {scenario: judged(scenario, checks) for scenario, checks in scenarios.items()}
+        for revision, scenarios in found.items()
+    }
+    table = Table("scenario", *REVISIONS, "why", title=SUITE)
+    names = sorted({name for of_revision in verdicts.values() for name in of_revision})
+    for name in sorted(names, key=NOT_APPLICABLE.__contains__):
+        of_name = [verdicts[revision].get(name) for revision in REVISIONS]
+        why = dict.fromkeys(note for judgement in of_name if judgement for note in judgement[1])
+        cells = [f"[{COLOURS[judgement[0]]}]{judgement[0]}" if judgement else "–" for judgement in of_name]
+        table.add_row(name, *cells, escape("\n".join(why)))
+    out.print(table)
+    for revision, of_revision in verdicts.items():
+        counts = [sum(verdict == kind for verdict, _ in of_revision.values()) for kind in Verdict]
+        out.print(f"{revision}: " + ", ".join(f"{n} {kind}" for n, kind in zip(counts, Verdict, strict=True)))
+    gone = sorted(NOT_APPLICABLE.keys() - names)
+    if gone:
+        out.print(f"[bold red]The suite no longer has {', '.join(gone)}")
+    return not gone and all(
+        verdict is not Verdict.FAILED for of_revision in verdicts.values() for verdict, _ in of_revision.values()
+    )
+
+
+def inspected(era: str, folder: Path) -> Iterator[tuple[str, bool, str]]:
+    """Yield what the Inspector did with the real command, whether that went well, and what it saw."""
+
+    def ask(method: str, *arguments: str) -> dict[str, Any]:
+        inspector = ["npx", "--yes", INSPECTOR, "--cli", "--protocol-era", era, "--format", "json", "--method", method]
+        server = [COMMAND, "serve", "--standalone", "--data", str(folder)]
+        run = subprocess.run([*inspector, *arguments, "--", *server], capture_output=True, text=True, check=False)
+        answer = json.loads(run.stdout)["result"] if run.stdout.strip() else {}
+        refused = answer.get("isError")  # for which the Inspector also ends with a status other than 0
+        return answer if run.returncode == 0 or refused else {"failed": run.stderr.strip()[-300:]}
+
+    def call(tool: str, **arguments: Any) -> dict[str, Any]:
+        return ask("tools/call", "--tool-name", tool, "--tool-args-json", json.dumps(arguments))
+
+    def seen(answer: dict[str, Any]) -> str:
+        return answer.get("failed") or json.dumps(answer, ensure_ascii=False)
+
+    listed = ask("tools/list", "--strict")  # strict: fails if a tool's schema would trouble some client
+    yield "tools/list --strict", "tools" in listed, f"{len(listed.get('tools', ()))} tools {listed.get('failed', '')}"
+    stored = call("store_memory", content=CONTENT)
+    memory = stored.get("structuredContent", {}).get("fingerprintId")
+    yield "tools/call store_memory", memory is not None, memory or seen(stored)
+    found = call("search_graph", query="Where is the key to the boathouse?")
+    hits = [hit["fingerprintId"] for hit in found.get("structuredContent", {}).get("results", ())]
+    yield "tools/call search_graph", memory in hits, ", ".join(hits) or seen(found)
+    refused = call("store_memory", content="")
+    code = refused.get("structuredContent", {}).get("error", {}).get("code")
+    yield "tools/call store_memory, empty", code == -32602, str(code or seen(refused))
+    for kind in ("resources", "prompts"):
+        listed = ask(f"{kind}/list")
+        names = [one["name"] for one in listed.get(kind, ())]
+        yield f"{kind}/list", bool(names), ", ".join(names) or seen(listed)
+
+
+def main() -> None:
+    """Run both; end with status 1 unless everything that applies has passed."""
+    logging.basicConfig(level=logging.ERROR)  # the suite provokes warnings about foreign hosts
+    out = Console(highlight=False, soft_wrap=not sys.stdout.isatty(), width=None if sys.stdout.isatty() else 160)
+    with tempfile.TemporaryDirectory(prefix="context-graph-") as name:
+        folder = Path(name)
+        with out.status(f"{SUITE} (npx fetches it the first time)"):
+            found = anyio.run(findings, folder)
+        well = reported(found, out)
+        out.print(f"\n{INSPECTOR}, command line, stdio")
+        for era in ERAS:
+            for what, went_well, seen in inspected(era, folder / "inspected"):
+                well &= went_well
+                mark = "[green]passed[/]" if went_well else "[bold red]FAILED[/]"
+                out.print(f"  {era:7} {what:30} {mark}  ", end="")
+                out.print(seen, markup=False)
+    raise SystemExit(not well)
+
+
+if __name__ == "__main__":
+    main()

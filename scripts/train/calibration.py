@@ -1,0 +1,281 @@
+"""Fit what turns the raw similarities of each space into a scale that all share, on pairs that people have graded.
+
+    python -m scripts.train.calibration pairs.jsonl --data "SemEval STS 2012-2014" --licence "research use"
+
+Each line of the pairs has `text_a`, `text_b` and `score`, a mean grade on the scale of SemEval's semantic textual
+similarity (Agirre et al. 2012): 0 on different topics, 1 not equivalent but on the same topic, 2 sharing some details,
+3 roughly equivalent, 4 and 5 equivalent. All texts are embedded as memories without a session, stored at one moment,
+and compared as the product compares two memories. Two levels are taken in each space:
+
+- Unrelated, which becomes 0: what nine in ten random pairings of all texts stay below, so that two texts which have
+  nothing to do with each other score nothing. With their mean in its place half of them would score something, in E11,
+  whose scores are noisy, a tenth of them above .37. Pairs of grade 0 would set it too high: they were picked for the
+  words that they share, which the pairs of a store are not.
+- Half, which becomes .5: where people call half of the pairs related. Related is a grade of at least 1, the one border
+  on that scale which is about relatedness: beyond it the grades tell degrees of equivalence. The share of related pairs
+  rises with the score, so isotonic regression estimates it without assuming more. Its half point depends on how many
+  unrelated pairs there are among all, and neither the mix of a benchmark (nine in ten related) nor that of a store
+  (hardly any) says what a score alone is worth; so related and unrelated ones weigh the same. Of the unrelated, half
+  are those that people looked at, which look alike, and half random pairings, of which a store is full.
+
+The three temporal spaces say when, which nobody graded: there the inner product of two random moments or positions is
+0 on average by construction, so they keep their raw scores.
+
+The pair SYNTH-001, SYNTH-002 of seed 000 is no part of the fit, which refuses data that contain it; it is the check at
+the end. What it would get if related and unrelated meant something else is printed too, so that everyone sees how much
+hangs on these choices. Writes `calibration.json` and `calibration.txt`. Seeded; some two minutes on one core. SciPy,
+which comes with the development tools, is needed here and for E2 alone.
+"""
+
+import argparse
+import hashlib
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import isotonic_regression
+from scipy.stats import rankdata
+
+from actors.comparator.calibration import FILE, Calibration, Curve, Fit
+from actors.embedder import temporal
+from actors.embedder.profiles import EmbeddedProfile
+from actors.messages.embedder import EmbedMemory
+from actors.metrics import Latencies
+from events.codec import compress
+from events.fingerprint import Fingerprint
+from events.log import Envelope
+from events.spaces import SEMANTIC, SPACES, TEMPORAL
+from events.vocabulary import WIDTH, JohariRow, Learning, MemoryStored, Modality, SpacesDeclared
+from projections.arrays import Scores
+from projections.atlas import Atlas
+from projections.sessions import Sessions
+
+Float64 = npt.NDArray[np.float64]
+
+RELATED = 1.0
+"""The grade from which people call two texts related."""
+UNRELATED = 0.9
+"""The part of random pairings that becomes 0."""
+JUDGED = 0.5
+"""Of the unrelated pairs' weight, the part of those that people looked at; random pairings have the rest."""
+RANDOM_PAIRS = 20_000
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+SYNTH = ("The quick brown fox jumps over the lazy dog", "A fast auburn fox leaps above the sleepy hound")
+"""SYNTH-001 and SYNTH-002 of seed 000."""
+
+
+class Pair(msgspec.Struct):
+    """One line of the data."""
+
+    text_a: str
+    text_b: str
+    score: float
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """The raw scores of one space: of graded pairs with their grades, of random ones, and of the SYNTH pair (one)."""
+
+    graded: Scores
+    grades: Float64
+    random: Scores
+    synth: Scores
+
+
+def main() -> None:
+    """Read the arguments, measure, fit, check, and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pairs", type=Path)
+    parser.add_argument("--data", required=True, help="what the pairs are, for the provenance")
+    parser.add_argument("--licence", required=True)
+    parser.add_argument("--seed", type=int, default=13)
+    options = parser.parse_args()
+
+    raw = options.pairs.read_bytes()
+    pairs = msgspec.json.decode(b"[" + b",".join(raw.splitlines()) + b"]", type=list[Pair])
+    rng = np.random.default_rng(options.seed)
+    profile = EmbeddedProfile(Latencies())
+    declared = SpacesDeclared(profile=profile.name, spaces=profile.models)
+    samples = measure(profile, declared, pairs, rng)
+    curves = {
+        model.key: Curve(model.model, model.sha256, *levels(samples[model.key]))
+        if model.key in samples
+        else Curve(model.model, model.sha256, 0.0, 0.5)  # the straight line
+        for model in profile.models
+    }
+    provenance = {
+        "script": "scripts/train/calibration.py",
+        "arguments": {"seed": options.seed, "related": RELATED, "judged": JUDGED, "unrelated": UNRELATED},
+        "data": {options.data: options.licence},
+        "inputs": {"pairs": hashlib.sha256(raw).hexdigest()},
+        "figures": {
+            "graded pairs": len(pairs),
+            "related": sum(pair.score >= RELATED for pair in pairs),
+            "random pairs": RANDOM_PAIRS,
+            "mean of random moments or positions": chance(rng),
+        },
+        "unrelated": "raw score that nine in ten random pairings stay below",
+        "half": "where isotonic regression finds half of the pairs related, related and unrelated weighing the same",
+        "temporal spaces": "raw scores: two random moments or positions meet at 0 on average by construction",
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "python": platform.python_version(),
+    }
+    fit = Fit(provenance, curves)
+    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(fit), indent=2) + b"\n")
+    report = "\n".join([*table(fit, samples, Calibration.of(declared)), "", *definitions(samples)])
+    print(report)
+    FILE.with_suffix(".txt").write_text(report + "\n", "utf-8")
+
+
+def measure(
+    profile: EmbeddedProfile, declared: SpacesDeclared, pairs: Sequence[Pair], rng: np.random.Generator
+) -> dict[str, Sample]:
+    """Embed and compare all pairs in the spaces that say what a text is about; SYNTH among the pairs is an error."""
+    rows = {
+        text: row for row, text in enumerate(dict.fromkeys(t for pair in pairs for t in (pair.text_a, pair.text_b)))
+    }
+    if rows.keys() & set(SYNTH):
+        raise ValueError("the pair of the check must not be among the data")
+    atlas = Atlas.of(declared)
+    for row, text in enumerate([*rows, *SYNTH]):
+        atlas.apply(stored(row, text, embed(profile, text)))
+    first = rng.integers(0, len(rows), RANDOM_PAIRS)
+    second = (first + rng.integers(1, len(rows), RANDOM_PAIRS)) % len(rows)  # never a text with itself
+    ends = np.array([(rows[pair.text_a], rows[pair.text_b]) for pair in pairs])
+    ends = np.concatenate([ends, np.stack([first, second], axis=1), [[len(rows), len(rows) + 1]]])
+    grades = np.array([pair.score for pair in pairs])
+    samples = {}
+    for key in SEMANTIC:
+        scores = np.concatenate(
+            [atlas.scores(key, atlas.embedding(key, a), np.array([b]), symmetric=True) for a, b in ends.tolist()]
+        )
+        samples[key] = Sample(scores[: len(pairs)], grades, scores[len(pairs) : -1], scores[-1:])
+    return samples
+
+
+def embed(profile: EmbeddedProfile, text: str) -> Fingerprint:
+    """Return the embeddings of a memory without a session."""
+    request = EmbedMemory(content=text, modality=Modality.TEXT, created_at=NOON, namespace="calibration")
+    plan = profile.memory(request, Sessions())
+    rows = next(plan)
+    while True:
+        try:
+            rows = plan.send(profile.forward(rows) if rows else [])
+        except StopIteration as done:
+            return done.value.fingerprint
+
+
+def stored(row: int, text: str, fingerprint: Fingerprint) -> Envelope:
+    """Wrap a text as the log would tell of it; what doesn't bear on similarity is left at nothing."""
+    none = (0.0,) * WIDTH
+    memory = MemoryStored(
+        content=compress(text),
+        sha256=hashlib.sha256(text.encode()).digest(),
+        created_at=NOON,
+        fingerprint=fingerprint,
+        namespace="calibration",
+        purpose=none,
+        johari=(JohariRow((0.25, 0.25, 0.25, 0.25), 0.0),) * WIDTH,
+        learning=Learning(0.0, 0.0, 0.0, 1.0, 0.0, 0.0, none, none),
+    )
+    number = UUID(int=row)
+    return Envelope(seq=row + 1, id=number, at=NOON, actor="calibration", correlation_id=number, event=memory)
+
+
+def levels(sample: Sample, related: float = RELATED, judged: float = JUDGED) -> tuple[float, float]:
+    """Return the raw score of unrelated texts, and the one at which people call half of the pairs related.
+
+    Args:
+        sample: The scores of one space.
+        related: The least grade of a related pair.
+        judged: The part of the unrelated pairs' weight that graded ones have.
+    """
+    yes = sample.grades >= related
+    weights = np.concatenate(
+        [
+            np.where(yes, 1 / yes.sum(), judged / (~yes).sum()),
+            np.full(len(sample.random), (1 - judged) / len(sample.random)),
+        ]
+    )
+    yes = np.concatenate([yes, np.zeros(len(sample.random), np.bool_)])
+    half = half_point(np.concatenate([sample.graded, sample.random]), yes, weights)
+    return round(float(np.quantile(sample.random, UNRELATED)), 4), round(half, 4)
+
+
+def half_point(scores: Scores, yes: npt.NDArray[np.bool_], weights: Float64) -> float:
+    """Return the score at which the rising weighted share of `yes` passes one half; all have one shape, (pairs,).
+
+    A share that is never below one half, or never reaches it, is a ValueError.
+    """
+    counted = weights > 0
+    values, place = np.unique(scores[counted], return_inverse=True)
+    weight = np.bincount(place, weights[counted])
+    share = np.bincount(place, weights[counted] * yes[counted]) / weight
+    reached = int(np.searchsorted(isotonic_regression(share, weights=weight).x, 0.5))
+    if not 0 < reached < len(values):
+        raise ValueError("the share of related pairs doesn't pass one half")
+    return float(values[reached - 1 : reached + 1].mean())
+
+
+def chance(rng: np.random.Generator) -> dict[str, float]:
+    """Return the mean inner products of two random moments within five years, and of two positions below 100,000."""
+    moments = [NOON + timedelta(days=day) for day in rng.uniform(0, 5 * 365.25, 2_000)]
+    vectors = {
+        "e2_temporal_recent": [temporal.recency(moment) for moment in moments],
+        "e3_temporal_periodic": [temporal.periodicity(moment) for moment in moments],
+        "e4_temporal_positional": [temporal.order(position) for position in rng.integers(0, 100_000, 2_000).tolist()],
+    }
+    count = len(moments)
+    return {
+        key: round((float(np.square(np.sum(each, axis=0)).sum()) - count) / (count * (count - 1)), 4)
+        for key, each in vectors.items()
+    }
+
+
+def table(fit: Fit, samples: dict[str, Sample], calibration: Calibration) -> list[str]:
+    """Return a line for each space with its levels, and how its raw score and people agree (Spearman), then SYNTH."""
+    lines = [f"{'space':24} {'model':50} unrelated  half exponent people  pairs   SYNTH raw calibrated"]
+    synth = []
+    for space in SPACES:
+        curve, sample = fit.spaces[space.key], samples.get(space.key)
+        raw = np.ones(1, np.float32) if sample is None else sample.synth  # both at one moment
+        synth.append(float(calibration.apply(space.key, raw)[0]))
+        people = "     -      -" if sample is None else f"{_agreement(sample):6.3f} {len(sample.graded):6}"
+        lines.append(
+            f"{space.key:24} {curve.model:50} {curve.unrelated:9.4f} {curve.half:.3f} {curve.exponent:8.3f} "
+            f"{people}       {raw[0]:.3f}      {synth[-1]:.3f}"
+        )
+    return [*lines, f"SYNTH-001 and SYNTH-002 overall, mean of {len(synth)}: {np.mean(synth):.3f}"]
+
+
+def definitions(samples: dict[str, Sample]) -> list[str]:
+    """Return what the SYNTH pair would get if related and unrelated meant something else."""
+    lines = [
+        "The SYNTH pair under other definitions, * the shipped one",
+        "related from  judged     E1     E6    E12  overall",
+    ]
+    for related in (1.0, 2.0, 3.0):
+        for judged in (1.0, 0.75, JUDGED, 0.25, 0.0):
+            synth = {
+                key: float(Curve("", "", *levels(sample, related, judged))(sample.synth)[0])
+                for key, sample in samples.items()
+            }
+            overall = (len(TEMPORAL) + sum(synth.values())) / WIDTH
+            mark = "*" if (related, judged) == (RELATED, JUDGED) else " "
+            lines.append(
+                f"{mark} grade {related:.0f}    {judged:9.2f}  {synth['e1_semantic']:.3f}  {synth['e6_sparse']:.3f}  "
+                f"{synth['e12_late_interaction']:.3f}    {overall:.3f}"
+            )
+    return lines
+
+
+def _agreement(sample: Sample) -> float:
+    return float(np.corrcoef(rankdata(sample.graded), rankdata(sample.grades))[0, 1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,314 @@
+"""The five stages: each looks only at what the one before it let through, and pages fit together."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.comparator import pipeline
+from actors.comparator.calibration import Calibration
+from actors.messages.comparator import Found, Search
+from actors.settings import SearchProfile
+from events.fingerprint import Dense, Directed, Sparse
+from events.vocabulary import MemoryStored
+from projections.arrays import Rows
+from projections.atlas import Atlas
+from projections.facets import Filter
+from tests.actors.comparator.likeness import KEYS, QUESTION, atlas_of, memory, query, varied, with_embedding
+from tests.projections.history import memory_id
+
+RAW = Calibration({})
+MEANING, LATE = "e1_semantic", "e12_late_interaction"
+ASKED = QUESTION.take(MEANING, Dense).array
+STAGES = ["sparse recall", "prefix recall", "fusion", "alignment", "late interaction", "context", "explanation"]
+
+
+def found(atlas: Atlas, **overrides: Any) -> Found:
+    fields: dict[str, Any] = {
+        "text": "the tide",
+        "embeddings": query(),
+        "profile": SearchProfile.BALANCED,
+        "filter": Filter(),
+        "limit": 10,
+        "pool": pipeline.RECALL,
+        **overrides,
+    }
+    return pipeline.search(atlas, RAW, Search(**fields))
+
+
+def rows_of(atlas: Atlas, answer: Found) -> list[int]:
+    return [atlas.row_of(hit.memory) for hit in answer.hits]
+
+
+@cache
+def atlas() -> Atlas:
+    return atlas_of(varied(400))
+
+
+# ── stage 2 ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@cache
+def crowded() -> Atlas:
+    """Five of my memories, which mean less like the question than each of three hundred in the crowd."""
+    crowd = [memory({MEANING: 0.7}, seed, namespace="crowd") for seed in range(300)]
+    mine = [memory({MEANING: 0.1 + 0.05 * seed}, 1_000 + seed, namespace="mine") for seed in range(5)]
+    return atlas_of([*crowd[:150], *mine, *crowd[150:]])
+
+
+MINE = [154, 153, 152, 151, 150]
+"""The nearest first."""
+
+
+def test_stage_2_finds_what_a_global_search_that_is_filtered_afterwards_would_lose():
+    atlas = crowded()
+    eligible, everything = atlas.facets.eligible(Filter(namespace="mine")), atlas.facets.eligible(Filter())
+    inside = atlas.recall_prefix(ASKED, pipeline.RECALL, eligible)
+    afterwards = atlas.recall_prefix(ASKED, pipeline.RECALL, everything)
+    assert inside.tolist() == MINE
+    assert [row for row in afterwards.tolist() if eligible[row]] == []
+    for key in pipeline.WORDS:
+        named = atlas.recall_sparse(key, QUESTION.take(key, Sparse), pipeline.RECALL, eligible)
+        assert eligible[named].all()
+
+
+def test_a_search_in_a_small_namespace_finds_it_whole_whatever_else_is_stored():
+    assert rows_of(crowded(), found(crowded(), filter=Filter(namespace="mine"))) != []
+    assert sorted(rows_of(crowded(), found(crowded(), filter=Filter(namespace="mine")))) == sorted(MINE)
+
+
+# ── stage 4 ─────────────────────────────────────────────────────────────────────────────────────────
+
+ALIGNED, ASKEW, UNMEASURED = (0.9,) * len(KEYS), (0.1,) * len(KEYS), (0.0,) * len(KEYS)
+
+
+def purposed(*kinds: tuple[float, tuple[float, ...]]) -> Atlas:
+    return atlas_of(
+        memory({MEANING: likeness}, seed, purpose=purpose) for seed, (likeness, purpose) in enumerate(kinds)
+    )
+
+
+def test_stage_4_drops_candidates_and_brings_in_nothing():
+    near, far = 0.8, 0.2
+    atlas = purposed((near, ALIGNED), (near, ASKEW), (near, UNMEASURED), *[(far, ALIGNED)] * 20)
+    everything = found(atlas, pool=3, limit=30)
+    aligned = found(atlas, pool=3, limit=30, min_alignment=0.5)
+    assert sorted(rows_of(atlas, everything)) == [0, 1, 2]
+    assert sorted(rows_of(atlas, aligned)) == [0, 2]
+    best_aligned = np.argsort(-atlas.purposes.alignments(np.arange(len(atlas))), kind="stable")[:3]
+    assert not {1, 2} & {*best_aligned.tolist()}, "a global search by alignment would have named others"
+
+
+def test_stage_4_asks_for_the_alignment_of_candidates_alone(monkeypatch: pytest.MonkeyPatch):
+    atlas = purposed(*[(0.8, ALIGNED)] * 3, *[(0.2, ALIGNED)] * 20)
+    asked: list[int] = []
+    alignments = atlas.purposes.alignments
+    monkeypatch.setattr(atlas.purposes, "alignments", lambda rows: (asked.extend(rows.tolist()), alignments(rows))[1])
+    found(atlas, pool=3, min_alignment=0.5)
+    assert {*asked} == {0, 1, 2}
+
+
+def test_stage_4_is_skipped_unless_an_alignment_is_asked_for():
+    atlas = purposed((0.8, ALIGNED), (0.7, ASKEW))
+    skipped = {asked: found(atlas, min_alignment=asked).stages[3].skipped for asked in (None, -1.0, 0.5)}
+    assert skipped == {None: True, -1.0: False, 0.5: False}
+    assert rows_of(atlas, found(atlas)) == rows_of(atlas, found(atlas, min_alignment=-1.0))
+
+
+def test_where_nothing_is_aligned_nothing_is_found():
+    answer = found(purposed((0.8, ASKEW), (0.7, ASKEW)), min_alignment=0.9)
+    assert answer.hits == ()
+    assert not answer.more
+
+
+def test_stage_4_also_keeps_out_the_neighbouring_turns_that_serve_the_north_star_less():
+    turns = [
+        memory({MEANING: likeness}, seed, session="talk", position=seed, purpose=purpose, namespace=namespace)
+        for seed, (likeness, purpose, namespace) in enumerate(
+            [(0.0, ALIGNED, "a"), (0.0, ASKEW, "a"), (0.9, ALIGNED, "a"), (0.0, UNMEASURED, "a"), (0.0, ALIGNED, "b")]
+        )
+    ]
+    atlas = atlas_of(turns)
+    assert sorted(rows_of(atlas, found(atlas, pool=1, filter=Filter(namespace="a")))) == [0, 1, 2, 3]
+    assert sorted(rows_of(atlas, found(atlas, pool=1, filter=Filter(namespace="a"), min_alignment=0.5))) == [0, 2, 3]
+    assert sorted(rows_of(atlas, found(atlas, pool=1, as_of=3))) == [0, 1, 2]
+
+
+# ── which rows each stage reads ─────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("asked", [None, 0.0])
+def test_every_space_reads_the_candidates_and_late_interaction_those_that_are_left(
+    monkeypatch: pytest.MonkeyPatch, asked: float | None
+):
+    fresh, read = atlas_of(varied(400)), dict[str, list[Rows]]()
+    relevance = fresh.relevance
+
+    def watched(key: str, embedding: Any, rows: Rows, **others: Any) -> Any:
+        read.setdefault(key, []).append(rows)
+        return relevance(key, embedding, rows, **others)
+
+    monkeypatch.setattr(fresh, "relevance", watched)
+    monkeypatch.setattr(pipeline, "KEPT", 20)
+    answer = found(fresh, pool=40, min_alignment=asked)
+    counts = {stage.name: stage.candidates for stage in answer.stages}
+    named = np.unique(
+        np.concatenate([rows for _, rows in pipeline.recall(fresh, query(), fresh.facets.live, 40, None)])
+    )
+    assert read.keys() == {*KEYS}
+    for key in KEYS:
+        first = read[key][0]
+        if key == LATE:
+            assert len(first) == counts["alignment"] == counts["late interaction"] <= counts["fusion"] == 40
+            assert {*first.tolist()} < {*named.tolist()}
+        else:
+            assert first.tolist() == named.tolist()
+            assert len(first) == counts["prefix recall"] > counts["fusion"]
+        assert all(len(more) == 0 for more in read[key][1:]), "there are no sessions whose turns could join"
+    assert {*rows_of(fresh, answer)} <= {*read[LATE][0].tolist()}
+
+
+def test_the_stages_tell_in_order_how_many_they_let_through_and_how_long_they_took():
+    answer = found(atlas(), min_alignment=0.05)
+    counts = [stage.candidates for stage in answer.stages]
+    assert [stage.name for stage in answer.stages] == STAGES
+    assert counts[0] < counts[1] < len(atlas()), "both ways of recall name candidates, and stage 2 adds to those of 1"
+    assert counts[1] >= counts[2] > counts[3] == counts[4] == counts[5] > counts[6] == 10
+    assert all(stage.milliseconds > 0 for stage in answer.stages)
+
+
+def test_a_question_for_causes_recalls_by_causes_too():
+    answer = found(atlas(), text="why is the tide high")
+    assert [stage.name for stage in answer.stages] == [*STAGES[:2], "causal recall", *STAGES[2:]]
+
+
+def test_what_only_causes_name_is_found_only_by_a_question_for_them():
+    memories = [memory({MEANING: 0.5}, seed) for seed in range(10)]
+    asked = QUESTION.take("e5_causal", Directed)
+    causes = with_embedding(memory({}, 99), "e5_causal", Directed(cause=asked.effect, effect=asked.cause))
+    atlas = atlas_of([*memories, causes])
+    answers = {text: rows_of(atlas, found(atlas, text=text, pool=5)) for text in ("the tide", "why the tide")}
+    assert 10 not in answers["the tide"]
+    assert 10 in answers["why the tide"]
+
+
+@pytest.mark.parametrize("wanted", [{}, {"filter": Filter(namespace="nobody's")}, {"min_alignment": 0.5}, {"as_of": 0}])
+@pytest.mark.parametrize("rows", [0, 3])
+def test_a_search_that_can_find_nothing_says_so(rows: int, wanted: dict[str, Any]):
+    atlas = atlas_of(varied(rows))
+    if not rows or wanted.keys() & {"filter", "as_of"}:
+        answer = found(atlas, **wanted)
+        assert answer.hits == ()
+        assert not answer.more
+        assert answer.stored == rows
+        assert {stage.candidates for stage in answer.stages} == {0}
+
+
+# ── pages ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def pages(limit: int, **overrides: Any) -> list[Found]:
+    answers = [found(atlas(), limit=limit, **overrides)]
+    while answers[-1].more:
+        answers.append(found(atlas(), limit=limit, offset=limit * len(answers), **overrides))
+    return answers
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    limit=st.integers(3, 80),
+    pool=st.sampled_from([10, 60, 128]),
+    least=st.sampled_from([0.0, 0.45, 0.6, 0.99]),
+    as_of=st.sampled_from([None, 37, 400]),
+)
+def test_pages_put_together_are_the_one_long_page(limit: int, pool: int, least: float, as_of: int | None):
+    fixed = {"pool": pool, "min_similarity": least, "as_of": as_of}
+    whole = found(atlas(), limit=1_000, **fixed)
+    assert not whole.more
+    answers = pages(limit, **fixed)
+    hits = [hit for answer in answers for hit in answer.hits]
+    assert [(hit.memory, hit.score) for hit in hits] == [(hit.memory, hit.score) for hit in whole.hits]
+    assert [hit.similarity for hit in hits] == pytest.approx([hit.similarity for hit in whole.hits])
+    assert all(len(answer.hits) == limit for answer in answers[:-1])
+    assert all(hit.similarity >= least for hit in whole.hits)
+
+
+@pytest.mark.parametrize("least", [0.0, 0.5])
+def test_there_is_more_as_long_as_another_page_would_hold_something(least: float):
+    everything = len(found(atlas(), limit=1_000, min_similarity=least).hits)
+    assert everything > 10
+    more = {
+        (limit, offset): found(atlas(), limit=limit, offset=offset, min_similarity=least).more
+        for limit, offset in (
+            (everything, 0),
+            (everything - 1, 0),
+            (everything - 5, 5),
+            (everything - 6, 5),
+            (3, 9_999),
+        )
+    }
+    assert list(more.values()) == [False, True, False, True, False]
+
+
+def test_a_page_past_the_last_is_empty():
+    assert found(atlas(), offset=5_000).hits == found(atlas(), offset=5_000, min_similarity=0.2).hits == ()
+
+
+def test_a_threshold_leaves_out_and_keeps_the_order():
+    everything = found(atlas(), limit=1_000).hits
+    least = sorted(hit.similarity for hit in everything)[len(everything) // 2]
+    kept = found(atlas(), limit=1_000, min_similarity=least).hits
+    assert kept == tuple(hit for hit in everything if hit.similarity >= least)
+    assert 0 < len(kept) < len(everything)
+
+
+def test_memories_that_were_stored_later_stay_out_of_the_pages_that_follow():
+    answer = found(atlas(), as_of=50, limit=1_000)
+    assert rows_of(atlas(), answer)
+    assert max(rows_of(atlas(), answer)) < 50
+    assert answer.stored == len(atlas())
+    assert max(rows_of(atlas(), found(atlas(), limit=1_000))) >= 50
+
+
+# ── ranking ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def only(key: str, likeness: float, seed: int) -> MemoryStored:
+    return memory({key: likeness}, seed, otherwise=0.4)
+
+
+@pytest.mark.parametrize(
+    ("profile", "favoured"),
+    [
+        (SearchProfile.SEMANTIC_SEARCH, MEANING),
+        (SearchProfile.CAUSAL_REASONING, "e5_causal"),
+        (SearchProfile.CODE_SEARCH, "e7_code"),
+        (SearchProfile.FACT_CHECKING, "e11_entity"),
+    ],
+)
+def test_a_profile_puts_first_what_its_leading_space_likes(profile: SearchProfile, favoured: str):
+    leading = (MEANING, "e5_causal", "e7_code", "e11_entity")
+    atlas = atlas_of(only(key, 0.95, seed) for seed, key in enumerate(leading))
+    answer = found(atlas, profile=profile)
+    assert leading[rows_of(atlas, answer)[0]] == favoured
+    assert next(iter(answer.hits[0].spaces)) == favoured
+
+
+def test_a_hit_is_what_its_spaces_and_its_neighbours_add_up_to():
+    turns = [memory({}, seed, otherwise=0.1 * seed, session="talk", position=seed) for seed in range(9)]
+    hits = found(atlas_of(turns)).hits
+    assert any(hit.context > 0 for hit in hits)
+    for hit in hits:
+        assert hit.score == pytest.approx(sum(space.contribution for space in hit.spaces.values()) + hit.context)
+        assert 0 <= hit.similarity <= 1
+        assert hit.spaces.keys() == {*KEYS}
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_a_single_candidate_is_found_though_nothing_tells_it_apart():
+    (hit,) = found(atlas_of([memory({MEANING: 0.9}, 0)])).hits
+    assert hit.memory == memory_id(1)
+    assert hit.similarity > 0

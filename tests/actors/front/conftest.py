@@ -1,0 +1,46 @@
+"""Every operation can be called in two ways: as a tool, and as a plain JSON-RPC method."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from actors.front.operations import Operations
+from actors.front.tools import BY_NAME
+from tests.actors.conftest import Agent, Connect
+
+
+class Way:
+    """One of the two ways, by the name of the tool."""
+
+    def __init__(self, agent: Agent, *, as_method: bool) -> None:
+        self.agent = agent
+        self._as_method = as_method
+
+    async def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """Call an operation that is expected to succeed."""
+        if self._as_method:
+            return await self.agent.request(BY_NAME[tool].method, **arguments)
+        return await self.agent.call(tool, **arguments)
+
+    async def refused(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """Call an operation that is expected to fail, and return code, message and data."""
+        if self._as_method:
+            return await self.agent.request_refused(BY_NAME[tool].method, **arguments)
+        return await self.agent.refused(tool, **arguments)
+
+
+Ways = Callable[[Operations], AbstractAsyncContextManager[Way]]
+
+
+@pytest.fixture(params=["tool", "method"])
+def ways(request: pytest.FixtureRequest, connect: Connect) -> Ways:
+    """Connect a client; a test that asks for this runs once each way."""
+
+    @asynccontextmanager
+    async def to(operations: Operations) -> AsyncIterator[Way]:
+        async with connect(operations) as agent:
+            yield Way(agent, as_method=request.param == "method")
+
+    return to
