@@ -264,6 +264,51 @@ def history(
 
 
 @app.command()
+def compare(
+    one: Annotated[UUID, typer.Argument(help="A memory's id.")],
+    other: Annotated[UUID, typer.Argument(help="Another one's.")],
+    data: Data = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Tell how alike two memories are, space by space."""
+    from actors import views
+    from actors.front.schemas import MemoryCompare
+
+    params = MemoryCompare(memory_a=one, memory_b=other, include_per_embedder=True)
+    _perform(data, lambda operations, _progress: operations.memory_compare(params), views.alike, as_json=as_json)
+
+
+@app.command()
+def forget(
+    memory: Annotated[UUID, typer.Argument(help="The memory's id.")],
+    data: Data = None,
+    *,
+    hard: Annotated[bool, typer.Option("--hard", help="Destroy its key: nobody can bring it back.")] = False,
+    reason: Annotated[str | None, typer.Option(help="Why.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Take a memory out of every search; `restore` brings it back."""
+    from actors import views
+    from actors.front.schemas import MemoryDelete
+
+    params = MemoryDelete(id=memory, soft=not hard, reason=reason)
+    _perform(data, lambda operations, _progress: operations.memory_delete(params), views.gone, as_json=as_json)
+
+
+@app.command()
+def restore(
+    memory: Annotated[UUID, typer.Argument(help="The memory's id.")], data: Data = None, *, as_json: Json = False
+) -> None:
+    """Bring back a memory that was forgotten."""
+    from actors import views
+    from actors.front.schemas import MemoryRestore
+
+    params = MemoryRestore(id=memory)
+    _perform(data, lambda operations, _progress: operations.memory_restore(params), views.back, as_json=as_json)
+
+
+@app.command()
 def reembed(
     new_folder: Annotated[Path, typer.Argument(file_okay=False, help="Empty, or not there yet.")],
     data: Data = None,

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from actors.front.access import Progress
+from events.spaces import SPACES
 
 OUT = Console(highlight=False, soft_wrap=True)
 ERR = Console(stderr=True)
@@ -71,6 +72,24 @@ def state(answer: dict[str, Any]) -> None:
         for name, latency in answer["latencies_ms"].items():
             table.add_row(name, f"{latency['median']:.2f}", f"{latency['p95']:.2f}", str(latency["count"]))
         OUT.print(table)
+
+
+def alike(answer: dict[str, Any]) -> None:
+    """Print how alike two memories are."""
+    OUT.print(f"[bold]{answer['overall_similarity']:.2f}[/] alike over all spaces, coherence {answer['coherence']:.2f}")
+    for space, score in zip(SPACES, answer["per_embedder"], strict=True):
+        OUT.print(f"  {score:.2f}  {space.key}", style="bold" if space.key == answer["dominant_embedder"] else "")
+
+
+def gone(answer: dict[str, Any]) -> None:
+    """Print what `forget` did."""
+    how = "forgotten; restore brings it back" if answer["deleteType"] == "soft" else "erased for good"
+    OUT.print(f"{answer['fingerprintId']} {how}")
+
+
+def back(answer: dict[str, Any]) -> None:
+    """Print what `restore` did."""
+    OUT.print(f"{answer['fingerprintId']} is back")
 
 
 def life(events: list[dict[str, Any]]) -> None:

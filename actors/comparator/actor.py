@@ -66,7 +66,7 @@ class Comparator(Actor):
                 with self._latencies.timed(f"search: {type(message).__name__}"):
                     return self._ranked(message)
             case Compare():
-                with self._latencies.timed("compare"):
+                with self._latencies.timed("comparison"):
                     return self._compare(message)
             case ReadIndexes():
                 return {} if self._atlas is None else self._atlas.counts()

@@ -46,6 +46,7 @@ class Access:
         self._threads = anyio.CapacityLimiter(EMBEDDING_AT_ONCE)
         self._getting_ready = anyio.Lock()
         self._ready = False
+        self._replayed = False
 
     async def ready(self, progress: Progress = silent) -> None:
         """Wait until the log is replayed and the models are loaded, telling why it takes a moment.
@@ -68,10 +69,13 @@ class Access:
 
     async def replayed(self) -> None:
         """Wait until the log is replayed, which needs no model."""
+        if self._replayed:
+            return
         try:
             await anyio.to_thread.run_sync(self.hub.replayed.get)
         except LogError as error:
             raise StorageFault(f"Storage failed: {error}") from error
+        self._replayed = True
 
     async def embed(self, message: EmbedMemory | EmbedQuery) -> Any:
         """Ask the embedder, in turn with all others who do."""

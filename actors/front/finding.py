@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 from actors.comparator.pipeline import pool
@@ -25,14 +25,18 @@ from actors.front.schemas import (
     SearchSingleSpace,
     SearchWeightProfiles,
 )
-from actors.messages.comparator import Found, Rank, RankByPerspectives, RankByPurpose, Ranked, Search
+from actors.messages.comparator import Found, Hit, Match, Rank, RankByPerspectives, RankByPurpose, Ranked, Search
 from actors.messages.embedder import EmbeddedQuery, EmbedQuery
 from actors.messages.store import Append
 from actors.settings import SearchProfile
 from events.fingerprint import Embedding
 from events.spaces import INDEX, SPACES
 from events.vocabulary import MemoryRecalled
+from projections.catalog import Entry
 from projections.facets import Filter
+from projections.projection import State
+
+F = TypeVar("F", Hit, Match)
 
 PRIMARY = 0.15
 """A space that weighs more leads its profile (facts 8.2)."""
@@ -71,10 +75,8 @@ class Finding(Access):
                 min_alignment=params.min_alignment,
             ),
         )
-        entries = await self.describe(*(hit.memory for hit in found.hits))
-        results = [
-            searches.result(hit, entry, explain=params.explain) for hit, entry in zip(found.hits, entries, strict=True)
-        ]
+        hits = await self._still_there(found.hits)
+        results = [searches.result(hit, entry, explain=params.explain) for hit, entry in hits]
         answer: dict[str, Any] = {"profile": found.profile.value}
         if params.explain:
             answer |= searches.explanation(found)
@@ -83,14 +85,14 @@ class Finding(Access):
             shown = pages.fit(results, params.max_tokens - pages.tokens(answer) - pages.FRAME)
         if found.more or len(shown) < len(results):
             following = pages.Page(
-                offset=(page.offset if page else 0) + len(shown),
+                offset=(page.offset if page else 0) + (len(shown) if len(shown) < len(results) else len(found.hits)),
                 pool=page.pool if page else pool(params.top_k),
                 as_of=page.as_of if page else found.stored,
                 asked_at=asked_at.isoformat(),
                 search=pages.search_of(params),
             )
             answer["next_cursor"] = pages.written(following)
-        self._recalled(params.query, [hit.memory for hit in found.hits[: len(shown)]])
+        self._recalled(params.query, [hit.memory for hit, _ in hits[: len(shown)]])
         return {"results": shown, "count": len(shown)} | answer | {"queryLatencyMs": _since(start)}
 
     async def memory_search(self, params: MemorySearch, progress: Progress = silent) -> dict[str, Any]:
@@ -125,9 +127,9 @@ class Finding(Access):
                 min_similarity=params.min_similarity,
             )
         )
-        entries = await self.describe(*(match.memory for match in found.matches))
+        matches = await self._still_there(found.matches)
         if isinstance(params.query, str):
-            self._recalled(params.query, [match.memory for match in found.matches])
+            self._recalled(params.query, [match.memory for match, _ in matches])
         return {
             "results": [
                 searches.weighed(
@@ -137,7 +139,7 @@ class Finding(Access):
                     scores=params.include_per_embedder_scores,
                     alignment_too=params.include_purpose_alignment,
                 )
-                for match, entry in zip(found.matches, entries, strict=True)
+                for match, entry in matches
             ],
             "query_metadata": {
                 "query_type_used": params.query_type.value,
@@ -170,9 +172,11 @@ class Finding(Access):
                 min_similarity=params.min_similarity,
             )
         )
-        entries = await self.describe(*(match.memory for match in found.matches))
+        matches = await self._still_there(found.matches)
+        if params.query is not None:
+            self._recalled(params.query, [match.memory for match, _ in matches])
         return {
-            "results": [searches.match(match, entry) for match, entry in zip(found.matches, entries, strict=True)],
+            "results": [searches.match(match, entry) for match, entry in matches],
             "space_index": params.space_index,
             "space_name": space.key,
             "total_candidates_scanned": found.scanned,
@@ -203,10 +207,10 @@ class Finding(Access):
                 k=params.fusion_k,
             )
         )
-        entries = await self.describe(*(match.memory for match in found.matches))
-        self._recalled(params.query, [match.memory for match in found.matches])
+        matches = await self._still_there(found.matches)
+        self._recalled(params.query, [match.memory for match, _ in matches])
         return {
-            "results": [searches.fused(match, entry) for match, entry in zip(found.matches, entries, strict=True)],
+            "results": [searches.fused(match, entry) for match, entry in matches],
             "perspectives": [INDEX[key] for key in keys],
             "fusionK": params.fusion_k,
             "queryLatencyMs": _since(start),
@@ -224,11 +228,11 @@ class Finding(Access):
                 min_similarity=params.min_similarity,
             )
         )
-        entries = await self.describe(*(match.memory for match in found.matches))
+        matches = await self._still_there(found.matches)
         return {
             "results": [
                 searches.match(match, entry) | {"purpose_alignment": memories.alignment(entry)}
-                for match, entry in zip(found.matches, entries, strict=True)
+                for match, entry in matches
             ],
             "total_candidates_scanned": found.scanned,
             "search_time_ms": _since(start),
@@ -273,6 +277,11 @@ class Finding(Access):
 
     async def _ranked(self, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:
         return await self.ask(self.hub.comparator, message)
+
+    async def _still_there(self, found: tuple[F, ...]) -> list[tuple[F, Entry]]:
+        """Return what the catalog knows of found memories; one that was deleted since it was found is left out."""
+        entries = await self.describe(*(one.memory for one in found))
+        return [(one, entry) for one, entry in zip(found, entries, strict=True) if entry.state is State.LIVE]
 
     def _recalled(self, query: str, memories: list[UUID]) -> None:
         """Note in the log what an answer contained. Told, not asked: an answer never waits for this note."""

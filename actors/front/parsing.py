@@ -3,7 +3,7 @@
 import json
 import math
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
@@ -13,6 +13,9 @@ from actors.faults import InvalidParamsFault
 class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The arguments of one operation."""
 
+    aliases: ClassVar[dict[str, str]] = {}
+    """Other names of parameters, in snake_case, under which the seeds or our own answers know them."""
+
     def check(self) -> None:
         """Refuse what the types can't tell, with an `InvalidParamsFault`."""
 
@@ -21,15 +24,14 @@ P = TypeVar("P", bound=Params)
 
 
 def parse(arguments: dict[str, Any], kind: type[P]) -> P:
-    """Parse the arguments of an operation, each named in snake_case or camelCase.
+    """Parse the arguments of an operation, each named in snake_case or camelCase, or by its alias.
 
     Raises:
         InvalidParamsFault: with the parameter's name and its limit (-32602).
     """
-    fields = kind.__struct_fields__
-    named = {(_snake(name) if _snake(name) in fields else name): value for name, value in arguments.items()}
+    named = {_field(name, kind): value for name, value in arguments.items()}
     if len(named) < len(arguments):
-        raise InvalidParamsFault("A parameter is given twice, in snake_case and in camelCase")
+        raise InvalidParamsFault("A parameter is given twice, by two of its names")
     for field in msgspec.structs.fields(kind):
         if field.required and field.name not in named:
             raise InvalidParamsFault(f"Missing '{field.name}' parameter", parameter=field.name)
@@ -103,8 +105,11 @@ def _check_json(value: Any, parameter: str) -> None:
         raise invalid(parameter, "nested too deep") from None
 
 
-def _snake(name: str) -> str:
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+def _field(name: str, kind: type[Params]) -> str:
+    """Return the field that an argument means; a name that means none stays as it is, and is refused by it."""
+    snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+    field = kind.aliases.get(snake, snake)
+    return field if field in kind.__struct_fields__ else name
 
 
 def _named(error: msgspec.ValidationError) -> InvalidParamsFault:

@@ -4,7 +4,7 @@ Descriptions are for agents and paid for in every conversation; a name that says
 """
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 import msgspec
@@ -112,6 +112,8 @@ class MemoryInject(Params, frozen=True, kw_only=True):
 class MemoryInjectBatch(Params, frozen=True, kw_only=True):
     """Arguments of `memory/inject_batch` (seed 000); each item is parsed alone, so that a bad one fails alone."""
 
+    aliases: ClassVar[dict[str, str]] = {"contents": "items"}
+
     items: Annotated[
         tuple[Any, ...],
         Meta(
@@ -125,25 +127,29 @@ class MemoryInjectBatch(Params, frozen=True, kw_only=True):
 # ── one memory ──────────────────────────────────────────────────────────────────────────────────────
 
 
-class MemoryRetrieve(Params, frozen=True, kw_only=True):
-    """Arguments of `memory/retrieve`."""
+class OneMemory(Params, frozen=True, kw_only=True):
+    """What every operation on one memory takes: its id, also by the names under which stores answer with it."""
+
+    aliases: ClassVar[dict[str, str]] = {"memory_id": "id", "fingerprint_id": "id"}
 
     id: UUID
+
+
+class MemoryRetrieve(OneMemory, frozen=True, kw_only=True):
+    """Arguments of `memory/retrieve`."""
+
     include_embeddings: bool = False
 
 
-class MemoryDelete(Params, frozen=True, kw_only=True):
+class MemoryDelete(OneMemory, frozen=True, kw_only=True):
     """Arguments of `memory/delete`."""
 
-    id: UUID
     soft: Annotated[bool, Meta(description="false destroys it for good")] = True
     reason: Reason | None = None
 
 
-class MemoryRestore(Params, frozen=True, kw_only=True):
+class MemoryRestore(OneMemory, frozen=True, kw_only=True):
     """Arguments of `memory/restore`."""
-
-    id: UUID
 
 
 # ── finding ─────────────────────────────────────────────────────────────────────────────────────────

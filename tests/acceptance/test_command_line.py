@@ -44,6 +44,23 @@ def test_store_search_history_and_status_share_one_folder(tmp_path: Path) -> Non
     assert status["latencies_ms"]["forward"]["median"] > 0, "as the last process that used a model measured them"
 
 
+def test_a_person_compares_forgets_and_restores(tmp_path: Path) -> None:
+    one, other = (
+        run_json(tmp_path, "store", text)["fingerprintId"] for text in ("The dog sleeps.", "A dog is asleep.")
+    )
+    compared = run_json(tmp_path, "compare", one, other)
+    assert 0.6 < compared["overall_similarity"] < 1
+    assert f"{compared['overall_similarity']:.2f} alike" in run(tmp_path, "compare", one, other).stdout
+    assert "restore brings it back" in run(tmp_path, "forget", one, "--reason", "outdated").stdout
+    assert [hit["fingerprintId"] for hit in run_json(tmp_path, "search", "dog")["results"]] == [other]
+    assert run(tmp_path, "compare", one, other).returncode == 1
+    assert f"{one} is back" in run(tmp_path, "restore", one).stdout
+    assert len(run_json(tmp_path, "search", "dog")["results"]) == 2
+    assert run(tmp_path, "restore", one).stderr.startswith("context-graph: Invalid 'id'")
+    assert "erased for good" in run(tmp_path, "forget", other, "--hard").stdout
+    assert run(tmp_path, "restore", other).returncode == 1
+
+
 def test_people_read_tables_and_sentences(tmp_path: Path) -> None:
     done = run(tmp_path, "store", "Mara's dog is called Bo.")
     assert done.stdout.startswith("stored ")

@@ -158,6 +158,18 @@ async def test_a_forgotten_memory_can_be_restored_and_is_found_as_before(operati
         assert (await way("memory_retrieve", id=memory))["state"] == "live"
 
 
+async def test_an_id_and_a_batch_are_taken_by_all_the_names_that_answers_give_them(
+    operations: Operations, ways: Ways
+) -> None:
+    async with ways(operations) as way:
+        batch = await way("memory_inject_batch", contents=[FOX])
+        (memory,) = (report["memory_id"] for report in batch["results"])
+        for name in ("id", "memory_id", "memoryId", "fingerprintId", "fingerprint_id"):
+            assert (await way("memory_retrieve", **{name: memory}))["id"] == memory
+        assert (await way.refused("memory_retrieve", id=memory, memoryId=memory))["code"] == -32602
+        assert (await way.refused("memory_retrieve", reference=memory))["code"] == -32602
+
+
 async def test_only_what_was_forgotten_can_be_restored(operations: Operations, ways: Ways) -> None:
     live, erased, unknown = await store(operations, FOX), await store(operations, "erased"), str(uuid4())
     async with ways(operations) as way:

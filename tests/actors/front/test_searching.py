@@ -1,6 +1,7 @@
 """Searching: what is found, what filters let through, and how a result explains itself."""
 
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from actors.comparator.profiles import SEED_PROFILES
 from actors.front.operations import Operations
 from events.spaces import SPACES
+from events.vocabulary import MemoryErased
 from tests.actors.conftest import Connect, search, store
 
 pytestmark = pytest.mark.anyio
@@ -147,3 +149,30 @@ async def test_status_tells_the_latency_of_every_embedder_the_commit_and_the_ind
     assert [space["key"] for space in status["spaces"]] == [space.key for space in SPACES]
     assert all(len(space["sha256"]) == 64 for space in status["spaces"])
     assert status["log"]["position"] >= 2
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search_graph", {}),
+        ("memory_search", {}),
+        ("search_multi", {"min_similarity": 0}),
+        ("search_single_space", {"space_index": 0}),
+        ("memory_search_multi_perspective", {}),
+    ],
+)
+async def test_a_memory_that_is_erased_while_a_search_is_under_way_is_left_out(
+    operations: Operations, connect: Connect, monkeypatch: pytest.MonkeyPatch, tool: str, arguments: dict[str, Any]
+) -> None:
+    await store(operations, "The fox jumps.")
+    gone = UUID(await store(operations, "The fox jumps high."))
+    describe = operations.describe
+
+    async def late(*memories: UUID) -> Any:
+        await operations.append(MemoryErased(memory=gone))
+        return await describe(*memories)
+
+    async with connect(operations) as agent:
+        monkeypatch.setattr(operations, "describe", late)
+        answer = await agent.call(tool, query="the fox", **arguments)
+    assert [result["content"] for result in answer["results"]] == ["The fox jumps."]
