@@ -23,3 +23,25 @@ class SearchProfile(StrEnum):
     TEMPORAL_NAVIGATION = "temporal_navigation"
     FACT_CHECKING = "fact_checking"
     BALANCED = "balanced"
+
+
+class Strategy(StrEnum):
+    """How thirteen scores become one. In the formulas, μ and σ are the mean and deviation of the scores s of one pair.
+
+    Every strategy gives 1 for identical memories, and all but Euclidean a value between the lowest and highest score.
+    """
+
+    COSINE = "cosine"
+    """μ: every space counts the same."""
+    EUCLIDEAN = "euclidean"
+    """1 / (1 + √mean((1 − s)²)): one bad space costs more than many small losses; .5 if all scores are 0."""
+    SYNERGY_WEIGHTED = "synergy_weighted"
+    """Σ wᵢ sᵢ / Σ wᵢ with wᵢ = Σ_{j≠i} Sᵢⱼ, S the synergy matrix: spaces that many others support count more."""
+    GROUP_HIERARCHICAL = "group_hierarchical"
+    """The mean of the means of the groups of spaces: the three temporal spaces together count as much as E6 alone."""
+    CROSS_CORRELATION_DOMINANT = "cross_correlation_dominant"
+    """Σ_{i<j} √(sᵢ sⱼ) Sᵢⱼ / Σ_{i<j} Sᵢⱼ: pairs of spaces count, and a pair is high only if both of its spaces are."""
+    TUCKER_COMPRESSED = "tucker_compressed"
+    """Σ wᵢ sᵢ / Σ wᵢ with wᵢ = max(.1, 1 − min(|sᵢ − μ| / 2σ, 1)): outliers count less; μ where σ = 0."""
+    ADAPTIVE = "adaptive"
+    """By σ / μ: below .1 Cosine, below .3 SynergyWeighted, else TuckerCompressed; 0 if all scores are 0."""

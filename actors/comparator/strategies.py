@@ -5,39 +5,16 @@ is missing (NaN) or out of range is a ValueError that names its space: a compari
 The results depend on nothing but the scores, so they are as symmetric in the two memories as the scores are.
 """
 
-from enum import StrEnum
 from typing import Final, TypeAlias, assert_never
 
 import numpy as np
 import numpy.typing as npt
 
 from actors.comparator.synergy import SYNERGY
+from actors.settings import Strategy
 from events.spaces import SPACES
 
 Float64: TypeAlias = npt.NDArray[np.float64]
-
-
-class Strategy(StrEnum):
-    """How thirteen scores become one. In the formulas, μ and σ are the mean and deviation of the scores s of one pair.
-
-    Every strategy gives 1 for identical memories, and all but Euclidean a value between the lowest and highest score.
-    """
-
-    COSINE = "cosine"
-    """μ: every space counts the same."""
-    EUCLIDEAN = "euclidean"
-    """1 / (1 + √mean((1 − s)²)): one bad space costs more than many small losses; .5 if all scores are 0."""
-    SYNERGY_WEIGHTED = "synergy_weighted"
-    """Σ wᵢ sᵢ / Σ wᵢ with wᵢ = Σ_{j≠i} Sᵢⱼ, S the synergy matrix: spaces that many others support count more."""
-    GROUP_HIERARCHICAL = "group_hierarchical"
-    """The mean of the means of `GROUPS`: the three temporal spaces together count as much as E6 alone."""
-    CROSS_CORRELATION_DOMINANT = "cross_correlation_dominant"
-    """Σ_{i<j} √(sᵢ sⱼ) Sᵢⱼ / Σ_{i<j} Sᵢⱼ: pairs of spaces count, and a pair is high only if both of its spaces are."""
-    TUCKER_COMPRESSED = "tucker_compressed"
-    """Σ wᵢ sᵢ / Σ wᵢ with wᵢ = max(.1, 1 − min(|sᵢ − μ| / 2σ, 1)): outliers count less; μ where σ = 0."""
-    ADAPTIVE = "adaptive"
-    """By σ / μ: below .1 Cosine, below .3 SynergyWeighted, else TuckerCompressed; 0 if all scores are 0."""
-
 
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "factual": ("e1_semantic", "e11_entity", "e12_late_interaction", "e13_splade"),

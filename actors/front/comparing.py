@@ -6,12 +6,12 @@ from time import perf_counter
 from typing import Any
 from uuid import UUID
 
-from actors.comparator.strategies import Strategy
 from actors.faults import NotFoundFault
 from actors.front.access import Access, Progress, silent
 from actors.front.answers import searches
 from actors.front.schemas import MemoryBatchCompare, MemoryCompare, MemorySimilarityMatrix
 from actors.messages.comparator import Compare, Comparison
+from actors.settings import Strategy
 
 ROWS_AT_ONCE = 8
 """Rows of a matrix between two reports of progress."""

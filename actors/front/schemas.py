@@ -10,7 +10,6 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from actors.comparator.strategies import Strategy
 from actors.faults import InvalidParamsFault
 from actors.front.fields import (
     DEFAULT_NAMESPACE,
@@ -40,7 +39,7 @@ from actors.front.fields import (
     check_weights,
 )
 from actors.front.parsing import Params, check_number, check_size, check_text, invalid
-from actors.settings import SearchProfile
+from actors.settings import SearchProfile, Strategy
 from events.vocabulary import Modality
 
 # ── storing ─────────────────────────────────────────────────────────────────────────────────────────

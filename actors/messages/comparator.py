@@ -3,9 +3,8 @@
 from typing import TypeAlias
 from uuid import UUID
 
-from actors.comparator.strategies import Strategy
 from actors.messages.base import Appended, Message
-from actors.settings import SearchProfile
+from actors.settings import SearchProfile, Strategy
 from events.fingerprint import Embedding, Fingerprint
 from projections.directed import Direction
 from projections.facets import Filter

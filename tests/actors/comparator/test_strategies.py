@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from actors.comparator.strategies import GROUPS, Strategy, coherence, dominant, overall
+from actors.comparator.strategies import GROUPS, coherence, dominant, overall
 from actors.comparator.synergy import SYNERGY
+from actors.settings import Strategy
 from events.spaces import INDEX, SPACES, TEMPORAL
 
 MEANS = [strategy for strategy in Strategy if strategy is not Strategy.EUCLIDEAN]

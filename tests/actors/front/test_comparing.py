@@ -4,8 +4,8 @@ from uuid import uuid4
 
 import pytest
 
-from actors.comparator.strategies import Strategy
 from actors.front.operations import Operations
+from actors.settings import Strategy
 from events.spaces import INDEX, SPACES
 from tests.actors.conftest import store
 from tests.actors.front.conftest import Ways
