@@ -102,7 +102,9 @@ class Comparator(Actor):
         return found
 
     def _ranked(self, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:
-        atlas = self._declared()
+        if self._atlas is None and isinstance(message, RankByPurpose) and not isinstance(message.purpose, UUID):
+            return Ranked(matches=(), scanned=0)  # it needs no model, and there is nothing yet
+        atlas = self._holding(message.purpose) if isinstance(message, RankByPurpose) else self._declared()
         eligible = atlas.facets.eligible(message.filter)
         match message:
             case Rank(embeddings=embeddings, weights=weights, shown=shown):
@@ -129,7 +131,7 @@ class Comparator(Actor):
         return Ranked(matches=matches, scanned=found.scanned)
 
     def _compare(self, message: Compare) -> tuple[Comparison, ...]:
-        atlas = self._declared()
+        atlas = self._holding(message.reference)
         reference = self._row(atlas, message.reference)
         targets = np.array([self._row(atlas, target) for target in message.targets], np.int64)
         scores = similarity.one_to_many(atlas, self._calibration, reference, targets)
@@ -144,12 +146,18 @@ class Comparator(Actor):
             )
         )
 
+    def _holding(self, memory: object) -> Atlas:
+        """Return the atlas in which a memory is looked up; before anything was declared no memory is known."""
+        if self._atlas is None:
+            raise _unknown(memory)
+        return self._atlas
+
     def _row(self, atlas: Atlas, memory: UUID) -> int:
         """Return the row of a live memory."""
         try:
             row = atlas.row_of(memory)
         except KeyError:
-            raise NotFoundFault(f"Memory not found: {memory}", id=str(memory)) from None
+            raise _unknown(memory) from None
         state = atlas.facets.state(row)
         if state is not State.LIVE:
             raise NotFoundFault(f"Memory is {state.value}: {memory}", id=str(memory))
@@ -163,3 +171,7 @@ class Comparator(Actor):
         rows = pipeline.candidates(atlas, query, eligible, POOL)
         scores = (atlas.scores(key, embedding, rows, symmetric=True) for key, embedding in query.items())
         return Neighbours(similarities=tuple(tuple(np.sort(row)[::-1].tolist()) for row in scores))
+
+
+def _unknown(memory: object) -> NotFoundFault:
+    return NotFoundFault(f"Memory not found: {memory}", id=str(memory))

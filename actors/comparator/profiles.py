@@ -20,7 +20,8 @@ _EXPANSION = 0.02
 def _row(*twelve: float) -> Weights:
     weights = dict(zip((space.key for space in SPACES), (*twelve, _EXPANSION), strict=True))
     keys = [space.key for space in SPACES[1:-1]]
-    weights[max(keys, key=weights.__getitem__)] -= _EXPANSION
+    largest = max(keys, key=weights.__getitem__)
+    weights[largest] = round(weights[largest] - _EXPANSION, 4)
     return weights
 
 

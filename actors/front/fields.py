@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from actors.front.parsing import check_number, invalid
+from actors.front.parsing import invalid
 from events.spaces import SPACES
 
 MAX_CONTENT = 65_536
@@ -24,7 +24,7 @@ MAX_MATRIX = 200
 MAX_CURSOR = 1_024
 SHORTEST = 1e-6
 """A purpose vector without a longer entry is none: float32 may not hold its length."""
-LEAST_TOKENS = 256
+LEAST_TOKENS = 320
 """An answer needs so many for one short result and what stands around it."""
 
 DEFAULT_NAMESPACE = "default"
@@ -46,7 +46,14 @@ Moment = Annotated[str, Meta(max_length=MAX_NAME, description="ISO 8601")]
 Similarity = Annotated[float, Meta(ge=0, le=1)]
 Alignment = Annotated[float, Meta(ge=-1, le=1)]
 Ranked = Annotated[int, Meta(ge=1, le=MAX_RANKED)]
-Spaces = Annotated[tuple[int, ...], Meta(min_length=1, max_length=WIDTH)]
+PLACE = {"minimum": 0, "maximum": WIDTH - 1}
+"""Of a space. Listed for agents; what lies outside is refused by `check_spaces`, with its context."""
+Spaces = Annotated[tuple[Annotated[int, Meta(extra_json_schema=PLACE)], ...], Meta(min_length=1, max_length=WIDTH)]
+Weights = Annotated[
+    tuple[Annotated[float, Meta(extra_json_schema={"minimum": 0, "maximum": 1})], ...],
+    Meta(extra_json_schema={"minItems": WIDTH, "maxItems": WIDTH}),
+]
+"""Listed with limits that `check_weights` enforces."""
 Purpose = Annotated[tuple[Alignment, ...], Meta(min_length=WIDTH, max_length=WIDTH)]
 
 
@@ -78,7 +85,8 @@ def check_weights(weights: tuple[float, ...]) -> None:
         problem = f"expected {WIDTH} weights, one for each space, got {len(weights)}"
         raise invalid("weights", problem, reason="invalid_weights", expected=WIDTH, actual=len(weights))
     for place, weight in enumerate(weights):
-        check_number(weight, f"weights[{place}]")
+        if not 0 <= weight <= 1:  # which NaN isn't either
+            raise invalid(f"weights[{place}]", f"{weight} is not from 0 to 1", reason="invalid_weights")
     total = math.fsum(weights)
     if abs(total - 1.0) > SUM_TOLERANCE:
         problem = f"they must sum to 1 within {SUM_TOLERANCE}, not {total:.4g}"

@@ -152,11 +152,12 @@ class Finding(Access):
 
     async def search_single_space(self, params: SearchSingleSpace, progress: Progress = silent) -> dict[str, Any]:
         """Rank all memories by one space alone (seed 002)."""
+        asked_at = moment(params.asked_at, "asked_at")
         await self.ready(progress)
         start = perf_counter()
         space = SPACES[params.space_index]
         if params.query is not None:
-            asked = await self._question(params.query, moment(None, "asked_at"), params.namespace, params.session)
+            asked = await self._question(params.query, asked_at, params.namespace, params.session)
             if space.key not in asked:
                 raise _silent("space_index")
             query = asked[space.key]
@@ -187,9 +188,10 @@ class Finding(Access):
         self, params: MemorySearchMultiPerspective, progress: Progress = silent
     ) -> dict[str, Any]:
         """Fuse the rankings of several spaces by reciprocal rank (seed 000; facts 7.3)."""
+        asked_at = moment(params.asked_at, "asked_at")
         await self.ready(progress)
         start = perf_counter()
-        query = await self._question(params.query, moment(None, "asked_at"), params.namespace, params.session)
+        query = await self._question(params.query, asked_at, params.namespace, params.session)
         wanted = range(len(SPACES)) if params.perspectives is None else params.perspectives
         keys = tuple(SPACES[index].key for index in wanted)
         if params.perspectives is None:

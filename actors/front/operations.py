@@ -30,7 +30,9 @@ class Operations(Storing, Finding, Comparing):
         await self.replayed()
         (entry,) = await self.describe(params.id)
         if entry.state is State.ERASED:
-            raise NotFoundFault(f"Memory was erased at {entry.state_since}: {params.id}", reason=entry.reason)
+            raise NotFoundFault(
+                f"Memory was erased at {entry.state_since}: {params.id}", id=str(params.id), reason=entry.reason
+            )
         envelope: Envelope = await self.ask(self.hub.store, Read(memory=params.id))
         edges: Edges = await self.ask(self.hub.comparator, ReadLinks(memory=params.id))
         life: tuple[Envelope, ...] = await self.ask(self.hub.store, ReadHistory(memory=params.id))

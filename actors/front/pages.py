@@ -19,7 +19,7 @@ BYTES_PER_TOKEN = 3
 """Of UTF-8 JSON: English has some 4 bytes a token, Chinese 3, identifiers and ids 2 to 3. What is counted is an
 estimate, rather high than low."""
 
-FRAME = 100
+FRAME = 110
 """Tokens of what stands around the results: count, cursor, latency and pulse."""
 
 _PAGING = {"cursor", "top_k", "max_tokens", "explain"}
@@ -78,6 +78,9 @@ def fit(results: list[dict[str, Any]], budget: int) -> list[dict[str, Any]]:
     """Return the first results that fit into a budget of tokens together; if not even one does, its text is cut.
 
     A cut result says so by `excerpt`: where its text starts and ends in the memory.
+
+    Raises:
+        InvalidParamsFault: the first result doesn't fit even with its text cut to a character.
     """
     kept: list[dict[str, Any]] = []
     for result in results:
@@ -100,6 +103,10 @@ def _cut(result: dict[str, Any], budget: int) -> dict[str, Any]:
         end = excerpt["start"] + length
         return result | {"content": text[:length], "excerpt": {**excerpt, "end": end}}
 
+    missing = tokens(shown(1)) - budget
+    if missing > 0:
+        problem = f"{missing} more are needed for the first result; give more, or leave explain out"
+        raise invalid("max_tokens", problem, missing=missing)
     least, most = 1, len(text)
     while least < most:
         middle = (least + most + 1) // 2

@@ -3,7 +3,8 @@
 import json
 import math
 from datetime import UTC, datetime
-from typing import Any, ClassVar, TypeVar
+from enum import Enum
+from typing import Any, ClassVar, TypeVar, get_args
 
 import msgspec
 
@@ -31,7 +32,8 @@ def parse(arguments: dict[str, Any], kind: type[P]) -> P:
     """
     named = {_field(name, kind): value for name, value in arguments.items()}
     if len(named) < len(arguments):
-        raise InvalidParamsFault("A parameter is given twice, by two of its names")
+        twice = next(name for name in arguments if sum(_field(name, kind) == _field(n, kind) for n in arguments) > 1)
+        raise InvalidParamsFault(f"'{twice}' is given twice, by two of its names", parameter=_field(twice, kind))
     for field in msgspec.structs.fields(kind):
         if field.required and field.name not in named:
             raise InvalidParamsFault(f"Missing '{field.name}' parameter", parameter=field.name)
@@ -40,7 +42,7 @@ def parse(arguments: dict[str, Any], kind: type[P]) -> P:
     try:
         params = msgspec.convert(named, kind)
     except msgspec.ValidationError as error:
-        raise _named(error) from None
+        raise _named(error, kind) from None
     params.check()
     return params
 
@@ -112,10 +114,20 @@ def _field(name: str, kind: type[Params]) -> str:
     return field if field in kind.__struct_fields__ else name
 
 
-def _named(error: msgspec.ValidationError) -> InvalidParamsFault:
+def _named(error: msgspec.ValidationError, kind: type[Params]) -> InvalidParamsFault:
     """Turn "Expected `float`, got `str` - at `$.importance`" into a sentence about the parameter."""
     problem, at, path = str(error).rpartition(" - at `$.")
     if not at:
-        return InvalidParamsFault(path)
+        unknown = path.partition("unknown field `")[2].rstrip("`")
+        return InvalidParamsFault(path, **({"parameter": unknown} if unknown else {}))
     parameter = path.rstrip("`")
-    return invalid(parameter, f"{problem[0].lower()}{problem[1:]}")
+    allowed = _choices(next((field.type for field in msgspec.structs.fields(kind) if field.name == parameter), None))
+    choices = f"; one of {', '.join(allowed)}" if allowed else ""
+    return invalid(parameter, f"{problem[0].lower()}{problem[1:]}{choices}")
+
+
+def _choices(kind: Any) -> list[str]:
+    """Return the values of the enumeration in a type, if there is one."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return [str(member.value) for member in kind]
+    return [choice for part in get_args(kind) for choice in _choices(part)]

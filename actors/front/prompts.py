@@ -106,7 +106,9 @@ Find redundant memories and forget them softly. First a dry run: nothing changes
 
 1. Assess: search_graph around the topic, in several wordings. Compare what looks alike: memory_similarity_matrix \
 for a set of up to 200, memory_batch_compare for one against many.
-2. Above .9 overall, read both with memory_retrieve. They are redundant only when neither says anything that the \
+2. Look at pairs above .8 overall: the same words stored at different times stay below .9. memory_compare with \
+include_per_embedder tells time (E2 to E4) from content; where E1, E6 and E12 are above .9, read both with \
+memory_retrieve. They are redundant only when neither says anything that the \
 other doesn't: names, numbers, dates, reasons. Alike is not the same; a changed decision is history and stays.
 3. Plan: for each group the memory to keep (the most complete one, then the more important, then the newest), the \
 ids to forget, and why.

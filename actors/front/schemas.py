@@ -21,6 +21,7 @@ from actors.front.fields import (
     MAX_RESULTS,
     MAX_TAGS,
     MAX_TARGETS,
+    PLACE,
     SHORTEST,
     Alignment,
     Content,
@@ -35,6 +36,7 @@ from actors.front.fields import (
     Reason,
     Similarity,
     Spaces,
+    Weights,
     check_spaces,
     check_weights,
 )
@@ -177,7 +179,7 @@ class SearchGraph(MemorySearch, frozen=True, kw_only=True):
     """Arguments of `search_graph`."""
 
     profile: SearchProfile = SearchProfile.AUTO
-    speaker: Name | None = None
+    speaker: Annotated[Name | None, Meta(description="Of metadata.speaker")] = None
     modality: Modality | None = None
     tags: Annotated[tuple[Name, ...], Meta(max_length=MAX_TAGS, description="All of them")] = ()
     since: Moment | None = None
@@ -198,6 +200,7 @@ class MemorySearchMultiPerspective(Asked, frozen=True, kw_only=True):
     top_k: Ranked = 10
     min_similarity: Annotated[float, Meta(ge=0, le=1, description="In each space")] = 0.0
     fusion_k: Annotated[int, Meta(ge=1, le=1_000)] = 60
+    asked_at: Moment | None = None
 
     def check(self) -> None:
         """Refuse spaces that don't exist, or stand there twice."""
@@ -208,11 +211,9 @@ class MemorySearchMultiPerspective(Asked, frozen=True, kw_only=True):
 class SearchMulti(Params, frozen=True, kw_only=True):
     """Arguments of `search/multi` (seed 002, thirteen wide)."""
 
-    query: Annotated[Query | dict[str, Any], Meta(description='Text, or {"embeddings": {e1_semantic: [...], ...}}')]
+    query: Annotated[Query | dict[str, Any], Meta(description='Text, or {"embeddings": vectors of memory_retrieve}')]
     query_type: QueryType = QueryType.SEMANTIC_SEARCH
-    weights: Annotated[tuple[Similarity, ...] | None, Meta(description="13 that sum to 1, with query_type custom")] = (
-        None
-    )
+    weights: Annotated[Weights | None, Meta(description="Sum to 1, with query_type custom")] = None
     active_spaces: Annotated[Spaces | None, Meta(description="0 to 12; all")] = None
     top_k: Ranked = 10
     min_similarity: Similarity = 0.5
@@ -244,13 +245,14 @@ class SearchMulti(Params, frozen=True, kw_only=True):
 class SearchSingleSpace(Params, frozen=True, kw_only=True):
     """Arguments of `search/single_space` (seed 002); a text may stand in for the embedding."""
 
-    space_index: int
-    query_embedding: Annotated[Any, Meta(description="As memory_retrieve gives it")] = None
+    space_index: Annotated[int, Meta(description="0 = E1 to 12 = E13", extra_json_schema=PLACE)]
+    query_embedding: Annotated[Any, Meta(description="One of the vectors of memory_retrieve")] = None
     query: Annotated[Query | None, Meta(description="Text, instead of query_embedding")] = None
     top_k: Ranked = 10
     min_similarity: Similarity = 0.0
     namespace: Name | None = None
     session: Name | None = None
+    asked_at: Moment | None = None
 
     def check(self) -> None:
         """Refuse a space that doesn't exist, and anything but one of embedding and text."""

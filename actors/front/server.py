@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,7 +17,6 @@ import mcp_types as types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from actors.base import LOGGER
@@ -29,11 +27,10 @@ from actors.front.listing import listed
 from actors.front.operations import Operations
 from actors.front.parsing import parse
 from actors.front.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool
+from actors.front.wire import answering_unreadable
 
 if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectReceiveStream
     from mcp.server.context import CallNext, HandlerResult
-    from mcp.shared._stream_protocols import ReadStream, WriteStream
 
     from actors.hub import Hub
 
@@ -162,39 +159,6 @@ async def _with_pulse(ctx: Context, call_next: CallNext) -> HandlerResult:
     return result
 
 
-@asynccontextmanager
-async def _answering_garbage(
-    messages: ReadStream[SessionMessage | Exception],
-    answers: WriteStream[SessionMessage],
-) -> AsyncIterator[MemoryObjectReceiveStream[SessionMessage | Exception]]:
-    """Pass messages on, and answer each line that isn't a JSON-RPC message; the SDK would drop it in silence."""
-    send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-
-    async def sort() -> None:
-        async with send, messages:
-            async for message in messages:
-                if isinstance(message, Exception):
-                    await answers.send(SessionMessage(_refusal(message)))
-                else:
-                    await send.send(message)
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(sort)
-        yield receive
-        group.cancel_scope.cancel()
-
-
-def _refusal(error: Exception) -> types.JSONRPCError:
-    """Tell bad JSON (-32700) from JSON that is no request (-32600)."""
-    kinds = {detail["type"] for detail in error.errors()} if isinstance(error, ValidationError) else set()
-    code, text = (
-        (types.PARSE_ERROR, "Parse error: not JSON")
-        if "json_invalid" in kinds
-        else (types.INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 message")
-    )
-    return types.JSONRPCError(jsonrpc="2.0", id=None, error=types.ErrorData(code=code, message=text))
-
-
 async def serve(hub: Hub, per_minute: Mapping[str, int] = DEFAULT) -> None:
     """Serve one client over stdin and stdout until it closes them; `per_minute` limits its calls of some tools."""
     operations = Operations(hub)
@@ -209,6 +173,6 @@ async def serve(hub: Hub, per_minute: Mapping[str, int] = DEFAULT) -> None:
 
     async with anyio.create_task_group() as group:
         group.start_soon(warm_up)
-        async with stdio_server() as (messages, answers), _answering_garbage(messages, answers) as sorted_messages:
+        async with stdio_server() as (messages, answers), answering_unreadable(messages, answers) as sorted_messages:
             await server.run(sorted_messages, answers, server.create_initialization_options())
         group.cancel_scope.cancel()

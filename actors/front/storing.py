@@ -33,6 +33,10 @@ from events.log import Envelope
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, MemoryRestored, MemoryStored
 from projections.projection import State
 
+AT_ONCE = 8
+"""Items of a batch that are under way together: enough to share forward passes and commits, and few enough that the
+first of a hundred long ones is stored, and told, long before the last."""
+
 LINK_WEIGHT = 1.0
 """Of an edge that an agent drew."""
 
@@ -69,17 +73,19 @@ class Storing(Access):
                 reports[index] = memories.item(index, fault=fault)
         await self.ready(progress)
         done = len(params.items) - len(sound)
+        slot = anyio.CapacityLimiter(AT_ONCE)
 
         async def keep(chain: list[tuple[int, MemoryInject]]) -> None:
             nonlocal done
-            for index, one in chain:
-                try:
-                    memory, _, _, twin = await self._store(one.kept(), silent)
-                    reports[index] = memories.item(index, memory, twin=twin)
-                except Fault as fault:
-                    reports[index] = memories.item(index, fault=fault)
-                done += 1
-                await progress(done, len(params.items), "memories stored")
+            async with slot:
+                for index, one in chain:
+                    try:
+                        memory, _, _, twin = await self._store(one.kept(), silent)
+                        reports[index] = memories.item(index, memory, twin=twin)
+                    except Fault as fault:
+                        reports[index] = memories.item(index, fault=fault)
+                    done += 1
+                    await progress(done, len(params.items), "memories stored")
 
         async with anyio.create_task_group() as group:
             for chain in _chains(sound):

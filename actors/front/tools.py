@@ -169,7 +169,7 @@ TOOLS = (
     _reading(
         "search_multi",
         "search/multi",
-        "Rank by exactly the weights given, over chosen spaces.",
+        "Rank by exactly the weights given, over chosen spaces. Finds nothing? Lower min_similarity.",
         schemas.SearchMulti,
         Operations.search_multi,
         {"results": "array", "query_metadata": "object"},

@@ -18,8 +18,9 @@ and compared as the product compares two memories. Two levels are taken in each 
   (hardly any) says what a score alone is worth; so related and unrelated ones weigh the same. Of the unrelated, half
   are those that people looked at, which look alike, and half random pairings, of which a store is full.
 
-The three temporal spaces say when, which nobody graded: there the inner product of two random moments or positions is
-0 on average by construction, so they keep their raw scores.
+The three temporal spaces say when, which nobody graded: there the inner product of two random moments, or of two random
+positions of a long session, is 0 on average by construction, so they keep their raw scores. Memories that were stored
+together, or early in their sessions, are near in time, whatever they say.
 
 The pair SYNTH-001, SYNTH-002 of seed 000 is no part of the fit, which refuses data that contain it; it is the check at
 the end. What it would get if related and unrelated meant something else is printed too, so that everyone sees how much
@@ -120,7 +121,7 @@ def main() -> None:
         },
         "unrelated": "raw score that nine in ten random pairings stay below",
         "half": "where isotonic regression finds half of the pairs related, related and unrelated weighing the same",
-        "temporal spaces": "raw scores: two random moments or positions meet at 0 on average by construction",
+        "temporal spaces": "raw scores: two random moments, or positions below 100,000, meet at 0 on average",
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "python": platform.python_version(),
     }

@@ -70,6 +70,16 @@ def test_broken_lines_are_answered_and_the_server_lives_on(servers: Callable[[],
         server.send(line)
         answer = server.receive()
         assert (answer["id"], answer["error"]["code"]) == (None, code), line
+    call = '{"jsonrpc": "2.0", "id": %s, "method": "tools/call", "params": %s}'
+    for line, known, code in (
+        (call % ("901", '["a", "b"]'), 901, -32602),
+        (call % ('"nine"', '"text"'), "nine", -32602),
+        (call % ("903", '{"name": "store_memory", "arguments": {"content": "half \\ud83d"}}'), 903, -32602),
+        ('{"jsonrpc": "2.0", "id": 904, "method": 5}', 904, -32600),
+    ):
+        server.send(line)
+        answer = server.receive()
+        assert (answer["id"], answer["error"]["code"]) == (known, code), line
     assert server.request("no/such/method")["error"]["code"] == -32601
     assert server.request("tools/call", name="psychic", arguments={})["error"]["code"] == -32601
     assert server.request("tools/call", name="store_memory", arguments=[1])["error"]["code"] == -32602

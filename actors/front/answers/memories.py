@@ -116,7 +116,7 @@ def item(
     if fault is not None:
         error = {"code": fault.code, "message": fault.message, "data": fault.data}
         return {"index": index, "success": False, "error": error}
-    answer = {"index": index, "success": True, "memory_id": str(memory)}
+    answer = {"index": index, "success": True, "memory_id": str(memory), "fingerprintId": str(memory)}
     return answer | ({"duplicate_of": str(twin)} if twin else {})
 
 

@@ -105,6 +105,21 @@ async def test_an_unknown_memory_is_named_with_its_side(operations: Operations, 
         assert (await way.refused("memory_compare", memory_a=known))["message"] == "Missing 'memory_b' parameter"
 
 
+async def test_in_a_new_store_no_memory_is_known(operations: Operations, ways: Ways) -> None:
+    one, other = str(uuid4()), str(uuid4())
+    async with ways(operations) as way:
+        for tool, arguments in (
+            ("memory_compare", {"memory_a": one, "memory_b": other}),
+            ("memory_batch_compare", {"reference": one, "targets": [other]}),
+            ("memory_similarity_matrix", {"memory_ids": [one, other]}),
+            ("search_by_purpose", {"memory_id": one}),
+        ):
+            error = await way.refused(tool, **arguments)
+            assert error["code"] == -32010, tool
+            assert error["data"]["id"] == one
+        assert (await way("search_by_purpose", purpose_vector=[1.0] * 13))["results"] == []
+
+
 @pytest.mark.requirement("INTEG-001/compare/failure")
 async def test_a_comparison_that_breaks_down_is_an_error_and_not_a_zero(
     operations: Operations, ways: Ways, monkeypatch: pytest.MonkeyPatch

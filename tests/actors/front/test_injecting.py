@@ -185,6 +185,7 @@ async def test_a_memory_tells_its_life(operations: Operations, ways: Ways) -> No
     memory = await store(operations, FOX)
     await search(operations, "a fox")
     await search(operations, "a dog")
+    await store(operations, "This goes through the store's inbox after the notes of what was recalled.")
     async with ways(operations) as way:
         told = await way("memory_retrieve", id=memory)
     assert told["accessCount"] == 2

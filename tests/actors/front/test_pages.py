@@ -160,9 +160,12 @@ def test_a_part_of_a_memory_is_cut_from_its_own_start():
 
 
 @pytest.mark.parametrize("budget", [-1_000, 0, 1])
-def test_a_budget_for_nothing_still_shows_a_letter_so_that_the_next_page_can_follow(budget: int):
-    (cut,) = fit([result("潮水很高"), result("next")], budget)
-    assert (cut["content"], cut["excerpt"]) == ("潮", {"start": 0, "of": 4, "end": 1})
+def test_a_budget_for_nothing_says_what_the_first_result_needs(budget: int):
+    results = [result("潮水很高" * 50), result("next")]
+    with pytest.raises(InvalidParamsFault, match="max_tokens") as raised:
+        fit(results, budget)
+    (cut,) = fit(results, budget + raised.value.data["missing"])
+    assert 1 <= len(cut["content"]) == cut["excerpt"]["end"] <= 2
 
 
 def test_nothing_fits_into_any_budget():

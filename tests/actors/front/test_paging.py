@@ -102,13 +102,17 @@ async def test_an_answer_keeps_within_its_budget_and_the_rest_is_on_the_next_pag
         for budget in (700, 1_500):
             answer = await way("search_graph", query=QUERY, max_tokens=budget)
             assert 0 < answer["count"] < len(whole)
-            # Three bytes a token is what the budget is counted in.
+            # Three bytes a token is what the budget is counted in; the pulse counts too.
             assert len(json.dumps(answer, ensure_ascii=False).encode()) <= 3 * budget
             assert list(chain(*await pages(way, max_tokens=budget))) == whole
-        tight = await way("search_graph", query=QUERY, max_tokens=256)
+        tight = await way("search_graph", query=QUERY, max_tokens=320)
         assert tight["count"] == 1
         assert len(tight["results"][0]["content"]) == tight["results"][0]["excerpt"]["end"] < 200
-        assert (await way.refused("search_graph", query=QUERY, max_tokens=255))["code"] == -32602
+        assert (await way.refused("search_graph", query=QUERY, max_tokens=319))["code"] == -32602
+        error = await way.refused("search_graph", query=QUERY, max_tokens=320, explain=True)
+        assert "max_tokens" in error["message"]
+        enough = 320 + error["data"]["missing"] + 20  # the times of the stages have more digits or fewer
+        assert (await way("search_graph", query=QUERY, max_tokens=enough, explain=True))["count"] == 1
 
 
 @pytest.mark.requirement("INTEG-001/search/five-stages", "INTEG-001/search/stages-narrow")

@@ -123,6 +123,8 @@ async def test_ids_that_are_no_memory_are_refused(operations: Operations, connec
         ({"query": "fox", "top_k": 101}, "top_k"),
         ({"query": "fox", "min_similarity": 1.5}, "min_similarity"),
         ({"query": "fox", "profile": "psychic"}, "profile"),
+        ({"query": "fox", "profile": "psychic"}, "one of auto, semantic_search"),
+        ({"query": "fox", "colour": "red"}, "colour"),
         ({"query": "fox", "since": "spring"}, "since"),
     ],
 )
@@ -133,6 +135,7 @@ async def test_bad_searches_are_refused_by_name(
         error = await agent.refused("search_graph", **arguments)
         assert error["code"] == -32602
         assert field in error["message"]
+        assert error["data"]["parameter"]
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/unknown-tool")

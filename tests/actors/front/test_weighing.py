@@ -229,7 +229,11 @@ BAD = (
         "expected 13 weights",
         {"reason": "invalid_weights", "expected": 13, "actual": 12},
     ),
-    ({"query": "x", "query_type": "custom", "weights": weights(e1_semantic=1.5)}, "weights[0]", {}),
+    (
+        {"query": "x", "query_type": "custom", "weights": weights(e1_semantic=1.5)},
+        "weights[0]",
+        {"reason": "invalid_weights"},
+    ),
     ({"query": "x", "query_type": "custom", "weights": weights(e1_semantic=-0.5)}, "weights[0]", {}),
     ({"query": "x", "query_type": "custom", "weights": [None] * 13}, "weights[0]", {}),
     ({"query": "x", "weights": [1 / 13] * 13}, "query_type custom", {"reason": "invalid_weights"}),
