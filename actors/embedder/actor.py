@@ -179,9 +179,16 @@ class Embedder(Actor):
         self._inbox.owner = threading.get_ident()
 
     def on_stop(self) -> None:
-        """Tell whoever still waits that nothing will come, or their threads would wait on."""
+        """Tell whoever still waits that nothing will come, or their threads would wait on; and let go of the models.
+
+        Whoever stops the embedder waits for this method, but not for what the thread leaves behind. A tensor that it
+        gave back later, while the interpreter is going down, would end the process with SIGABRT: freeing one releases
+        the GIL, and a thread that can't get it back then is unwound through C++.
+        """
         for job in self._jobs:
             job.fail(EmbeddingFault("Embedding failed: the embedder was stopped"))
+        self._jobs.clear()
+        self._profile = None
 
     def on_receive(self, message: EmbedderMessage | Pump) -> Any:
         """Route a message."""

@@ -2,6 +2,7 @@
 
 import shutil
 import threading
+import weakref
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,33 @@ def test_requests_that_wait_together_share_a_forward_pass(watched: Watching) -> 
     assert len(fingerprints) == 40
     assert sum(watched.batches) == 40
     assert max(watched.batches) > 1
+
+
+def test_once_the_embedder_is_stopped_its_models_are_gone(profile: EmbeddedProfile) -> None:
+    """Not when its thread ends, which may be as late as the end of the interpreter: tensors abort the process then."""
+    loaded: list[weakref.ref[Watching]] = []
+    stopped: list[Embedder] = []
+
+    class Outliving(Embedder):
+        """Outlives its thread, as the thread's frames may outlive `stop`."""
+
+        def on_start(self) -> None:
+            super().on_start()
+            stopped.append(self)
+
+    def load() -> Watching:
+        watching = Watching(profile)
+        loaded.append(weakref.ref(watching))
+        return watching
+
+    embedder = Outliving.start(load, Latencies())
+    resolve(embedder.ask(memory("The fox jumps."), block=False), PATIENCE)
+    (models,) = loaded
+    assert models() is not None
+    still = memory("Hour after hour the fox jumps over the dog. " * 200)
+    embedder.ask(still, block=False)
+    embedder.stop()
+    assert models() is None
 
 
 def test_turns_that_wait_together_keep_their_order(watched: Watching) -> None:
