@@ -16,7 +16,7 @@ from projections.atlas import Atlas
 from projections.directed import Direction
 
 LATE = "e12_late_interaction"
-"""By far the dearest space: 10,000 rows of it take as long as all others together, several times over."""
+"""By far the dearest space: 10,000 rows of 25 tokens take 18 ms, those of all other spaces together 6."""
 
 FIRST = 256
 """Rows that late interaction scores first; the best of them tell which other rows could still come in."""

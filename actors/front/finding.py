@@ -8,6 +8,8 @@ from time import perf_counter
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
+import msgspec
+
 from actors.comparator.pipeline import pool
 from actors.comparator.profiles import SEED_PROFILES, Weights, direction, subject
 from actors.faults import InvalidParamsFault
@@ -47,8 +49,11 @@ class Finding(Access):
 
     async def search_graph(self, params: SearchGraph, progress: Progress = silent) -> dict[str, Any]:
         """Find memories for a question by the five stages, page by page, within a budget of tokens."""
-        page = pages.read(params.cursor, params) if params.cursor else None
-        asked_at = moment(page.asked_at if page else params.asked_at, "asked_at")
+        page = (
+            pages.read(params.cursor, params)
+            if params.cursor
+            else pages.first(params, pool(params.top_k), moment(params.asked_at, "asked_at"))
+        )
         wanted = Filter(
             namespace=params.namespace,
             session=params.session,
@@ -64,13 +69,15 @@ class Finding(Access):
             self.hub.comparator,
             Search(
                 text=params.query,
-                embeddings=await self._question(params.query, asked_at, params.namespace, params.session),
+                embeddings=await self._question(
+                    params.query, moment(page.asked_at, "cursor"), params.namespace, params.session
+                ),
                 profile=params.profile,
                 filter=wanted,
                 limit=params.top_k,
-                offset=page.offset if page else 0,
-                pool=page.pool if page else pool(params.top_k),
-                as_of=page.as_of if page else None,
+                offset=page.offset,
+                pool=page.pool,
+                as_of=page.as_of,
                 min_similarity=params.min_similarity,
                 min_alignment=params.min_alignment,
             ),
@@ -84,12 +91,10 @@ class Finding(Access):
         if params.max_tokens is not None:
             shown = pages.fit(results, params.max_tokens - pages.tokens(answer) - pages.FRAME)
         if found.more or len(shown) < len(results):
-            following = pages.Page(
-                offset=(page.offset if page else 0) + (len(shown) if len(shown) < len(results) else len(found.hits)),
-                pool=page.pool if page else pool(params.top_k),
-                as_of=page.as_of if page else found.stored,
-                asked_at=asked_at.isoformat(),
-                search=pages.search_of(params),
+            following = msgspec.structs.replace(
+                page,
+                offset=page.offset + (len(shown) if len(shown) < len(results) else len(found.hits)),
+                as_of=found.stored if page.as_of is None else page.as_of,
             )
             answer["next_cursor"] = pages.written(following)
         self._recalled(params.query, [hit.memory for hit, _ in hits[: len(shown)]])

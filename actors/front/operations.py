@@ -16,7 +16,7 @@ from actors.front.finding import Finding
 from actors.front.schemas import MemoryRetrieve
 from actors.front.storing import Storing
 from actors.messages.comparator import Edges, ReadIndexes, ReadLinks
-from actors.messages.store import Read, ReadHistory, ReadStatus
+from actors.messages.store import ReadHistory, ReadStatus
 from actors.messages.workspace import Pulse, ReadPulse
 from events.log import Envelope
 from projections.projection import State
@@ -33,10 +33,9 @@ class Operations(Storing, Finding, Comparing):
             raise NotFoundFault(
                 f"Memory was erased at {entry.state_since}: {params.id}", id=str(params.id), reason=entry.reason
             )
-        envelope: Envelope = await self.ask(self.hub.store, Read(memory=params.id))
         edges: Edges = await self.ask(self.hub.comparator, ReadLinks(memory=params.id))
         life: tuple[Envelope, ...] = await self.ask(self.hub.store, ReadHistory(memory=params.id))
-        return memories.memory(entry, envelope, edges, life, include_embeddings=params.include_embeddings)
+        return memories.memory(entry, edges, life, include_embeddings=params.include_embeddings)
 
     async def pulse(self) -> Pulse:
         """Return the state of learning that goes with every answer."""

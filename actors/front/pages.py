@@ -7,6 +7,7 @@ import binascii
 import hashlib
 import json
 import math
+from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
@@ -16,8 +17,7 @@ from actors.front.parsing import invalid
 from actors.front.schemas import SearchGraph
 
 BYTES_PER_TOKEN = 3
-"""Of UTF-8 JSON: English has some 4 bytes a token, Chinese 3, identifiers and ids 2 to 3. What is counted is an
-estimate, rather high than low."""
+"""Of UTF-8 JSON. An assumption, since every model has its own tokens: rather too few bytes than too many."""
 
 FRAME = 110
 """Tokens of what stands around the results: count, cursor, latency and pulse."""
@@ -36,8 +36,8 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     offset: Annotated[int, Meta(ge=0, le=LARGEST)]
     pool: Annotated[int, Meta(ge=1, le=LARGEST)]
     """Candidates that each way of recall names."""
-    as_of: Annotated[int, Meta(ge=0, le=LARGEST)]
-    """Memories that were stored when the first page was asked for."""
+    as_of: Annotated[int, Meta(ge=0, le=LARGEST)] | None
+    """Memories that were stored when the first page was searched; None on that page itself."""
     asked_at: str
     search: bytes
     """Which search it belongs to."""
@@ -47,6 +47,11 @@ def search_of(params: SearchGraph) -> bytes:
     """Return what tells a search from another one, whatever its page."""
     asked = {name: value for name, value in msgspec.structs.asdict(params).items() if name not in _PAGING}
     return hashlib.sha256(msgspec.json.encode(asked)).digest()[:8]
+
+
+def first(params: SearchGraph, pool: int, asked_at: datetime) -> Page:
+    """Return the first page of a search."""
+    return Page(0, pool, None, asked_at.isoformat(), search_of(params))
 
 
 def written(page: Page) -> str:

@@ -3,7 +3,6 @@
 Descriptions are for agents and paid for in every conversation; a name that says it all has none.
 """
 
-import math
 from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
@@ -40,7 +39,7 @@ from actors.front.fields import (
     check_spaces,
     check_weights,
 )
-from actors.front.parsing import Params, check_number, check_size, check_text, invalid
+from actors.front.parsing import Params, check_size, check_text, invalid
 from actors.settings import SearchProfile, Strategy
 from events.vocabulary import Modality
 
@@ -62,10 +61,8 @@ class Kept(Params, frozen=True, kw_only=True):
     created_at: Annotated[Moment | None, Meta(description="When it was said, ISO 8601, if not now")] = None
 
     def check(self) -> None:
-        """Refuse blank content, an importance that is no number and metadata that the log can't keep."""
+        """Refuse blank content, and metadata that the log can't keep."""
         check_text(self.content, "content")
-        if math.isnan(self.importance):
-            raise invalid("importance", "not a number")
         check_size(self.metadata, "metadata", MAX_METADATA)
 
 
@@ -292,11 +289,8 @@ class SearchByPurpose(Params, frozen=True, kw_only=True):
     def check(self) -> None:
         """Refuse anything but one of vector and memory, and a vector without direction."""
         _ = self.purpose
-        if self.purpose_vector is not None:
-            for place, value in enumerate(self.purpose_vector):
-                check_number(value, f"purpose_vector[{place}]")
-            if max(map(abs, self.purpose_vector)) < SHORTEST:
-                raise invalid("purpose_vector", "all zero: it points nowhere")
+        if self.purpose_vector is not None and max(map(abs, self.purpose_vector)) < SHORTEST:
+            raise invalid("purpose_vector", "all zero: it points nowhere")
 
 
 class SearchWeightProfiles(Params, frozen=True, kw_only=True):

@@ -120,13 +120,14 @@ def item(
     return answer | ({"duplicate_of": str(twin)} if twin else {})
 
 
-def memory(
-    entry: Entry, envelope: Envelope, edges: Edges, life: Sequence[Envelope], *, include_embeddings: bool
-) -> dict[str, Any]:
-    """Return all that is known of one memory: what was stored, what became of it, and the shape of its embeddings."""
-    body, stored = body_of(entry), envelope.event
+def memory(entry: Entry, edges: Edges, life: Sequence[Envelope], *, include_embeddings: bool) -> dict[str, Any]:
+    """Return all that is known of one memory: what was stored, what became of it, and the shape of its embeddings.
+
+    `life` is every event that touched it, of which the first stored it.
+    """
+    body, stored = body_of(entry), life[0].event
     if not isinstance(stored, MemoryStored):
-        raise TypeError(f"event {envelope.seq} isn't a stored memory")
+        raise TypeError(f"event {life[0].seq} isn't a stored memory")
     answer = {
         "id": str(entry.id),
         "content": body.text,
