@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pykka
 
+from actors.asking import PATIENCE
+from actors.base import resolve
 from actors.comparator.actor import Comparator
+from actors.consolidator.actor import Consolidator
 from actors.embedder.actor import Embedder
 from actors.messages.store import Replay
+from actors.messages.workspace import ReadAttention
 from actors.metrics import Latencies
 from actors.settings import ModelProfile
 from actors.store.actor import Store
@@ -37,6 +41,7 @@ class Hub(msgspec.Struct, frozen=True):
     store: pykka.ActorRef[Any]
     comparator: pykka.ActorRef[Any]
     workspace: pykka.ActorRef[Any]
+    consolidator: pykka.ActorRef[Any]
     embedder: pykka.ActorRef[Any]
     replayed: pykka.Future[Head]
     """Set once the log is replayed; raises `LogError` if it can't be trusted."""
@@ -76,6 +81,8 @@ def running(
     folder: Path,
     load: Callable[[Latencies], Profile],
     profile: ModelProfile = ModelProfile.EMBEDDED,
+    *,
+    priming: bool = True,
 ) -> Iterator[Hub]:
     """Start the actors on a log and begin its replay; stop them in reverse order on the way out.
 
@@ -84,34 +91,45 @@ def running(
         folder: Where latencies are kept.
         load: What loads the profile, once the first model is needed.
         profile: Whose models these are; a store made with others refuses them.
+        priming: Whether what is in the workspace counts a little more in searches.
     """
     sys.setswitchinterval(SWITCH_INTERVAL)
     latencies = Latencies()
-    comparator = Comparator.start(latencies)
-    workspace = Workspace.start(comparator, latencies)
+    store = Store.start(log, latencies)
+    comparator = Comparator.start(latencies, priming=priming)
+    workspace = Workspace.start(comparator, store, latencies)
+    consolidator = Consolidator.start(comparator, store, latencies)
     embedder = Embedder.start(lambda: load(latencies), latencies)
-    store = Store.start(log, owners=(comparator, workspace, embedder), latencies=latencies)
     hub = Hub(
         folder=folder,
         profile=profile,
         store=store,
         comparator=comparator,
         workspace=workspace,
+        consolidator=consolidator,
         embedder=embedder,
-        replayed=store.ask(Replay(), block=False),
+        replayed=store.ask(Replay(owners=(comparator, workspace, embedder)), block=False),
         latencies=latencies,
     )
     try:
         yield hub
     finally:
-        for ref in (store, embedder, workspace, comparator):
+        # What was asked last is still attended to: the command line asks once and ends.
+        resolve(workspace.ask(ReadAttention(), block=False), PATIENCE)
+        for ref in (consolidator, store, embedder, workspace, comparator):
             ref.stop()
         latencies.save(hub.latency_file)
 
 
 @contextmanager
-def opened(folder: Path, profile: ModelProfile = ModelProfile.EMBEDDED, models: Path | None = None) -> Iterator[Hub]:
-    """Open the store in a folder, creating it if there is none; `profile` and `models` as in `load_profile`.
+def opened(
+    folder: Path,
+    profile: ModelProfile = ModelProfile.EMBEDDED,
+    models: Path | None = None,
+    *,
+    priming: bool = True,
+) -> Iterator[Hub]:
+    """Open the store in a folder, creating it if there is none; arguments as in `load_profile` and `running`.
 
     Raises:
         LogInUseError: another process has it open.
@@ -120,5 +138,5 @@ def opened(folder: Path, profile: ModelProfile = ModelProfile.EMBEDDED, models: 
     from events.duckdb_log import DuckDBLog  # noqa: PLC0415 -- a tenth of a second that `--help` needn't wait
 
     load = partial(load_profile, profile=profile, models=models)
-    with running(DuckDBLog(folder), folder, load, profile) as hub:
+    with running(DuckDBLog(folder), folder, load, profile, priming=priming) as hub:
         yield hub

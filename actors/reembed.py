@@ -199,7 +199,14 @@ async def _store_again(hub: Hub, envelope: Envelope, links: tuple[MemoriesLinked
     except EmbeddingFault as fault:
         raise EmbeddingFault(f"{fault.message} (memory {envelope.id})") from fault
     judgement: Judgement = await answer_of(
-        hub.workspace, Judge(content=content, fingerprint=embedded.fingerprint, namespace=old.namespace)
+        hub.workspace,
+        Judge(
+            memory=envelope.id,
+            content=content,
+            fingerprint=embedded.fingerprint,
+            namespace=old.namespace,
+            created_at=old.created_at,
+        ),
     )
     new = msgspec.structs.replace(
         old,
@@ -207,6 +214,7 @@ async def _store_again(hub: Hub, envelope: Envelope, links: tuple[MemoriesLinked
         passages=embedded.passages,
         position=embedded.position,
         purpose=judgement.purpose,
+        north_star=judgement.north_star,
         johari=judgement.johari,
         learning=judgement.learning,
     )

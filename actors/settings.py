@@ -45,3 +45,14 @@ class Strategy(StrEnum):
     """Σ wᵢ sᵢ / Σ wᵢ with wᵢ = max(.1, 1 − min(|sᵢ − μ| / 2σ, 1)): outliers count less; μ where σ = 0."""
     ADAPTIVE = "adaptive"
     """By σ / μ: below .1 Cosine, below .3 SynergyWeighted, else TuckerCompressed; 0 if all scores are 0."""
+
+
+class PathKind(StrEnum):
+    """Along which edges a path may lead."""
+
+    CAUSAL = "causal"
+    """From causes to their effects alone."""
+    SEMANTIC = "semantic"
+    """Along links that agents drew and those within a goal, either way."""
+    ANY = "any"
+    """Along all of these and the turns of a session, either way."""

@@ -10,7 +10,14 @@ import numpy.typing as npt
 from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, Tokens
 from events.log import Envelope
 from events.spaces import SPACES, Kind, Space
-from events.vocabulary import MemoryErased, MemoryForgotten, MemoryRestored, MemoryStored, SpacesDeclared
+from events.vocabulary import (
+    MemoryErased,
+    MemoryForgotten,
+    MemoryRestored,
+    MemoryStored,
+    PurposesRealigned,
+    SpacesDeclared,
+)
 from projections.arrays import Mask, Rows, Scores, best
 from projections.binary import BinarySpace
 from projections.dense import DenseSpace
@@ -79,10 +86,15 @@ class Atlas:
                 self._show(self._rows[memory])
             case MemoryErased(memory=memory):
                 self._clear(self._rows[memory])
+            case PurposesRealigned() as realigned:
+                self._realign(realigned)
             case event if is_shredded_memory(event):
                 self._append(envelope.id, None)
             case _:
                 pass
+
+    def __contains__(self, memory: UUID) -> bool:
+        return memory in self._rows
 
     def row_of(self, memory: UUID) -> int:
         """Return the row of a memory; an unknown id is a KeyError."""
@@ -200,13 +212,22 @@ class Atlas:
         self._rows[memory] = len(self._ids)
         self._ids.append(memory)
         self.facets.append(stored)
-        self.purposes.append(None if stored is None else stored.purpose)
+        if stored is None:
+            self.purposes.append(None)
+        else:
+            self.purposes.append(stored.purpose, stored.north_star)
         windows, spans = _windows(stored, self._dimensions[WINDOWED])
         self._semantic.append(windows, spans)
         self._prefix.append(_shorten(windows), spans)
         for key, space in self._spaces.items():
             if not isinstance(space, WindowedSpace):
                 _append(key, space, None if stored is None else stored.fingerprint[key])
+
+    def _realign(self, realigned: PurposesRealigned) -> None:
+        for memory, purpose in zip(realigned.memories, realigned.rows(), strict=True):
+            row = self._rows[memory]
+            if self.facets.state(row) is not State.ERASED:
+                self.purposes.realign(row, purpose, realigned.goal)
 
     def _hide(self, row: int) -> None:
         if self.facets.state(row) is State.LIVE:

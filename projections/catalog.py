@@ -9,16 +9,17 @@ import msgspec
 
 from events.codec import decompress
 from events.log import Envelope
+from events.values import JohariRow, Learning, Modality
 from events.vocabulary import (
-    JohariRow,
-    Learning,
     MemoriesLinked,
     MemoryErased,
+    MemoryFaded,
     MemoryForgotten,
+    MemoryIgnited,
     MemoryRecalled,
     MemoryRestored,
     MemoryStored,
-    Modality,
+    PurposesRealigned,
 )
 from projections.projection import State, digest_of, is_shredded_memory
 
@@ -41,7 +42,6 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     """Compressed."""
     passages: tuple[tuple[int, int], ...]
     """The characters [start, end) of each window."""
-    purpose: tuple[float, ...]
     johari: tuple[JohariRow, ...]
     learning: Learning
 
@@ -63,6 +63,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """When it was last forgotten, restored or erased."""
     reason: str | None = None
     """Why it was forgotten or erased."""
+    purpose: tuple[float, ...] = ()
+    """Its alignment with the North Star as it was last measured, space by space; empty once it is erased."""
     access_count: int = 0
     last_accessed: datetime | None = None
     events: tuple[int, ...]
@@ -89,6 +91,10 @@ class Catalog:
                 for memory in recalled.memories:
                     count = self.get(memory).access_count + 1
                     self._touch(memory, envelope, access_count=count, last_accessed=envelope.at)
+            case MemoryIgnited(memory=memory) | MemoryFaded(memory=memory):
+                self._touch(memory, envelope)
+            case PurposesRealigned() as realigned:
+                self._realign(envelope, realigned)
             case MemoryForgotten(memory=memory, reason=reason):
                 self._move(memory, envelope, State.LIVE, State.FORGOTTEN, reason)
             case MemoryRestored(memory=memory):
@@ -144,16 +150,27 @@ class Catalog:
             metadata=stored.metadata,
             content=stored.content,
             passages=tuple((passage.start, passage.end) for passage in stored.passages),
-            purpose=stored.purpose,
             johari=stored.johari,
             learning=stored.learning,
         )
         self._entries[envelope.id] = Entry(
-            id=envelope.id, seq=envelope.seq, stored_at=envelope.at, body=body, events=(envelope.seq,)
+            id=envelope.id,
+            seq=envelope.seq,
+            stored_at=envelope.at,
+            body=body,
+            purpose=stored.purpose,
+            events=(envelope.seq,),
         )
         key = (stored.namespace, stored.sha256)
         self._by_sha[key] = (*self._by_sha.get(key, ()), envelope.id)
         self._live += 1
+
+    def _realign(self, envelope: Envelope, realigned: PurposesRealigned) -> None:
+        for memory, purpose in zip(realigned.memories, realigned.rows(), strict=True):
+            if self.get(memory).state is State.ERASED:
+                self._touch(memory, envelope)
+            else:
+                self._touch(memory, envelope, purpose=purpose)
 
     def _touch(self, memory: UUID, envelope: Envelope, **changes: Any) -> None:
         entry = self.get(memory)

@@ -7,8 +7,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from events.vocabulary import MemoryStored, Modality, Quadrant
-from projections.arrays import Growing, Mask, Rows
+from events.values import Modality, Quadrant
+from events.vocabulary import MemoryStored
+from projections.arrays import Growing, Mask, Rows, best
 from projections.projection import State, digest_of
 from projections.turns import Turns
 
@@ -125,6 +126,10 @@ class Facets:
         self._turns.clear(row)
         self._states.array[row] = _ERASED
 
+    def within(self, namespace: str) -> Rows:
+        """Return the rows of a namespace, ascending, that aren't erased."""
+        return np.flatnonzero(self._columns["namespace"].equals(namespace) & ~self.erased)
+
     @property
     def live(self) -> Mask:
         """Which rows can be found, shape (rows,)."""
@@ -153,6 +158,16 @@ class Facets:
                 holders[self._tagged[tag].array] = True
             mask &= holders
         return mask
+
+    def created_at(self, row: int) -> datetime:
+        """Return when what a row tells happened or was said; the epoch for an erased one."""
+        return _EPOCH + timedelta(microseconds=int(self._created.array[row]))
+
+    def nearest_in_time(self, moment: datetime, count: int, eligible: Mask) -> Rows:
+        """Return the `count` eligible rows, best first, that were created nearest to a moment."""
+        rows = np.flatnonzero(eligible)
+        apart = np.abs(self._created.array[rows] - _microseconds(moment))
+        return rows[best(-apart.astype(np.float32), count)]
 
     def turns(self, rows: Rows, reach: int) -> tuple[Rows, npt.NDArray[np.int64]]:
         """Return the live neighbours of each row in its session, and their distances, both (rows, 2 * reach).

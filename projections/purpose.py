@@ -1,5 +1,7 @@
 """What each memory serves: its alignment with the North Star, space by space (facts 2.2 and 3.1)."""
 
+from uuid import UUID
+
 import numpy as np
 import numpy.typing as npt
 
@@ -12,17 +14,29 @@ class PurposeSpace:
 
     def __init__(self, width: int) -> None:
         self._matrix = Growing(np.float32, width)
+        self._goals: list[UUID | None] = []
 
     def __len__(self) -> int:
         return len(self._matrix)
 
-    def append(self, purpose: npt.ArrayLike | None) -> None:
-        """Add the next row: a purpose vector, shape (width,), or nothing."""
+    def append(self, purpose: npt.ArrayLike | None, goal: UUID | None = None) -> None:
+        """Add the next row: a purpose vector, shape (width,), and the goal that it was measured against; or nothing."""
         self._matrix.append(np.full(self._matrix.array.shape[1], np.nan) if purpose is None else purpose)
+        self._goals.append(goal)
+
+    def realign(self, row: int, purpose: npt.ArrayLike, goal: UUID) -> None:
+        """Replace the purpose vector of a row that isn't empty."""
+        self._matrix.array[row] = purpose
+        self._goals[row] = goal
 
     def clear(self, row: int) -> None:
         """Leave a row empty."""
         self._matrix.array[row] = np.nan
+        self._goals[row] = None
+
+    def goal(self, row: int) -> UUID | None:
+        """Return what a row was measured against."""
+        return self._goals[row]
 
     def count(self) -> int:
         """Return how many rows aren't empty."""
@@ -52,5 +66,6 @@ class PurposeSpace:
         return np.clip(cosines, -1.0, 1.0).astype(np.float32)
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of all vectors."""
-        return digest_of(self._matrix.array)
+        """Return the SHA-256 of all vectors, and of what they were measured against."""
+        goals = b"".join(b"-" if goal is None else goal.bytes for goal in self._goals)
+        return digest_of(self._matrix.array, goals)

@@ -332,12 +332,10 @@ SEED_001 = (
     Requirement(
         "STORE-001/purpose-aligned",
         "With a North Star each entry of the purpose vector is the alignment with it in that space.",
-        gap=4,
     ),
     Requirement(
         "STORE-001/purpose-realigned",
         "When the North Star changes, the purpose vectors of all stored memories follow.",
-        gap=4,
     ),
     # The thirteen spaces.
     Requirement(
@@ -382,10 +380,10 @@ SEED_001 = (
         "STORE-001/pulse-on-every-answer", "Every tool answer carries _cognitive_pulse, also that of a failed call."
     ),
     Requirement(
-        "STORE-001/pulse-live", "The pulse moves with what is stored: after varied stores it is not what it was.", gap=4
+        "STORE-001/pulse-live", "The pulse moves with what is stored: after varied stores it is not what it was."
     ),
     Requirement(
-        "STORE-001/pulse-action", "The suggested action follows from the quadrant; for Open it is DirectRecall.", gap=4
+        "STORE-001/pulse-action", "The suggested action follows from the quadrant; for Open it is DirectRecall."
     ),
     Requirement(
         "STORE-001/embedding-failed",
@@ -399,31 +397,24 @@ SEED_001 = (
     Requirement(
         "STORE-001/goals-emerge",
         "The North Star is found in the stored memories themselves, and described in their terms.",
-        gap=4,
     ),
     Requirement(
         "STORE-001/drift",
         "Drift away from the North Star is measured over time and names the spaces that moved.",
-        gap=4,
     ),
     Requirement(
         "STORE-001/workspace/order-parameter",
         "Each candidate memory has an order parameter r in [0, 1] from its oscillators.",
-        gap=4,
     ),
-    Requirement(
-        "STORE-001/workspace/ignites", "A memory whose r reaches .8 enters the workspace and is broadcast.", gap=4
-    ),
+    Requirement("STORE-001/workspace/ignites", "A memory whose r reaches .8 enters the workspace and is broadcast."),
     Requirement(
         "STORE-001/workspace/fades",
         "A memory whose r falls below .7 leaves the workspace and is queued for replay in a dream.",
-        gap=4,
     ),
-    Requirement("STORE-001/workspace/hysteresis", "Between .7 and .8 a memory stays in or out as it was.", gap=4),
+    Requirement("STORE-001/workspace/hysteresis", "Between .7 and .8 a memory stays in or out as it was."),
     Requirement(
         "STORE-001/consciousness",
         "C is the product of integration, reflection and differentiation, each in [0, 1].",
-        gap=4,
     ),
 )
 
@@ -667,7 +658,6 @@ SEED_004 = (
     Requirement(
         "TOOL-INJECT-001/purpose-failed",
         "A purpose vector that cannot be computed is answered with -32006, and nothing is stored.",
-        gap=4,
     ),
     Requirement(
         "TOOL-INJECT-001/embedding-failed",
@@ -685,44 +675,35 @@ SEED_004 = (
     Requirement(
         "TOOL-INJECT-001/utl/learning-score",
         "learningScore is the sigmoid of 2 * entropy * coherence * emotional weight * cos(phase).",
-        gap=4,
     ),
     Requirement(
         "TOOL-INJECT-001/utl/entropy",
         "Entropy is high for what is new to the store and low for what repeats it.",
-        gap=4,
     ),
     Requirement(
         "TOOL-INJECT-001/utl/coherence",
         "Coherence is higher for a memory with related neighbours than for one without.",
-        gap=4,
     ),
-    Requirement("TOOL-INJECT-001/utl/surprise", "Surprise is a signal of its own, not a copy of entropy.", gap=4),
+    Requirement("TOOL-INJECT-001/utl/surprise", "Surprise is a signal of its own, not a copy of entropy."),
     Requirement(
         "TOOL-INJECT-001/pulse/trigger-dream",
         "Entropy above .7 with coherence below .4 makes the pulse suggest a dream.",
-        gap=4,
     ),
     # Workspace.
     Requirement(
         "TOOL-INJECT-001/oscillators",
         "A memory has thirteen oscillators, one for each space, which lock when the spaces agree.",
-        gap=4,
     ),
-    Requirement(
-        "TOOL-INJECT-001/differentiation", "D is the entropy over the thirteen entries of a fingerprint.", gap=4
-    ),
+    Requirement("TOOL-INJECT-001/differentiation", "D is the entropy over the thirteen entries of a fingerprint."),
     Requirement(
         "TOOL-INJECT-001/meta-utl",
         "Predictions of usefulness are scored against later recalls, and that accuracy is R.",
-        gap=4,
     ),
     Requirement(
         "TOOL-INJECT-001/broadcast",
         "What enters the workspace changes the next searches in a way that their explanation shows.",
-        gap=4,
     ),
-    Requirement("TOOL-INJECT-001/causal-path", "find_causal_path finds a chain of causes between two memories.", gap=4),
+    Requirement("TOOL-INJECT-001/causal-path", "find_causal_path finds a chain of causes between two memories."),
 )
 
 REQUIREMENTS = (

@@ -8,7 +8,8 @@ from uuid import UUID
 import numpy as np
 
 from actors.base import Actor
-from actors.comparator import pipeline, ranking, similarity, strategies
+from actors.comparator import neighbours, pipeline, ranking, similarity, strategies, walking
+from actors.comparator.alignment import Star, Wide
 from actors.comparator.calibration import Calibration
 from actors.faults import NotFoundFault, StorageFault
 from actors.messages.base import Appended
@@ -17,22 +18,30 @@ from actors.messages.comparator import (
     Compare,
     Comparison,
     Edges,
+    FindNeighbourhood,
     FindNeighbours,
+    FindPaths,
     Found,
+    GoalState,
+    ListMemories,
     Match,
-    Neighbours,
+    MeasurePurposes,
     Rank,
     RankByPerspectives,
     RankByPurpose,
     Ranked,
+    ReadGoals,
     ReadIndexes,
     ReadLinks,
+    ReadPurposes,
+    Resonate,
+    ScorePairs,
     Search,
 )
-from events.spaces import SPACES
-from events.vocabulary import SpacesDeclared
+from events.vocabulary import MemoryErased, MemoryFaded, MemoryForgotten, MemoryIgnited, SpacesDeclared
+from projections.arrays import Rows
 from projections.atlas import Atlas
-from projections.facets import Filter
+from projections.goals import Goals
 from projections.links import Links
 from projections.projection import State
 
@@ -40,38 +49,45 @@ if TYPE_CHECKING:
     from actors.metrics import Latencies
     from events.log import Envelope
 
-POOL = 32
-"""Neighbours that words and meaning each name for a new memory; each space ranks them by its own measure."""
-
 
 class Comparator(Actor):
-    """Owns the `Atlas` and the `Links`."""
+    """Owns the `Atlas`, the `Links` and the `Goals`.
 
-    def __init__(self, latencies: Latencies) -> None:
+    Args:
+        latencies: Where it records what it measures.
+        priming: Whether what is in the workspace counts a little more in searches.
+    """
+
+    def __init__(self, latencies: Latencies, *, priming: bool = True) -> None:
         super().__init__()
         self._latencies = latencies
+        self._priming = priming
         self._atlas: Atlas | None = None
         self._calibration = Calibration({})
         self._links = Links()
+        self._goals = Goals()
+        self._stars: dict[str, Star] = {}
+        self._ignited: dict[UUID, float] = {}
 
     def on_receive(self, message: ComparatorMessage) -> Any:
         """Route a message."""
         match message:
             case Search():
                 return self._search(message)
-            case FindNeighbours():
-                with self._latencies.timed("neighbours"):
-                    return self._neighbours(message)
             case Rank() | RankByPerspectives() | RankByPurpose():
                 with self._latencies.timed(f"search: {type(message).__name__}"):
                     return self._ranked(message)
             case Compare():
                 with self._latencies.timed("comparison"):
                     return self._compare(message)
+            case FindNeighbours() | Resonate() | ScorePairs():
+                return self._nearness(message)
+            case ListMemories() | MeasurePurposes() | ReadPurposes() | ReadGoals():
+                return self._purpose(message)
+            case FindPaths() | FindNeighbourhood() | ReadLinks():
+                return self._graph(message)
             case ReadIndexes():
                 return {} if self._atlas is None else self._atlas.counts()
-            case ReadLinks(memory=memory):
-                return Edges(outgoing=self._links.outgoing(memory), incoming=self._links.incoming(memory))
             case Appended(envelopes=envelopes):
                 for envelope in envelopes:
                     with self._latencies.timed(f"index: {type(envelope.event).__name__}"):
@@ -80,9 +96,53 @@ class Comparator(Actor):
             case _:
                 assert_never(message)
 
+    def _nearness(self, message: FindNeighbours | Resonate | ScorePairs) -> Any:
+        """Say how near memories are to each other, space by space."""
+        match message:
+            case FindNeighbours():
+                with self._latencies.timed("neighbours"):
+                    star = self._star(message.namespace)
+                    return neighbours.neighbours(self._declared(), self._calibration, message, star)
+            case Resonate():
+                with self._latencies.timed("resonance"):
+                    return neighbours.resonances(self._declared(), self._calibration, message)
+            case ScorePairs():
+                return self._score_pairs(message)
+
+    def _purpose(self, message: ListMemories | MeasurePurposes | ReadPurposes | ReadGoals) -> Any:
+        """Say what memories serve."""
+        match message:
+            case ListMemories():
+                return self._listed(message)
+            case MeasurePurposes():
+                return self._measured(message)
+            case ReadPurposes(memories=memories):
+                atlas = self._declared()
+                return np.stack([atlas.purposes.at(atlas.row_of(memory)) for memory in memories])
+            case ReadGoals(namespace=namespace):
+                return self._goal_state(namespace)
+
+    def _graph(self, message: FindPaths | FindNeighbourhood | ReadLinks) -> Any:
+        """Say what memories are connected with."""
+        match message:
+            case FindPaths():
+                return walking.ways(self._holding(message.start), self._links, message)
+            case FindNeighbourhood():
+                return walking.around(self._holding(message.memory), self._links, message)
+            case ReadLinks(memory=memory):
+                return Edges(outgoing=self._links.outgoing(memory), incoming=self._links.incoming(memory))
+
     def _apply(self, envelope: Envelope) -> None:
         """Fold an event; the first declaration says how large the spaces are."""
         self._links.apply(envelope)
+        self._goals.apply(envelope)
+        match envelope.event:
+            case MemoryIgnited(memory=memory, order=order) if self._priming:
+                self._ignited[memory] = order
+            case MemoryFaded(memory=memory) | MemoryForgotten(memory=memory) | MemoryErased(memory=memory):
+                self._ignited.pop(memory, None)
+            case _:
+                pass
         if self._atlas is None and isinstance(envelope.event, SpacesDeclared):
             self._atlas = Atlas.of(envelope.event)
             self._calibration = Calibration.of(envelope.event)
@@ -96,7 +156,7 @@ class Comparator(Actor):
 
     def _search(self, message: Search) -> Found:
         with self._latencies.timed("search: all"):
-            found = pipeline.search(self._declared(), self._calibration, message)
+            found = pipeline.search(self._declared(), self._calibration, message, self._ignited)
         for stage in found.stages:
             self._latencies.record(f"search: {stage.name}", stage.milliseconds)
         return found
@@ -109,7 +169,8 @@ class Comparator(Actor):
         match message:
             case Rank(embeddings=embeddings, weights=weights, shown=shown):
                 of = ranking.Similarities(atlas, self._calibration, embeddings, message.direction)
-                found = ranking.by_weights(of, weights, eligible, message.limit, message.min_similarity, shown)
+                bonus = ranking.serving(atlas) if message.include_alignment else None
+                found = ranking.by_weights(of, weights, eligible, message.limit, message.min_similarity, shown, bonus)
             case RankByPerspectives(embeddings=embeddings, keys=keys):
                 of = ranking.Similarities(atlas, self._calibration, embeddings, message.direction)
                 found = ranking.by_perspectives(of, keys, eligible, message.limit, message.min_similarity, message.k)
@@ -133,7 +194,7 @@ class Comparator(Actor):
     def _compare(self, message: Compare) -> tuple[Comparison, ...]:
         atlas = self._holding(message.reference)
         reference = self._row(atlas, message.reference)
-        targets = np.array([self._row(atlas, target) for target in message.targets], np.int64)
+        targets = self._rows(atlas, message.targets)
         scores = similarity.one_to_many(atlas, self._calibration, reference, targets)
         return tuple(
             Comparison(similarity=total, coherence=coherence, dominant=dominant, spaces=tuple(spaces))
@@ -163,14 +224,54 @@ class Comparator(Actor):
             raise NotFoundFault(f"Memory is {state.value}: {memory}", id=str(memory))
         return row
 
-    def _neighbours(self, message: FindNeighbours) -> Neighbours:
-        """Rank a pool of neighbours space by space."""
+    def _rows(self, atlas: Atlas, memories: tuple[UUID, ...]) -> Rows:
+        return np.array([self._row(atlas, memory) for memory in memories], np.int64)
+
+    def _star(self, namespace: str) -> Star | None:
+        """Return what memories of a namespace are measured against; None without a North Star."""
+        star = self._goals.star(namespace)
+        if star is None:
+            return None
         atlas = self._declared()
-        query = {space.key: message.fingerprint[space.key] for space in SPACES}
-        eligible = atlas.facets.eligible(Filter(namespace=message.namespace))
-        rows = pipeline.candidates(atlas, query, eligible, POOL)
-        scores = (atlas.scores(key, embedding, rows, symmetric=True) for key, embedding in query.items())
-        return Neighbours(similarities=tuple(tuple(np.sort(row)[::-1].tolist()) for row in scores))
+        exemplars = np.array([atlas.row_of(memory) for memory in self._goals.exemplars(star.goal)], np.int64)
+        held = self._stars.get(namespace)
+        if held is None or held.goal != star.goal or not np.array_equal(held.exemplars, exemplars):
+            held = self._stars[namespace] = Star.of(atlas, self._calibration, star.goal, exemplars)
+        return held
+
+    def _score_pairs(self, message: ScorePairs) -> Wide:
+        if not message.references:
+            raise ValueError("nothing to score")
+        atlas = self._holding(message.references[0])
+        targets = self._rows(atlas, message.targets)
+        references = self._rows(atlas, message.references).tolist()
+        return np.stack([similarity.one_to_many(atlas, self._calibration, row, targets) for row in references])
+
+    def _listed(self, message: ListMemories) -> tuple[UUID, ...]:
+        if self._atlas is None:
+            return ()
+        rows = self._atlas.facets.within(message.namespace)
+        if not message.forgotten:
+            rows = rows[self._atlas.facets.live[rows]]
+        if message.unaligned is not None:
+            purposes = self._atlas.purposes
+            rows = np.array([row for row in rows.tolist() if purposes.goal(row) != message.unaligned], np.int64)
+        return tuple(self._atlas.ids(rows))
+
+    def _measured(self, message: MeasurePurposes) -> Wide:
+        atlas = self._declared()
+        star = Star.of(atlas, self._calibration, message.goal, self._rows(atlas, message.exemplars))
+        rows = np.array([atlas.row_of(memory) for memory in message.memories], np.int64)
+        return star.purposes(atlas, self._calibration, rows)
+
+    def _goal_state(self, namespace: str) -> GoalState:
+        star = self._goals.star(namespace)
+        return GoalState(
+            goals=self._goals.of(namespace),
+            star=star,
+            exemplars=() if star is None else self._goals.exemplars(star.goal),
+            drifts=self._goals.drifts(namespace),
+        )
 
 
 def _unknown(memory: object) -> NotFoundFault:

@@ -2,14 +2,17 @@
 
 1. Sparse recall (E6, E13) and 2. the prefix of E1 name candidates among the rows that the filter lets through; so does
 E5 when causes or effects are asked for. 3. Every space that weighs anything is scored on them by row, and fused.
-4. Those that serve the North Star less than was asked for are dropped. 5. Late interaction (E12) joins the fused score
-with its weight. Then each turn borrows from its neighbours in the session. No threshold is ever applied to a fused
+4. Where there is a North Star, those that serve it less than was asked for are dropped, and serving it counts if that
+was asked for. 5. Late interaction (E12) joins the fused score with its weight. Then each turn borrows from its
+neighbours in the session, and what is in the workspace gets a small bonus. No threshold is ever applied to a fused
 score; what a result shows as its similarity is calibrated, and takes no part in the ranking.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from time import perf_counter
+from typing import NamedTuple
+from uuid import UUID
 
 import numpy as np
 
@@ -34,6 +37,12 @@ FOCUS = 48
 
 REACH = 2
 """Turns on either side that count as neighbours."""
+
+SERVING = 1.0
+"""What serving the North Star wholly adds to a fused score, which is in deviations of the candidates."""
+
+PRIMING = 0.1
+"""What being in the workspace with an order of 1 adds to a fused score: enough to decide between near equals."""
 
 WORDS = ("e6_sparse", "e13_splade")
 MEANING = "e1_semantic"
@@ -90,9 +99,19 @@ def pool(limit: int) -> int:
     return max(RECALL, 2 * limit)
 
 
-def search(atlas: Atlas, calibration: Calibration, request: Search) -> Found:
-    """Rank the memories that the filter lets through; pure but for the clock that times the stages."""
+def search(atlas: Atlas, calibration: Calibration, request: Search, ignited: Mapping[UUID, float]) -> Found:
+    """Rank the memories that the filter lets through; pure but for the clock that times the stages.
+
+    Args:
+        atlas: Where they are.
+        calibration: Of its spaces.
+        request: What is asked.
+        ignited: What is in the workspace, with its order; it counts on the first page of an answer.
+    """
     stages = _Stages()
+    primed = request.primed
+    if primed is None:  # what was decided of a memory may come after its deletion
+        primed = {memory: order for memory, order in ignited.items() if _findable(atlas, memory)}
     query = request.embeddings
     weights = applied_weights(request.profile, request.text, query)
     direction = profiles.direction(request.text)
@@ -104,62 +123,131 @@ def search(atlas: Atlas, calibration: Calibration, request: Search) -> Found:
     for name, named in recall(atlas, query, eligible, request.pool, direction):
         rows = np.union1d(rows, named)
         stages.finish(name, len(rows))
-    if not len(rows):
-        return Found(
-            hits=(), more=False, stored=len(atlas), profile=request.profile, weights=weights, stages=tuple(stages.done)
-        )
-
-    def evidence(keys: Iterable[str], rows: Rows) -> dict[str, Scores]:
-        return {key: atlas.relevance(key, query[key], rows, direction=direction) for key in keys}
-
-    scores = evidence((key for key, weight in weights.items() if weight > 0 and key != LATE), rows)
-    scale = {key: fusion.standardise(values) for key, values in scores.items()}
-    kept = best(_total(fusion.fuse(scores, weights, scale), rows), max(KEPT, request.pool))
-    rows = rows[kept]
-    scores = {key: values[kept] for key, values in scores.items()}
-    stages.finish("fusion", len(rows))
-
-    kept = aligned(atlas, rows, request.min_alignment)
-    rows = rows[kept]
-    scores = {key: values[kept] for key, values in scores.items()}
-    stages.finish("alignment", len(rows), skipped=request.min_alignment is None)
-
-    if weights[LATE] > 0 and len(rows):
-        scores |= evidence([LATE], rows)
-        scale[LATE] = fusion.standardise(scores[LATE])
-    fused = _total(fusion.fuse(scores, weights, scale), rows)
-    stages.finish("late interaction", len(rows), skipped=weights[LATE] == 0)
-
-    turns, _ = atlas.facets.turns(rows[best(fused, FOCUS)], REACH)
-    around = np.setdiff1d(turns[turns >= 0], rows)
-    around = around[eligible[around]]
-    around = around[aligned(atlas, around, request.min_alignment)]
-    rows = np.concatenate([rows, around])
-    scores = {key: np.concatenate([values, evidence([key], around)[key]]) for key, values in scores.items()}
-    contributions = fusion.fuse(scores, weights, scale)
-    fused = _total(contributions, rows)
-    lent = fusion.lend(fused, _places(atlas.facets.turns(rows, REACH)[0], rows))
-    ranking = best(fused + lent, len(rows))
-    stages.finish("context", len(rows))
-
-    # Without a threshold only those that are asked for need explaining; one more tells whether there is another page.
-    until = request.offset + request.limit + 1
-    skip = request.offset
-    if request.min_similarity == 0:
-        ranking, until, skip = ranking[skip:until], until - skip, 0
-    chosen = {key: values[ranking] for key, values in contributions.items()}
-    of = Similarities(atlas, calibration, query, direction)
-    hits = _explained(atlas, of, query, weights, rows[ranking], chosen, lent[ranking])
-    found = tuple(islice((hit for hit in hits if hit.similarity >= request.min_similarity), skip, until))
-    stages.finish("explanation", len(found[: request.limit]))
+    hits: tuple[Hit, ...] = ()
+    if len(rows):
+        candidates = _Candidates(atlas, query, direction, rows)
+        ranking = _ranked(candidates, request, weights, eligible, primed, stages)
+        hits = _page(atlas, Similarities(atlas, calibration, query, direction), request, weights, ranking)
+        stages.finish("explanation", len(hits[: request.limit]))
     return Found(
-        hits=found[: request.limit],
-        more=len(found) > request.limit,
+        hits=hits[: request.limit],
+        more=len(hits) > request.limit,
         stored=len(atlas),
         profile=request.profile,
         weights=weights,
         stages=tuple(stages.done),
+        primed=primed,
     )
+
+
+class _Candidates:
+    """The rows that a search still looks at, and what the spaces heard so far say of each."""
+
+    def __init__(self, atlas: Atlas, query: Mapping[str, Embedding], direction: Direction | None, rows: Rows) -> None:
+        self.atlas = atlas
+        self._query = query
+        self._direction = direction
+        self.rows = rows
+        self.scores: dict[str, Scores] = {}
+        self._scale: dict[str, tuple[np.float32, np.float32]] = {}
+
+    def hear(self, keys: Iterable[str]) -> None:
+        """Let more spaces score all rows; what they say here is the scale for rows that join later."""
+        for key in keys:
+            self.scores[key] = self._relevance(key, self.rows)
+            self._scale[key] = fusion.standardise(self.scores[key])
+
+    def keep(self, places: Rows) -> None:
+        """Drop all others."""
+        self.rows = self.rows[places]
+        self.scores = {key: values[places] for key, values in self.scores.items()}
+
+    def join(self, rows: Rows) -> None:
+        """Add rows, scored by all spaces that were heard."""
+        self.scores = {key: np.concatenate([values, self._relevance(key, rows)]) for key, values in self.scores.items()}
+        self.rows = np.concatenate([self.rows, rows])
+
+    def contributions(self, weights: profiles.Weights) -> dict[str, Scores]:
+        """Return what each space adds to the fused score of each row."""
+        return fusion.fuse(self.scores, weights, self._scale)
+
+    def fused(self, weights: profiles.Weights) -> Scores:
+        """Return the fused score of each row."""
+        return _total(self.contributions(weights), self.rows)
+
+    def _relevance(self, key: str, rows: Rows) -> Scores:
+        return self.atlas.relevance(key, self._query[key], rows, direction=self._direction)
+
+
+class _Ranking(NamedTuple):
+    """Rows, the best first, and what made up the score of each, all of shape (rows,)."""
+
+    rows: Rows
+    contributions: dict[str, Scores]
+    lent: Scores
+    served: Scores | None
+    """By serving the North Star; None where that doesn't count."""
+    primed: Scores
+
+
+def _ranked(
+    candidates: _Candidates,
+    request: Search,
+    weights: profiles.Weights,
+    eligible: Mask,
+    primed: Mapping[UUID, float],
+    stages: _Stages,
+) -> _Ranking:
+    """Go through the stages from fusion on."""
+    atlas = candidates.atlas
+    candidates.hear(key for key, weight in weights.items() if weight > 0 and key != LATE)
+    candidates.keep(best(candidates.fused(weights), max(KEPT, request.pool)))
+    stages.finish("fusion", len(candidates.rows))
+
+    counts = request.include_alignment or request.min_alignment is not None
+    measured = counts and bool(np.isfinite(atlas.purposes.alignments(candidates.rows)).any())
+    candidates.keep(aligned(atlas, candidates.rows, request.min_alignment))
+    stages.finish("alignment", len(candidates.rows), skipped=not measured)
+
+    late = weights[LATE] > 0
+    if late and len(candidates.rows):
+        candidates.hear([LATE])
+    fused = candidates.fused(weights) + serving(atlas, candidates.rows, asked=request.include_alignment)
+    stages.finish("late interaction", len(candidates.rows), skipped=not late)
+
+    turns, _ = atlas.facets.turns(candidates.rows[best(fused, FOCUS)], REACH)
+    around = np.setdiff1d(turns[turns >= 0], candidates.rows)
+    around = around[eligible[around]]
+    candidates.join(around[aligned(atlas, around, request.min_alignment)])
+    rows = candidates.rows
+    contributions = candidates.contributions(weights)
+    fused = _total(contributions, rows)
+    lent = fusion.lend(fused, _places(atlas.facets.turns(rows, REACH)[0], rows))
+    served = serving(atlas, rows, asked=request.include_alignment)
+    bonus = priming(atlas, rows, primed)
+    order = best(fused + lent + served + bonus, len(rows))
+    stages.finish("context", len(rows))
+    return _Ranking(
+        rows=rows[order],
+        contributions={key: values[order] for key, values in contributions.items()},
+        lent=lent[order],
+        served=served[order] if request.include_alignment else None,
+        primed=bonus[order],
+    )
+
+
+def _page(
+    atlas: Atlas, of: Similarities, request: Search, weights: profiles.Weights, ranking: _Ranking
+) -> tuple[Hit, ...]:
+    """Return the hits of the page that is asked for, and one more if there is any."""
+    # Without a threshold only those that are asked for need explaining; one more tells whether there is another page.
+    places = slice(None)
+    skip, until = request.offset, request.offset + request.limit + 1
+    if request.min_similarity == 0:
+        places = slice(skip, until)
+        skip, until = 0, until - skip
+    hits = _explained(atlas, of, request.embeddings, weights, ranking, places)
+    return tuple(islice((hit for hit in hits if hit.similarity >= request.min_similarity), skip, until))
 
 
 def aligned(atlas: Atlas, rows: Rows, least: float | None) -> Rows:
@@ -171,6 +259,27 @@ def aligned(atlas: Atlas, rows: Rows, least: float | None) -> Rows:
         return np.arange(len(rows))
     alignments = atlas.purposes.alignments(rows)
     return np.flatnonzero(np.isnan(alignments) | (alignments >= least))
+
+
+def serving(atlas: Atlas, rows: Rows, *, asked: bool) -> Scores:
+    """Return what serving the North Star adds to each row, shape (rows,): nothing unless it was asked for."""
+    if not asked:
+        return np.zeros(len(rows), np.float32)
+    return np.float32(SERVING) * np.nan_to_num(atlas.purposes.alignments(rows))
+
+
+def priming(atlas: Atlas, rows: Rows, primed: Mapping[UUID, float]) -> Scores:
+    """Return what being in the workspace adds to each row, shape (rows,)."""
+    bonus = np.zeros(len(rows), np.float32)
+    for memory, order in primed.items():
+        if memory not in atlas:  # a cursor can say anything
+            continue
+        bonus[rows == atlas.row_of(memory)] = PRIMING * order
+    return bonus
+
+
+def _findable(atlas: Atlas, memory: UUID) -> bool:
+    return memory in atlas and bool(atlas.facets.live[atlas.row_of(memory)])
 
 
 def _total(contributions: Mapping[str, Scores], rows: Rows) -> Scores:
@@ -189,28 +298,34 @@ def _explained(
     of: Similarities,
     query: Mapping[str, Embedding],
     weights: profiles.Weights,
-    rows: Rows,
-    contributions: Mapping[str, Scores],
-    lent: Scores,
+    ranking: _Ranking,
+    places: slice,
 ) -> Iterator[Hit]:
     """Say of each memory what every space that the question speaks to thinks of it, whether it weighs or not."""
+    rows = ranking.rows[places]
     similarity = {key: of(key, rows) for key in query}
+    contributions = {key: values[places].tolist() for key, values in ranking.contributions.items()}
+    lent, primed = ranking.lent[places].tolist(), ranking.primed[places].tolist()
+    served = None if ranking.served is None else ranking.served[places].tolist()
     _, passages = atlas.passage_scores(_meaning(query), rows)
     for place, (memory, passage) in enumerate(zip(atlas.ids(rows), passages, strict=True)):
         spaces = {
             key: SpaceScore(
                 similarity=float(values[place]),
-                contribution=float(contributions[key][place]) if key in contributions else 0.0,
+                contribution=contributions[key][place] if key in contributions else 0.0,
             )
             for key, values in similarity.items()
         }
         # Where nothing tells candidates apart, as with a single one, the weighted similarity says what found it.
         ranked = sorted(spaces, key=lambda key: (spaces[key].contribution, weights[key] * spaces[key].similarity))
+        extra = lent[place] + (served[place] if served else 0.0) + primed[place]
         yield Hit(
             memory=memory,
-            score=sum(space.contribution for space in spaces.values()) + float(lent[place]),
+            score=sum(space.contribution for space in spaces.values()) + extra,
             similarity=sum(weights[key] * space.similarity for key, space in spaces.items()),
             spaces={key: spaces[key] for key in reversed(ranked)},
             passage=passage,
-            context=float(lent[place]),
+            context=lent[place],
+            alignment=served[place] if served else None,
+            priming=primed[place],
         )

@@ -22,6 +22,13 @@ FIRST = 256
 """Rows that late interaction scores first; the best of them tell which other rows could still come in."""
 
 
+ROUNDING = np.float32(1e-6)
+"""Sums of the same shares in another order differ by less."""
+
+SERVING = 0.1
+"""What serving the North Star wholly adds to a similarity, where it is asked to count."""
+
+
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     """The best rows, best first, shape (count,), and what each space says of them, each of shape (count,)."""
 
@@ -64,6 +71,7 @@ def by_weights(
     limit: int,
     least: float,
     shown: Iterable[str] = (),
+    bonus: Scores | None = None,
 ) -> Ranking:
     """Rank rows by the weighted mean of their similarities; of equal ones the earlier row comes first.
 
@@ -74,18 +82,20 @@ def by_weights(
         limit: How many are wanted.
         least: The mean that a row must have to be found.
         shown: Spaces that are to say what they think of the ranked rows, although they don't weigh anything.
+        bonus: What counts for the ranking beside the mean, and not as similarity; of all rows, or None for nothing.
     """
     total = sum(weights.values())
     shares = {key: np.float32(weight / total) for key, weight in weights.items() if weight > 0}
     rows = np.flatnonzero(eligible)
     spaces = {key: similarities(key, rows) for key in shares if key != LATE}
     mean = sum((shares[key] * scores for key, scores in spaces.items()), start=np.zeros(len(rows), np.float32))
+    extra = np.zeros(len(rows), np.float32) if bonus is None else bonus[rows]
     if LATE in shares:
-        kept, late = _late(similarities, mean, shares[LATE], rows, limit, least)
-        rows, mean = rows[kept], mean[kept] + shares[LATE] * late
+        kept, late = _late(similarities, mean, extra, shares[LATE], rows, limit, least)
+        rows, mean, extra = rows[kept], mean[kept] + shares[LATE] * late, extra[kept]
         spaces = {key: scores[kept] for key, scores in spaces.items()} | {LATE: late}
-    order = best(mean, limit)
-    order = order[mean[order] >= least]
+    found = np.flatnonzero(mean >= least)
+    order = found[best((mean + extra)[found], limit)]
     weighed = {key: spaces[key][order] for key in shares}
     return Ranking(
         rows=rows[order],
@@ -95,8 +105,19 @@ def by_weights(
     )
 
 
+def serving(atlas: Atlas) -> Scores:
+    """Return what serving the North Star adds to the ranking of each row; nothing where that was never measured."""
+    return np.float32(SERVING) * np.nan_to_num(atlas.purposes.alignments(np.arange(len(atlas))))
+
+
 def _late(
-    similarities: Similarities, others: Scores, share: np.float32, rows: Rows, limit: int, least: float
+    similarities: Similarities,
+    others: Scores,
+    extra: Scores,
+    share: np.float32,
+    rows: Rows,
+    limit: int,
+    least: float,
 ) -> tuple[Rows, Scores]:
     """Score late interaction wherever it could matter; return those places, ascending, and their scores.
 
@@ -104,11 +125,14 @@ def _late(
     ranking is the same as if all were scored.
     """
     possible = np.flatnonzero(others + share >= np.float32(least))
-    first = possible[best(others[possible], max(FIRST, limit))]
+    first = possible[best((others + extra)[possible], max(FIRST, limit))]
     scores = similarities(LATE, rows[first])
-    reached = others[first] + share * scores
-    bar = max(np.float32(least), np.partition(reached, -limit)[-limit] if len(reached) >= limit else np.float32(0.0))
-    rest = np.setdiff1d(np.flatnonzero(others + share >= bar), first)
+    similar = others[first] + share * scores
+    reached = (similar + extra[first])[similar >= np.float32(least)]
+    if len(reached) >= limit:
+        bar = np.partition(reached, -limit)[-limit] - ROUNDING
+        possible = possible[(others + extra)[possible] + share >= bar]
+    rest = np.setdiff1d(possible, first)
     places = np.concatenate([first, rest])
     scores = np.concatenate([scores, similarities(LATE, rows[rest])])
     order = np.argsort(places)

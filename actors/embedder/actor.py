@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from actors.metrics import Latencies
     from events.fingerprint import Float32
-    from events.vocabulary import SpaceModel
+    from events.values import SpaceModel
 
 INBOX = 128
 """Requests that may wait; whoever sends more is slowed down instead of filling memory."""

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from events.fingerprint import Float32
-from events.vocabulary import Modality
+from events.values import Modality
 
 OWN_SHARE = 0.6
 """Of E8: what the memory itself says; the rest is shared by its surroundings."""

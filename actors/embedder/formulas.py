@@ -13,7 +13,7 @@ from actors.embedder import hypervector, temporal, weights
 from actors.messages.embedder import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
 from events.fingerprint import Dense, Embedding, Fingerprint, Float32, Passage
 from events.spaces import SPACES
-from events.vocabulary import SpaceModel
+from events.values import SpaceModel
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -19,7 +19,7 @@ from actors.embedder.windows import OVERLAP, Range, characters, weighted_mean, w
 from actors.faults import EmbeddingFault
 from events.fingerprint import Dense, Directed, Embedding, Passage, Sparse, Tokens, pack
 from events.spaces import SPACES, Kind
-from events.vocabulary import SpaceModel
+from events.values import SpaceModel
 
 INSTALL = "pip install 'context-graph[full]'"
 

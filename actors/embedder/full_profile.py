@@ -13,7 +13,7 @@ from actors.faults import EmbeddingFault
 from actors.messages.embedder import EmbedMemory, EmbedQuery
 from events.fingerprint import Dense, Embedding, Float32, Passage
 from events.spaces import SPACES
-from events.vocabulary import Modality, SpaceModel
+from events.values import Modality, SpaceModel
 
 if TYPE_CHECKING:
     from actors.embedder.actor import Plan, Rows

@@ -28,7 +28,7 @@ from actors.faults import EmbeddingFault
 from actors.messages.embedder import EmbedMemory, EmbedQuery
 from events.fingerprint import Dense, Directed, Embedding, Float32, Passage, pack
 from events.spaces import SPACES
-from events.vocabulary import Modality, SpaceModel
+from events.values import Modality, SpaceModel
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

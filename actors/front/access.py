@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -31,6 +33,19 @@ Progress = Callable[[float, float | None, str], Coroutine[Any, Any, None]]
 
 async def silent(_done: float, _total: float | None, _what: str) -> None:
     """Report progress to nobody."""
+
+
+def told_from_thread(progress: Progress, what: str) -> Callable[[int, int], object]:
+    """Return a callback for an actor's thread: it hands the news to this event loop and never waits for it."""
+    loop = asyncio.get_running_loop()
+    tasks: set[asyncio.Task[None]] = set()
+
+    def report(done: int, total: int) -> None:
+        task = loop.create_task(progress(done, total, what))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    return partial(loop.call_soon_threadsafe, report)
 
 
 class Access:

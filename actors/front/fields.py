@@ -22,6 +22,12 @@ MAX_BATCH = 100
 MAX_TARGETS = 1_000
 MAX_MATRIX = 200
 MAX_CURSOR = 1_024
+MAX_GOALS = 20
+MAX_DRIFT = 2_000
+MAX_HOPS = 6
+MAX_NODES = 100
+UNLISTED = "x-unlisted"
+"""In an enumeration's schema: what is listed in place of its values."""
 SHORTEST = 1e-6
 """A purpose vector without a longer entry is none: float32 may not hold its length."""
 LEAST_TOKENS = 320

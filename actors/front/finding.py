@@ -30,9 +30,10 @@ from actors.front.schemas import (
 from actors.messages.comparator import Found, Hit, Match, Rank, RankByPerspectives, RankByPurpose, Ranked, Search
 from actors.messages.embedder import EmbeddedQuery, EmbedQuery
 from actors.messages.store import Append
+from actors.messages.workspace import Ask
 from actors.settings import SearchProfile
 from events.fingerprint import Embedding
-from events.spaces import INDEX, SPACES
+from events.spaces import INDEX, SEMANTIC, SPACES
 from events.vocabulary import MemoryRecalled
 from projections.catalog import Entry
 from projections.facets import Filter
@@ -59,19 +60,20 @@ class Finding(Access):
             session=params.session,
             speaker=params.speaker,
             modality=params.modality,
+            quadrant=params.quadrant,
             tags=params.tags,
             since=moment(params.since, "since") if params.since else None,
             until=moment(params.until, "until") if params.until else None,
         )
         await self.ready(progress)
         start = perf_counter()
+        asked_at = moment(page.asked_at, "cursor")
+        query = await self.question(params.query, asked_at, params.namespace, params.session)
         found: Found = await self.ask(
             self.hub.comparator,
             Search(
                 text=params.query,
-                embeddings=await self._question(
-                    params.query, moment(page.asked_at, "cursor"), params.namespace, params.session
-                ),
+                embeddings=query,
                 profile=params.profile,
                 filter=wanted,
                 limit=params.top_k,
@@ -80,6 +82,8 @@ class Finding(Access):
                 as_of=page.as_of,
                 min_similarity=params.min_similarity,
                 min_alignment=params.min_alignment,
+                include_alignment=params.include_purpose_alignment,
+                primed=page.primed,
             ),
         )
         hits = await self._still_there(found.hits)
@@ -95,9 +99,12 @@ class Finding(Access):
                 page,
                 offset=page.offset + (len(shown) if len(shown) < len(results) else len(found.hits)),
                 as_of=found.stored if page.as_of is None else page.as_of,
+                primed=found.primed,
             )
             answer["next_cursor"] = pages.written(following)
-        self._recalled(params.query, [hit.memory for hit, _ in hits[: len(shown)]])
+        self._recalled(
+            params.query, [hit.memory for hit, _ in hits[: len(shown)]], query, params.namespace, found.weights
+        )
         return {"results": shown, "count": len(shown)} | answer | {"queryLatencyMs": _since(start)}
 
     async def memory_search(self, params: MemorySearch, progress: Progress = silent) -> dict[str, Any]:
@@ -115,7 +122,7 @@ class Finding(Access):
         active = {SPACES[index].key for index in params.active_spaces or range(len(SPACES))}
         weights = {key: weight for key, weight in applied.items() if key in active and weight > 0}
         if isinstance(params.query, str):
-            query = await self._question(params.query, asked_at, params.namespace, params.session)
+            query = await self.question(params.query, asked_at, params.namespace, params.session)
             weights = {key: weight for key, weight in weights.items() if key in query}
             if not weights:
                 raise _silent("active_spaces")
@@ -130,11 +137,12 @@ class Finding(Access):
                 filter=Filter(namespace=params.namespace, session=params.session),
                 limit=params.top_k,
                 min_similarity=params.min_similarity,
+                include_alignment=params.include_purpose_alignment,
             )
         )
         matches = await self._still_there(found.matches)
         if isinstance(params.query, str):
-            self._recalled(params.query, [match.memory for match, _ in matches])
+            self._recalled(params.query, [match.memory for match, _ in matches], query, params.namespace, weights)
         return {
             "results": [
                 searches.weighed(
@@ -161,8 +169,9 @@ class Finding(Access):
         await self.ready(progress)
         start = perf_counter()
         space = SPACES[params.space_index]
+        asked: dict[str, Embedding] = {}
         if params.query is not None:
-            asked = await self._question(params.query, asked_at, params.namespace, params.session)
+            asked = await self.question(params.query, asked_at, params.namespace, params.session)
             if space.key not in asked:
                 raise _silent("space_index")
             query = asked[space.key]
@@ -180,7 +189,9 @@ class Finding(Access):
         )
         matches = await self._still_there(found.matches)
         if params.query is not None:
-            self._recalled(params.query, [match.memory for match, _ in matches])
+            self._recalled(
+                params.query, [match.memory for match, _ in matches], asked, params.namespace, {space.key: 1.0}
+            )
         return {
             "results": [searches.match(match, entry) for match, entry in matches],
             "space_index": params.space_index,
@@ -196,7 +207,7 @@ class Finding(Access):
         asked_at = moment(params.asked_at, "asked_at")
         await self.ready(progress)
         start = perf_counter()
-        query = await self._question(params.query, asked_at, params.namespace, params.session)
+        query = await self.question(params.query, asked_at, params.namespace, params.session)
         wanted = range(len(SPACES)) if params.perspectives is None else params.perspectives
         keys = tuple(SPACES[index].key for index in wanted)
         if params.perspectives is None:
@@ -215,7 +226,8 @@ class Finding(Access):
             )
         )
         matches = await self._still_there(found.matches)
-        self._recalled(params.query, [match.memory for match, _ in matches])
+        weights = dict.fromkeys(keys, 1 / len(keys))
+        self._recalled(params.query, [match.memory for match, _ in matches], query, params.namespace, weights)
         return {
             "results": [searches.fused(match, entry) for match, entry in matches],
             "perspectives": [INDEX[key] for key in keys],
@@ -257,8 +269,8 @@ class Finding(Access):
             "spaces": [space.key for space in SPACES],
         }
 
-    async def _question(
-        self, text: str, asked_at: datetime, namespace: str | None, session: str | None
+    async def question(
+        self, text: str, asked_at: datetime, namespace: str | None, session: str | None = None
     ) -> dict[str, Embedding]:
         """Embed a question in every space that it speaks to."""
         embedded: EmbeddedQuery = await self.embed(
@@ -290,11 +302,23 @@ class Finding(Access):
         entries = await self.describe(*(one.memory for one in found))
         return [(one, entry) for one, entry in zip(found, entries, strict=True) if entry.state is State.LIVE]
 
-    def _recalled(self, query: str, memories: list[UUID]) -> None:
-        """Note in the log what an answer contained. Told, not asked: an answer never waits for this note."""
-        if memories:
-            event = MemoryRecalled(memories=tuple(memories), query_sha256=hashlib.sha256(query.encode()).digest())
+    def _recalled(
+        self,
+        text: str,
+        found: list[UUID],
+        query: dict[str, Embedding],
+        namespace: str | None,
+        weights: Weights,
+    ) -> None:
+        """Note in the log what an answer contained, and let the workspace know. Told: an answer waits for neither.
+
+        A question speaks to the spaces that say what a memory is about, and to those of time where they weigh enough.
+        """
+        if found:
+            event = MemoryRecalled(memories=tuple(found), query_sha256=hashlib.sha256(text.encode()).digest())
             self.hub.store.tell(Append(id=uuid4(), event=event, actor="front", correlation_id=uuid4()))
+        keys = frozenset({*SEMANTIC, *(key for key, weight in weights.items() if weight >= 1 / len(SPACES))})
+        self.hub.workspace.tell(Ask(text=text, embeddings=query, keys=keys, namespace=namespace, found=tuple(found)))
 
 
 def _applied(params: SearchMulti) -> Weights:

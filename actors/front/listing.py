@@ -8,12 +8,14 @@ from typing import Any
 import mcp_types as types
 import msgspec
 
+from actors.front.fields import UNLISTED
 from actors.front.parsing import Params
 from actors.front.tools import TOOLS, Tool
 
 SPOKEN_LENGTH = 10_000
-"""Limits on the length of a text are listed from here on: nobody writes a longer name or question by chance.
-Shorter limits are named in the error of whoever exceeds them."""
+"""Limits on the length of a text are listed from here on: nobody writes a longer name or question by chance. Shorter
+limits, those of counts and of lists whose length isn't fixed are named in the error of whoever exceeds them, and so is
+a parameter that a tool doesn't have."""
 
 Schema = dict[str, Any]
 
@@ -42,9 +44,9 @@ def input_schema(kind: type[Params]) -> Schema:
     return _compact(_component(root, components), components)
 
 
-def output_schema(returns: dict[str, str]) -> Schema:
-    """Return the JSON Schema of an answer: the types of the fields that every answer has; there may be more."""
-    return {"type": "object", "properties": {name: {"type": kind} for name, kind in returns.items()}}
+def output_schema(returns: tuple[str, ...]) -> Schema:
+    """Return the JSON Schema of an answer: the fields that every answer has; there may be more."""
+    return {"type": "object", "required": list(returns)}
 
 
 def _compact(schema: Schema, components: dict[str, Schema]) -> Schema:
@@ -53,9 +55,16 @@ def _compact(schema: Schema, components: dict[str, Schema]) -> Schema:
         schema = _given(schema)
     if "$ref" in schema:
         schema = _component(schema, components) | {key: value for key, value in schema.items() if key != "$ref"}
+    if UNLISTED in schema:
+        schema = {key: value for key, value in schema.items() if key not in {"enum", UNLISTED}} | {
+            "type": "string",
+            "description": schema[UNLISTED],
+        }
     compact = {key: value for key, value in schema.items() if not _says_nothing(key, value)}
-    if "enum" in compact:
-        compact = {"type": "string", **compact}
+    if compact.get("type") == "integer":
+        compact = {key: value for key, value in compact.items() if key not in {"minimum", "maximum"}}
+    if compact.get("minItems") != compact.get("maxItems"):
+        compact = {key: value for key, value in compact.items() if key not in {"minItems", "maxItems"}}
     if "properties" in compact:
         compact["properties"] = {name: _compact(of, components) for name, of in compact["properties"].items()}
     if "items" in compact:
@@ -82,12 +91,12 @@ def _given(schema: Schema) -> Schema:
 
 def _says_nothing(key: str, value: Any) -> bool:
     match key:
-        case "title" | "minLength":
+        case "title" | "minLength" | "format":
             return True
         case "maxLength":
             return value < SPOKEN_LENGTH
-        case "minItems":
-            return value == 1
+        case "additionalProperties":
+            return True
         case "required":
             return not value
         case "default":  # what is off, nothing or empty when left out; seed 001 lists its empty list
@@ -97,9 +106,10 @@ def _says_nothing(key: str, value: Any) -> bool:
 
 
 def _annotations(tool: Tool) -> types.ToolAnnotations:
-    """Return what a client may rely on, where it isn't what MCP assumes of a tool that says nothing."""
+    """Return what a client may rely on, where it isn't what MCP assumes of a tool that says nothing.
+
+    That no tool reaches beyond the store is left out: no client asks for it, and it would be said of every one.
+    """
     if tool.read_only:
-        return types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    return types.ToolAnnotations(
-        destructive_hint=tool.destructive, idempotent_hint=tool.idempotent or None, open_world_hint=False
-    )
+        return types.ToolAnnotations(read_only_hint=True)
+    return types.ToolAnnotations(destructive_hint=tool.destructive, idempotent_hint=tool.idempotent or None)

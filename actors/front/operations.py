@@ -11,8 +11,10 @@ from uuid import UUID
 from actors.faults import NotFoundFault
 from actors.front.access import Progress, silent
 from actors.front.answers import memories, store
+from actors.front.attending import Attending
 from actors.front.comparing import Comparing
-from actors.front.finding import Finding
+from actors.front.goals import Goals
+from actors.front.graph import Graph
 from actors.front.schemas import MemoryRetrieve
 from actors.front.storing import Storing
 from actors.messages.comparator import Edges, ReadIndexes, ReadLinks
@@ -22,7 +24,7 @@ from events.log import Envelope
 from projections.projection import State
 
 
-class Operations(Storing, Finding, Comparing):
+class Operations(Storing, Graph, Comparing, Goals, Attending):
     """The operations on one store, for any number of clients at once."""
 
     async def memory_retrieve(self, params: MemoryRetrieve, _progress: Progress = silent) -> dict[str, Any]:

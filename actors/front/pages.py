@@ -9,6 +9,7 @@ import json
 import math
 from datetime import datetime
 from typing import Annotated, Any
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta
@@ -41,6 +42,8 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     asked_at: str
     search: bytes
     """Which search it belongs to."""
+    primed: dict[UUID, float] | None = None
+    """What was in the workspace then, with its order; None on the first page."""
 
 
 def search_of(params: SearchGraph) -> bytes:

@@ -22,6 +22,7 @@ from actors.front.fields import (
     MAX_TARGETS,
     PLACE,
     SHORTEST,
+    UNLISTED,
     Alignment,
     Content,
     Cursor,
@@ -41,7 +42,7 @@ from actors.front.fields import (
 )
 from actors.front.parsing import Params, check_size, check_text, invalid
 from actors.settings import SearchProfile, Strategy
-from events.vocabulary import Modality
+from events.values import Modality, Quadrant
 
 # ── storing ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -178,11 +179,13 @@ class SearchGraph(MemorySearch, frozen=True, kw_only=True):
     profile: SearchProfile = SearchProfile.AUTO
     speaker: Annotated[Name | None, Meta(description="Of metadata.speaker")] = None
     modality: Modality | None = None
+    quadrant: Annotated[Quadrant | None, Meta(description="Johari window in E1")] = None
     tags: Annotated[tuple[Name, ...], Meta(max_length=MAX_TAGS, description="All of them")] = ()
     since: Moment | None = None
     until: Moment | None = None
     asked_at: Annotated[Moment | None, Meta(description="ISO 8601, if not now")] = None
     min_alignment: Annotated[Alignment | None, Meta(description="Drop what serves the North Star less")] = None
+    include_purpose_alignment: Annotated[bool, Meta(description="Serving the North Star counts")] = False
     max_tokens: Annotated[
         Annotated[int, Meta(ge=LEAST_TOKENS)] | None, Meta(description="Size limit of the answer")
     ] = None
@@ -215,7 +218,7 @@ class SearchMulti(Params, frozen=True, kw_only=True):
     top_k: Ranked = 10
     min_similarity: Similarity = 0.5
     include_per_embedder_scores: bool = True
-    include_purpose_alignment: bool = False
+    include_purpose_alignment: Annotated[bool, Meta(description="Show it, and let it count")] = False
     namespace: Name | None = None
     session: Name | None = None
     asked_at: Moment | None = None
@@ -300,6 +303,10 @@ class SearchWeightProfiles(Params, frozen=True, kw_only=True):
 # ── comparing ───────────────────────────────────────────────────────────────────────────────────────
 
 
+AsInCompare = Annotated[Strategy, Meta(extra_json_schema={UNLISTED: "As in memory_compare"})]
+"""The choices are listed once."""
+
+
 class MemoryCompare(Params, frozen=True, kw_only=True):
     """Arguments of `memory/compare` (seed 000)."""
 
@@ -315,7 +322,7 @@ class MemoryBatchCompare(Params, frozen=True, kw_only=True):
     reference: UUID
     targets: Annotated[tuple[UUID, ...], Meta(min_length=1, max_length=MAX_TARGETS)]
     include_per_embedder: bool = False
-    strategy: Strategy = Strategy.COSINE
+    strategy: AsInCompare = Strategy.COSINE
     min_similarity: Annotated[float, Meta(ge=0, le=1, description="Leave out less similar targets")] = 0.0
 
 
@@ -323,4 +330,4 @@ class MemorySimilarityMatrix(Params, frozen=True, kw_only=True):
     """Arguments of `memory/similarity_matrix` (seed 000)."""
 
     memory_ids: Annotated[tuple[UUID, ...], Meta(min_length=2, max_length=MAX_MATRIX)]
-    strategy: Strategy = Strategy.COSINE
+    strategy: AsInCompare = Strategy.COSINE

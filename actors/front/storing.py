@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 from uuid import UUID, uuid4
@@ -13,7 +11,7 @@ from uuid import UUID, uuid4
 import anyio
 
 from actors.faults import Fault, InvalidParamsFault, NotFoundFault, StorageFault
-from actors.front.access import Access, Progress, check_live, silent
+from actors.front.access import Access, Progress, check_live, silent, told_from_thread
 from actors.front.answers import memories
 from actors.front.parsing import invalid, moment, parse
 from actors.front.schemas import (
@@ -31,6 +29,7 @@ from events.codec import compress
 from events.fingerprint import Fingerprint
 from events.log import Envelope
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, MemoryRestored, MemoryStored
+from projections.links import CAUSES, LINK_TO
 from projections.projection import State
 
 AT_ONCE = 8
@@ -52,7 +51,11 @@ class Storing(Access):
         """Store a memory and say what it taught (seed 004)."""
         memory, stored, milliseconds, twin = await self._store(params, progress)
         kept = memories.kept(memory, stored, milliseconds, twin)
-        return kept | {"rationale": params.rationale, "utl": memories.learning(stored.learning)}
+        return (
+            kept
+            | {"rationale": params.rationale, "utl": memories.learning(stored.learning)}
+            | memories.circumstances(stored.learning)
+        )
 
     async def memory_inject(self, params: MemoryInject, progress: Progress = silent) -> dict[str, Any]:
         """Store a memory and summarise it space by space (seed 000)."""
@@ -130,12 +133,19 @@ class Storing(Access):
                 namespace=params.namespace,
                 session=params.session,
                 linked=linked,
-                on_progress=_windows_told(progress),
+                on_progress=told_from_thread(progress, "windows embedded"),
             )
         )
+        memory = uuid4()
         judgement: Judgement = await self.ask(
             self.hub.workspace,
-            Judge(content=params.content, fingerprint=embedded.fingerprint, namespace=params.namespace),
+            Judge(
+                memory=memory,
+                content=params.content,
+                fingerprint=embedded.fingerprint,
+                namespace=params.namespace,
+                created_at=created_at,
+            ),
         )
         stored = MemoryStored(
             content=compress(params.content),
@@ -153,29 +163,22 @@ class Storing(Access):
             memory_type=params.memory_type,
             metadata=params.metadata,
             purpose=judgement.purpose,
+            north_star=judgement.north_star,
             johari=judgement.johari,
             learning=judgement.learning,
         )
-        return await self._append(stored, params.link_to), stored, embedded.milliseconds, twin
+        await self._append(memory, stored, tuple(_links(memory, params.link_to, judgement)))
+        return memory, stored, embedded.milliseconds, twin
 
-    async def _append(self, stored: MemoryStored, link_to: tuple[UUID, ...]) -> UUID:
+    async def _append(self, memory: UUID, stored: MemoryStored, links: tuple[MemoriesLinked, ...]) -> None:
         """Append a memory with its links, and read it back by another way before anybody is told."""
-        memory = uuid4()
-        links = MemoriesLinked(source=memory, targets=link_to, relation="link_to", weight=LINK_WEIGHT)
         await self.ask(
             self.hub.store,
-            Append(
-                id=memory,
-                event=stored,
-                consequences=(links,) if link_to else (),
-                actor="front",
-                correlation_id=uuid4(),
-            ),
+            Append(id=memory, event=stored, consequences=links, actor="front", correlation_id=uuid4()),
         )
         read: Envelope = await self.ask(self.hub.store, Read(memory=memory))
         if read.event != stored:
             raise StorageFault(f"Storage failed: verification of {memory} read something else than was written")
-        return memory
 
     async def _fingerprints(self, memories: tuple[UUID, ...]) -> tuple[Fingerprint, ...]:
         """Return the fingerprints of live memories; any other id is a `NotFoundFault`."""
@@ -185,6 +188,16 @@ class Storing(Access):
             check_live(entry)
         envelopes = [await self.ask(self.hub.store, Read(memory=memory)) for memory in memories]
         return tuple(envelope.event.fingerprint for envelope in envelopes)
+
+
+def _links(memory: UUID, link_to: tuple[UUID, ...], judgement: Judgement) -> Iterator[MemoriesLinked]:
+    """Yield the edges that come with a new memory: those that were asked for, and the causal ones that were found."""
+    if link_to:
+        yield MemoriesLinked(source=memory, targets=link_to, relation=LINK_TO, weight=LINK_WEIGHT)
+    for cause, weight in judgement.causes:
+        yield MemoriesLinked(source=cause, targets=(memory,), relation=CAUSES, weight=weight)
+    for effect, weight in judgement.effects:
+        yield MemoriesLinked(source=memory, targets=(effect,), relation=CAUSES, weight=weight)
 
 
 def _item(item: Any) -> MemoryInject:
@@ -206,16 +219,3 @@ def _chains(items: list[tuple[int, MemoryInject]]) -> list[list[tuple[int, Memor
         return (item.namespace, item.session or "", -1 if item.session else index)
 
     return [list(group) for _, group in groupby(sorted(items, key=chain), key=chain)]
-
-
-def _windows_told(progress: Progress) -> Callable[[int, int], object]:
-    """Return a callback for the embedder's thread: it hands the news to this event loop and never waits for it."""
-    loop = asyncio.get_running_loop()
-    tasks: set[asyncio.Task[None]] = set()
-
-    def report(done: int, total: int) -> None:
-        task = loop.create_task(progress(done, total, "windows embedded"))
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-
-    return partial(loop.call_soon_threadsafe, report)

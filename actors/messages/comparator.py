@@ -1,27 +1,68 @@
 """What the comparator is asked, and answers."""
 
+from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
+import numpy as np
+import numpy.typing as npt
+
 from actors.messages.base import Appended, Message
-from actors.settings import SearchProfile, Strategy
+from actors.settings import PathKind, SearchProfile, Strategy
 from events.fingerprint import Embedding, Fingerprint
+from events.vocabulary import GoalDiscovered
 from projections.directed import Direction
 from projections.facets import Filter
+from projections.goals import Finding
 from projections.links import Link
 
 
 class FindNeighbours(Message, frozen=True, kw_only=True):
-    """The nearest stored memories of a fingerprint, space by space; answers `Neighbours`."""
+    """The nearest stored memories of one that isn't stored yet; answers `Neighbours`."""
 
     fingerprint: Fingerprint
     namespace: str
+    created_at: datetime
 
 
 class Neighbours(Message, frozen=True, kw_only=True):
-    """Per space (row) the similarities of the pool, best first, in [0, 1]; rows are empty in an empty store."""
+    """What is near a new memory, and how well it serves the North Star of its namespace."""
 
-    similarities: tuple[tuple[float, ...], ...]
+    similarities: npt.NDArray[np.float32]
+    """Calibrated, shape (13, candidates), each row best first; without columns where nothing is stored."""
+    nearest: tuple[UUID, ...]
+    """Those most alike over all spaces that say what a memory is about, best first."""
+    causes: tuple[tuple[UUID, float], ...]
+    """Memories that seem to have caused it, and how sure that is, in [0, 1]."""
+    effects: tuple[tuple[UUID, float], ...]
+    """Memories that it seems to have caused."""
+    purpose: tuple[float, ...]
+    """Its alignment with the North Star by space; zeros without one."""
+    north_star: UUID | None
+
+
+class Resonate(Message, frozen=True, kw_only=True):
+    """How memories agree with a focus, space by space; answers `Resonances`."""
+
+    focus: UUID | dict[str, Embedding]
+    """A stored memory, or the embeddings of a question."""
+    text: str = ""
+    """Of the question."""
+    keys: frozenset[str]
+    """The spaces to which the focus speaks."""
+    namespace: str | None
+    memories: tuple[UUID, ...]
+    """Those that can't be found within the namespace are left out of the answer."""
+    nearest: int = 0
+    """So many neighbours of a stored memory join them."""
+
+
+class Resonances(Message, frozen=True, kw_only=True):
+    """Calibrated similarities of memories to a focus."""
+
+    memories: tuple[UUID, ...]
+    scores: npt.NDArray[np.float32]
+    """Shape (memories, 13); NaN where the focus doesn't speak to a space."""
 
 
 class Search(Message, frozen=True, kw_only=True):
@@ -40,6 +81,10 @@ class Search(Message, frozen=True, kw_only=True):
     """Only the first so many memories of the store, as on the first page; None for all."""
     min_similarity: float = 0.0
     min_alignment: float | None = None
+    include_alignment: bool = False
+    """Whether serving the North Star counts for the ranking."""
+    primed: dict[UUID, float] | None = None
+    """What was in the workspace on the first page, with its order; None for what is there now."""
 
 
 class SpaceScore(Message, frozen=True, kw_only=True):
@@ -62,6 +107,10 @@ class Hit(Message, frozen=True, kw_only=True):
     """The characters [start, end) of a long memory that matched best."""
     context: float
     """What the neighbouring turns lent to `score`."""
+    alignment: float | None = None
+    """What serving the North Star added to `score`; None where that doesn't count."""
+    priming: float = 0.0
+    """What being in the workspace added to `score`."""
 
 
 class Stage(Message, frozen=True, kw_only=True):
@@ -85,6 +134,8 @@ class Found(Message, frozen=True, kw_only=True):
     profile: SearchProfile
     weights: dict[str, float]
     stages: tuple[Stage, ...]
+    primed: dict[UUID, float]
+    """What was in the workspace: what `primed` of another page must be."""
 
 
 class Rank(Message, frozen=True, kw_only=True):
@@ -98,6 +149,8 @@ class Rank(Message, frozen=True, kw_only=True):
     filter: Filter
     limit: int
     min_similarity: float
+    include_alignment: bool = False
+    """Whether serving the North Star counts for the ranking."""
 
 
 class RankByPerspectives(Message, frozen=True, kw_only=True):
@@ -157,6 +210,77 @@ class Comparison(Message, frozen=True, kw_only=True):
     spaces: tuple[float, ...]
 
 
+class ScorePairs(Message, frozen=True, kw_only=True):
+    """Score some memories against others; answers calibrated float32 (references, targets, 13).
+
+    Raises:
+        NotFoundFault: one of them isn't live.
+    """
+
+    references: tuple[UUID, ...]
+    targets: tuple[UUID, ...]
+
+
+class ListMemories(Message, frozen=True, kw_only=True):
+    """Answers the ids of a namespace's memories, `tuple[UUID, ...]`, in the order in which they were stored."""
+
+    namespace: str
+    forgotten: bool = False
+    """Whether those belong to it that were forgotten, and may be restored."""
+    unaligned: UUID | None = None
+    """Only those that were measured against another goal than this one, or none."""
+
+
+class MeasurePurposes(Message, frozen=True, kw_only=True):
+    """Measure memories, live or forgotten, against a goal; answers float32 (memories, 13)."""
+
+    goal: UUID
+    exemplars: tuple[UUID, ...]
+    memories: tuple[UUID, ...]
+
+
+class ReadPurposes(Message, frozen=True, kw_only=True):
+    """Answers the purposes of these memories, float32 (memories, 13)."""
+
+    memories: tuple[UUID, ...]
+
+
+class ReadGoals(Message, frozen=True, kw_only=True):
+    """Answers the `GoalState` of a namespace."""
+
+    namespace: str
+
+
+class GoalState(Message, frozen=True, kw_only=True):
+    """What is known of the goals of a namespace."""
+
+    goals: tuple[GoalDiscovered, ...]
+    """Those found last."""
+    star: GoalDiscovered | None
+    exemplars: tuple[UUID, ...]
+    """That embody the North Star."""
+    drifts: tuple[Finding, ...]
+    """What was noted of drift, and when, the latest last."""
+
+
+class FindPaths(Message, frozen=True, kw_only=True):
+    """Ways along the edges from one memory to another; answers `Ways`."""
+
+    start: UUID
+    end: UUID
+    max_hops: int
+    kind: PathKind
+    alternatives: int
+
+
+class FindNeighbourhood(Message, frozen=True, kw_only=True):
+    """What the edges lead to from a memory; answers `tuple[Reached, ...]`."""
+
+    memory: UUID
+    depth: int
+    limit: int
+
+
 class ReadIndexes(Message, frozen=True, kw_only=True):
     """Answers how many memories stand in each index, `dict[str, int]`."""
 
@@ -175,5 +299,21 @@ class Edges(Message, frozen=True, kw_only=True):
 
 
 ComparatorMessage: TypeAlias = (
-    FindNeighbours | Search | Rank | RankByPerspectives | RankByPurpose | Compare | ReadIndexes | ReadLinks | Appended
+    FindNeighbours
+    | Resonate
+    | Search
+    | Rank
+    | RankByPerspectives
+    | RankByPurpose
+    | Compare
+    | ScorePairs
+    | ListMemories
+    | MeasurePurposes
+    | ReadPurposes
+    | ReadGoals
+    | FindPaths
+    | FindNeighbourhood
+    | ReadIndexes
+    | ReadLinks
+    | Appended
 )

@@ -9,7 +9,7 @@ import msgspec
 
 from actors.messages.base import Appended, Message
 from events.fingerprint import Embedding, Fingerprint, Passage
-from events.vocabulary import Modality
+from events.values import Modality
 
 
 class Load(Message, frozen=True, kw_only=True):

@@ -1,15 +1,21 @@
 """What the store is asked, and answers."""
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from uuid import UUID
+
+import pykka
 
 from actors.messages.base import Message
 from events.log import Head
-from events.vocabulary import Event, SpaceModel, SpacesDeclared
+from events.values import SpaceModel
+from events.vocabulary import Event, SpacesDeclared
 
 
 class Replay(Message, frozen=True, kw_only=True):
     """Read the whole log once and tell it to every owner; answers its `Head`."""
+
+    owners: tuple[pykka.ActorRef[Any], ...]
+    """Actors that own projections. From here on they hear of every event before its append is acknowledged."""
 
 
 class Declare(Message, frozen=True, kw_only=True):

@@ -1,26 +1,96 @@
 """What the workspace is asked, and answers."""
 
+from datetime import datetime
 from typing import TypeAlias
+from uuid import UUID
 
 from actors.messages.base import Appended, Message
-from events.fingerprint import Fingerprint
-from events.vocabulary import JohariRow, Learning
+from events.fingerprint import Embedding, Fingerprint
+from events.values import JohariRow, Learning
+from events.vocabulary import FocusMoved
 
 
 class Judge(Message, frozen=True, kw_only=True):
     """Judge a memory by its neighbours before it is stored; answers `Judgement`."""
 
+    memory: UUID
+    """The id that it will have."""
     content: str
     fingerprint: Fingerprint
     namespace: str
+    created_at: datetime
 
 
 class Judgement(Message, frozen=True, kw_only=True):
-    """How much a memory teaches, how each space knows it, and what it serves."""
+    """How much a memory teaches, how each space knows it, what it serves, and what it seems to follow from."""
 
     purpose: tuple[float, ...]
+    north_star: UUID | None
     johari: tuple[JohariRow, ...]
     learning: Learning
+    causes: tuple[tuple[UUID, float], ...]
+    effects: tuple[tuple[UUID, float], ...]
+
+
+class Ask(Message, frozen=True, kw_only=True):
+    """A question was answered: it is the new focus. Told; nobody waits for what becomes of it."""
+
+    text: str
+    embeddings: dict[str, Embedding]
+    keys: frozenset[str]
+    """The spaces to which it speaks."""
+    namespace: str | None
+    found: tuple[UUID, ...]
+    """The best of the answer."""
+
+
+class Broadcast(Message, frozen=True, kw_only=True):
+    """Make a stored memory the focus, and let it in if it agrees with itself enough, or by force; answers `Attention`.
+
+    Raises:
+        NotFoundFault: it isn't live.
+    """
+
+    memory: UUID
+    namespace: str
+    force: bool
+
+
+class AdjustCoupling(Message, frozen=True, kw_only=True):
+    """Set K, and measure again what the last focus found; answers `Attention`."""
+
+    coupling: float
+
+
+class ReadAttention(Message, frozen=True, kw_only=True):
+    """Answers `Attention`, once the workspace is done with what was asked and stored so far."""
+
+
+class Ignited(Message, frozen=True, kw_only=True):
+    """A memory in the workspace."""
+
+    memory: UUID
+    order: float
+    since: datetime
+
+
+class Attention(Message, frozen=True, kw_only=True):
+    """The workspace as the log has it."""
+
+    coupling: float
+    focus: FocusMoved | None
+    focused_at: datetime | None
+    ignited: tuple[Ignited, ...]
+    conflict: tuple[UUID, ...]
+    emptied_at: datetime | None
+    queued: tuple[UUID, ...]
+    """What faded and waits for REM, the oldest first."""
+    accuracy: float | None
+    """Of predictions of usefulness; None before any was scored."""
+    scored: int
+    interactions: int
+    stage: str
+    lambdas: tuple[float, float]
 
 
 class ReadPulse(Message, frozen=True, kw_only=True):
@@ -37,4 +107,4 @@ class Pulse(Message, frozen=True, kw_only=True):
     suggested_action: str
 
 
-WorkspaceMessage: TypeAlias = Judge | ReadPulse | Appended
+WorkspaceMessage: TypeAlias = Judge | Ask | Broadcast | AdjustCoupling | ReadAttention | ReadPulse | Appended

@@ -53,19 +53,13 @@ class Store(Actor):
 
     Args:
         log: where events go; this actor is its only writer.
-        owners: actors that own projections and hear of every event, before its append is acknowledged.
         latencies: where commit times are recorded.
     """
 
-    def __init__(
-        self,
-        log: Log,
-        owners: Sequence[pykka.ActorRef[Any]],
-        latencies: Latencies,
-    ) -> None:
+    def __init__(self, log: Log, latencies: Latencies) -> None:
         super().__init__()
         self._log = log
-        self._owners = owners
+        self._owners: Sequence[pykka.ActorRef[Any]] = ()
         self._latencies = latencies
         self._catalog = Catalog()
         self._declared: SpacesDeclared | None = None
@@ -96,7 +90,8 @@ class Store(Actor):
                 return self._status()
             case Declare():
                 return self._declare(message)
-            case Replay():
+            case Replay(owners=owners):
+                self._owners = owners
                 return self._replay()
             case _:
                 assert_never(message)

@@ -1,33 +1,75 @@
-"""The workspace: judges what arrives, and keeps the pulse."""
+"""The workspace: judges what arrives, attends to what is asked and stored, and keeps the pulse."""
 
 from __future__ import annotations
 
+from collections import OrderedDict, deque
+from contextlib import suppress
+from threading import Timer
 from typing import TYPE_CHECKING, Any, assert_never
+from uuid import UUID, uuid4
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pykka
 
 from actors.base import Actor, resolve
+from actors.faults import NotFoundFault
 from actors.messages.base import Appended
-from actors.messages.comparator import FindNeighbours, Neighbours
-from actors.messages.workspace import Judge, Judgement, Pulse, ReadPulse, WorkspaceMessage
+from actors.messages.comparator import FindNeighbours, Neighbours, Resonances, Resonate
+from actors.messages.store import Append
+from actors.messages.workspace import (
+    AdjustCoupling,
+    Ask,
+    Attention,
+    Broadcast,
+    Ignited,
+    Judge,
+    Judgement,
+    Pulse,
+    ReadAttention,
+    ReadPulse,
+    WorkspaceMessage,
+)
+from actors.workspace import turns
+from actors.workspace.attention import settle
 from actors.workspace.emotion import emotional_weight
 from actors.workspace.johari import ACTIONS, classify, rows
+from actors.workspace.kuramoto import order_parameters
 from actors.workspace.learning import judge, learning_score
-from actors.workspace.purpose import NEUTRAL
-from events.vocabulary import Learning, MemoryStored
+from actors.workspace.turns import Turn
+from events.values import WIDTH, Resonance
+from events.vocabulary import CouplingAdjusted, Event, FocusMoved, MemoryStored
+from projections.learner import Learner
+from projections.workspace import WorkspaceState
 
 if TYPE_CHECKING:
-    import pykka
-
     from actors.metrics import Latencies
+    from events.log import Envelope
 
 TIMEOUT = 30.0
-"""Seconds that the comparator may take to find neighbours."""
+"""Seconds that the comparator may take to answer."""
 
 EMPTY = (1.0, 0.0, learning_score(1.0, 0.0, 1.0, 0.0))
 """Entropy, coherence and learning score before anything is known: all is news, nothing ties in."""
 
+UNCLAIMED = 128
+"""Judgements that may wait for their memory to be stored; whoever gave up leaves one behind."""
+
+PAUSE = 0.02
+"""Seconds between noticing something and turning to it: the answer that it came with leaves first, and of many memories
+that are stored in a row only some are looked at."""
+
+
+class Attend(msgspec.Struct, frozen=True):
+    """Told by the workspace to itself, after a pause: turn to what was noticed."""
+
 
 def pulse(entropy: float, coherence: float, score: float) -> Pulse:
-    """Return the state that goes with every answer, with the action that its Johari window suggests."""
+    """Return the state that goes with every answer, with the action that its Johari window suggests.
+
+    High entropy with low coherence is Blind, which suggests a dream (seed 004: above .7 and below .4).
+    """
     quadrant = classify(entropy, coherence).quadrant
     return Pulse(
         entropy=round(entropy, 4),
@@ -39,35 +81,189 @@ def pulse(entropy: float, coherence: float, score: float) -> Pulse:
 
 
 class Workspace(Actor):
-    """Owns the pulse: a fold over what was learned last."""
+    """Owns the `WorkspaceState` and the `Learner`.
 
-    def __init__(self, comparator: pykka.ActorRef[Any], latencies: Latencies) -> None:
+    What it decides becomes true when it comes back from the log. Until then it doesn't turn to anything else, so that
+    no decision rests on a state that another one has already changed.
+    """
+
+    def __init__(self, comparator: pykka.ActorRef[Any], store: pykka.ActorRef[Any], latencies: Latencies) -> None:
         super().__init__()
         self._comparator = comparator
+        self._store = store
         self._latencies = latencies
-        self._pulse = pulse(*EMPTY)
+        self._state = WorkspaceState()
+        self._learner = Learner()
+        self._judged: OrderedDict[UUID, tuple[UUID, ...]] = OrderedDict()
+        self._turns: deque[Turn] = deque()
+        self._under_way: tuple[UUID, Turn] | None = None
+        self._reminder: Timer | None = None
 
-    def on_receive(self, message: WorkspaceMessage) -> Any:
+    def on_stop(self) -> None:
+        """Leave no timer behind."""
+        if self._reminder is not None:
+            self._reminder.cancel()
+            self._reminder.join()
+
+    def on_receive(self, message: WorkspaceMessage | Attend) -> Any:
         """Route a message."""
         match message:
             case Judge():
                 with self._latencies.timed("judge"):
                     return self._judge(message)
+            case Ask():
+                return self._notice(turns.question(message))
+            case Broadcast() | AdjustCoupling() | ReadAttention():
+                future: pykka.Future[Attention] = pykka.ThreadingFuture()
+                self._turns.append(turns.commanded(message, future))
+                self._attend()
+                return future
+            case Attend():
+                self._reminder = None
+                return self._attend()
             case ReadPulse():
-                return self._pulse
+                last = self._learner.last
+                return pulse(*EMPTY) if last is None else pulse(last.entropy, last.coherence, last.learning_score)
             case Appended(envelopes=envelopes):
-                for envelope in envelopes:
-                    if isinstance(envelope.event, MemoryStored):
-                        self._learned(envelope.event.learning)
-                return None
+                return self._appended(envelopes)
             case _:
                 assert_never(message)
 
     def _judge(self, message: Judge) -> Judgement:
-        wanted = FindNeighbours(fingerprint=message.fingerprint, namespace=message.namespace)
-        neighbours: Neighbours = resolve(self._comparator.ask(wanted, block=False), TIMEOUT)
-        learning = judge(neighbours.similarities, emotional_weight(message.content))
-        return Judgement(purpose=NEUTRAL, johari=rows(learning.delta_s, learning.delta_c), learning=learning)
+        near: Neighbours = self._asked(
+            FindNeighbours(fingerprint=message.fingerprint, namespace=message.namespace, created_at=message.created_at)
+        )
+        learning = judge(near.similarities, emotional_weight(message.content))
+        foreseen = self._learner.foresee(learning.entropy, learning.coherence)
+        self._judged[message.memory] = near.nearest
+        if len(self._judged) > UNCLAIMED:
+            self._judged.popitem(last=False)
+        return Judgement(
+            purpose=near.purpose,
+            north_star=near.north_star,
+            johari=rows(learning.delta_s, learning.delta_c),
+            learning=msgspec.structs.replace(learning, usefulness=foreseen),
+            causes=near.causes,
+            effects=near.effects,
+        )
 
-    def _learned(self, learning: Learning) -> None:
-        self._pulse = pulse(learning.entropy, learning.coherence, learning.learning_score)
+    def _asked(self, message: FindNeighbours | Resonate) -> Any:
+        return resolve(self._comparator.ask(message, block=False), TIMEOUT)
+
+    def _appended(self, envelopes: tuple[Envelope, ...]) -> None:
+        """Fold what happened; what was judged here and is stored now is the new focus."""
+        for envelope in envelopes:
+            self._state.apply(envelope)
+            self._learner.apply(envelope)
+        if self._under_way is not None and any(envelope.correlation_id == self._under_way[0] for envelope in envelopes):
+            _, turn = self._under_way
+            self._under_way = None
+            turn.answer(self._attention())
+            self._attend()
+        for envelope in envelopes:
+            near = self._judged.pop(envelope.id, None)
+            if near is not None and isinstance(envelope.event, MemoryStored):
+                self._notice(turns.beside(envelope.id, envelope.event.namespace, near))
+
+    def _notice(self, turn: Turn) -> None:
+        """Turn to something soon. Attention moves on: what was noticed before and not attended to makes way."""
+        self._turns = deque(waiting for waiting in self._turns if waiting.reply is not None)
+        self._turns.append(turn)
+        if self._reminder is None:
+            self._reminder = Timer(PAUSE, self._remind)
+            self._reminder.daemon = True
+            self._reminder.start()
+
+    def _remind(self) -> None:
+        """Runs in the timer's thread."""
+        with suppress(pykka.ActorDeadError):
+            self.actor_ref.tell(Attend())
+
+    def _attend(self) -> None:
+        """Take what waits longest, unless something is under way."""
+        while self._under_way is None and self._turns:
+            turn = self._turns.popleft()
+            try:
+                with self._latencies.timed("focus"):
+                    events = self._decided(turn)
+            except NotFoundFault:  # the memory was deleted before its turn came
+                turn.fail()
+                continue
+            if not events:
+                turn.answer(self._attention())
+                continue
+            first, *consequences = events
+            correlation = uuid4()
+            wanted = Append(
+                id=uuid4(),
+                event=first,
+                consequences=tuple(consequences),
+                actor="workspace",
+                correlation_id=correlation,
+            )
+            try:
+                self._store.tell(wanted)
+            except pykka.ActorDeadError:  # the log is closed, and the process about to end
+                return
+            self._under_way = correlation, turn
+
+    def _decided(self, turn: Turn) -> list[Event]:
+        """Return what happens when the workspace turns to something."""
+        if turn.coupling is not None:
+            return self._coupled(turn.coupling)
+        return [] if turn.focus is None else self._focused(turn.focus, force=turn.force)
+
+    def _focused(self, wanted: Resonate, *, force: bool) -> list[Event]:
+        """Measure how memories agree with a focus, and decide what enters and leaves."""
+        seen = dict.fromkeys((*wanted.memories, *self._state.ignited))
+        found: Resonances = self._asked(msgspec.structs.replace(wanted, memories=tuple(seen)))
+        subject = wanted.focus if isinstance(wanted.focus, UUID) else None
+        focus = FocusMoved(subject=subject, namespace=wanted.namespace, coupling=self._state.coupling, candidates=())
+        return self._moved(focus, found.memories, found.scores, subject if force else None)
+
+    def _coupled(self, coupling: float) -> list[Event]:
+        """Measure again what the last focus found."""
+        adjusted = CouplingAdjusted(previous=self._state.coupling, coupling=coupling)
+        focus = self._state.focus
+        if focus is None:
+            return [adjusted]
+        memories = tuple(candidate.memory for candidate in focus.candidates)
+        scores = np.array([np.frombuffer(candidate.scores, "<f4") for candidate in focus.candidates])
+        again = msgspec.structs.replace(focus, coupling=coupling)
+        return [adjusted, *self._moved(again, memories, scores.reshape(-1, WIDTH))]
+
+    def _moved(
+        self,
+        focus: FocusMoved,
+        memories: tuple[UUID, ...],
+        scores: npt.NDArray[np.float32],
+        forced: UUID | None = None,
+    ) -> list[Event]:
+        """Let the oscillators run, and return the focus with what it measured, and what follows for the workspace."""
+        orders = order_parameters(scores, focus.coupling)
+        candidates = tuple(
+            Resonance(memories[place], scores[place].astype("<f4").tobytes(), float(orders[place]))
+            for place in np.argsort(-orders, kind="stable").tolist()
+        )
+        measured = dict(zip(memories, orders.tolist(), strict=True))
+        moved = msgspec.structs.replace(focus, candidates=candidates)
+        return [moved, *settle(self._state, measured, forced)]
+
+    def _attention(self) -> Attention:
+        state, learner = self._state, self._learner
+        return Attention(
+            coupling=state.coupling,
+            focus=state.focus,
+            focused_at=state.focused_at,
+            ignited=tuple(
+                Ignited(memory=one.memory, order=one.order, since=one.since) for one in state.ignited.values()
+            ),
+            conflict=state.conflict,
+            emptied_at=state.emptied_at,
+            queued=tuple(state.faded),
+            accuracy=learner.accuracy,
+            scored=learner.scored,
+            interactions=learner.interactions,
+            stage=learner.stage.value,
+            lambdas=learner.lambdas,
+        )

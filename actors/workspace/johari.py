@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from events.vocabulary import JohariRow, Quadrant
+from events.spaces import INDEX, SEMANTIC
+from events.values import JohariRow, Quadrant
 
 THRESHOLD = 0.5
 """Low entropy is below it, high coherence above it."""
@@ -35,3 +36,26 @@ def classify(entropy: float, coherence: float) -> JohariRow:
 def rows(delta_s: Sequence[float], delta_c: Sequence[float]) -> tuple[JohariRow, ...]:
     """Classify every space."""
     return tuple(classify(s, c) for s, c in zip(delta_s, delta_c, strict=True))
+
+
+def insights(rows: Sequence[JohariRow]) -> tuple[str, ...]:
+    """Return what the windows of several spaces say together, one sentence each (facts 4); often nothing.
+
+    Args:
+        rows: one for each space. Those of the temporal spaces have no say.
+    """
+    quadrants = {key: rows[INDEX[key]].quadrant for key in SEMANTIC}
+    meaning, causes, code = (quadrants[key] for key in ("e1_semantic", "e5_causal", "e7_code"))
+    everywhere = {*quadrants.values()}
+    found: list[str] = []
+    if meaning is Quadrant.OPEN and causes is Quadrant.BLIND:
+        found.append(
+            "Knows what, not why: meaning (E1) is familiar and well tied in, cause and effect (E5) are neither."
+        )
+    if meaning is Quadrant.BLIND and code is Quadrant.OPEN:
+        found.append("Code without context: code (E7) is familiar and well tied in, meaning (E1) is neither.")
+    if everywhere == {Quadrant.UNKNOWN}:
+        found.append("Frontier: in all that it is about, it is news that ties in with what is known.")
+    if everywhere == {Quadrant.HIDDEN}:
+        found.append("Obsolete: in all that it is about, it is old news that ties in with nothing.")
+    return tuple(found)

@@ -1,6 +1,6 @@
 """UTL: what a memory teaches, measured from its real neighbours (seeds 001 and 004; facts 5).
 
-Per space i, from the similarities to the neighbours, best first:
+Per space i, from the calibrated similarities to the neighbours, best first:
 
 - entropy ΔS_i = 1 − mean similarity of the five nearest (1 with none: all is news);
 - coherence ΔC_i = .4 · connectivity + .4 · cluster fit + .2 · consistency.
@@ -9,12 +9,15 @@ The memory's own entropy and coherence are the means over the spaces that say wh
 """
 
 import math
-from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from events.spaces import INDEX, SEMANTIC
-from events.vocabulary import Learning
+from events.values import Learning
+
+Floats: TypeAlias = npt.NDArray[np.floating]
 
 NEAREST = 5
 """Neighbours that entropy and consistency look at (facts 5.2)."""
@@ -28,35 +31,48 @@ CONNECTED = 10
 GAIN = 2.0
 """Of the learning score: the seed's own example needs it (facts 5.1)."""
 
-
-def entropy(similarities: Sequence[float]) -> float:
-    """Return ΔS in [0, 1]: how far away the nearest neighbours of one space are."""
-    return 1.0 - float(np.mean(similarities[:NEAREST])) if len(similarities) else 1.0
+MEANING = [INDEX[key] for key in SEMANTIC]
 
 
-def coherence(similarities: Sequence[float]) -> float:
-    """Return ΔC in [0, 1]: how well a memory ties in with its neighbours in one space.
+def entropy(similarities: Floats) -> Floats:
+    """Return ΔS in [0, 1] of each space, shape (spaces,): how far away its nearest neighbours are.
 
-    Cluster fit is 1 / (1 + d/r): d the mean distance of the nearest, r that of the whole pool; a memory in the midst
-    of a tight cluster has near ones much nearer than the rest. Consistency is exp(−5 · variance of the nearest).
+    Args:
+        similarities: Shape (spaces, neighbours), each row best first.
     """
-    if not len(similarities):
-        return 0.0
-    near = np.asarray(similarities[:NEAREST])
-    pool = np.asarray(similarities)
-    connectivity = min(1.0, float((pool > EDGE).sum()) / CONNECTED)
-    radius = 1.0 - float(pool.mean())
-    fit = 1.0 / (1.0 + (1.0 - float(near.mean())) / radius) if radius > 0 else 1.0
-    consistency = math.exp(-5.0 * float(near.var())) if len(near) > 1 else 0.5
+    if not similarities.shape[1]:
+        return np.ones(len(similarities))
+    return 1.0 - similarities[:, :NEAREST].mean(axis=1, dtype=np.float64)
+
+
+def coherence(similarities: Floats) -> Floats:
+    """Return ΔC in [0, 1] of each space, shape (spaces,): how well a memory ties in with its neighbours.
+
+    Cluster fit is 1 / (1 + d/r): d the mean distance of the nearest, r that of all neighbours given; a memory in the
+    midst of a tight cluster has near ones much nearer than the rest. Consistency is exp(−5 · variance of the nearest),
+    ½ of a single one.
+
+    Args:
+        similarities: Shape (spaces, neighbours), each row best first.
+    """
+    if not similarities.shape[1]:
+        return np.zeros(len(similarities))
+    all_of_them = similarities.astype(np.float64)
+    near = all_of_them[:, :NEAREST]
+    connectivity = np.minimum(1.0, (all_of_them > EDGE).sum(axis=1) / CONNECTED)
+    distance, radius = 1.0 - near.mean(axis=1), 1.0 - all_of_them.mean(axis=1)
+    # Where all are the same, distance and radius are both 0, and the fit is perfect.
+    fit = radius / np.where(radius > 0, radius + distance, 1.0) + (radius <= 0)
+    consistency = np.exp(-5.0 * near.var(axis=1)) if near.shape[1] > 1 else np.full(len(near), 0.5)
     return 0.4 * connectivity + 0.4 * fit + 0.2 * consistency
 
 
-def phase(delta_s: Sequence[float]) -> float:
+def phase(delta_s: Floats) -> float:
     """Return φ in [0, π]: how much the spaces disagree on whether this is news, so that agreement learns best.
 
     The spread of entropies in [0, 1] is at most ½, which stands for a right angle.
     """
-    return math.pi * float(np.std([delta_s[INDEX[key]] for key in SEMANTIC]))
+    return math.pi * float(np.std(delta_s[MEANING]))
 
 
 def learning_score(entropy: float, coherence: float, emotional_weight: float, phase: float) -> float:
@@ -64,21 +80,21 @@ def learning_score(entropy: float, coherence: float, emotional_weight: float, ph
     return 1.0 / (1.0 + math.exp(-GAIN * entropy * coherence * emotional_weight * math.cos(phase)))
 
 
-def judge(similarities: Sequence[Sequence[float]], emotional_weight: float) -> Learning:
-    """Judge a memory by the similarities of its neighbours, one row per space, best first, each in [0, 1]."""
-    delta_s = tuple(entropy(row) for row in similarities)
-    delta_c = tuple(coherence(row) for row in similarities)
-    total_s = float(np.mean([delta_s[INDEX[key]] for key in SEMANTIC]))
-    total_c = float(np.mean([delta_c[INDEX[key]] for key in SEMANTIC]))
-    nearest = max(similarities[INDEX["e1_semantic"]], default=0.0)
+def judge(similarities: Floats, emotional_weight: float) -> Learning:
+    """Judge a memory by the similarities of its neighbours in [0, 1], shape (13, neighbours), each row best first.
+
+    Surprise is the distance of the one nearest in meaning: a repeat is no surprise even where little else is known.
+    """
+    delta_s, delta_c = entropy(similarities), coherence(similarities)
+    total_s, total_c = float(delta_s[MEANING].mean()), float(delta_c[MEANING].mean())
     angle = phase(delta_s)
     return Learning(
         entropy=total_s,
         coherence=total_c,
-        surprise=1.0 - nearest,
+        surprise=1.0 - float(similarities[INDEX["e1_semantic"]].max(initial=0.0)),
         emotional_weight=emotional_weight,
         phase=angle,
         learning_score=learning_score(total_s, total_c, emotional_weight, angle),
-        delta_s=delta_s,
-        delta_c=delta_c,
+        delta_s=tuple(delta_s.tolist()),
+        delta_c=tuple(delta_c.tolist()),
     )

@@ -1,6 +1,7 @@
 """Latency at a given store size: inject and search beside one bare forward pass of the same text in the same run.
 
 Also of a search over all spaces, a comparison and a matrix of comparisons; what has a budget is shown beside it.
+What the mind costs is the difference of stores and searches with it and without, by turns in the same run.
 """
 
 import ast
@@ -10,14 +11,16 @@ import re
 import sysconfig
 import tempfile
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
 import anyio
+import msgspec
 import numpy as np
+import pykka
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -34,7 +37,10 @@ from actors.front.schemas import (
     SearchMulti,
     StoreMemory,
 )
-from actors.hub import opened
+from actors.hub import Hub, opened
+from actors.messages.workspace import Judge, Judgement, ReadAttention
+from actors.workspace.johari import rows
+from events.values import WIDTH, Learning
 
 SEED = 20_261_121
 AT_ONCE = 32
@@ -45,6 +51,30 @@ EVERY = 10
 WHOLE = f"matrix {MATRIX} x {MATRIX}"
 BUDGETS = {"inject": 25.0, "search_multi": 50.0, "compare": 2.0, WHOLE: 1_000.0}
 """Milliseconds that the median should keep below: by seed 000 (inject), seed 002 (search), our own for the rest."""
+MIND = {"inject alone": 5.0, "inject in a row": 5.0, "search alone": 0.0, "search in a row": 0.0}
+"""Milliseconds that the mind may add to the median: it stands in the way of no search."""
+ROW = 5
+"""So often the same is done in a row: the workspace attends to one while the next is under way."""
+
+ZEROS = (0.0,) * WIDTH
+NEUTRAL = Judgement(
+    purpose=ZEROS,
+    north_star=None,
+    johari=rows(ZEROS, ZEROS),
+    learning=Learning(0.0, 0.0, 0.0, 1.0, 0.0, 0.5, delta_s=ZEROS, delta_c=ZEROS),
+    causes=(),
+    effects=(),
+)
+
+
+class Mindless(pykka.ThreadingActor):
+    """Stands in for the workspace: judges everything alike and at once, and attends to nothing."""
+
+    use_daemon_thread = True
+
+    def on_receive(self, message: object) -> Judgement | None:
+        """Answer `Judge`; whatever else it is told goes by."""
+        return NEUTRAL if isinstance(message, Judge) else None
 
 
 def sentences(words: int) -> list[str]:
@@ -90,24 +120,63 @@ async def fill(operations: Operations, texts: list[str]) -> list[str]:
     return stored
 
 
+Times = dict[str, list[float]]
+"""Milliseconds of each kind of work."""
+
+
+async def timed(times: Times, name: str, work: Callable[[], Awaitable[Any]]) -> None:
+    """Do something once, and note how long it takes."""
+    start = perf_counter()
+    await work()
+    times[name].append((perf_counter() - start) * 1e3)
+
+
+async def compared(hub: Hub, texts: Sequence[str]) -> Times:
+    """Store and search with the mind and without, by turns; each text is stored once.
+
+    Alone, the next comes when the workspace is done with the last; in a row it comes at once.
+    """
+    times: Times = defaultdict(list)
+    stub = Mindless.start()
+    try:
+        minds = {"with": Operations(hub), "without": Operations(msgspec.structs.replace(hub, workspace=stub))}
+        await minds["without"].ready()
+        for number, start in enumerate(range(0, len(texts) - 2 * ROW + 1, 2 * ROW)):
+            # Who comes first changes, as the store grows and the machine warms up.
+            order = list(minds) if number // 2 % 2 else list(reversed(minds))
+            how, pause = (("alone", 1), ("in a row", ROW))[number % 2]
+            for place, name in enumerate(order):
+                for count, text in enumerate(texts[start + place * ROW : start + (place + 1) * ROW], start=1):
+                    inject = parse({"content": text, "rationale": "latency"}, InjectContext)
+                    await timed(times, f"inject {how}, {name}", partial(minds[name].inject_context, inject))
+                    if count % pause == 0:
+                        await minds[name].ask(hub.workspace, ReadAttention())
+            for name in order:
+                for count, text in enumerate(texts[start : start + 2 * ROW], start=1):
+                    search = parse({"query": " ".join(text.split()[:QUERY_WORDS])}, SearchGraph)
+                    await timed(times, f"search {how}, {name}", partial(minds[name].search_graph, search))
+                    if count % pause == 0:
+                        await minds[name].ask(hub.workspace, ReadAttention())
+    finally:
+        stub.stop()
+    return times
+
+
 async def measure(memories: int, words: int, samples: int) -> dict[str, Any]:
     """Fill a store, then do everything that is timed by turns."""
     texts = sentences(words)
-    if len(texts) < memories + samples:
+    beside = 4 * ROW * -(-samples // ROW)  # with the mind and without, alone and in a row
+    if len(texts) < memories + samples + beside:
         raise BadParameter(f"the standard library yields {len(texts)} texts of {words} words, fewer than asked for")
     backbone = Backbone.load()
-    times: dict[str, list[float]] = defaultdict(list)
+    times: Times = defaultdict(list)
     with tempfile.TemporaryDirectory() as data, opened(Path(data)) as hub:
         operations = Operations(hub)
         await operations.ready()
         stored = await fill(operations, texts[:memories])
         pick = random.Random(SEED)  # noqa: S311 -- a choice, not a secret
 
-        async def sample(name: str, work: Callable[[], Awaitable[Any]]) -> None:
-            start = perf_counter()
-            await work()
-            times[name].append((perf_counter() - start) * 1e3)
-
+        sample = partial(timed, times)
         fresh = texts[memories : memories + samples]
         for number, text in enumerate(track(fresh, console=Console(stderr=True), transient=True)):
             query = " ".join(text.split()[:QUERY_WORDS])
@@ -128,6 +197,7 @@ async def measure(memories: int, words: int, samples: int) -> dict[str, Any]:
                 matrix = parse({"memory_ids": pick.sample(stored, MATRIX)}, MemorySimilarityMatrix)
                 await sample(WHOLE, partial(operations.memory_similarity_matrix, matrix))
         parts = hub.latencies.summary()
+        beside_each_other = await compared(hub, texts[memories + samples : memories + samples + beside])
     medians = {name: float(np.median(values)) for name, values in times.items()}
     return {
         "memories": memories,
@@ -138,7 +208,23 @@ async def measure(memories: int, words: int, samples: int) -> dict[str, Any]:
         },
         "inject_ratio": medians["inject"] / medians["bare (memory)"],
         "search_ratio": medians["search"] / medians["bare (query)"],
+        "mind_ms": mind_costs(beside_each_other),
         "parts_ms": {name: {"median": part.median, "p95": part.p95} for name, part in parts.items()},
+    }
+
+
+def mind_costs(times: Times) -> dict[str, dict[str, float]]:
+    """Return the medians with the mind and without, what it adds, and what it may add."""
+    medians = {name: float(np.median(values)) for name, values in times.items()}
+    return {
+        work: {
+            "with": medians[f"{work}, with"],
+            "without": medians[f"{work}, without"],
+            "adds": medians[f"{work}, with"] - medians[f"{work}, without"],
+            "budget": budget,
+            "samples": len(times[f"{work}, with"]),
+        }
+        for work, budget in MIND.items()
     }
 
 
@@ -149,7 +235,7 @@ def latency(
     *,
     as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Measure inject and search, with their ratios to one bare forward pass of the same text, and what compares."""
+    """Measure inject and search beside one bare forward pass of the same text, what compares, and the mind's share."""
     report = anyio.run(measure, memories, words, samples)
     if as_json:
         print(json.dumps(report, indent=2))
@@ -160,6 +246,11 @@ def latency(
         budget = row.get("budget")
         table.add_row(name, f"{row['median']:.2f}", f"{row['p95']:.2f}", "" if budget is None else f"{budget:.0f}")
     console.print(table)
+    minds = Table("median ms", "with the mind", "without", "it adds", "budget", "samples of each")
+    for work, row in report["mind_ms"].items():
+        shown = (f"{row[name]:.2f}" for name in ("with", "without", "adds"))
+        minds.add_row(work, *shown, f"{row['budget']:.0f}", str(row["samples"]))
+    console.print(minds)
     console.print(
         f"at {memories} memories, {words} words: inject takes {report['inject_ratio']:.2f} bare forwards, "
         f"search {report['search_ratio']:.2f}"

@@ -4,6 +4,7 @@ import csv
 import json
 import tempfile
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -17,6 +18,7 @@ from rich.table import Table
 from typer import Argument, BadParameter, Option
 
 from actors.front.fields import MAX_CONTENT
+from actors.front.mind_schemas import AdjustCoupling
 from actors.front.operations import Operations
 from actors.front.parsing import parse
 from actors.front.schemas import SearchGraph, StoreMemory
@@ -103,50 +105,73 @@ def memory(document: Document) -> StoreMemory:
     return parse({"content": content(document), "metadata": rest, **fields}, StoreMemory)
 
 
-async def evaluate(folder: Path, profile: str, limit: int | None, bar: Progress) -> dict[str, Any]:
-    """Store the corpus in a new store, ask every query, and return the report."""
+async def keep(operations: Operations, documents: list[Document], advance: Callable[[], object]) -> dict[str, str]:
+    """Store documents, sessions side by side, and return the document of each memory by id."""
+    stored: dict[str, str] = {}
+    slot = anyio.CapacityLimiter(AT_ONCE)
+
+    async def store(turns: list[Document]) -> None:
+        async with slot:
+            for document in turns:
+                answer = await operations.store_memory(memory(document))
+                stored[answer["fingerprintId"]] = document.id
+                advance()
+
+    async with anyio.create_task_group() as group:
+        for turns in sessions(documents):
+            group.start_soon(store, turns)
+    return stored
+
+
+class Asking(msgspec.Struct, frozen=True):
+    """How the queries are asked."""
+
+    profile: str
+    limit: int | None
+    """Only the first so many of them; all for None."""
+    priming: bool
+    """Whether what is in the workspace counts a little more."""
+    coupling: float | None
+    """K of the workspace, from the first memory on; as it comes for None."""
+
+
+async def evaluate(folder: Path, asking: Asking, bar: Progress) -> dict[str, Any]:
+    """Store the corpus in a new store, ask the queries, and return the report."""
     corpus = read_documents(folder / "corpus.jsonl")
     documents = [document for document in corpus if content(document)]
     judgements = read_judgements(folder)
-    queries = [query for query in read_documents(folder / "queries.jsonl") if query.id in judgements][:limit]
+    queries = [query for query in read_documents(folder / "queries.jsonl") if query.id in judgements]
+    queries = queries[: asking.limit]
     if not queries:
         raise BadParameter(f"{folder} judges none of its queries")
-    stored: dict[str, str] = {}
     results: dict[str, list[dict[str, float]]] = defaultdict(list)
-    with tempfile.TemporaryDirectory() as data, opened(Path(data)) as hub:
+    with tempfile.TemporaryDirectory() as data, opened(Path(data), priming=asking.priming) as hub:
         operations = Operations(hub)
         await operations.ready()
+        if asking.coupling is not None:
+            await operations.adjust_coupling(parse({"new_k": asking.coupling}, AdjustCoupling))
         storing = bar.add_task("storing", total=len(documents))
         start = perf_counter()
-
-        async def store(group: list[Document], slot: anyio.CapacityLimiter) -> None:
-            async with slot:
-                for document in group:
-                    answer = await operations.store_memory(memory(document))
-                    stored[answer["fingerprintId"]] = document.id
-                    bar.advance(storing)
-
-        async with anyio.create_task_group() as group:
-            slot = anyio.CapacityLimiter(AT_ONCE)
-            for turns in sessions(documents):
-                group.start_soon(store, turns, slot)
+        stored = await keep(operations, documents, lambda: bar.advance(storing))
         took = perf_counter() - start
 
-        asking = bar.add_task("asking", total=len(queries))
+        answering = bar.add_task("asking", total=len(queries))
         latencies: list[float] = []
         for query in queries:
             wanted = {key: query.metadata[key] for key in ("namespace", "asked_at") if key in query.metadata}
             answer = await operations.search_graph(
-                parse({"query": query.text, "top_k": DEPTH, "profile": profile, **wanted}, SearchGraph)
+                parse({"query": query.text, "top_k": DEPTH, "profile": asking.profile, **wanted}, SearchGraph)
             )
             latencies.append(answer["queryLatencyMs"])
             ranking = [stored[result["fingerprintId"]] for result in answer["results"]]
             results[str(query.metadata.get("category", "all"))].append(measures(ranking, judgements[query.id]))
-            bar.advance(asking)
+            bar.advance(answering)
     return {
         "overall": summary([result for category in results.values() for result in category]),
         "by_category": {category: summary(of_category) for category, of_category in sorted(results.items())},
-        "profile": profile,
+        "profile": asking.profile,
+        "priming": asking.priming,
+        "coupling": asking.coupling,
         "documents": len(documents),
         "blank": len(corpus) - len(documents),
         "shortened": sum(len(document.title) + 1 + len(document.text) > MAX_CONTENT for document in documents),
@@ -159,13 +184,15 @@ def retrieval(
     folder: Annotated[Path, Argument(exists=True, file_okay=False, help="corpus.jsonl, queries.jsonl, qrels/test.tsv")],
     profile: Annotated[SearchProfile, Option(help="The weights to ask with.")] = SearchProfile.AUTO,
     limit: Annotated[int | None, Option(min=1, help="Ask only the first so many queries.")] = None,
+    coupling: Annotated[float | None, Option(min=0, max=10, help="K of the workspace; as it comes.")] = None,
     *,
+    priming: Annotated[bool, Option(help="Whether what is in the workspace counts a little more.")] = True,
     as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure Recall@5, Recall@10 and NDCG@10 on a folder in the BEIR layout."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        report = anyio.run(evaluate, folder, profile.value, limit, bar)
+        report = anyio.run(evaluate, folder, Asking(profile.value, limit, priming, coupling), bar)
     if as_json:
         print(json.dumps(report, indent=2))
         return

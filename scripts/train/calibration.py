@@ -51,7 +51,8 @@ from events.codec import compress
 from events.fingerprint import Fingerprint
 from events.log import Envelope
 from events.spaces import SEMANTIC, SPACES, TEMPORAL
-from events.vocabulary import WIDTH, JohariRow, Learning, MemoryStored, Modality, SpacesDeclared
+from events.values import WIDTH, JohariRow, Learning, Modality
+from events.vocabulary import MemoryStored, SpacesDeclared
 from projections.arrays import Scores
 from projections.atlas import Atlas
 from projections.sessions import Sessions

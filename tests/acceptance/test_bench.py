@@ -11,6 +11,22 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "scripts" / "bench.py"
 PATIENCE = 300.0
 
+BEES = (
+    "I bought two hives and a colony of gentle bees for the garden.",
+    "The bees settled into the hive and the queen began to lay.",
+    "We fed the colony sugar syrup, since the bees found no nectar in the rain.",
+    "A hive that hums at dusk is a colony with a healthy queen.",
+    "The bees bring so much pollen that the hive smells of lime trees.",
+    "I added a honey super to the hive before the colony could swarm.",
+    "The colony swarmed after all, and I caught the bees in a basket.",
+    "The swarm has a young queen; her bees fill the second hive.",
+    "We took forty pounds of honey from the hives and left the bees the rest.",
+    "The honey of this colony is dark, the bees must have found the forest.",
+    "I treated the hive against mites once the honey was off the bees.",
+    "The colony is strong enough for winter, and the hive weighs enough.",
+)
+BREAD = ("The dough rests overnight in the cold.", "Rye flour needs a sour starter.", "Bake the loaf on a hot stone.")
+
 DOCUMENTS = {
     "a/1": ("Ana: I adopted a puppy called Bo.", {"namespace": "a", "session": "s", "order": 0, "speaker": "Ana"}),
     "a/2": ("Ben: What a lovely name!", {"namespace": "a", "session": "s", "order": 1, "speaker": "Ben"}),
@@ -25,19 +41,44 @@ QUERIES = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+Documents = dict[str, tuple[str, dict[str, Any]]]
+Queries = dict[str, tuple[str, dict[str, Any], str | None]]
+
+
+def write(folder: Path, documents: Documents, queries: Queries) -> Path:
+    """Write a folder in the BEIR layout; a query without an answer is judged by nobody."""
+
     def lines(rows: list[dict[str, Any]]) -> str:
         return "".join(json.dumps(row) + "\n" for row in rows)
 
-    corpus = [{"_id": name, "text": text, "metadata": metadata} for name, (text, metadata) in DOCUMENTS.items()]
-    queries = [{"_id": name, "text": text, "metadata": metadata} for name, (text, metadata, _) in QUERIES.items()]
-    (tmp_path / "corpus.jsonl").write_text(lines(corpus))
-    (tmp_path / "queries.jsonl").write_text(lines(queries))
-    (tmp_path / "qrels").mkdir()
-    judged = [f"{name}\t{answer}\t1\n" for name, (_, _, answer) in QUERIES.items() if answer]
-    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(judged))
-    return tmp_path
+    corpus = [{"_id": name, "text": text, "metadata": metadata} for name, (text, metadata) in documents.items()]
+    asked = [{"_id": name, "text": text, "metadata": metadata} for name, (text, metadata, _) in queries.items()]
+    (folder / "corpus.jsonl").write_text(lines(corpus))
+    (folder / "queries.jsonl").write_text(lines(asked))
+    (folder / "qrels").mkdir()
+    judged = [f"{name}\t{answer}\t1\n" for name, (_, _, answer) in queries.items() if answer]
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(judged))
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write(tmp_path, DOCUMENTS, QUERIES)
+
+
+@pytest.fixture
+def stream(tmp_path: Path) -> Path:
+    """A folder whose first namespace is talk about bees, of which the first half is told, and another about bread."""
+
+    def turn(namespace: str, order: int) -> dict[str, Any]:
+        created_at = f"2026-05-{order + 1:02}T10:00:00"
+        return {"namespace": namespace, "session": "s", "order": order, "created_at": created_at}
+
+    told = [*BEES, *(f"Later on: {text}" for text in BEES)]
+    bees = {f"bees/{order}": (text, turn("bees", order)) for order, text in enumerate(told)}
+    bread = {f"bread/{order}": (text, turn("bread", order)) for order, text in enumerate(BREAD)}
+    question = ("How much honey did the bees give?", {"namespace": "bees"}, "bees/8")
+    return write(tmp_path, {**bees, **bread}, {"honey": question})
 
 
 def run(*arguments: str) -> dict[str, Any]:
@@ -60,6 +101,39 @@ def test_a_limit_asks_fewer_queries_and_a_profile_is_used(folder: Path) -> None:
     assert report["profile"] == "code_search"
 
 
+def test_retrieval_says_whether_the_workspace_took_part_and_how_strongly_it_was_coupled(folder: Path) -> None:
+    assert run("retrieval", str(folder))["priming"] is True
+    report = run("retrieval", str(folder), "--no-priming", "--coupling", "6")
+    assert (report["priming"], report["coupling"]) == (False, 6.0)
+
+
+def test_the_mind_is_watched_on_a_stream_and_every_promise_gets_its_verdict(stream: Path) -> None:
+    report = run("mind", str(stream))
+    assert report["namespace"] == "bees"
+    assert report["stream"] == {"topic": 12, "off_topic": 10, "repeats": 10}
+    sections = report["sections"]
+    assert sections.keys() >= {"learning", "workspace", "purpose", "restart", "priming", "candidates"}
+    verdicts = {line["what"]: line for lines in sections.values() for line in lines}
+    assert report["failed"] == [what for what, line in verdicts.items() if line["holds"] is False]
+    for promise in (
+        "entropy of off-topic memories above the running median",
+        "learningScore = σ(2 · entropy · coherence · emotional weight · cos φ) of its printed parts",
+        "without goals every purpose vector is thirteen zeros",
+        "with K = 0 nothing ignites",
+        "after a restart every figure is what it was",
+        "without priming the ranking stays as it was, bit by bit",
+    ):
+        assert verdicts[promise]["holds"] is True, verdicts[promise]
+
+
+def test_a_folder_that_is_too_small_for_a_stream_is_refused_by_name(folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "mind", str(folder)], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 2
+    assert "too few for a stream" in done.stderr
+
+
 @pytest.mark.requirement("INTEG-001/inject/latency-budget", "S002/multi/latency")
 def test_latency_is_reported_beside_a_bare_forward_pass_and_the_budgets() -> None:
     report = run("latency", "--memories", "100", "--words", "8", "--samples", "3")
@@ -76,3 +150,12 @@ def test_latency_is_reported_beside_a_bare_forward_pass_and_the_budgets() -> Non
         "matrix 100 x 100": 1_000,
     }
     assert all(0 < row["median"] <= row["p95"] for row in report["ms"].values())
+    assert {"judge", "neighbours", "focus", "resonance"} <= report["parts_ms"].keys()
+    minds = report["mind_ms"]
+    assert {work: row["budget"] for work, row in minds.items()} == {
+        "inject alone": 5,
+        "inject in a row": 5,
+        "search alone": 0,
+        "search in a row": 0,
+    }
+    assert all(row["adds"] == row["with"] - row["without"] and row["without"] > 0 for row in minds.values())

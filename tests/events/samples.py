@@ -17,7 +17,8 @@ from events.codec import compress
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.log import Draft
 from events.spaces import SPACES, Kind
-from events.vocabulary import WIDTH, Event, JohariRow, Learning, MemoryStored
+from events.values import WIDTH, JohariRow, Learning
+from events.vocabulary import Event, MemoryStored
 
 DIMENSIONS: Final[dict[str, int]] = {
     "e1_semantic": 384,

@@ -1,39 +1,90 @@
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 from uuid import UUID
 
 import lz4.block
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.codec import UnknownKindError, compress, decode, decompress, encode, is_sealed, kind_of
 from events.log import LogError
+from events.values import WIDTH, DriftLevel, GoalLevel, Resonance, SpaceModel, Step
 from events.vocabulary import (
+    CouplingAdjusted,
+    DriftDetected,
     Event,
+    FocusMoved,
+    GoalDiscovered,
+    Known,
+    LinksTraversed,
     MemoriesLinked,
     MemoryErased,
+    MemoryFaded,
     MemoryForgotten,
+    MemoryIgnited,
     MemoryRecalled,
     MemoryRestored,
+    NorthStarChosen,
+    PurposesRealigned,
     Shredded,
-    SpaceModel,
     SpacesDeclared,
+    WorkspaceConflicted,
+    WorkspaceEmptied,
 )
 from tests.events.samples import random_fingerprint, stored
 
 MEMORY = UUID("b14e28f2-dc6a-4e3a-835a-439cbbe358c3")
 FINGERPRINT = random_fingerprint(7)
 
+GOAL = UUID("0d3b6c5e-6d1c-4f0e-9c39-1c1a4f0f5a11")
+SCORES = np.linspace(0, 1, WIDTH).astype("<f4")
+
 SAMPLES: list[Event] = [
     SpacesDeclared(profile="embedded", spaces=(SpaceModel("e1_semantic", "sample", "00" * 32, 384),)),
-    stored("Ebbe und Flut", session="s", position=3, tags=("a", "b"), rationale="why"),
+    stored("Ebbe und Flut", session="s", position=3, tags=("a", "b"), rationale="why", north_star=GOAL),
     MemoriesLinked(source=MEMORY, targets=(UUID(int=0), UUID(int=2**128 - 1)), relation="cites", weight=0.25),
+    LinksTraversed(steps=(Step(MEMORY, GOAL, "cites"), Step(GOAL, MEMORY, "causes"))),
     MemoryRecalled(memories=(MEMORY,), query_sha256=bytes(32)),
     MemoryForgotten(memory=MEMORY),
     MemoryRestored(memory=MEMORY),
     MemoryErased(memory=MEMORY, reason="asked for"),
+    GoalDiscovered(
+        goal=GOAL,
+        namespace="sea",
+        level=GoalLevel.STRATEGIC,
+        description="tide, moon",
+        terms=("tide", "moon"),
+        members=(MEMORY, UUID(int=2)),
+        centrality=(0.9, 0.8),
+        coherence=0.85,
+        confidence=0.7,
+        spaces=("e1_semantic", "e6_sparse"),
+        parent=UUID(int=3),
+    ),
+    NorthStarChosen(namespace="sea", goal=GOAL, previous=UUID(int=3)),
+    PurposesRealigned(goal=GOAL, memories=(MEMORY, UUID(int=2)), purposes=SCORES.tobytes() + SCORES[::-1].tobytes()),
+    DriftDetected(
+        namespace="sea",
+        goal=GOAL,
+        level=DriftLevel.MEDIUM,
+        similarity=0.6,
+        spaces=tuple(map(float, SCORES)),
+        memories=100,
+    ),
+    FocusMoved(
+        subject=None,
+        namespace="sea",
+        coupling=3.5,
+        candidates=(Resonance(MEMORY, SCORES.tobytes(), 0.9), Resonance(GOAL, SCORES[::-1].tobytes(), 0.3)),
+    ),
+    MemoryIgnited(memory=MEMORY, order=0.6, forced=True),
+    MemoryFaded(memory=MEMORY, order=0.25),
+    WorkspaceConflicted(memories=(MEMORY, GOAL)),
+    WorkspaceEmptied(),
+    CouplingAdjusted(previous=3.0, coupling=7.5),
 ]
 
 json_values = st.recursive(
@@ -60,14 +111,26 @@ def test_what_is_no_compressed_text_is_refused():
 
 
 def test_there_is_a_sample_of_every_kind():
+    assert {type(event) for event in SAMPLES} == {*get_args(Known)}
     assert {kind_of(event) for event in SAMPLES} == {
         "spaces_declared.1",
         "memory_stored.1",
         "memories_linked.1",
+        "links_traversed.1",
         "memory_recalled.1",
         "memory_forgotten.1",
         "memory_restored.1",
         "memory_erased.1",
+        "goal_discovered.1",
+        "north_star_chosen.1",
+        "purposes_realigned.1",
+        "drift_detected.1",
+        "focus_moved.1",
+        "memory_ignited.1",
+        "memory_faded.1",
+        "workspace_conflicted.1",
+        "workspace_emptied.1",
+        "coupling_adjusted.1",
     }
 
 
@@ -128,8 +191,11 @@ def test_what_only_readers_meet_is_never_written():
         encode(Shredded(kind="memory_stored.1"))
 
 
-def test_only_memories_are_sealed_in_every_version():
-    assert {kind_of(event) for event in SAMPLES if is_sealed(kind_of(event))} == {"memory_stored.1"}
+def test_what_holds_the_words_of_memories_is_sealed_in_every_version():
+    assert {kind_of(event) for event in SAMPLES if is_sealed(kind_of(event))} == {
+        "memory_stored.1",
+        "goal_discovered.1",
+    }
     assert is_sealed("memory_stored.0")
     assert not is_sealed("memory_forgotten.0")
 
@@ -162,3 +228,35 @@ def test_an_event_of_an_old_tag_is_brought_up_to_date_step_by_step():
 def test_an_event_without_a_later_field_gets_its_default():
     data = msgspec.msgpack.encode({"type": "memory_forgotten.1", "memory": MEMORY.bytes, "unheard_of": 1})
     assert decode("memory_forgotten.1", data) == MemoryForgotten(memory=MEMORY, reason=None)
+
+
+def test_a_memory_that_was_stored_before_there_were_goals_and_forecasts_comes_without_them():
+    fields = msgspec.msgpack.decode(encode(stored(north_star=GOAL)))
+    del fields["north_star"]
+    del fields["learning"]["usefulness"]
+    again = decode("memory_stored.1", msgspec.msgpack.encode(fields))
+    assert again.north_star is None
+    assert again.learning.usefulness is None
+
+
+def test_a_purpose_is_read_by_its_memory():
+    (realigned,) = (event for event in SAMPLES if isinstance(event, PurposesRealigned))
+    again = decode("purposes_realigned.1", encode(realigned))
+    assert isinstance(again, PurposesRealigned)
+    assert again.rows() == [tuple(SCORES.tolist()), tuple(SCORES[::-1].tolist())]
+    assert again.of(UUID(int=2)) == tuple(SCORES[::-1].tolist())
+    with pytest.raises(ValueError, match="not in tuple"):
+        again.of(UUID(int=7))
+
+
+@pytest.mark.parametrize("size", [0, 4 * WIDTH - 1, 4 * WIDTH + 4])
+def test_purposes_and_resonances_that_are_not_one_figure_for_each_space_are_refused(size: int):
+    with pytest.raises(ValueError, match="1 memories need"):
+        PurposesRealigned(goal=GOAL, memories=(MEMORY,), purposes=bytes(size))
+    with pytest.raises(ValueError, match="float32 are"):
+        Resonance(MEMORY, bytes(size), 0.5)
+    data = msgspec.msgpack.encode(
+        {"type": "purposes_realigned.1", "goal": GOAL.bytes, "memories": [MEMORY.bytes], "purposes": bytes(size)}
+    )
+    with pytest.raises(msgspec.ValidationError, match="1 memories need"):
+        decode("purposes_realigned.1", data)

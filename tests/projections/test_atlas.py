@@ -1,4 +1,5 @@
 from typing import Any
+from uuid import UUID
 
 import msgspec
 import numpy as np
@@ -6,13 +7,14 @@ import pytest
 
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens, pack
 from events.spaces import SPACES
+from events.values import WIDTH, SpaceModel
 from events.vocabulary import (
     Event,
     MemoryErased,
     MemoryForgotten,
     MemoryRestored,
     MemoryStored,
-    SpaceModel,
+    PurposesRealigned,
     SpacesDeclared,
 )
 from projections.atlas import Atlas
@@ -299,3 +301,66 @@ def test_an_atlas_takes_its_dimensions_from_the_declaration_and_refuses_others()
     assert found(atlas, "e7_code", MEMORIES[1].fingerprint["e7_code"], count=1) == [1]
     with pytest.raises(ValueError, match="other dimensions"):
         atlas.apply(history(declaration(e1_semantic=768))[0])
+
+
+# ── purpose ─────────────────────────────────────────────────────────────────────────────────────────
+
+GOAL = memory_id(4_711)
+
+
+def realigned(purposes: dict[int, float], goal: UUID = GOAL) -> PurposesRealigned:
+    """Return the event that measures these rows anew, each the same in all spaces."""
+    rows = np.array([[alignment] * WIDTH for alignment in purposes.values()], "<f4")
+    memories = tuple(memory_id(row + 1) for row in purposes)
+    return PurposesRealigned(goal=goal, memories=memories, purposes=rows.tobytes())
+
+
+def alignments(atlas: Atlas) -> list[float]:
+    return atlas.purposes.alignments(np.arange(len(atlas))).tolist()
+
+
+def test_purposes_are_those_that_were_measured_last():
+    before = msgspec.structs.replace(MEMORIES[2], north_star=GOAL)
+    atlas = atlas_of(*MEMORIES[:2], before, realigned({0: 0.25, 1: 0.5}), realigned({1: 0.75}, memory_id(9)))
+    assert alignments(atlas) == pytest.approx([0.25, 0.75, float(np.mean(MEMORIES[2].purpose))])
+    assert [atlas.purposes.goal(row) for row in range(3)] == [GOAL, memory_id(9), GOAL]
+
+
+def test_a_memory_measured_anew_is_as_one_that_was_measured_so_when_it_was_stored():
+    later = [msgspec.structs.replace(one, purpose=(0.5,) * WIDTH, north_star=GOAL) for one in MEMORIES[:3]]
+    measured = atlas_of(*MEMORIES[:3], realigned({0: 0.5, 1: 0.5, 2: 0.5}))
+    assert measured.digest() == atlas_of(*later).digest()
+    assert measured.digest() != atlas_of(*MEMORIES[:3]).digest()
+    assert measured.digest() != atlas_of(*later[:2], MEMORIES[2]).digest()
+
+
+def test_a_forgotten_memory_is_measured_too():
+    events = (MEMORIES[0], MemoryForgotten(memory=memory_id(1)), realigned({0: 0.5}))
+    assert alignments(atlas_of(*events)) == [0.5]
+    assert alignments(atlas_of(*events, MemoryRestored(memory=memory_id(1)))) == [0.5]
+
+
+@pytest.mark.parametrize("measured", ["before", "after", "before and after"])
+def test_an_erased_memory_has_no_purpose_and_no_reader_knows_another(measured: str):
+    log = history(
+        *MEMORIES[:2],
+        *([realigned({0: 0.25, 1: 0.25})] if "before" in measured else []),
+        MemoryErased(memory=memory_id(1)),
+        *([realigned({0: 0.5, 1: 0.5})] if "after" in measured else []),
+    )
+    live, later = Atlas(DIMENSIONS), Atlas(DIMENSIONS)
+    for envelope, reread in zip(log, read_later(log), strict=True):
+        live.apply(envelope)
+        later.apply(reread)
+    assert live.digest() == later.digest()
+    for atlas in (live, later):
+        np.testing.assert_allclose(alignments(atlas), [np.nan, 0.5 if "after" in measured else 0.25])
+        assert atlas.purposes.goal(0) is None
+        assert np.isnan(atlas.purposes.at(0)).all()
+
+
+def test_it_knows_which_memories_it_has_a_row_of():
+    atlas = atlas_of(*MEMORIES[:2], MemoryErased(memory=memory_id(1)))
+    assert memory_id(1) in atlas
+    assert memory_id(2) in atlas
+    assert memory_id(4) not in atlas

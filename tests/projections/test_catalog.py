@@ -1,14 +1,19 @@
 from datetime import timedelta
 
+import numpy as np
 import pytest
 
+from events.values import WIDTH
 from events.vocabulary import (
     MemoriesLinked,
     MemoryErased,
+    MemoryFaded,
     MemoryForgotten,
+    MemoryIgnited,
     MemoryRecalled,
     MemoryRestored,
     MemoryStored,
+    PurposesRealigned,
 )
 from projections.catalog import Catalog
 from projections.projection import State
@@ -105,3 +110,61 @@ def test_a_replay_gives_the_same_catalog_even_after_an_erasure():
     assert catalog_of(log).digest() == catalog_of(log).digest()
     assert catalog_of(read_later(log)).digest() == catalog_of(log).digest()
     assert catalog_of(log[:5]).digest() != catalog_of(log).digest()
+
+
+# ── purpose and workspace ───────────────────────────────────────────────────────────────────────────
+
+GOAL = memory_id(4_711)
+
+
+def realigned(**purposes: float) -> PurposesRealigned:
+    """Return the event that measures these memories anew, each the same in all spaces."""
+    memories = {"one": ONE, "two": TWO, "three": THREE}
+    rows = np.array([[alignment] * WIDTH for alignment in purposes.values()], "<f4")
+    return PurposesRealigned(goal=GOAL, memories=tuple(map(memories.__getitem__, purposes)), purposes=rows.tobytes())
+
+
+def test_a_memory_has_the_purpose_that_was_measured_last():
+    log = history(TIDE, MOON, realigned(one=0.25), realigned(two=0.5, one=0.75))
+    before, between, after = (catalog_of(log[:end]) for end in (2, 3, 4))
+    assert before.get(ONE).purpose == TIDE.purpose
+    assert between.get(ONE).purpose == (0.25,) * WIDTH
+    assert between.get(TWO).purpose == MOON.purpose
+    assert after.get(ONE).purpose == (0.75,) * WIDTH
+    assert after.get(TWO).purpose == (0.5,) * WIDTH
+    assert (after.get(ONE).events, after.get(TWO).events) == ((1, 3, 4), (2, 4))
+    assert len({catalog.digest() for catalog in (before, between, after)}) == 3
+
+
+def test_what_enters_and_leaves_the_workspace_is_part_of_its_life_and_of_no_others():
+    ignition, fading = MemoryIgnited(memory=TWO, order=0.9), MemoryFaded(memory=TWO, order=0.4)
+    catalog = catalog_of(history(TIDE, MOON, ignition, fading, MemoryIgnited(memory=ONE, order=0.8, forced=True)))
+    assert catalog.get(TWO).events == (2, 3, 4)
+    assert catalog.get(ONE).events == (1, 5)
+    assert catalog.get(TWO).access_count == 0
+    with pytest.raises(KeyError):
+        catalog_of(history(TIDE, MemoryIgnited(memory=TWO, order=0.9)))
+
+
+def test_a_forgotten_memory_is_measured_too_and_keeps_that_when_it_is_restored():
+    log = history(TIDE, MemoryForgotten(memory=ONE), realigned(one=0.5), MemoryRestored(memory=ONE))
+    assert catalog_of(log).get(ONE).purpose == (0.5,) * WIDTH
+
+
+@pytest.mark.parametrize("measured", ["before", "after", "before and after"])
+def test_an_erased_memory_has_no_purpose_and_no_reader_knows_another(measured: str):
+    log = history(
+        TIDE,
+        MOON,
+        *([realigned(one=0.5, two=0.25)] if "before" in measured else []),
+        MemoryIgnited(memory=ONE, order=0.9),
+        MemoryErased(memory=ONE),
+        MemoryFaded(memory=ONE, order=0.1),
+        *([realigned(one=0.75, two=0.5)] if "after" in measured else []),
+    )
+    live, later = catalog_of(log), catalog_of(read_later(log))
+    assert live.digest() == later.digest()
+    assert live.get(ONE).purpose == ()
+    assert live.get(ONE).state is State.ERASED
+    assert live.get(ONE).events == tuple(seq for seq in range(1, len(log) + 1) if seq != 2)
+    assert live.get(TWO).purpose == ((0.5 if "after" in measured else 0.25),) * WIDTH

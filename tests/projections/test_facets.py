@@ -1,11 +1,14 @@
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from events.vocabulary import JohariRow, MemoryStored, Modality, Quadrant
+from events.values import JohariRow, Modality, Quadrant
+from events.vocabulary import MemoryStored
 from projections.facets import Facets, Filter
 from tests.events.samples import NOON, stored
 
@@ -135,3 +138,64 @@ def test_neither_hidden_nor_cleared_rows_are_turns_of_others():
     facets.clear(4)
     facets.append(memory(session="a", position=5))
     assert neighbours(facets, 5, 3) == {2: 3}
+
+
+# ── time and namespace ──────────────────────────────────────────────────────────────────────────────
+
+
+def in_time(facets: Facets, moment: datetime, count: int, **wanted: Any) -> list[int]:
+    return facets.nearest_in_time(moment, count, facets.eligible(Filter(**wanted))).tolist()
+
+
+def test_the_nearest_in_time_lie_on_either_side_and_the_nearest_comes_first():
+    facets = facets_of(*(memory(created_at=NOON + timedelta(hours=hours)) for hours in (5, -1, 2, -9, 3)))
+    assert in_time(facets, NOON, 3) == [1, 2, 4]
+    assert in_time(facets, NOON + timedelta(hours=6), 2) == [0, 4]
+    assert in_time(facets, NOON, 9) == [1, 2, 4, 0, 3]
+    assert in_time(facets, NOON, 0) == []
+
+
+def test_of_those_equally_near_in_time_the_earlier_row_comes_first():
+    facets = facets_of(*(memory(created_at=NOON + timedelta(hours=hours)) for hours in (1, -1, 1)))
+    assert in_time(facets, NOON, 2) == [0, 1]
+
+
+def test_only_eligible_rows_are_near_in_time():
+    facets = facets_of(memory(), memory(namespace="other"), memory(), memory(), memory())
+    facets.hide(0)
+    facets.clear(2)
+    assert in_time(facets, NOON, 9) == [1, 3, 4]
+    assert in_time(facets, NOON, 9, namespace="default") == [3, 4]
+    assert in_time(facets, NOON, 9, namespace="nobody's") == []
+
+
+@given(
+    st.lists(st.integers(-10_000, 10_000), max_size=30),
+    st.integers(-10_000, 10_000),
+    st.integers(0, 40),
+)
+def test_no_row_is_nearer_in_time_than_those_that_are_named(minutes: list[int], now: int, count: int):
+    facets = facets_of(*(memory(created_at=NOON + timedelta(minutes=minute)) for minute in minutes))
+    named = in_time(facets, NOON + timedelta(minutes=now), count)
+    apart = [abs(minute - now) for minute in minutes]
+    assert len(named) == len({*named}) == min(count, len(minutes))
+    assert [apart[row] for row in named] == sorted(apart)[:count]
+
+
+@given(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC)))  # noqa: DTZ001 (hypothesis adds the zone)
+def test_a_row_tells_when_it_was_created_to_the_microsecond(moment: datetime):
+    facets = facets_of(memory(created_at=moment), memory(created_at=moment), None)
+    facets.clear(1)
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    assert [facets.created_at(row) for row in range(3)] == [moment, epoch, epoch]
+
+
+def test_a_namespace_holds_forgotten_rows_and_no_erased_ones():
+    facets = facets_of(*(memory(namespace=name) for name in "abaaba"))
+    assert facets.within("a").tolist() == [0, 2, 3, 5]
+    facets.hide(2)
+    facets.clear(3)
+    assert facets.within("a").tolist() == [0, 2, 5]
+    assert facets.within("b").tolist() == [1, 4]
+    assert facets.within("c").tolist() == []
+    assert Facets().within("a").tolist() == []

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
 from actors.front.embeddings import plain
+from actors.workspace.johari import insights
 from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, Tokens
 from events.spaces import SPACES
-from events.vocabulary import MemoryRecalled, MemoryStored
+from events.values import Quadrant
+from events.vocabulary import MemoryRecalled, MemoryStored, PurposesRealigned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +20,9 @@ if TYPE_CHECKING:
     from actors.faults import Fault
     from actors.messages.comparator import Edges
     from events.log import Envelope
-    from events.vocabulary import Learning
+    from events.values import Learning
     from projections.catalog import Body, Entry
+    from projections.links import Link
 
 EXCERPT = 2_000
 """Characters of a memory that a search result shows at most; a window of the model has some 1,400."""
@@ -26,7 +30,28 @@ EXCERPT = 2_000
 MOST_SNAPSHOTS = 100
 """Of a memory's evolution, the latest (facts 2.1)."""
 
+MISALIGNED = -0.15
+"""Change of alignment below which a memory is told to be misaligned (facts 2.1)."""
+
 DIGITS = 4
+
+
+class Band(StrEnum):
+    """How well a memory serves the North Star (facts 3.1)."""
+
+    OPTIMAL = "Optimal"
+    ACCEPTABLE = "Acceptable"
+    WARNING = "Warning"
+    CRITICAL = "Critical"
+
+
+def band(alignment: float) -> Band:
+    """Return the band of an alignment."""
+    if alignment >= 0.75:
+        return Band.OPTIMAL
+    if alignment >= 0.70:
+        return Band.ACCEPTABLE
+    return Band.WARNING if alignment >= 0.55 else Band.CRITICAL
 
 
 def rounded(value: float) -> float:
@@ -64,8 +89,7 @@ def shown(entry: Entry, start: int = 0, end: int | None = None) -> dict[str, Any
 
 def alignment(entry: Entry) -> float | None:
     """Return how well a memory serves the North Star, None while there is none."""
-    purpose = body_of(entry).purpose
-    return rounded(sum(purpose) / len(purpose)) if any(purpose) else None
+    return rounded(_theta(entry.purpose)) if any(entry.purpose) else None
 
 
 def kept(memory: UUID, stored: MemoryStored, milliseconds: float, twin: UUID | None) -> dict[str, Any]:
@@ -87,6 +111,11 @@ def learning(taught: Learning) -> dict[str, float]:
         "coherence": taught.coherence,
         "surprise": taught.surprise,
     }
+
+
+def circumstances(taught: Learning) -> dict[str, float | None]:
+    """Return what the learning score was computed from besides entropy and coherence, and what was foretold."""
+    return {"emotionalWeight": taught.emotional_weight, "phase": taught.phase, "usefulness": taught.usefulness}
 
 
 def injected(memory: UUID, stored: MemoryStored, twin: UUID | None) -> dict[str, Any]:
@@ -149,15 +178,25 @@ def memory(entry: Entry, edges: Edges, life: Sequence[Envelope], *, include_embe
         "metadata": body.metadata,
         "links": [str(link.target) for link in edges.outgoing],
         "linkedFrom": [str(link.source) for link in edges.incoming],
-        "purposeVector": list(body.purpose),
-        "thetaToNorthStar": rounded(sum(body.purpose) / len(body.purpose)),
+        "edges": [
+            *(_edge(link, link.target, forward=True) for link in edges.outgoing),
+            *(_edge(link, link.source, forward=False) for link in edges.incoming),
+        ],
+        "purposeVector": list(entry.purpose),
+        "thetaToNorthStar": rounded(_theta(entry.purpose)),
+        "alignmentBand": band(_theta(entry.purpose)).value if any(entry.purpose) else None,
         "johari": {
-            space.key: {"quadrant": row.quadrant.value, "confidence": rounded(row.confidence)}
+            space.key: {
+                "quadrant": row.quadrant.value,
+                "confidence": rounded(row.confidence),
+                "weights": {quadrant: rounded(weight) for quadrant, weight in zip(Quadrant, row.weights, strict=True)},
+            }
             for space, row in zip(SPACES, body.johari, strict=True)
         },
         "johariDominant": [row.quadrant.value for row in body.johari],
-        "utl": {name: rounded(value) for name, value in learning(body.learning).items()},
-        "evolutionSnapshots": [_snapshot(body, envelope) for envelope in life if _evolves(envelope)][-MOST_SNAPSHOTS:],
+        "insights": list(insights(body.johari)),
+        "utl": learning(body.learning) | circumstances(body.learning),
+        "evolutionSnapshots": _evolution(body, life)[-MOST_SNAPSHOTS:],
         "embeddings": {
             space.key: {"kind": space.kind.value, **shape(stored.fingerprint[space.key])} for space in SPACES
         },
@@ -168,18 +207,53 @@ def memory(entry: Entry, edges: Edges, life: Sequence[Envelope], *, include_embe
     return answer
 
 
-def _evolves(envelope: Envelope) -> bool:
-    return isinstance(envelope.event, MemoryStored | MemoryRecalled)
-
-
-def _snapshot(body: Body, envelope: Envelope) -> dict[str, Any]:
-    """Return what a memory stood for when something happened to it (facts 2.1)."""
+def _edge(link: Link, other: UUID, *, forward: bool) -> dict[str, Any]:
+    """Return an edge as one of its ends sees it."""
     return {
-        "timestamp": iso(envelope.at),
-        "trigger": "Created" if isinstance(envelope.event, MemoryStored) else "Accessed",
-        "purpose": list(body.purpose),
-        "quadrant": body.johari[0].quadrant.value,
+        "id": str(other),
+        "relation": link.relation,
+        "forward": forward,
+        "weight": rounded(link.weight),
+        "confidence": rounded(link.confidence),
+        "traversals": link.traversals,
     }
+
+
+def _theta(purpose: tuple[float, ...]) -> float:
+    """Return the alignment with the North Star: the mean of a purpose vector (facts 3.1)."""
+    return sum(purpose) / len(purpose)
+
+
+def _evolution(body: Body, life: Sequence[Envelope]) -> list[dict[str, Any]]:
+    """Return what a memory stood for whenever something happened to it, and what that was (facts 2.1)."""
+    snapshots: list[dict[str, Any]] = []
+    purpose: tuple[float, ...] = ()
+    goal: UUID | None = None
+    for envelope in life:
+        match envelope.event:
+            case MemoryStored() as stored:
+                purpose, goal = stored.purpose, stored.north_star
+                trigger: dict[str, Any] = {"trigger": "Created"}
+            case MemoryRecalled():
+                trigger = {"trigger": "Accessed"}
+            case PurposesRealigned() as realigned:
+                before, purpose = purpose, realigned.of(life[0].id)
+                trigger = _realigned(goal, realigned.goal, _theta(purpose) - _theta(before))
+                goal = realigned.goal
+            case _:
+                continue
+        quadrant = body.johari[0].quadrant.value
+        snapshots.append({"timestamp": iso(envelope.at), **trigger, "purpose": list(purpose), "quadrant": quadrant})
+    return snapshots
+
+
+def _realigned(before: UUID | None, goal: UUID, change: float) -> dict[str, Any]:
+    """Return what a new measurement means: a loss of more than .15 is an alarm (facts 2.1)."""
+    if before is not None and change < MISALIGNED:
+        return {"trigger": "MisalignmentDetected", "deltaA": rounded(change)}
+    if before == goal:
+        return {"trigger": "Recalibration"}
+    return {"trigger": "GoalChanged", "old": str(before) if before else None, "new": str(goal)}
 
 
 def shape(embedding: Embedding) -> dict[str, Any]:

@@ -38,8 +38,11 @@ def result(hit: Hit, entry: Entry, *, explain: bool) -> dict[str, Any]:
             key: rounded(space.similarity) for key, space in ranked
         }
         answer["contributions"] = {key: rounded(space.contribution) for key, space in ranked} | {
-            "context": rounded(hit.context)
+            "context": rounded(hit.context),
+            "priming": rounded(hit.priming),
         }
+        if hit.alignment is not None:
+            answer["contributions"]["alignment"] = rounded(hit.alignment)
     return answer
 
 

@@ -11,10 +11,13 @@ from events.codec import decompress
 from events.vocabulary import (
     MemoriesLinked,
     MemoryErased,
+    MemoryFaded,
     MemoryForgotten,
+    MemoryIgnited,
     MemoryRecalled,
     MemoryRestored,
     MemoryStored,
+    PurposesRealigned,
     Shredded,
 )
 
@@ -73,5 +76,12 @@ def _words(envelope: Envelope, memory: UUID) -> str:
             return "restored"
         case MemoryErased() as event:
             return "erased: its key was destroyed" + (f", because: {event.reason}" if event.reason else "")
+        case MemoryIgnited() as event:
+            return f"entered the workspace, r = {event.order:.2f}" + (", by force" if event.forced else "")
+        case MemoryFaded() as event:
+            return f"faded from the workspace, r = {event.order:.2f}"
+        case PurposesRealigned() as event:
+            purpose = event.of(memory)
+            return f"measured against goal {event.goal}: alignment {sum(purpose) / len(purpose):.2f}"
         case other:
             raise ValueError(f"{type(other).__name__} doesn't touch a memory")

@@ -14,7 +14,8 @@ from actors.embedder.profiles import EmbeddedProfile, space_models
 from actors.messages.embedder import EmbeddedMemory, EmbedMemory
 from events.fingerprint import Fingerprint
 from events.spaces import SEMANTIC, SPACES, TEMPORAL
-from events.vocabulary import Modality, SpacesDeclared
+from events.values import Modality
+from events.vocabulary import SpacesDeclared
 from projections.atlas import Atlas
 from projections.sessions import Sessions
 from tests.events.samples import stored

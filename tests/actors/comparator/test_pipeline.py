@@ -1,7 +1,9 @@
 """The five stages: each looks only at what the one before it let through, and pages fit together."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from projections.arrays import Rows
 from projections.atlas import Atlas
 from projections.facets import Filter
 from tests.actors.comparator.likeness import KEYS, QUESTION, atlas_of, memory, query, varied, with_embedding
+from tests.events.samples import stored
 from tests.projections.history import memory_id
 
 RAW = Calibration({})
@@ -26,7 +29,7 @@ ASKED = QUESTION.take(MEANING, Dense).array
 STAGES = ["sparse recall", "prefix recall", "fusion", "alignment", "late interaction", "context", "explanation"]
 
 
-def found(atlas: Atlas, **overrides: Any) -> Found:
+def found(atlas: Atlas, ignited: Mapping[UUID, float] | None = None, **overrides: Any) -> Found:
     fields: dict[str, Any] = {
         "text": "the tide",
         "embeddings": query(),
@@ -36,7 +39,7 @@ def found(atlas: Atlas, **overrides: Any) -> Found:
         "pool": pipeline.RECALL,
         **overrides,
     }
-    return pipeline.search(atlas, RAW, Search(**fields))
+    return pipeline.search(atlas, RAW, Search(**fields), ignited or {})
 
 
 def rows_of(atlas: Atlas, answer: Found) -> list[int]:
@@ -116,6 +119,49 @@ def test_stage_4_is_skipped_unless_an_alignment_is_asked_for():
     skipped = {asked: found(atlas, min_alignment=asked).stages[3].skipped for asked in (None, -1.0, 0.5)}
     assert skipped == {None: True, -1.0: False, 0.5: False}
     assert rows_of(atlas, found(atlas)) == rows_of(atlas, found(atlas, min_alignment=-1.0))
+
+
+@pytest.mark.parametrize("asked", [{"min_alignment": 0.5}, {"include_alignment": True}])
+def test_stage_4_is_skipped_while_nothing_is_measured_against_a_north_star(asked: dict[str, Any]):
+    before = purposed((0.8, UNMEASURED), (0.7, UNMEASURED))
+    answer = found(before, **asked)
+    assert answer.stages[3].skipped
+    assert rows_of(before, answer) == [0, 1]
+    assert not found(purposed((0.8, UNMEASURED), (0.7, ALIGNED)), **asked).stages[3].skipped
+
+
+def test_of_equally_similar_memories_the_one_that_serves_the_north_star_comes_first_where_that_counts():
+    fingerprint = memory({}, 0, otherwise=0.5).fingerprint
+    equals = [
+        stored(f"equal {row}", fingerprint=fingerprint, purpose=purpose)
+        for row, purpose in enumerate((ASKEW, UNMEASURED, ALIGNED))
+    ]
+    atlas = atlas_of([*equals, memory({}, 1, purpose=ALIGNED)])
+    plain, counting = found(atlas), found(atlas, include_alignment=True)
+    assert rows_of(atlas, plain) == [0, 1, 2, 3]
+    assert rows_of(atlas, counting) == [2, 0, 1, 3]
+    assert {hit.alignment for hit in plain.hits} == {None}
+    assert [hit.alignment for hit in counting.hits] == pytest.approx(
+        [pipeline.SERVING * alignment for alignment in (0.9, 0.1, 0.0, 0.9)]
+    )
+    similarity = {hit.memory: hit.similarity for hit in plain.hits}
+    assert {hit.memory: hit.similarity for hit in counting.hits} == pytest.approx(similarity)
+    for hit in counting.hits:
+        contributed = sum(space.contribution for space in hit.spaces.values())
+        assert hit.score == pytest.approx(contributed + hit.context + (hit.alignment or 0.0))
+
+
+def test_a_neighbouring_turn_that_joins_late_is_ranked_by_how_it_serves_too():
+    turns = [
+        memory({MEANING: likeness}, 0, session="talk", position=place, purpose=purpose)
+        for place, (likeness, purpose) in enumerate([(0.0, ASKEW), (0.9, ASKEW), (0.0, ALIGNED)])
+    ]
+    atlas = atlas_of(turns)
+    before, after = (
+        [row for row in rows_of(atlas, found(atlas, pool=1, **more)) if row != 1]
+        for more in ({}, {"include_alignment": True})
+    )
+    assert (before, after) == ([0, 2], [2, 0])
 
 
 def test_where_nothing_is_aligned_nothing_is_found():
@@ -312,3 +358,55 @@ def test_a_single_candidate_is_found_though_nothing_tells_it_apart():
     (hit,) = found(atlas_of([memory({MEANING: 0.9}, 0)])).hits
     assert hit.memory == memory_id(1)
     assert hit.similarity > 0
+
+
+# ── what is in the workspace ────────────────────────────────────────────────────────────────────────
+
+
+def test_a_candidate_in_the_workspace_gains_in_proportion_to_its_order():
+    plain = found(atlas(), limit=40)
+    orders = {plain.hits[39].memory: 0.9, plain.hits[20].memory: 0.8, memory_id(9_999): 1.0}
+    primed = found(atlas(), orders, limit=400)
+    gains = {hit.memory: hit.priming for hit in primed.hits}
+    assert {memory: gain for memory, gain in gains.items() if gain} == pytest.approx(
+        {memory: pipeline.PRIMING * order for memory, order in orders.items() if memory in gains}
+    )
+    scores = {hit.memory: hit.score for hit in found(atlas(), limit=400).hits}
+    assert gains.keys() == scores.keys(), "nothing is found that wasn't"
+    assert {hit.memory: hit.score - hit.priming for hit in primed.hits} == pytest.approx(scores)
+    assert [hit.score for hit in primed.hits] == sorted((hit.score for hit in primed.hits), reverse=True)
+    assert primed.primed == {memory: order for memory, order in orders.items() if memory != memory_id(9_999)}
+
+
+def test_of_near_equals_the_one_in_the_workspace_comes_first():
+    copies = atlas_of([memory({}, 0, otherwise=0.5)] * 3 + [memory({}, 1)])
+    assert rows_of(copies, found(copies)) == [0, 1, 2, 3]
+    assert rows_of(copies, found(copies, {memory_id(3): 0.8})) == [2, 0, 1, 3]
+    assert rows_of(copies, found(copies, {memory_id(4): 1.0})) == [0, 1, 2, 3], "it decides between near equals alone"
+
+
+def test_what_the_search_does_not_recall_is_not_brought_in_by_the_workspace():
+    asked = {"pool": 5, "limit": 400}
+    recalled = {hit.memory for hit in found(atlas(), **asked).hits}
+    others = {memory_id(row + 1): 1.0 for row in range(len(atlas()))}.keys() - recalled
+    assert others
+    primed = found(atlas(), dict.fromkeys(others, 1.0), **asked)
+    assert {hit.memory for hit in primed.hits} == recalled
+    assert {hit.priming for hit in primed.hits} == {0.0}
+
+
+def test_with_nothing_in_the_workspace_hits_are_the_same_to_the_last_bit():
+    assert found(atlas(), limit=400).hits == found(atlas(), {memory_id(9_999): 1.0}, limit=400).hits
+    assert found(atlas(), limit=400).hits == found(atlas(), {memory_id(1): 1.0}, limit=400, primed={}).hits
+
+
+def test_a_later_page_is_primed_by_what_was_in_the_workspace_on_the_first():
+    whole = found(atlas(), limit=60)
+    then = {whole.hits[30].memory: 0.95, whole.hits[45].memory: 0.85}
+    since = {whole.hits[3].memory: 1.0, whole.hits[50].memory: 0.9}
+    first = found(atlas(), then, limit=20)
+    second = found(atlas(), since, limit=40, offset=20, primed=first.primed)
+    assert second.primed == first.primed == then
+    scored = [(hit.memory, hit.score, hit.priming) for hit in (*first.hits, *second.hits)]
+    assert scored == [(hit.memory, hit.score, hit.priming) for hit in found(atlas(), then, limit=60).hits]
+    assert scored != [(hit.memory, hit.score, hit.priming) for hit in found(atlas(), since, limit=60).hits]

@@ -180,6 +180,99 @@ def test_more_than_there_are_gives_all_of_them():
     assert sorted(found.rows.tolist()) == np.flatnonzero(let_through("few")).tolist()
 
 
+# ── serving the North Star ──────────────────────────────────────────────────────────────────────────
+
+
+@cache
+def bonus() -> Scores:
+    """What serving the North Star adds to each row; the erased one has no purpose."""
+    return ranking.serving(atlas())
+
+
+def test_serving_the_north_star_adds_in_proportion_and_nothing_where_it_was_never_measured():
+    ways = {"whole": 1.0, "half": 0.5, "unmeasured": 0.0, "opposed": -1.0}
+    served = atlas_of(stored(name, purpose=(alignment,) * 13) for name, alignment in ways.items())
+    np.testing.assert_allclose(
+        ranking.serving(served), [ranking.SERVING, ranking.SERVING / 2, 0.0, -ranking.SERVING], rtol=1e-6
+    )
+    assert bonus()[8] == 0.0
+    assert np.isfinite(bonus()).all()
+
+
+def test_of_equally_similar_memories_the_one_that_serves_the_north_star_comes_first():
+    off, on = stored("off", fingerprint=QUESTION, purpose=(0.1,) * 13), stored("on", fingerprint=QUESTION)
+    pair = atlas_of([off, on])
+    of = Similarities(pair, RAW, query())
+    plain, served = (
+        by_weights(of, {"e1_semantic": 1.0}, pair.facets.live, 2, 0.0, bonus=extra)
+        for extra in (None, ranking.serving(pair))
+    )
+    assert plain.rows.tolist() == [0, 1]
+    assert served.rows.tolist() == [1, 0]
+    assert served.similarity.tolist() == plain.similarity.tolist(), "it counts for the order, and is no similarity"
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    weights=WEIGHTS,
+    name=ELIGIBLE,
+    limit=st.sampled_from([1, 3, 10, 70, 1_000]),
+    least=st.sampled_from([0.0, 0.3, 0.5]),
+    first=st.sampled_from([1, 16, 256]),
+)
+def test_a_bonus_orders_and_neither_changes_similarities_nor_who_is_similar_enough(
+    weights: dict[str, float], name: str, limit: int, least: float, first: int
+):
+    with patch.object(ranking, "FIRST", first):
+        found = by_weights(similarities(), weights, let_through(name), limit, least, bonus=bonus())
+    expected = sum(weight * table()[key] for key, weight in weights.items()) / sum(weights.values())
+    np.testing.assert_allclose(found.similarity, expected[found.rows], atol=2e-6)
+    assert (found.similarity >= np.float32(least)).all(), "the threshold meets the similarity alone"
+    ranked = expected + bonus()
+    assert (np.diff(ranked[found.rows]) <= 4e-6).all()
+    left = let_through(name).copy()
+    left[found.rows] = False
+    left &= expected >= least + 2e-6
+    assert len(found.rows) == limit or not left.any()
+    assert (ranked[left] <= ranked[found.rows].min(initial=np.inf) + 4e-6).all()
+
+
+def test_a_bonus_brings_in_nobody_who_is_not_similar_enough():
+    near, far = (
+        memory({"e1_semantic": 0.6}, 0, purpose=(0.0,) * 13),
+        memory({"e1_semantic": 0.45}, 1, purpose=(1.0,) * 13),
+    )
+    pair = atlas_of([near, far])
+    of, extra = Similarities(pair, RAW, query()), np.array([0.0, 0.5], np.float32)
+    both, similar = (
+        by_weights(of, {"e1_semantic": 1.0}, pair.facets.live, 2, least, bonus=extra) for least in (0.0, 0.5)
+    )
+    assert both.rows.tolist() == [1, 0]
+    assert similar.rows.tolist() == [0]
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    weights=WEIGHTS,
+    late=st.floats(0.001, 1.0),
+    name=ELIGIBLE,
+    limit=st.integers(1, 40),
+    least=st.sampled_from([0.0, 0.4]),
+    first=st.integers(1, 40),
+    strength=st.floats(-5, 5),
+)
+def test_to_defer_late_interaction_changes_no_ranking_with_a_bonus_either(
+    weights: dict[str, float], late: float, name: str, limit: int, least: float, first: int, strength: float
+):
+    asked, extra = weights | {LATE: late}, bonus() * np.float32(strength)
+    with patch.object(ranking, "FIRST", ROWS):
+        exhaustive = by_weights(similarities(), asked, let_through(name), limit, least, bonus=extra)
+    with patch.object(ranking, "FIRST", first):
+        deferred = by_weights(similarities(), asked, let_through(name), limit, least, bonus=extra)
+    assert deferred.rows.tolist() == exhaustive.rows.tolist()
+    np.testing.assert_allclose(deferred.similarity, exhaustive.similarity, atol=2e-7)
+
+
 @pytest.mark.parametrize("rows", [0, 20])
 @pytest.mark.parametrize("weights", [dict.fromkeys(KEYS, 1.0), {"e1_semantic": 1.0}, {LATE: 1.0}])
 def test_where_nothing_is_eligible_nothing_is_found(rows: int, weights: dict[str, float]):

@@ -17,7 +17,7 @@ from actors.faults import EmbeddingFault
 from actors.messages.embedder import EmbedMemory, EmbedQuery, Load
 from actors.metrics import Latencies
 from events.fingerprint import Float32
-from events.vocabulary import Modality
+from events.values import Modality
 
 PATIENCE = 60.0
 

@@ -22,7 +22,8 @@ from actors.metrics import Latencies
 from actors.settings import ModelProfile
 from events.duckdb_log import DuckDBLog
 from events.spaces import INDEX, SPACES
-from events.vocabulary import Modality, SpacesDeclared
+from events.values import Modality
+from events.vocabulary import SpacesDeclared
 from projections.sessions import Sessions
 from tests.actors.conftest import search, store
 

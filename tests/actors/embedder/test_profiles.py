@@ -11,7 +11,7 @@ from actors.embedder.profiles import EmbeddedProfile
 from actors.messages.embedder import EmbeddedMemory, EmbedMemory
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.spaces import SPACES
-from events.vocabulary import Modality
+from events.values import Modality
 from projections.atlas import Atlas
 from projections.directed import Direction
 from projections.sessions import Sessions

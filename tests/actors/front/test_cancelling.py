@@ -21,7 +21,7 @@ from actors.front.schemas import StoreMemory
 from actors.messages.embedder import EmbedMemory
 from actors.metrics import Latencies
 from events.fingerprint import Float32
-from events.vocabulary import Modality
+from events.values import Modality
 from tests.actors.conftest import Agent, Connect, Request, search, store
 
 PATIENCE = 60.0

@@ -1,6 +1,7 @@
 """The list of tools: complete, valid, and small enough to be paid for in every conversation."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
@@ -11,7 +12,8 @@ from actors.faults import InvalidParamsFault
 from actors.front import listing
 from actors.front.operations import Operations
 from actors.front.parsing import parse
-from actors.front.tools import TOOLS
+from actors.front.tools import TOOLS, Tool
+from events.values import Modality
 from tests.actors.conftest import Connect, store
 
 SCHEMAS = {tool.name: listing.input_schema(tool.params) for tool in TOOLS}
@@ -49,24 +51,58 @@ FULL = {
     "search_multi": {"query": {"embeddings": {}}, "query_type": "custom", "weights": [1] + [0] * 12},
     "search_single_space": {"space_index": 12, "query_embedding": [[0.5]]},
     "search_by_purpose": {"purpose_vector": [0.5] * 13},
+    "discover_goals": {"namespace": "zoo", "min_confidence": 0.5, "max_goals": 20},
+    "get_alignment_drift": {"namespace": "zoo", "memories": 2_000, "include_history": True},
+    "trigger_drift_correction": {"namespace": "zoo"},
+    "adjust_coupling": {"new_k": 10},
+    "trigger_workspace_broadcast": {"id": ID, "force": True},
+    "find_causal_path": {
+        "start_concept": ID,
+        "end_concept": "the storm",
+        "max_hops": 6,
+        "path_type": "causal",
+        "include_alternatives": True,
+        "namespace": "zoo",
+    },
+    "get_neighborhood": {"id": ID, "depth": 3, "limit": 100},
 }
 
-WRONG = [
+LISTED = [
     ("inject_context", {"modality": "smell"}),
     ("inject_context", {"content": "x" * 65_537}),
     ("inject_context", {"importance": "high"}),
     ("inject_context", {"tags": "one"}),
     ("inject_context", {"link_to": [7]}),
-    ("inject_context", {"colour": "red"}),
-    ("search_graph", {"top_k": 101}),
     ("search_graph", {"profile": "psychic"}),
     ("search_graph", {"modality": "smell"}),
+    ("search_graph", {"min_alignment": -1.5}),
+    ("search_multi", {"weights": [2] + [0] * 12}),
+    ("search_by_purpose", {"purpose_vector": [0.5] * 12}),
+    ("discover_goals", {"min_confidence": 1.5}),
+    ("get_alignment_drift", {"memories": "all"}),
+    ("adjust_coupling", {"new_k": 10.5}),
+    ("trigger_workspace_broadcast", {"force": "gently"}),
+    ("find_causal_path", {"path_type": "psychic"}),
+]
+"""What a schema tells to be wrong."""
+
+UNLISTED = [
+    ("inject_context", {"colour": "red"}),
+    ("inject_context", {"link_to": ["no id"]}),
+    ("inject_context", {"tags": ["one"] * 65}),
+    ("search_graph", {"top_k": 101}),
     ("memory_inject_batch", {"items": ["A fox."] * 101}),
     ("memory_similarity_matrix", {"memory_ids": [ID]}),
     ("memory_batch_compare", {"strategy": "guessing"}),
-    ("search_multi", {"weights": [2] + [0] * 12}),
-    ("search_by_purpose", {"purpose_vector": [0.5] * 12}),
+    ("search_single_space", {"space_index": 13}),
+    ("discover_goals", {"max_goals": 21}),
+    ("discover_goals", {"goal": "be good"}),
+    ("get_alignment_drift", {"memories": 0}),
+    ("trigger_drift_correction", {"north_star": ID}),
+    ("find_causal_path", {"max_hops": 7}),
+    ("get_neighborhood", {"depth": 4}),
 ]
+"""What it leaves to the error, which names the parameter."""
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -76,7 +112,6 @@ def test_every_schema_is_valid_and_complete(name: str) -> None:
     (params,) = (tool.params for tool in TOOLS if tool.name == name)
     assert set(schema["properties"]) == set(params.__struct_fields__)
     assert schema.get("required", []) == [field.name for field in msgspec.structs.fields(params) if field.required]
-    assert schema["additionalProperties"] is False
     assert "$ref" not in json.dumps(schema)
 
 
@@ -87,22 +122,57 @@ def test_what_a_schema_describes_is_accepted(name: str) -> None:
     assert parse(FULL[name], params)
 
 
-@pytest.mark.parametrize(("name", "wrong"), WRONG)
-def test_what_is_refused_is_no_instance_of_the_schema_either(name: str, wrong: dict[str, Any]) -> None:
-    arguments = FULL[name] | wrong
-    assert not jsonschema.Draft202012Validator(SCHEMAS[name]).is_valid(arguments)
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_no_schema_says_what_an_error_can_say_in_time(name: str) -> None:
+    def parts(schema: Any) -> Iterator[dict[str, Any]]:
+        if isinstance(schema, dict):
+            yield schema
+            for part in schema.values():
+                yield from parts(part)
+
+    for part in parts(SCHEMAS[name]):
+        assert part.keys().isdisjoint({"additionalProperties", "format", "title", "minLength", "x-unlisted"})
+        assert part.get("minItems") == part.get("maxItems")
+        if part.get("type") == "integer":
+            assert part.keys().isdisjoint({"minimum", "maximum"})
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_of_an_answer_the_fields_are_listed_that_it_always_has(tool: Tool) -> None:
+    schema = listing.output_schema(tool.returns)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema == {"type": "object", "required": [*tool.returns]}
+    assert tool.returns
+
+
+@pytest.mark.parametrize(("name", "wrong"), [*LISTED, *UNLISTED])
+def test_what_is_wrong_is_refused_by_its_name(name: str, wrong: dict[str, Any]) -> None:
     (params,) = (tool.params for tool in TOOLS if tool.name == name)
     with pytest.raises(InvalidParamsFault, match=next(iter(wrong))):
-        parse(arguments, params)
+        parse(FULL[name] | wrong, params)
+
+
+@pytest.mark.parametrize(("name", "wrong", "listed"), [(*one, one in LISTED) for one in (*LISTED, *UNLISTED)])
+def test_what_a_schema_lists_tells_the_same_as_the_refusal(name: str, wrong: dict[str, Any], *, listed: bool) -> None:
+    assert jsonschema.Draft202012Validator(SCHEMAS[name]).is_valid(FULL[name] | wrong) is not listed
 
 
 def test_what_may_be_left_out_is_listed_with_its_plain_type() -> None:
     properties = SCHEMAS["search_graph"]["properties"]
     assert properties["session"] == {"type": "string"}
-    assert properties["modality"]["type"] == "string"
-    assert "text" in properties["modality"]["enum"]
-    assert "default" not in properties["modality"]
+    assert properties["modality"] == {"enum": sorted(Modality)}, "a list of strings says that it is one"
     assert properties["profile"]["default"] == "auto"
+
+
+def test_the_strategies_are_listed_once() -> None:
+    listed = [name for name, schema in SCHEMAS.items() if "enum" in schema["properties"].get("strategy", {})]
+    assert listed == ["memory_compare"]
+    for name in ("memory_batch_compare", "memory_similarity_matrix"):
+        assert SCHEMAS[name]["properties"]["strategy"] == {
+            "type": "string",
+            "description": "As in memory_compare",
+            "default": "cosine",
+        }
 
 
 @pytest.mark.anyio
@@ -135,6 +205,15 @@ async def test_the_official_client_finds_every_answer_as_its_schema_says(
         "search_multi": {"query": "fox"},
         "search_single_space": {"space_index": 0, "query": "fox"},
         "search_by_purpose": {"memory_id": fox},
+        "discover_goals": {},
+        "get_alignment_drift": {},
+        "trigger_drift_correction": {},
+        "get_consciousness_state": {},
+        "get_workspace_status": {},
+        "adjust_coupling": {"new_k": 4},
+        "trigger_workspace_broadcast": {"id": fox},
+        "find_causal_path": {"start_concept": fox, "end_concept": "A dog sleeps."},
+        "get_neighborhood": {"id": fox},
         "search_weight_profiles": {},
         "memory_delete": {"id": fox},
         "memory_restore": {"id": fox},

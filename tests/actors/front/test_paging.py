@@ -1,18 +1,37 @@
 """The everyday search in pages and within a budget; what it narrows, and what it says of that."""
 
 import json
+from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from actors.embedder.profiles import EmbeddedProfile
 from actors.front.operations import Operations
+from actors.hub import Hub, running
+from events.memory_log import MemoryLog
+from events.spaces import INDEX
 from tests.actors.conftest import store
 from tests.actors.front.conftest import Way, Ways
 
 pytestmark = pytest.mark.anyio
 
 QUERY = "Which ships did the lighthouse keeper count?"
+
+
+@pytest.fixture
+def operations(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Operations]:
+    """Return operations whose searches aren't primed by what was asked before, so that they can be compared."""
+    with running(MemoryLog(), tmp_path, load=lambda _latencies: profile, priming=False) as hub:
+        yield Operations(hub)
+
+
+@pytest.fixture
+def primed(hub: Hub) -> Operations:
+    """Return operations whose searches are primed by what is in the workspace."""
+    return Operations(hub)
 
 
 async def ships(operations: Operations, count: int) -> None:
@@ -45,7 +64,7 @@ async def test_memory_search_ranks_and_names_the_strongest_space(operations: Ope
     assert answer["results"][-1]["content"] == "Tax returns are due in March."
     assert all(0 <= result["similarity"] <= 1 for result in answer["results"])
     for result in answer["results"]:
-        told = {key: part for key, part in result["contributions"].items() if key != "context"}
+        told = {key: part for key, part in result["contributions"].items() if key in INDEX}
         assert result["dominantEmbedder"] == max(told, key=told.__getitem__)
         assert len(result["embedderScores"]) == 13
     ids = [[result["fingerprintId"] for result in found["results"]] for found in (answer, graph)]
@@ -74,6 +93,21 @@ async def test_a_memory_that_comes_between_two_pages_does_not_shift_them(operati
         assert newer not in found
         again = await way("search_graph", query=QUERY, top_k=4)
         assert again["results"][0]["fingerprintId"] == newer, "a new search knows it"
+
+
+async def test_what_enters_the_workspace_between_two_pages_does_not_shift_them(primed: Operations, ways: Ways) -> None:
+    await ships(primed, 12)
+    async with ways(primed) as way:
+        await way("adjust_coupling", new_k=0)  # so that no question lets anything in
+        (whole,) = await pages(way, top_k=100)
+        first = await way("search_graph", query=QUERY, top_k=4)
+        await way("adjust_coupling", new_k=3)
+        await way("trigger_workspace_broadcast", id=whole[-1], force=True)
+        second = await way("search_graph", query=QUERY, top_k=100, cursor=first["next_cursor"], explain=True)
+        again = await way("search_graph", query=QUERY, top_k=100, explain=True)
+    assert [result["fingerprintId"] for answer in (first, second) for result in answer["results"]] == whole
+    assert {result["contributions"]["priming"] for result in second["results"]} == {0.0}
+    assert {result["contributions"]["priming"] for result in again["results"]} != {0.0}, "a new search knows it"
 
 
 async def test_a_cursor_belongs_to_its_search(operations: Operations, ways: Ways) -> None:

@@ -273,7 +273,9 @@ async def test_the_tools_are_listed_with_schemas_that_fit_a_context(operations: 
     assert tools["search_graph"].annotations.read_only_hint
     assert len(listed.model_dump_json(by_alias=True, exclude_none=True)) < 16_384
     names = {name for tool in tools.values() for name in tool.input_schema["properties"]}
-    assert not {name for name in names if "goal" in name or "north" in name}
+    assert {name for name in names if "goal" in name or "north" in name} == {"max_goals"}, "how many, and not which"
+    assert set(tools["discover_goals"].input_schema["properties"]) == {"namespace", "min_confidence", "max_goals"}
+    assert set(tools["trigger_drift_correction"].input_schema["properties"]) == {"namespace"}
 
 
 @pytest.mark.requirement("STORE-001/guidance")

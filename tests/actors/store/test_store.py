@@ -15,7 +15,8 @@ from actors.metrics import Latencies
 from actors.store.actor import Store
 from events.log import Envelope
 from events.memory_log import MemoryLog
-from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, Shredded, SpaceModel
+from events.values import SpaceModel
+from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, Shredded
 from projections.projection import State
 from tests.events.samples import draft, stored
 
@@ -55,8 +56,8 @@ class Counting(MemoryLog):
 
 def start(log: MemoryLog) -> tuple[pykka.ActorRef[Any], pykka.ActorRef[Any]]:
     listener = Listener.start()
-    store = Store.start(log, (listener,), Latencies())
-    store.ask(Replay(), timeout=PATIENCE)
+    store = Store.start(log, Latencies())
+    store.ask(Replay(owners=(listener,)), timeout=PATIENCE)
     return store, listener
 
 

@@ -2,32 +2,90 @@
 
 import math
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from actors.workspace.actor import pulse
 from actors.workspace.emotion import emotional_weight
 from actors.workspace.johari import classify
 from actors.workspace.learning import coherence, entropy, judge, learning_score
-from events.vocabulary import WIDTH, Quadrant
+from events.spaces import INDEX, SEMANTIC, TEMPORAL
+from events.values import WIDTH, Quadrant
 
-similarities = st.lists(st.floats(0, 1), max_size=40).map(lambda row: sorted(row, reverse=True))
+NOTHING = np.empty((WIDTH, 0), np.float32)
+SCORES = arrays(np.float32, st.tuples(st.just(WIDTH), st.integers(0, 40)), elements=st.floats(0, 1, width=32)).map(
+    lambda scores: -np.sort(-scores, axis=1)
+)
+"""Similarities of up to forty neighbours in each space, the best first."""
 
 
 def test_what_has_no_neighbours_is_all_news_and_ties_in_with_nothing() -> None:
-    assert (entropy([]), coherence([])) == (1.0, 0.0)
+    assert entropy(NOTHING).tolist() == [1.0] * WIDTH
+    assert coherence(NOTHING).tolist() == [0.0] * WIDTH
 
 
 def test_nearer_neighbours_mean_less_news_and_more_coherence() -> None:
-    near, far = [0.95] * 12, [0.3] * 12
-    assert entropy(near) < entropy(far)
-    assert coherence(near) > coherence(far)
+    near_and_far = np.array([[0.95] * 12, [0.3] * 12])
+    assert entropy(near_and_far) == pytest.approx([0.05, 0.7])
+    near, far = coherence(near_and_far)
+    assert near > far
+
+
+def test_only_the_five_nearest_say_how_much_of_a_memory_is_news() -> None:
+    assert entropy(np.array([[0.9, 0.8, 0.7, 0.6, 0.5, 0.0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]])) == pytest.approx(0.3)
 
 
 def test_coherence_is_made_of_connectivity_fit_and_consistency() -> None:
-    row = [0.8, 0.8, 0.8, 0.8, 0.8, 0.2, 0.2, 0.2, 0.2, 0.2]
-    assert coherence(row) == pytest.approx(0.4 * 5 / 10 + 0.4 / (1 + 0.2 / 0.5) + 0.2 * 1)
+    rows = np.array([[0.8] * 5 + [0.2] * 5, [0.9, 0.7, 0.5, 0.3, 0.1] + [0.0] * 5])
+    assert coherence(rows) == pytest.approx(
+        [
+            0.4 * 5 / 10 + 0.4 / (1 + 0.2 / 0.5) + 0.2 * 1,
+            0.4 * 1 / 10 + 0.4 / (1 + 0.5 / 0.75) + 0.2 * math.exp(-5 * 0.08),
+        ]
+    )
+
+
+def test_a_single_neighbour_is_half_consistent_and_fits_as_one_of_itself() -> None:
+    assert coherence(np.array([[0.9], [0.4], [1.0]])) == pytest.approx(
+        [0.4 * 1 / 10 + 0.4 / 2 + 0.2 / 2, 0.4 / 2 + 0.2 / 2, 0.4 * 1 / 10 + 0.4 + 0.2 / 2]
+    )
+
+
+def test_the_spaces_do_not_mix() -> None:
+    rows = -np.sort(-np.random.default_rng(0).random((WIDTH, 12)), axis=1)
+    for measure in (entropy, coherence):
+        assert measure(rows) == pytest.approx(np.concatenate([measure(rows[[space]]) for space in range(WIDTH)]))
+
+
+def test_time_has_no_say_in_how_much_of_a_memory_is_news() -> None:
+    scores = np.full((WIDTH, 6), 0.3)
+    scores[[INDEX[key] for key in TEMPORAL]] = 1.0
+    learning = judge(scores, 1.0)
+    assert learning.entropy == pytest.approx(0.7)
+    assert learning.phase == pytest.approx(0.0)
+    assert learning.delta_s[INDEX["e2_temporal_recent"]] == pytest.approx(0.0)
+
+
+def test_the_more_the_spaces_disagree_the_later_the_phase_and_the_less_is_learned() -> None:
+    agreeing, torn = np.full((WIDTH, 6), 0.5), np.full((WIDTH, 6), 0.5)
+    torn[[INDEX[key] for key in SEMANTIC[::2]]] = 1.0
+    torn[[INDEX[key] for key in SEMANTIC[1::2]]] = 0.0
+    assert judge(agreeing, 1.0).phase == pytest.approx(0.0)
+    assert judge(torn, 1.0).phase == pytest.approx(math.pi / 2), "as far apart as entropies can be"
+    assert judge(torn, 1.0).learning_score == pytest.approx(0.5)
+
+
+def test_surprise_is_the_distance_of_the_one_nearest_in_meaning() -> None:
+    scores = np.full((WIDTH, 6), 0.2)
+    scores[INDEX["e1_semantic"], 0] = 0.95
+    learning = judge(scores, 1.0)
+    assert learning.surprise == pytest.approx(0.05)
+    assert learning.entropy > 0.7
+    assert judge(NOTHING, 1.0).surprise == 1.0
 
 
 def test_the_learning_score_gives_the_example_of_the_seed() -> None:
@@ -35,16 +93,21 @@ def test_the_learning_score_gives_the_example_of_the_seed() -> None:
     assert learning_score(0.65, 0.78, 0.93, 0.0) == pytest.approx(0.72, abs=0.005)
 
 
-@given(st.lists(similarities, min_size=WIDTH, max_size=WIDTH), st.floats(0.5, 1.5))
+@given(SCORES, st.floats(0.5, 1.5))
 def test_every_measure_stays_in_its_range_and_the_score_follows_from_its_parts(
-    rows: list[list[float]], weight: float
+    scores: npt.NDArray[np.float32], weight: float
 ) -> None:
-    learning = judge(rows, weight)
+    learning = judge(scores, weight)
+    assert len(learning.delta_s) == len(learning.delta_c) == WIDTH
     for value in (learning.entropy, learning.coherence, learning.surprise, *learning.delta_s, *learning.delta_c):
-        assert -1e-9 <= value <= 1 + 1e-9
-    assert 0 <= learning.phase <= math.pi
+        assert -1e-6 <= value <= 1 + 1e-6
+    assert 0 <= learning.phase <= math.pi / 2 + 1e-6
+    about = [INDEX[key] for key in SEMANTIC]
+    assert learning.entropy == pytest.approx(np.mean([learning.delta_s[space] for space in about]))
+    assert learning.coherence == pytest.approx(np.mean([learning.delta_c[space] for space in about]))
     product = learning.entropy * learning.coherence * weight * math.cos(learning.phase)
     assert learning.learning_score == pytest.approx(1 / (1 + math.exp(-2 * product)))
+    assert learning.usefulness is None, "that is foretold by whoever knows what became of others"
 
 
 @pytest.mark.parametrize(

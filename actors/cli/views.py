@@ -100,3 +100,57 @@ def life(events: list[dict[str, Any]]) -> None:
 
 def _day(moment: str) -> str:
     return datetime.fromisoformat(moment).strftime("%Y-%m-%d %H:%M")
+
+
+def goals(answer: dict[str, Any]) -> None:
+    """Print the goals that were found, and the North Star."""
+    star = answer["north_star"]
+    if star is None:
+        OUT.print("no North Star: no group of memories is about one thing yet", style="yellow")
+    for goal in answer["discovered_goals"]:
+        mark = "North Star" if star and goal["goal_id"] == star["goal_id"] else goal["level"]
+        OUT.print(Text.assemble((goal["description"], "bold"), f"  {mark}"))
+        OUT.print(
+            f"   {goal['member_count']} memories, coherence {goal['coherence']:.2f}, "
+            f"confidence {goal['confidence']:.2f}, told by {', '.join(goal['dominant_embedders']) or 'no space'}",
+            style="dim",
+        )
+    looked = answer["cluster_analysis"]
+    OUT.print(f"{looked['sampled']} of {looked['memories']} memories looked at", style="dim")
+    if answer["north_star_chosen"]:
+        OUT.print(f"the North Star was chosen now; {answer['memories_realigned']} memories are measured against it")
+
+
+def drift(answer: dict[str, Any]) -> None:
+    """Print how far the memories have drifted."""
+    if answer["level"] is None:
+        OUT.print("there is no North Star yet; `goals` finds one")
+        return
+    trend = f", {answer['trend'].lower()}" if answer["trend"] else ""
+    OUT.print(
+        f"drift [bold]{answer['level']}[/]{trend}: the latest {answer['memories']} memories are "
+        f"{answer['similarity']:.2f} aligned"
+    )
+    for moved in answer["most_drifted_embedders"]:
+        OUT.print(f"  {moved['similarity']:.2f}  {moved['space']}  {moved['level']}", style="dim")
+    for advice in answer["recommendations"]:
+        OUT.print(advice, style="yellow")
+
+
+def mind(answer: dict[str, Any]) -> None:
+    """Print the state of consciousness."""
+    OUT.print(
+        f"[bold]{answer['state']}[/]: r {answer['r']:.2f}, C {answer['C']:.2f} "
+        f"(I {answer['integration']:.2f}, R {answer['reflection']:.2f}, D {answer['differentiation']:.2f}), "
+        f"limited by {answer['limiting_factor']}"
+    )
+    held = answer["workspace"]
+    active = held["active_memory"]
+    OUT.print(f"{held['ignited']} memories in the workspace, K {answer['coupling']:g}")
+    if active:
+        OUT.print(f"   {active.get('content', active['id'])}", style="green")
+    life = answer["lifecycle"]
+    scored = answer["meta_learning"]
+    OUT.print(f"{life['stage']} after {life['interactions']} interactions", style="dim")
+    if scored["accuracy"] is not None:
+        OUT.print(f"{scored['scored']} predictions of usefulness came true to {scored['accuracy']:.2f}", style="dim")

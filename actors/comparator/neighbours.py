@@ -1,0 +1,150 @@
+"""The stored memories that are near a new one, from which it is judged.
+
+Scoring every memory in every space would take a quarter of a second at 10,000 memories, nearly all of it for late
+interaction. So words, meaning, letters, names and time each name a few candidates, and every space ranks those by its
+own measure: the resulting entropies are within .05 of the exact ones (`tests/actors/comparator/test_neighbours.py`, and
+`scripts/bench mind` on any folder).
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TypeAlias
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+
+from actors.comparator import pipeline, profiles
+from actors.comparator.alignment import Star
+from actors.comparator.calibration import Calibration
+from actors.comparator.causes import Causal, causal_neighbours
+from actors.comparator.ranking import Similarities
+from actors.comparator.similarity import one_to_many
+from actors.faults import NotFoundFault, PurposeFault
+from actors.messages.comparator import FindNeighbours, Neighbours, Resonances, Resonate
+from events.fingerprint import Embedding
+from events.spaces import INDEX, SEMANTIC, SPACES
+from projections.arrays import Mask, Rows, best
+from projections.atlas import Atlas
+from projections.directed import Direction
+from projections.facets import Filter
+
+POOL = 32
+"""Candidates that each kind of word and meaning name."""
+
+BESIDE = 16
+"""Candidates that each of the cheap spaces names which would else miss their own nearest."""
+
+CHEAP = ("e3_temporal_periodic", "e9_hdc", "e11_entity")
+"""Rhythm, letters and names: words and meaning don't lead to their nearest, and a scan takes half a millisecond."""
+
+EXACT = 128
+"""Where no more memories than that are eligible, all are candidates."""
+
+NEAREST = 8
+"""Neighbours that the workspace looks at."""
+
+NEUTRAL = (0.0,) * len(SPACES)
+"""The purpose of every memory while no North Star has emerged: zeros, to be computed once one has (facts 3.1)."""
+
+CAUSAL = "e5_causal"
+MEANING = [INDEX[key] for key in SEMANTIC]
+
+Pairs: TypeAlias = tuple[tuple[UUID, float], ...]
+"""Memories, each with a weight."""
+
+
+def candidates(atlas: Atlas, query: Mapping[str, Embedding], at: datetime, eligible: Mask) -> Rows:
+    """Return the rows, ascending, among which the nearest in every space are looked for."""
+    rows = np.flatnonzero(eligible)
+    if len(rows) <= EXACT:
+        return rows
+    named = [
+        pipeline.candidates(atlas, query, eligible, POOL),
+        *(atlas.nearest(key, query[key], BESIDE, eligible)[0] for key in CHEAP),
+        atlas.facets.nearest_in_time(at, BESIDE, eligible),
+    ]
+    return np.unique(np.concatenate(named))
+
+
+def neighbours(atlas: Atlas, calibration: Calibration, new: FindNeighbours, star: Star | None) -> Neighbours:
+    """Return what is near a new memory, and how well it serves the North Star.
+
+    Raises:
+        PurposeFault: the latter can't be computed.
+    """
+    query = {space.key: new.fingerprint[space.key] for space in SPACES}
+    eligible = atlas.facets.eligible(Filter(namespace=new.namespace))
+    rows = candidates(atlas, query, new.created_at, eligible)
+    exemplars = np.empty(0, np.int64) if star is None else star.exemplars
+    # One pass over both: what costs is the number of passes, not that of rows.
+    similarities = one_to_many(atlas, calibration, query, np.concatenate([rows, exemplars]))
+    near, towards = np.split(similarities, [len(rows)])
+    try:
+        purpose = NEUTRAL if star is None else tuple(star.alignment(towards).tolist())
+    except (ArithmeticError, ValueError) as error:
+        raise PurposeFault(f"Purpose vector computation failed: {error}") from error
+    causes, effects = _causal(atlas, query, rows)
+    return Neighbours(
+        similarities=-np.sort(-near.T, axis=1),
+        nearest=tuple(atlas.ids(rows[nearest(near, NEAREST)])),
+        causes=causes,
+        effects=effects,
+        purpose=purpose,
+        north_star=None if star is None else star.goal,
+    )
+
+
+def _causal(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows) -> tuple[Pairs, Pairs]:
+    """Return which candidates seem to have caused a new memory, and which it seems to have caused."""
+    as_effects, as_causes = (
+        atlas.scores(CAUSAL, query[CAUSAL], rows, direction=direction)
+        for direction in (Direction.EFFECT, Direction.CAUSE)
+    )
+    alike = atlas.scores(pipeline.MEANING, query[pipeline.MEANING], rows, symmetric=True)
+    causes, effects = causal_neighbours(as_effects, as_causes, alike)
+    return _pairs(atlas, rows, causes), _pairs(atlas, rows, effects)
+
+
+def _pairs(atlas: Atlas, rows: Rows, found: Causal) -> Pairs:
+    return tuple(zip(atlas.ids(rows[found.places]), found.weights.tolist(), strict=True))
+
+
+def resonances(atlas: Atlas, calibration: Calibration, wanted: Resonate) -> Resonances:
+    """Return how memories that can be found agree with a focus.
+
+    Raises:
+        NotFoundFault: the focus is a memory that can't be found, or not any more.
+    """
+    eligible = atlas.facets.eligible(Filter(namespace=wanted.namespace))
+    known = [atlas.row_of(memory) for memory in wanted.memories if memory in atlas]
+    rows = np.array([row for row in known if eligible[row]], np.int64)
+    if isinstance(wanted.focus, UUID):
+        row = atlas.row_of(wanted.focus) if wanted.focus in atlas else None
+        if row is None or not eligible[row]:
+            raise NotFoundFault(f"Memory can't be found: {wanted.focus}", id=str(wanted.focus))
+        if wanted.nearest:
+            query = {space.key: atlas.embedding(space.key, row) for space in SPACES}
+            pool = candidates(atlas, query, atlas.facets.created_at(row), eligible)
+            near = pool[nearest(one_to_many(atlas, calibration, row, pool), wanted.nearest)]
+            rows = np.union1d(rows, near)
+        scores = one_to_many(atlas, calibration, row, rows)
+        scores[:, [INDEX[space.key] for space in SPACES if space.key not in wanted.keys]] = np.nan
+    else:
+        of = Similarities(atlas, calibration, wanted.focus, profiles.direction(wanted.text))
+        scores = np.full((len(rows), len(SPACES)), np.nan, np.float32)
+        for key in wanted.keys & wanted.focus.keys():
+            scores[:, INDEX[key]] = of(key, rows)
+    return Resonances(memories=tuple(atlas.ids(rows)), scores=scores)
+
+
+def nearest(similarities: npt.NDArray[np.float32], count: int) -> Rows:
+    """Return the places of those most alike over the spaces that say what a memory is about, best first.
+
+    Args:
+        similarities: Calibrated, shape (memories, 13); a space that is NaN has no say.
+        count: How many are wanted.
+    """
+    if not len(similarities):
+        return np.empty(0, np.int64)
+    return best(np.nanmean(similarities[:, MEANING], axis=1), count)

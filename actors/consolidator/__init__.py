@@ -1,0 +1,1 @@
+"""Finds what the memories serve, and tidies them in their sleep."""

@@ -1,0 +1,104 @@
+"""Goals as they are written down: clusters of memories with the words that tell them, and the one that leads."""
+
+from collections.abc import Sequence
+from uuid import UUID, uuid4
+
+import msgspec
+
+from actors.consolidator.discovery import (
+    MIN_COHERENCE,
+    MIN_SIZE,
+    MIN_TOPICALITY,
+    NORTH_STAR_COHERENCE,
+    NORTH_STAR_MEMBERS,
+    Similarities,
+    discover,
+    north_star,
+    overall,
+    parents,
+)
+from actors.consolidator.terms import describe, distinctive, topicality
+from events.values import GoalLevel
+from events.vocabulary import GoalDiscovered
+
+
+class Survey(msgspec.Struct, frozen=True):
+    """The goals found in some memories."""
+
+    goals: tuple[GoalDiscovered, ...]
+    """The most confident first."""
+    star: UUID | None
+    """The one that would serve best as North Star; None if none can."""
+
+    def kept(self, min_confidence: float, max_goals: int, star: UUID | None) -> tuple[GoalDiscovered, ...]:
+        """Return the most confident goals, and the one that is to be North Star in any case.
+
+        A goal whose parent was left out stands at the top. There is one North Star, however wide another goal may be.
+        """
+        sure = [goal.goal for goal in self.goals if goal.confidence >= min_confidence][:max_goals]
+        ids = {*sure, star}
+        return tuple(
+            msgspec.structs.replace(
+                goal,
+                level=GoalLevel.NORTH_STAR if goal.goal == star else _below(goal.level),
+                parent=goal.parent if goal.parent in ids and goal.goal != star else None,
+            )
+            for goal in self.goals
+            if goal.goal in ids
+        )
+
+
+def _below(level: GoalLevel) -> GoalLevel:
+    return GoalLevel.STRATEGIC if level is GoalLevel.NORTH_STAR else level
+
+
+def survey(namespace: str, memories: Sequence[UUID], texts: Sequence[str], scores: Similarities) -> Survey:
+    """Find the goals that some memories serve.
+
+    Where no goal can be North Star, three memories with a coherence of .7 can (facts 3.3). But both must be about
+    something: greetings and thanks resemble each other, and are nobody's purpose.
+
+    Args:
+        namespace: Whose memories they are.
+        memories: Their ids.
+        texts: What they say, in the same order.
+        scores: Their calibrated similarity to each other, shape (n, n, 13).
+    """
+    found = []
+    for cluster in discover(scores, least=NORTH_STAR_COHERENCE, smallest=NORTH_STAR_MEMBERS):
+        members = set(cluster.members)
+        inside = [texts[place] for place in cluster.members]
+        outside = [text for place, text in enumerate(texts) if place not in members]
+        about = topicality(inside, outside)
+        if about >= MIN_TOPICALITY:
+            found.append((cluster, about, distinctive(inside, outside)))
+    clusters, about = [cluster for cluster, _, _ in found], [about for _, about, _ in found]
+    leading = north_star(clusters, about, least=MIN_COHERENCE)
+    if leading is None:
+        leading = north_star(clusters, about)
+    kept = [
+        one
+        for place, one in enumerate(found)
+        if place == leading or (len(one[0].members) >= MIN_SIZE and one[0].coherence >= MIN_COHERENCE)
+    ]
+    clusters = [cluster for cluster, _, _ in kept]
+    ids = [uuid4() for _ in clusters]
+    above = parents(clusters, overall(scores)) if clusters else ()
+    goals = tuple(
+        GoalDiscovered(
+            goal=goal,
+            namespace=namespace,
+            level=cluster.level,
+            description=describe(terms),
+            terms=terms,
+            members=tuple(memories[place] for place in cluster.members),
+            centrality=cluster.centrality,
+            coherence=cluster.coherence,
+            confidence=cluster.confidence,
+            spaces=cluster.spaces,
+            parent=None if parent is None else ids[parent],
+        )
+        for goal, (cluster, _, terms), parent in zip(ids, kept, above, strict=True)
+    )
+    star = None if leading is None else ids[kept.index(found[leading])]
+    return Survey(goals, star)

@@ -1,0 +1,89 @@
+"""Operations on the graph: paths from memory to memory, and what a memory is connected with."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from actors.comparator.paths import Reached, Ways, narrative
+from actors.comparator.pipeline import pool
+from actors.faults import NotFoundFault
+from actors.front.access import Progress, check_live, silent
+from actors.front.answers import graph
+from actors.front.finding import Finding
+from actors.front.mind_schemas import FindCausalPath, GetNeighborhood
+from actors.front.parsing import moment
+from actors.messages.comparator import FindNeighbourhood, FindPaths, Found, Search
+from actors.settings import SearchProfile
+from events.vocabulary import LinksTraversed
+from projections.facets import Filter
+
+ALTERNATIVES = 3
+"""Further paths that are shown when they are asked for."""
+
+
+class Graph(Finding):
+    """Walking along the links between memories."""
+
+    async def find_causal_path(self, params: FindCausalPath, progress: Progress = silent) -> dict[str, Any]:
+        """Find the most confident way from one memory to another; what is shown counts as walked."""
+        start, end = [
+            await self._meant(getattr(params, end), end, params.namespace, progress)
+            for end in ("start_concept", "end_concept")
+        ]
+        ways: Ways = await self.ask(
+            self.hub.comparator,
+            FindPaths(
+                start=start,
+                end=end,
+                max_hops=params.max_hops,
+                kind=params.path_type,
+                alternatives=ALTERNATIVES if params.include_alternatives else 0,
+            ),
+        )
+        ends = {start, end} if not ways.paths else {memory for path in ways.paths for memory in path.memories}
+        entries = {entry.id: entry for entry in await self.describe(*ends)}
+        texts = {memory: entry.body.text for memory, entry in entries.items() if entry.body}
+        if ways.paths and ways.paths[0].edges:
+            await self.append(LinksTraversed(steps=tuple(edge.step for edge in ways.paths[0].edges)))
+        told = [narrative(path, texts) for path in ways.paths]
+        return graph.path(ways, told, texts, (start, end))
+
+    async def get_neighborhood(self, params: GetNeighborhood, _progress: Progress = silent) -> dict[str, Any]:
+        """Return what a memory is connected with."""
+        await self.replayed()
+        (centre,) = await self.describe(params.id)
+        check_live(centre)
+        wanted = FindNeighbourhood(memory=params.id, depth=params.depth, limit=params.limit)
+        reached: tuple[Reached, ...] = await self.ask(self.hub.comparator, wanted)
+        entries = await self.describe(*(one.memory for one in reached))
+        return graph.neighbourhood(centre, reached, entries)
+
+    async def _meant(self, concept: str, parameter: str, namespace: str | None, progress: Progress) -> UUID:
+        """Return the memory with this id, or the one that a text finds first."""
+        try:
+            memory = UUID(concept)
+        except ValueError:
+            return await self._found_by(concept, parameter, namespace, progress)
+        await self.replayed()
+        (entry,) = await self.describe(memory)
+        check_live(entry)
+        return memory
+
+    async def _found_by(self, text: str, parameter: str, namespace: str | None, progress: Progress) -> UUID:
+        await self.ready(progress)
+        found: Found = await self.ask(
+            self.hub.comparator,
+            Search(
+                text=text,
+                embeddings=await self.question(text, moment(None, parameter), namespace),
+                profile=SearchProfile.SEMANTIC_SEARCH,
+                filter=Filter(namespace=namespace),
+                limit=1,
+                pool=pool(1),
+                primed={},
+            ),
+        )
+        if not found.hits:
+            raise NotFoundFault(f"No memory is found by '{parameter}'", parameter=parameter)
+        return found.hits[0].memory

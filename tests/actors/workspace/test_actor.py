@@ -1,0 +1,417 @@
+"""The workspace as an actor: what it turns to, in which order, and that each decision rests on the log."""
+
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from threading import Timer
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import numpy as np
+import pykka
+import pytest
+
+from actors.base import resolve
+from actors.faults import NotFoundFault
+from actors.messages.base import Appended
+from actors.messages.comparator import FindNeighbours, Neighbours, Resonances, Resonate
+from actors.messages.store import Append
+from actors.messages.workspace import (
+    AdjustCoupling,
+    Ask,
+    Attention,
+    Broadcast,
+    Judge,
+    Judgement,
+    ReadAttention,
+    ReadPulse,
+)
+from actors.metrics import Latencies
+from actors.workspace import actor
+from actors.workspace.actor import UNCLAIMED, Workspace
+from actors.workspace.attention import CAPACITY, ENTER, EXIT
+from actors.workspace.turns import LOOKED_AT
+from events.fingerprint import Embedding
+from events.log import Draft, Envelope
+from events.spaces import SEMANTIC
+from events.values import WIDTH
+from events.vocabulary import CouplingAdjusted, Event, FocusMoved, MemoryFaded, MemoryIgnited, MemoryStored
+from projections.workspace import DEFAULT_COUPLING
+from tests.actors.comparator.likeness import query
+from tests.events.samples import NOON, random_fingerprint, stored
+
+BOUND = 5.0
+"""Seconds that anything may take; all of it takes milliseconds when nothing is wrong."""
+
+ONE, TWO, THREE, NEW, UNKNOWN = (UUID(int=number) for number in (1, 2, 3, 50, 404))
+ELSEWHERE = UUID(int=0)
+"""A request that isn't one of the workspace."""
+READ = ReadAttention()
+FINGERPRINT = random_fingerprint(7)
+QUESTION: dict[str, Embedding] = {"e1_semantic": query()["e1_semantic"]}
+
+
+class FakeComparator(pykka.ThreadingActor):
+    """Knows three memories, of which the first agrees with everything, and the others with little."""
+
+    use_daemon_thread = True
+
+    def __init__(self, asked: list[Resonate], agreement: Mapping[UUID, float]) -> None:
+        super().__init__()
+        self._asked = asked
+        self._agreement = agreement
+
+    def on_receive(self, message: FindNeighbours | Resonate) -> Any:
+        if isinstance(message, FindNeighbours):
+            return Neighbours(
+                similarities=np.full((WIDTH, 6), 0.5, np.float32),
+                nearest=(TWO, ONE),
+                causes=((TWO, 0.6),),
+                effects=(),
+                purpose=(0.25,) * WIDTH,
+                north_star=THREE,
+            )
+        if message.focus == UNKNOWN:
+            raise NotFoundFault(f"Memory not found: {UNKNOWN}", id=str(UNKNOWN))
+        self._asked.append(message)
+        found = tuple(memory for memory in message.memories if memory in self._agreement)
+        scores = np.array([[self._agreement[memory]] * WIDTH for memory in found], np.float32)
+        return Resonances(memories=found, scores=scores.reshape(-1, WIDTH))
+
+
+class FakeStore(pykka.ThreadingActor):
+    """Hands what is to be appended to the test, which decides when that is in the log."""
+
+    use_daemon_thread = True
+
+    def __init__(self, appends: "queue.Queue[Append]") -> None:
+        super().__init__()
+        self._appends = appends
+
+    def on_receive(self, message: Append | ReadPulse) -> None:
+        if isinstance(message, Append):
+            self._appends.put(message)
+
+
+class Mind:
+    """A workspace between a comparator and a store that the test holds in its hands."""
+
+    def __init__(self) -> None:
+        self.asked: list[Resonate] = []
+        """What the comparator was asked to measure."""
+        self.appends: queue.Queue[Append] = queue.Queue()
+        self.agreement = {ONE: 1.0, TWO: 0.1, THREE: 0.1, NEW: 1.0}
+        self._seq = 0
+        self.comparator = FakeComparator.start(self.asked, self.agreement)
+        self.store = FakeStore.start(self.appends)
+        self.workspace = Workspace.start(self.comparator, self.store, Latencies())
+
+    def ask(self, text: str = "the tide", **more: Any) -> None:
+        """Tell of a question."""
+        fields: dict[str, Any] = {"keys": frozenset({"e1_semantic"}), "namespace": "n", "found": (ONE, TWO), **more}
+        self.workspace.tell(Ask(text=text, embeddings=QUESTION, **fields))
+
+    def reading(self, message: object = READ) -> "pykka.Future[Any]":
+        """Ask for something that is answered later."""
+        return self.workspace.ask(message, block=False)
+
+    def judge(self, memory: UUID) -> Judgement:
+        wanted = Judge(memory=memory, content="The tide.", fingerprint=FINGERPRINT, namespace="n", created_at=NOON)
+        return self.workspace.ask(wanted, timeout=BOUND)
+
+    def decided(self) -> Append:
+        """Return what the workspace wants to append next."""
+        return self.appends.get(timeout=BOUND)
+
+    def work_off(self) -> None:
+        """Wait until both have worked off what they were told so far."""
+        for ref in (self.workspace, self.store):
+            ref.ask(ReadPulse(), timeout=BOUND)
+
+    def nothing_more(self) -> bool:
+        """Tell whether the workspace wants nothing to be appended."""
+        self.work_off()
+        return self.appends.empty()
+
+    def waits(self, reply: "pykka.Future[Any]") -> bool:
+        """Tell whether somebody waits for an answer still."""
+        self.work_off()
+        try:
+            resolve(reply, 0)
+        except pykka.Timeout:
+            return True
+        return False
+
+    def commit(self, wanted: Append) -> None:
+        """Let it be in the log."""
+        self.happen(*(wanted.event, *wanted.consequences), request=wanted.correlation_id)
+
+    def happen(self, *events: Event, request: UUID = ELSEWHERE, first: UUID | None = None) -> None:
+        """Tell of events in the log; the first one has this id."""
+        envelopes: list[Envelope] = []
+        for event in events:
+            self._seq += 1
+            id_ = first if first is not None and not envelopes else UUID(int=1_000 + self._seq)
+            at = NOON + timedelta(minutes=self._seq)
+            drafted = Draft(id=id_, at=at, actor="test", correlation_id=request, event=event)
+            envelopes.append(Envelope(seq=self._seq, **msgspec.structs.asdict(drafted)))
+        self.workspace.tell(Appended(envelopes=tuple(envelopes)))
+
+    def settled(self, reply: "pykka.Future[Any]") -> Attention:
+        """Let everything happen that the workspace decides until it answers."""
+        while self.waits(reply):
+            self.commit(self.decided())
+        return resolve(reply, BOUND)
+
+
+@pytest.fixture
+def mind(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mind]:
+    """Return a mind that turns to what it noticed only when somebody wants to know, so that nothing depends on time."""
+    monkeypatch.setattr(actor, "PAUSE", 3_600.0)
+    mind = Mind()
+    yield mind
+    mind.workspace.stop(timeout=BOUND)
+
+
+def focus_of(wanted: Append) -> FocusMoved:
+    assert isinstance(wanted.event, FocusMoved)
+    return wanted.event
+
+
+# ── what it turns to ────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_judged_memory_becomes_the_focus_once_it_is_stored(mind: Mind):
+    judgement = mind.judge(NEW)
+    assert (judgement.purpose, judgement.north_star) == ((0.25,) * WIDTH, THREE)
+    assert judgement.causes == ((TWO, 0.6),)
+    assert judgement.learning.usefulness is not None
+    assert resolve(mind.reading(), BOUND).focus is None, "it isn't stored yet"
+    mind.happen(stored("The tide.", namespace="n"), first=NEW)
+    now = mind.settled(mind.reading())
+    assert now.focus is not None
+    assert (now.focus.subject, now.focus.namespace) == (NEW, "n")
+    (wanted,) = mind.asked
+    assert (wanted.focus, wanted.memories, wanted.keys) == (NEW, (TWO, ONE), frozenset(SEMANTIC))
+    assert [one.memory for one in now.focus.candidates] == [ONE, TWO], "the most synchronous first"
+    assert [one.memory for one in now.ignited] == [ONE]
+
+
+def test_a_memory_that_was_not_judged_here_is_no_focus(mind: Mind):
+    """So it is when a log is replayed."""
+    mind.happen(stored("The tide.", namespace="n"), first=NEW)
+    assert mind.settled(mind.reading()).focus is None
+    assert mind.asked == []
+
+
+def test_a_memory_becomes_the_focus_only_once(mind: Mind):
+    mind.judge(NEW)
+    for _ in range(2):
+        mind.happen(stored("The tide.", namespace="n"), first=NEW)
+        mind.settled(mind.reading())
+    assert len(mind.asked) == 1
+
+
+def test_judgements_of_what_is_never_stored_do_not_pile_up(mind: Mind):
+    for number in range(UNCLAIMED + 1):
+        mind.judge(UUID(int=10_000 + number))
+    mind.happen(stored("the first"), first=UUID(int=10_000))
+    assert mind.settled(mind.reading()).focus is None, "it was given up"
+    mind.happen(stored("the second"), first=UUID(int=10_001))
+    now = mind.settled(mind.reading())
+    assert now.focus is not None
+    assert now.focus.subject == UUID(int=10_001)
+
+
+def test_a_question_becomes_the_focus(mind: Mind):
+    found = (ONE, TWO, *(UUID(int=100 + number) for number in range(20)))
+    mind.ask("why the tide", found=found)
+    now = mind.settled(mind.reading())
+    assert now.focus is not None
+    assert (now.focus.subject, now.focus.namespace) == (None, "n")
+    (wanted,) = mind.asked
+    assert (wanted.focus, wanted.text, wanted.keys) == (QUESTION, "why the tide", frozenset({"e1_semantic"}))
+    assert wanted.memories == found[:LOOKED_AT]
+    assert [one.memory for one in now.ignited] == [ONE]
+    assert now.focused_at == NOON + timedelta(minutes=1)
+
+
+def test_of_two_questions_before_it_attends_only_the_later_one_is_measured(mind: Mind):
+    mind.ask("first")
+    mind.ask("second")
+    mind.settled(mind.reading())
+    assert [wanted.text for wanted in mind.asked] == ["second"]
+
+
+def test_it_turns_to_what_it_noticed_by_itself_after_a_pause(mind: Mind, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(actor, "PAUSE", 0.001)
+    mind.ask()
+    assert focus_of(mind.decided()).namespace == "n"
+
+
+def test_what_is_in_the_workspace_is_measured_against_every_focus_and_fades_if_it_does_not_agree(mind: Mind):
+    mind.ask()
+    assert [one.memory for one in mind.settled(mind.reading()).ignited] == [ONE]
+    mind.agreement[ONE] = 0.0
+    mind.ask("something else", found=(THREE,))
+    now = mind.settled(mind.reading())
+    assert mind.asked[-1].memories == (THREE, ONE)
+    assert now.ignited == ()
+    assert now.queued == (ONE,)
+    assert now.emptied_at is not None
+
+
+# ── one decision at a time ──────────────────────────────────────────────────────────────────────────
+
+
+def test_nothing_is_decided_while_an_append_is_under_way(mind: Mind):
+    mind.ask("first")
+    before = mind.reading()
+    first = mind.decided()
+    mind.ask("second")
+    adjusted = mind.reading(AdjustCoupling(coupling=0.0))
+    after = mind.reading()
+    assert mind.nothing_more()
+    assert [wanted.text for wanted in mind.asked] == ["first"]
+    mind.happen(MemoryFaded(memory=UNKNOWN, order=0.0))
+    assert mind.nothing_more(), "that was somebody else's"
+    mind.commit(first)
+    second = mind.decided()
+    assert [wanted.text for wanted in mind.asked] == ["first", "second"]
+    assert mind.asked[-1].memories == (ONE, TWO)
+    assert second.consequences == (), "what the first let in is in already"
+    assert resolve(before, BOUND).focus.candidates == focus_of(first).candidates
+    assert mind.waits(adjusted)
+    mind.commit(second)
+    third = mind.decided()
+    assert third.event == CouplingAdjusted(previous=DEFAULT_COUPLING, coupling=0.0)
+    assert mind.waits(after)
+    mind.commit(third)
+    assert resolve(adjusted, BOUND).coupling == resolve(after, BOUND).coupling == 0.0
+
+
+def test_a_focus_is_measured_with_the_coupling_that_holds_by_then(mind: Mind):
+    adjusted = mind.reading(AdjustCoupling(coupling=7.0))
+    mind.ask()
+    reply = mind.reading()
+    mind.commit(mind.decided())
+    assert resolve(adjusted, BOUND).coupling == 7.0
+    assert focus_of(mind.decided()).coupling == 7.0
+    assert mind.waits(reply)
+
+
+def test_what_was_noticed_before_is_done_when_the_attention_is_read(mind: Mind):
+    mind.ask()
+    reply = mind.reading()
+    wanted = mind.decided()
+    assert mind.nothing_more()
+    assert mind.waits(reply)
+    mind.commit(wanted)
+    now: Attention = resolve(reply, BOUND)
+    assert now.focus == focus_of(wanted)
+    assert [one.memory for one in now.ignited] == [ONE]
+
+
+def test_what_it_decides_is_one_request_of_its_own(mind: Mind):
+    mind.ask()
+    reply = mind.reading()
+    wanted = mind.decided()
+    assert mind.waits(reply), "nothing is true before it comes back from the log"
+    assert wanted.actor == "workspace"
+    assert [type(event) for event in (wanted.event, *wanted.consequences)] == [FocusMoved, MemoryIgnited]
+
+
+def test_a_coupling_measures_again_what_the_last_focus_found_without_asking_anybody(mind: Mind):
+    mind.ask()
+    mind.settled(mind.reading())
+    weak = mind.settled(mind.reading(AdjustCoupling(coupling=0.0)))
+    strong = mind.settled(mind.reading(AdjustCoupling(coupling=10.0)))
+    assert len(mind.asked) == 1
+    assert weak.focus is not None
+    assert strong.focus is not None
+    assert weak.ignited == ()
+    assert [one.memory for one in strong.ignited] == [ONE]
+    assert weak.focus.candidates[0].order < EXIT
+    assert strong.focus.candidates[0].order >= ENTER
+    assert (weak.coupling, strong.coupling) == (0.0, 10.0)
+
+
+# ── broadcasts ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_broadcast_makes_a_memory_the_focus_and_waits_until_that_is_true(mind: Mind):
+    reply = mind.reading(Broadcast(memory=ONE, namespace="n", force=False))
+    wanted = mind.decided()
+    assert mind.waits(reply)
+    mind.commit(wanted)
+    now: Attention = resolve(reply, BOUND)
+    assert now.focus is not None
+    assert now.focus.subject == ONE
+    assert [one.memory for one in now.ignited] == [ONE]
+    assert mind.asked[0].nearest > 0
+
+
+def test_what_does_not_agree_enough_gets_in_by_force_alone(mind: Mind):
+    assert mind.settled(mind.reading(Broadcast(memory=TWO, namespace="n", force=False))).ignited == ()
+    forced = mind.settled(mind.reading(Broadcast(memory=TWO, namespace="n", force=True)))
+    assert [one.memory for one in forced.ignited] == [TWO]
+    assert forced.ignited[0].order < ENTER
+    assert len(forced.ignited) <= CAPACITY
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_broadcast_of_an_unknown_memory_is_the_askers_fault_and_the_actor_lives_on(mind: Mind, *, busy: bool):
+    under_way = None
+    if busy:
+        mind.ask()
+        mind.reading()
+        under_way = mind.decided()
+    reply = mind.reading(Broadcast(memory=UNKNOWN, namespace="n", force=True))
+    after = mind.reading(Broadcast(memory=ONE, namespace="n", force=False))
+    if under_way is not None:
+        mind.commit(under_way)
+    with pytest.raises(NotFoundFault, match=str(UNKNOWN)):
+        resolve(reply, BOUND)
+    assert mind.settled(after).focus is not None
+    assert mind.workspace.is_alive()
+
+
+# ── the end ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def timers() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if isinstance(thread, Timer)}
+
+
+def test_stopping_leaves_no_timer(mind: Mind):
+    before = timers()
+    mind.ask()
+    mind.workspace.ask(ReadPulse(), timeout=BOUND)
+    (timer,) = timers() - before
+    mind.workspace.stop(timeout=BOUND)
+    assert not timer.is_alive()
+
+
+def test_many_that_are_noticed_in_a_row_share_one_timer(mind: Mind):
+    before = timers()
+    for number in range(5):
+        mind.ask(str(number))
+    mind.workspace.ask(ReadPulse(), timeout=BOUND)
+    assert len(timers() - before) == 1
+
+
+@pytest.mark.parametrize("notice", [Mind.ask, lambda mind: mind.reading(AdjustCoupling(coupling=1.0))])
+def test_it_outlives_the_store(mind: Mind, notice: Callable[[Mind], Any]):
+    mind.store.stop(timeout=BOUND)
+    notice(mind)
+    mind.reading()
+    assert mind.workspace.ask(ReadPulse(), timeout=BOUND).suggested_action
+
+
+def test_the_pulse_is_that_of_the_memory_that_was_stored_last(mind: Mind):
+    assert mind.workspace.ask(ReadPulse(), timeout=BOUND).entropy == 1.0
+    told: MemoryStored = stored("The tide.")
+    mind.happen(msgspec.structs.replace(told, learning=msgspec.structs.replace(told.learning, entropy=0.25)))
+    assert mind.workspace.ask(ReadPulse(), timeout=BOUND).entropy == 0.25

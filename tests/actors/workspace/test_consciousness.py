@@ -1,0 +1,94 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.workspace.consciousness import (
+    Candidate,
+    Level,
+    State,
+    consciousness,
+    differentiation,
+    is_fragmented,
+    level_of,
+    state_of,
+    winner,
+)
+from events.vocabulary import WIDTH
+from tests.projections.history import memory_id
+
+UNIT = st.floats(0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("order", "state"),
+    [
+        (0.0, State.DORMANT),
+        (0.299, State.DORMANT),
+        (0.3, State.FRAGMENTED),
+        (0.499, State.FRAGMENTED),
+        (0.5, State.EMERGING),
+        (0.799, State.EMERGING),
+        (0.8, State.CONSCIOUS),
+        (0.95, State.CONSCIOUS),
+        (0.951, State.HYPERSYNC),
+        (1.0, State.HYPERSYNC),
+    ],
+)
+def test_the_order_parameter_drives_the_state(order: float, state: State):
+    assert state_of(order, idle_seconds=600.0) is state
+
+
+@given(UNIT)
+def test_ten_minutes_of_inactivity_end_every_state(order: float):
+    assert state_of(order, idle_seconds=600.1) is State.DORMANT
+
+
+@pytest.mark.parametrize(
+    ("order", "level"), [(0.81, Level.HIGH), (0.8, Level.MEDIUM), (0.5, Level.MEDIUM), (0.49, Level.LOW)]
+)
+def test_the_order_parameter_has_a_level_and_raises_an_alert_when_it_is_low(order: float, level: Level):
+    assert level_of(order) is level
+    assert is_fragmented(order) == (level is Level.LOW)
+
+
+def test_purpose_in_one_space_is_undifferentiated_and_in_all_alike_fully_differentiated():
+    assert differentiation((0.0, 0.7, *[0.0] * 11)) == 0.0
+    assert differentiation((0.4,) * WIDTH) == pytest.approx(1.0)
+    assert differentiation((0.5, -0.5, *[0.0] * 11)) == pytest.approx(math.log(2) / math.log(13))
+
+
+def test_without_purpose_nothing_is_differentiated():
+    assert differentiation((0.0,) * WIDTH) == 0.0
+
+
+@given(st.lists(st.floats(-1.0, 1.0), min_size=WIDTH, max_size=WIDTH))
+def test_differentiation_is_a_share_that_neither_sign_nor_order_changes(purpose: list[float]):
+    value = differentiation(purpose)
+    assert 0.0 <= value <= 1.0
+    assert differentiation([-entry for entry in reversed(purpose)]) == pytest.approx(value)
+
+
+@given(UNIT, UNIT, UNIT)
+def test_consciousness_is_the_product_of_its_parts_and_limited_by_the_smallest(i: float, r: float, d: float):
+    measured = consciousness(i, r, d)
+    assert measured.consciousness == pytest.approx(i * r * d)
+    assert measured.consciousness <= getattr(measured, measured.limiting) == min(i, r, d)
+
+
+def test_the_winner_has_the_largest_product_of_order_importance_and_alignment():
+    ahead = Candidate(memory_id(1), order=0.8, importance=0.9, alignment=0.9)
+    synchronous = Candidate(memory_id(2), order=0.99, importance=0.5, alignment=0.9)
+    opposed = Candidate(memory_id(3), order=0.99, importance=1.0, alignment=-0.9)
+    assert winner([opposed, synchronous, ahead]) is ahead
+    assert opposed.score == 0.0
+
+
+def test_without_a_north_star_alignment_counts_for_all_alike():
+    assert Candidate(memory_id(1), order=0.9, importance=0.5).score == 0.45
+
+
+def test_who_is_not_synchronous_cannot_win():
+    assert winner([Candidate(memory_id(1), order=0.79, importance=1.0)]) is None
+    assert winner([]) is None
