@@ -10,7 +10,7 @@ import pykka
 
 from actors.base import resolve
 from actors.faults import InternalFault, StorageFault
-from actors.messages.embedder import Embed
+from actors.messages.base import Withdrawable
 from events.log import LogError
 
 PATIENCE = 60.0
@@ -28,7 +28,7 @@ async def answer_of(
 ) -> Any:
     """Ask an actor without holding up the event loop; messages reach its inbox in the order of the calls.
 
-    Cancelled, it returns at once, and an embedding is withdrawn; whatever else an actor was asked it does all the same.
+    Cancelled, it returns at once, and work in slices is withdrawn; whatever else was asked is done all the same.
 
     Args:
         ref: Who is asked.
@@ -47,7 +47,7 @@ async def answer_of(
             partial(resolve, reply, patience), limiter=limiter, abandon_on_cancel=True
         )
     except anyio.get_cancelled_exc_class():
-        if isinstance(message, Embed):
+        if isinstance(message, Withdrawable):
             message.withdrawn.set()
         raise
     except pykka.Timeout:

@@ -108,7 +108,7 @@ def running(
         workspace=workspace,
         consolidator=consolidator,
         embedder=embedder,
-        replayed=store.ask(Replay(owners=(comparator, workspace, embedder)), block=False),
+        replayed=store.ask(Replay(owners=(comparator, workspace, embedder, consolidator)), block=False),
         latencies=latencies,
     )
     try:
@@ -116,7 +116,7 @@ def running(
     finally:
         # What was asked last is still attended to: the command line asks once and ends.
         resolve(workspace.ask(ReadAttention(), block=False), PATIENCE)
-        for ref in (consolidator, store, embedder, workspace, comparator):
+        for ref in (store, consolidator, embedder, workspace, comparator):
             ref.stop()
         latencies.save(hub.latency_file)
 

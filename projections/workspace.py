@@ -89,12 +89,12 @@ class WorkspaceState:
                 self.emptied_at = envelope.at
             case MemoryForgotten(memory=memory):
                 self._forgotten.add(memory)
-                self._remove(memory)
+                self._leave(memory, envelope.at)
                 self._unsee({memory})
             case MemoryRestored(memory=memory):
                 self._forgotten.discard(memory)
             case MemoryErased(memory=memory):
-                self._erase(memory)
+                self._erase(memory, envelope.at)
             case _:
                 pass
 
@@ -144,9 +144,15 @@ class WorkspaceState:
         self.faded.pop(memory, None)
         self.conflict = self._still_in(self.conflict)
 
-    def _erase(self, memory: UUID) -> None:
-        self._erased.add(memory)
+    def _leave(self, memory: UUID, at: datetime) -> None:
+        """Let a deleted memory go; if it was the last one in, no `WorkspaceEmptied` says so."""
+        if [*self.ignited] == [memory]:
+            self.emptied_at = at
         self._remove(memory)
+
+    def _erase(self, memory: UUID, at: datetime) -> None:
+        self._erased.add(memory)
+        self._leave(memory, at)
         self.ignitions.pop(memory, None)
         self._keep_focus_clean()
 

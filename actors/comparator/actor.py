@@ -38,6 +38,7 @@ from actors.messages.comparator import (
     ScorePairs,
     Search,
 )
+from events.spaces import SPACES
 from events.vocabulary import MemoryErased, MemoryFaded, MemoryForgotten, MemoryIgnited, SpacesDeclared
 from projections.arrays import Rows
 from projections.atlas import Atlas
@@ -243,9 +244,13 @@ class Comparator(Actor):
         if not message.references:
             raise ValueError("nothing to score")
         atlas = self._holding(message.references[0])
-        targets = self._rows(atlas, message.targets)
-        references = self._rows(atlas, message.references).tolist()
-        return np.stack([similarity.one_to_many(atlas, self._calibration, row, targets) for row in references])
+        targets = np.array([atlas.row_of(memory) for memory in message.targets], np.int64)
+        kept = np.flatnonzero(~atlas.facets.erased[targets])
+        scores = np.full((len(message.references), len(targets), len(SPACES)), np.nan, np.float32)
+        for place, row in enumerate(atlas.row_of(memory) for memory in message.references):
+            if not atlas.facets.erased[row]:
+                scores[place, kept] = similarity.one_to_many(atlas, self._calibration, row, targets[kept])
+        return scores
 
     def _listed(self, message: ListMemories) -> tuple[UUID, ...]:
         if self._atlas is None:
@@ -260,7 +265,11 @@ class Comparator(Actor):
 
     def _measured(self, message: MeasurePurposes) -> Wide:
         atlas = self._declared()
-        star = Star.of(atlas, self._calibration, message.goal, self._rows(atlas, message.exemplars))
+        exemplars = [atlas.row_of(memory) for memory in message.exemplars]
+        left = np.array([row for row in exemplars if atlas.facets.live[row]], np.int64)
+        if not len(left):
+            raise NotFoundFault("Goal not found: all its members are gone", id=str(message.goal))
+        star = Star.of(atlas, self._calibration, message.goal, left)
         rows = np.array([atlas.row_of(memory) for memory in message.memories], np.int64)
         return star.purposes(atlas, self._calibration, rows)
 

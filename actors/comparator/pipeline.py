@@ -82,11 +82,6 @@ def recall(
         yield "causal recall", atlas.nearest(CAUSAL, query[CAUSAL], count, eligible, direction=direction)[0]
 
 
-def candidates(atlas: Atlas, query: Mapping[str, Embedding], eligible: Mask, count: int) -> Rows:
-    """Return all rows, ascending, that words or meaning name as neighbours."""
-    return np.unique(np.concatenate([rows for _, rows in recall(atlas, query, eligible, count, None)]))
-
-
 def _meaning(query: Mapping[str, Embedding]) -> Float32:
     embedding = query[MEANING]
     if not isinstance(embedding, Dense):
@@ -109,15 +104,17 @@ def search(atlas: Atlas, calibration: Calibration, request: Search, ignited: Map
         ignited: What is in the workspace, with its order; it counts on the first page of an answer.
     """
     stages = _Stages()
-    primed = request.primed
-    if primed is None:  # what was decided of a memory may come after its deletion
-        primed = {memory: order for memory, order in ignited.items() if _findable(atlas, memory)}
     query = request.embeddings
     weights = applied_weights(request.profile, request.text, query)
     direction = profiles.direction(request.text)
     eligible = atlas.facets.eligible(request.filter)
     if request.as_of is not None:
         eligible[request.as_of :] = False
+    primed = request.primed
+    if primed is None:
+        primed = {
+            memory: order for memory, order in ignited.items() if memory in atlas and eligible[atlas.row_of(memory)]
+        }
 
     rows = np.empty(0, np.int64)
     for name, named in recall(atlas, query, eligible, request.pool, direction):
@@ -276,10 +273,6 @@ def priming(atlas: Atlas, rows: Rows, primed: Mapping[UUID, float]) -> Scores:
             continue
         bonus[rows == atlas.row_of(memory)] = PRIMING * order
     return bonus
-
-
-def _findable(atlas: Atlas, memory: UUID) -> bool:
-    return memory in atlas and bool(atlas.facets.live[atlas.row_of(memory)])
 
 
 def _total(contributions: Mapping[str, Scores], rows: Rows) -> Scores:

@@ -146,10 +146,11 @@ def north_star(
 
     It must have three members, a coherence of `least`, and terms that at least half of its members hold: `topicality`
     (see `terms`) keeps greetings and thanks, often the largest group of a conversation, from becoming a purpose. The
-    best is the one with the most members that hold its terms, times its coherence.
+    best is the one with the most members that hold its terms, times what its coherence exceeds that which every member
+    has: a wide and vague goal doesn't win over a clear one, nor a tiny one over both.
     """
     able = [
-        (len(cluster.members) * covered * cluster.coherence, -position)
+        (len(cluster.members) * covered * (cluster.coherence - MIN_CENTRALITY), -position)
         for position, (cluster, covered) in enumerate(zip(clusters, topicality, strict=True))
         if len(cluster.members) >= NORTH_STAR_MEMBERS and cluster.coherence >= least and covered >= MIN_TOPICALITY
     ]

@@ -21,6 +21,10 @@ from actors.consolidator.terms import describe, distinctive, topicality
 from events.values import GoalLevel
 from events.vocabulary import GoalDiscovered
 
+BACKGROUND = 20
+"""A goal is told by how it differs from at least so many memories, and as many as its own. Where there are fewer, as when
+nearly all are about one thing, it is told by what its members share."""
+
 
 class Survey(msgspec.Struct, frozen=True):
     """The goals found in some memories."""
@@ -29,6 +33,16 @@ class Survey(msgspec.Struct, frozen=True):
     """The most confident first."""
     star: UUID | None
     """The one that would serve best as North Star; None if none can."""
+
+    def beside(self, star: GoalDiscovered | None) -> "Survey":
+        """Return the same without what is the present North Star over again: half of both are the same memories."""
+        if star is None:
+            return self
+        known = set(star.members)
+        others = (
+            goal for goal in self.goals if len(known.intersection(goal.members)) * 2 < len(known.union(goal.members))
+        )
+        return Survey(tuple(others), self.star)
 
     def kept(self, min_confidence: float, max_goals: int, star: UUID | None) -> tuple[GoalDiscovered, ...]:
         """Return the most confident goals, and the one that is to be North Star in any case.
@@ -55,7 +69,7 @@ def _below(level: GoalLevel) -> GoalLevel:
 def survey(namespace: str, memories: Sequence[UUID], texts: Sequence[str], scores: Similarities) -> Survey:
     """Find the goals that some memories serve.
 
-    Where no goal can be North Star, three memories with a coherence of .7 can (facts 3.3). But both must be about
+    A North Star may be less than a goal, three memories with a coherence of .7 (facts 3.3). But both must be about
     something: greetings and thanks resemble each other, and are nobody's purpose.
 
     Args:
@@ -69,13 +83,13 @@ def survey(namespace: str, memories: Sequence[UUID], texts: Sequence[str], score
         members = set(cluster.members)
         inside = [texts[place] for place in cluster.members]
         outside = [text for place, text in enumerate(texts) if place not in members]
+        if len(outside) < max(len(inside), BACKGROUND):
+            outside = []
         about = topicality(inside, outside)
         if about >= MIN_TOPICALITY:
             found.append((cluster, about, distinctive(inside, outside)))
     clusters, about = [cluster for cluster, _, _ in found], [about for _, about, _ in found]
-    leading = north_star(clusters, about, least=MIN_COHERENCE)
-    if leading is None:
-        leading = north_star(clusters, about)
+    leading = north_star(clusters, about)
     kept = [
         one
         for place, one in enumerate(found)

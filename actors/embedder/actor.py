@@ -19,7 +19,6 @@ from actors.base import Actor
 from actors.faults import EmbeddingFault, Fault
 from actors.messages.base import Appended
 from actors.messages.embedder import (
-    Embed,
     EmbeddedMemory,
     EmbeddedQuery,
     EmbedderMessage,
@@ -220,7 +219,7 @@ class Embedder(Actor):
         return self._profile
 
     def _accept(
-        self, plan: Plan, request: Embed, on_progress: Callable[[int, int], object] | None
+        self, plan: Plan, request: EmbedMemory | EmbedQuery, on_progress: Callable[[int, int], object] | None
     ) -> pykka.Future[Any]:
         job = Job(plan, on_progress, request.withdrawn, long_after=SLICE_TOKENS // 2)
         if not job.done:

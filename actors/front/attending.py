@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
+
+import msgspec
 
 from actors.front.access import Access, Progress, check_live, silent
 from actors.front.answers import attention
@@ -24,20 +27,21 @@ class Attending(Access):
     """The global workspace, from outside."""
 
     async def get_consciousness_state(
-        self, _params: GetConsciousnessState, _progress: Progress = silent
+        self, params: GetConsciousnessState, _progress: Progress = silent
     ) -> dict[str, Any]:
         """Return C = I·R·D with its parts, the state by r, the winner, and how far the store has grown up."""
-        now, held = await self._attention()
+        now, held = await self._attention(params.namespace)
         return attention.consciousness(now, held, datetime.now(UTC))
 
-    async def get_workspace_status(self, _params: GetWorkspaceStatus, _progress: Progress = silent) -> dict[str, Any]:
+    async def get_workspace_status(self, params: GetWorkspaceStatus, _progress: Progress = silent) -> dict[str, Any]:
         """Return what is in the workspace, what competes for it, and what waits for REM."""
-        now, held = await self._attention()
+        now, held = await self._attention(params.namespace)
         return attention.status(now, held, datetime.now(UTC))
 
     async def adjust_coupling(self, params: AdjustCoupling, _progress: Progress = silent) -> dict[str, Any]:
         """Set K, and measure again what the last focus found."""
-        before, _ = await self._attention()
+        await self.replayed()
+        before: Attention = await self.ask(self.hub.workspace, ReadAttention())
         after: Attention = await self.ask(self.hub.workspace, messages.AdjustCoupling(coupling=params.new_k))
         return attention.adjusted(before, after, datetime.now(UTC))
 
@@ -52,13 +56,34 @@ class Attending(Access):
             self.hub.workspace,
             messages.Broadcast(memory=params.id, namespace=body_of(entry).namespace, force=params.force),
         )
-        return attention.broadcast(params.id, now)
+        return attention.broadcast(params.id, await self._seen(now, body_of(entry).namespace))
 
-    async def _attention(self) -> tuple[Attention, dict[Any, Entry]]:
-        """Return the workspace, and what the catalog knows of the memories in it and before it."""
+    async def _attention(self, namespace: str | None) -> tuple[Attention, dict[UUID, Entry]]:
+        """Return the workspace as a namespace may see it, and what the catalog knows of the memories there."""
         await self.replayed()
-        now: Attention = await self.ask(self.hub.workspace, ReadAttention())
+        now = await self._seen(await self.ask(self.hub.workspace, ReadAttention()), namespace)
+        return now, await self._held(now)
+
+    async def _seen(self, now: Attention, namespace: str | None) -> Attention:
+        """Return the workspace without the memories of other namespaces."""
+        if namespace is None:
+            return now
+        held = await self._held(now)
+        ours = {memory for memory, entry in held.items() if body_of(entry).namespace == namespace}
+        focus = now.focus if now.focus and now.focus.namespace in {None, namespace} else None
+        if focus is not None:
+            seen = tuple(one for one in focus.candidates if one.memory in ours)
+            focus = msgspec.structs.replace(focus, candidates=seen)
+        return msgspec.structs.replace(
+            now,
+            focus=focus,
+            ignited=tuple(one for one in now.ignited if one.memory in ours),
+            conflict=tuple(memory for memory in now.conflict if memory in ours),
+            queued=tuple(memory for memory in now.queued if memory in ours),
+        )
+
+    async def _held(self, now: Attention) -> dict[UUID, Entry]:
         candidates = now.focus.candidates if now.focus else ()
-        wanted = dict.fromkeys((*(one.memory for one in now.ignited), *(one.memory for one in candidates)))
+        wanted = dict.fromkeys((*(one.memory for one in (*now.ignited, *candidates)), *now.conflict, *now.queued))
         entries = await self.describe(*wanted)
-        return now, {entry.id: entry for entry in entries if entry.state is State.LIVE}
+        return {entry.id: entry for entry in entries if entry.state is State.LIVE}

@@ -10,6 +10,7 @@ from actors.comparator.pipeline import pool
 from actors.faults import NotFoundFault
 from actors.front.access import Progress, check_live, silent
 from actors.front.answers import graph
+from actors.front.answers.memories import body_of
 from actors.front.finding import Finding
 from actors.front.mind_schemas import FindCausalPath, GetNeighborhood
 from actors.front.parsing import moment
@@ -27,15 +28,17 @@ class Graph(Finding):
 
     async def find_causal_path(self, params: FindCausalPath, progress: Progress = silent) -> dict[str, Any]:
         """Find the most confident way from one memory to another; what is shown counts as walked."""
-        start, end = [
-            await self._meant(getattr(params, end), end, params.namespace, progress)
-            for end in ("start_concept", "end_concept")
-        ]
+        meant = {
+            end: await self._meant(getattr(params, f"{end}_concept"), f"{end}_concept", params.namespace, progress)
+            for end in ("start", "end")
+        }
+        (start, _), (end, _) = meant.values()
         ways: Ways = await self.ask(
             self.hub.comparator,
             FindPaths(
                 start=start,
                 end=end,
+                namespace=params.namespace,
                 max_hops=params.max_hops,
                 kind=params.path_type,
                 alternatives=ALTERNATIVES if params.include_alternatives else 0,
@@ -47,20 +50,23 @@ class Graph(Finding):
         if ways.paths and ways.paths[0].edges:
             await self.append(LinksTraversed(steps=tuple(edge.step for edge in ways.paths[0].edges)))
         told = [narrative(path, texts) for path in ways.paths]
-        return graph.path(ways, told, texts, (start, end))
+        return graph.path(ways, told, texts, meant)
 
     async def get_neighborhood(self, params: GetNeighborhood, _progress: Progress = silent) -> dict[str, Any]:
         """Return what a memory is connected with."""
         await self.replayed()
         (centre,) = await self.describe(params.id)
         check_live(centre)
-        wanted = FindNeighbourhood(memory=params.id, depth=params.depth, limit=params.limit)
+        namespace = body_of(centre).namespace
+        wanted = FindNeighbourhood(memory=params.id, namespace=namespace, depth=params.depth, limit=params.limit)
         reached: tuple[Reached, ...] = await self.ask(self.hub.comparator, wanted)
         entries = await self.describe(*(one.memory for one in reached))
         return graph.neighbourhood(centre, reached, entries)
 
-    async def _meant(self, concept: str, parameter: str, namespace: str | None, progress: Progress) -> UUID:
-        """Return the memory with this id, or the one that a text finds first."""
+    async def _meant(
+        self, concept: str, parameter: str, namespace: str | None, progress: Progress
+    ) -> tuple[UUID, float | None]:
+        """Return the memory with this id, or the one that a text finds first, with how similar that is."""
         try:
             memory = UUID(concept)
         except ValueError:
@@ -68,9 +74,13 @@ class Graph(Finding):
         await self.replayed()
         (entry,) = await self.describe(memory)
         check_live(entry)
-        return memory
+        if namespace is not None and body_of(entry).namespace != namespace:
+            raise NotFoundFault(f"Memory isn't in namespace {namespace}: {memory}", id=str(memory), parameter=parameter)
+        return memory, None
 
-    async def _found_by(self, text: str, parameter: str, namespace: str | None, progress: Progress) -> UUID:
+    async def _found_by(
+        self, text: str, parameter: str, namespace: str | None, progress: Progress
+    ) -> tuple[UUID, float]:
         await self.ready(progress)
         found: Found = await self.ask(
             self.hub.comparator,
@@ -86,4 +96,4 @@ class Graph(Finding):
         )
         if not found.hits:
             raise NotFoundFault(f"No memory is found by '{parameter}'", parameter=parameter)
-        return found.hits[0].memory
+        return found.hits[0].memory, found.hits[0].similarity

@@ -41,17 +41,21 @@ class TriggerDriftCorrection(Params, frozen=True, kw_only=True):
 
 
 class GetConsciousnessState(Params, frozen=True, kw_only=True):
-    """`get_consciousness_state` takes no arguments."""
+    """Arguments of `get_consciousness_state`."""
+
+    namespace: Annotated[Name | None, Meta(description="Show no other's memories")] = None
 
 
 class GetWorkspaceStatus(Params, frozen=True, kw_only=True):
-    """`get_workspace_status` takes no arguments."""
+    """Arguments of `get_workspace_status`."""
+
+    namespace: Annotated[Name | None, Meta(description="Show no other's memories")] = None
 
 
 class AdjustCoupling(Params, frozen=True, kw_only=True):
     """Arguments of `adjust_coupling`."""
 
-    aliases: ClassVar[dict[str, str]] = {"new__k": "new_k", "k": "new_k", "coupling": "new_k"}
+    aliases: ClassVar[dict[str, str]] = {"new__k": "new_k", "k": "new_k", "_k": "new_k", "coupling": "new_k"}
 
     new_k: Annotated[float, Meta(ge=0, le=10)]
 

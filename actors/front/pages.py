@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from actors.front.parsing import invalid
 from actors.front.schemas import SearchGraph
+from actors.workspace.attention import CAPACITY
 
 BYTES_PER_TOKEN = 3
 """Of UTF-8 JSON. An assumption, since every model has its own tokens: rather too few bytes than too many."""
@@ -31,6 +32,9 @@ LARGEST = 2**31
 """Of the numbers in a cursor: whoever wrote a larger one, it wasn't a search."""
 
 
+Order = Annotated[float, Meta(ge=0, le=1)]
+
+
 class Page(msgspec.Struct, frozen=True, array_like=True):
     """Where a page starts, and what must stay as it was on the first one for the pages to fit together."""
 
@@ -42,7 +46,7 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     asked_at: str
     search: bytes
     """Which search it belongs to."""
-    primed: dict[UUID, float] | None = None
+    primed: Annotated[dict[UUID, Order], Meta(max_length=CAPACITY)] | None = None
     """What was in the workspace then, with its order; None on the first page."""
 
 
@@ -72,6 +76,8 @@ def read(cursor: str, params: SearchGraph) -> Page:
         page = msgspec.msgpack.decode(base64.b64decode(cursor, altchars=b"-_", validate=True), type=Page)
     except (binascii.Error, ValueError, msgspec.DecodeError):
         raise invalid("cursor", "not one that a search gave") from None
+    if any(math.isnan(order) for order in (page.primed or {}).values()):  # which is neither below 0 nor above 1
+        raise invalid("cursor", "not one that a search gave")
     if page.search != search_of(params):
         raise invalid("cursor", "it belongs to a search with other parameters")
     return page

@@ -211,11 +211,7 @@ class Comparison(Message, frozen=True, kw_only=True):
 
 
 class ScorePairs(Message, frozen=True, kw_only=True):
-    """Score some memories against others; answers calibrated float32 (references, targets, 13).
-
-    Raises:
-        NotFoundFault: one of them isn't live.
-    """
+    """Score some memories against others; answers calibrated float32 (references, targets, 13), NaN for erased ones."""
 
     references: tuple[UUID, ...]
     targets: tuple[UUID, ...]
@@ -268,6 +264,8 @@ class FindPaths(Message, frozen=True, kw_only=True):
 
     start: UUID
     end: UUID
+    namespace: str | None
+    """Within which the paths stay; None for anywhere."""
     max_hops: int
     kind: PathKind
     alternatives: int
@@ -277,6 +275,8 @@ class FindNeighbourhood(Message, frozen=True, kw_only=True):
     """What the edges lead to from a memory; answers `tuple[Reached, ...]`."""
 
     memory: UUID
+    namespace: str
+    """Of the memory; what belongs to another one isn't shown."""
     depth: int
     limit: int
 

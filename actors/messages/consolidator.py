@@ -5,7 +5,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from actors.consolidator.drift import Drift, Strategy, Trend
-from actors.messages.base import Message
+from actors.messages.base import Appended, Message, Withdrawable
 from events.vocabulary import GoalDiscovered
 from projections.goals import Finding
 
@@ -13,7 +13,7 @@ Report: TypeAlias = Callable[[int, int], object]
 """Told (done, total) from the consolidator's thread."""
 
 
-class DiscoverGoals(Message, frozen=True, kw_only=True):
+class DiscoverGoals(Withdrawable, frozen=True, kw_only=True):
     """Find what the memories of a namespace serve; where there is no North Star one is chosen. Answers `Discovery`."""
 
     namespace: str
@@ -61,7 +61,7 @@ class DriftReport(Message, frozen=True, kw_only=True):
     """Whenever it was seen at another level than before, the oldest first."""
 
 
-class CorrectDrift(Message, frozen=True, kw_only=True):
+class CorrectDrift(Withdrawable, frozen=True, kw_only=True):
     """Bring North Star and memories together again, if drift asks for it; answers `Correction`, None without one."""
 
     namespace: str
@@ -79,4 +79,4 @@ class Correction(Message, frozen=True, kw_only=True):
     realigned: int
 
 
-ConsolidatorMessage: TypeAlias = DiscoverGoals | MeasureDrift | CorrectDrift
+ConsolidatorMessage: TypeAlias = DiscoverGoals | MeasureDrift | CorrectDrift | Appended

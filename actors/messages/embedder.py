@@ -2,12 +2,9 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from threading import Event
 from typing import TypeAlias
 
-import msgspec
-
-from actors.messages.base import Appended, Message
+from actors.messages.base import Appended, Message, Withdrawable
 from events.fingerprint import Embedding, Fingerprint, Passage
 from events.values import Modality
 
@@ -16,14 +13,7 @@ class Load(Message, frozen=True, kw_only=True):
     """Load the models of the profile, if they aren't; answers `tuple[SpaceModel, ...]`."""
 
 
-class Embed(Message, frozen=True, kw_only=True):
-    """Work in many slices, of which none begins once nobody waits for the result any more."""
-
-    withdrawn: Event = msgspec.field(default_factory=Event)
-    """Set by whoever asked, to give up."""
-
-
-class EmbedMemory(Embed, frozen=True, kw_only=True):
+class EmbedMemory(Withdrawable, frozen=True, kw_only=True):
     """Make all thirteen embeddings of a memory; answers a future of `EmbeddedMemory`."""
 
     content: str
@@ -46,7 +36,7 @@ class EmbeddedMemory(Message, frozen=True, kw_only=True):
     milliseconds: float
 
 
-class EmbedQuery(Embed, frozen=True, kw_only=True):
+class EmbedQuery(Withdrawable, frozen=True, kw_only=True):
     """Embed a question in every space that it speaks to; answers a future of `EmbeddedQuery`."""
 
     text: str

@@ -137,19 +137,19 @@ class Store(Actor):
         for drafts, future in pending:
             future.set(next(islice(appended, len(drafts))))
 
-    def _fold(self, envelopes: tuple[Envelope, ...]) -> None:
+    def _fold(self, envelopes: tuple[Envelope, ...], *, replayed: bool = False) -> None:
         for envelope in envelopes:
             self._catalog.apply(envelope)
             if isinstance(envelope.event, SpacesDeclared):
                 self._declared = envelope.event
         for owner in self._owners:
-            owner.tell(Appended(envelopes=envelopes))
+            owner.tell(Appended(envelopes=envelopes, replayed=replayed))
 
     def _replay(self) -> Head:
         """Fold the whole log, and finish erasures that a crash cut off between the event and the key."""
         erased: list[UUID] = []
         for batch in _batches(self._log.read()):
-            self._fold(batch)
+            self._fold(batch, replayed=True)
             erased += [envelope.event.memory for envelope in batch if isinstance(envelope.event, MemoryErased)]
         if erased:
             self._log.shred(erased)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from contextlib import suppress
 from threading import Timer
+from time import monotonic
 from typing import TYPE_CHECKING, Any, assert_never
 from uuid import UUID, uuid4
 
@@ -56,9 +57,12 @@ EMPTY = (1.0, 0.0, learning_score(1.0, 0.0, 1.0, 0.0))
 UNCLAIMED = 128
 """Judgements that may wait for their memory to be stored; whoever gave up leaves one behind."""
 
-PAUSE = 0.02
-"""Seconds between noticing something and turning to it: the answer that it came with leaves first, and of many memories
-that are stored in a row only some are looked at."""
+PAUSE = 0.05
+"""Seconds of quiet before the workspace turns to what it noticed: the answer that it came with leaves first, and nobody
+who stores or asks in a row waits for it."""
+
+LONGEST = 0.5
+"""Seconds after which it turns to what it noticed even though there is no quiet."""
 
 
 class Attend(msgspec.Struct, frozen=True):
@@ -98,6 +102,7 @@ class Workspace(Actor):
         self._turns: deque[Turn] = deque()
         self._under_way: tuple[UUID, Turn] | None = None
         self._reminder: Timer | None = None
+        self._noticed = self._restless_since = 0.0
 
     def on_stop(self) -> None:
         """Leave no timer behind."""
@@ -119,8 +124,7 @@ class Workspace(Actor):
                 self._attend()
                 return future
             case Attend():
-                self._reminder = None
-                return self._attend()
+                return self._reminded()
             case ReadPulse():
                 last = self._learner.last
                 return pulse(*EMPTY) if last is None else pulse(last.entropy, last.coherence, last.learning_score)
@@ -169,15 +173,29 @@ class Workspace(Actor):
         """Turn to something soon. Attention moves on: what was noticed before and not attended to makes way."""
         self._turns = deque(waiting for waiting in self._turns if waiting.reply is not None)
         self._turns.append(turn)
+        self._noticed = monotonic()
         if self._reminder is None:
-            self._reminder = Timer(PAUSE, self._remind)
-            self._reminder.daemon = True
-            self._reminder.start()
+            self._restless_since = self._noticed
+            self._arm(PAUSE)
+
+    def _arm(self, seconds: float) -> None:
+        self._reminder = Timer(seconds, self._remind)
+        self._reminder.daemon = True
+        self._reminder.start()
 
     def _remind(self) -> None:
         """Runs in the timer's thread."""
         with suppress(pykka.ActorDeadError):
             self.actor_ref.tell(Attend())
+
+    def _reminded(self) -> None:
+        """Turn to what was noticed, unless more came since and patience isn't at its end."""
+        self._reminder = None
+        left = min(self._noticed + PAUSE, self._restless_since + LONGEST) - monotonic()
+        if left > 0:
+            self._arm(left)
+        else:
+            self._attend()
 
     def _attend(self) -> None:
         """Take what waits longest, unless something is under way."""
@@ -222,7 +240,7 @@ class Workspace(Actor):
         return self._moved(focus, found.memories, found.scores, subject if force else None)
 
     def _coupled(self, coupling: float) -> list[Event]:
-        """Measure again what the last focus found."""
+        """Measure again what the last focus found; of anything else nobody knows how it would be now, and it leaves."""
         adjusted = CouplingAdjusted(previous=self._state.coupling, coupling=coupling)
         focus = self._state.focus
         if focus is None:
@@ -230,7 +248,7 @@ class Workspace(Actor):
         memories = tuple(candidate.memory for candidate in focus.candidates)
         scores = np.array([np.frombuffer(candidate.scores, "<f4") for candidate in focus.candidates])
         again = msgspec.structs.replace(focus, coupling=coupling)
-        return [adjusted, *self._moved(again, memories, scores.reshape(-1, WIDTH))]
+        return [adjusted, *self._moved(again, memories, scores.reshape(-1, WIDTH), alone=True)]
 
     def _moved(
         self,
@@ -238,6 +256,8 @@ class Workspace(Actor):
         memories: tuple[UUID, ...],
         scores: npt.NDArray[np.float32],
         forced: UUID | None = None,
+        *,
+        alone: bool = False,
     ) -> list[Event]:
         """Let the oscillators run, and return the focus with what it measured, and what follows for the workspace."""
         orders = order_parameters(scores, focus.coupling)
@@ -247,7 +267,7 @@ class Workspace(Actor):
         )
         measured = dict(zip(memories, orders.tolist(), strict=True))
         moved = msgspec.structs.replace(focus, candidates=candidates)
-        return [moved, *settle(self._state, measured, forced)]
+        return [moved, *settle(self._state, measured, forced, alone=alone)]
 
     def _attention(self) -> Attention:
         state, learner = self._state, self._learner

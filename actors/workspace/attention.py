@@ -16,32 +16,40 @@ CAPACITY = 7
 """How many memories are in at most: what a mind holds at once (Miller 1956)."""
 
 
-def settle(state: WorkspaceState, orders: Mapping[UUID, float], forced: UUID | None = None) -> tuple[Event, ...]:
+def settle(
+    state: WorkspaceState, orders: Mapping[UUID, float], forced: UUID | None = None, *, alone: bool = False
+) -> tuple[Event, ...]:
     """Return what a new focus does to the workspace, in order: fadings, ignitions, then conflict or emptiness.
 
-    A memory that is in and wasn't measured, as one of another namespace, is left alone. When more would be in than the
-    workspace holds, the least synchronous of those measured give way.
+    A memory that is in and wasn't measured, as one of another namespace, is left alone as long as there is room. When
+    more would be in than the workspace holds, those that weren't measured give way first, then the least synchronous.
 
     Args:
         state: The workspace as it is.
         orders: The order parameter of every memory that was measured against the new focus.
         forced: One of them that is in afterwards, whatever its order.
+        alone: Whether what wasn't measured leaves.
     """
-    unseen = {memory: held.order for memory, held in state.ignited.items() if memory not in orders}
     inside = [memory for memory in orders if orders[memory] >= (EXIT if memory in state.ignited else ENTER)]
     if forced is not None and forced not in inside:
         inside.append(forced)
     # Of equals, who is in stays in.
     ranked = sorted(inside, key=lambda memory: (memory != forced, -orders[memory], memory not in state.ignited))
-    room = max(0, CAPACITY - len(unseen))
-    return _changes(state, orders, unseen | {memory: orders[memory] for memory in ranked[:room]}, forced)
+    unseen = [(memory, held.order) for memory, held in state.ignited.items() if memory not in orders and not alone]
+    unseen.sort(key=lambda one: -one[1])
+    kept = ([(memory, orders[memory]) for memory in ranked] + unseen)[:CAPACITY]
+    return _changes(state, orders, dict(kept), forced)
 
 
 def _changes(
     state: WorkspaceState, orders: Mapping[UUID, float], inside: Mapping[UUID, float], forced: UUID | None
 ) -> tuple[Event, ...]:
     """Return the events that lead from the state to these memories being inside, each with its order."""
-    fadings = [MemoryFaded(memory=memory, order=orders[memory]) for memory in state.ignited if memory not in inside]
+    fadings = [
+        MemoryFaded(memory=memory, order=orders.get(memory, held.order))
+        for memory, held in state.ignited.items()
+        if memory not in inside
+    ]
     ignitions = [
         MemoryIgnited(memory=memory, order=order, forced=memory == forced and order < ENTER)
         for memory, order in inside.items()

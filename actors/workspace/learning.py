@@ -2,7 +2,7 @@
 
 Per space i, from the calibrated similarities to the neighbours, best first:
 
-- entropy ΔS_i = 1 − mean similarity of the five nearest (1 with none: all is news);
+- entropy ΔS_i = 1 − mean similarity of the five nearest, weighted 5 to 1 from the first on (1 with none: all is news);
 - coherence ΔC_i = .4 · connectivity + .4 · cluster fit + .2 · consistency.
 
 The memory's own entropy and coherence are the means over the spaces that say what it is about.
@@ -37,12 +37,15 @@ MEANING = [INDEX[key] for key in SEMANTIC]
 def entropy(similarities: Floats) -> Floats:
     """Return ΔS in [0, 1] of each space, shape (spaces,): how far away its nearest neighbours are.
 
+    The nearer count more: what was said before, word for word, is known, however little else is like it.
+
     Args:
         similarities: Shape (spaces, neighbours), each row best first.
     """
     if not similarities.shape[1]:
         return np.ones(len(similarities))
-    return 1.0 - similarities[:, :NEAREST].mean(axis=1, dtype=np.float64)
+    near = similarities[:, :NEAREST].astype(np.float64)
+    return 1.0 - np.average(near, axis=1, weights=np.arange(NEAREST, 0, -1)[: near.shape[1]])
 
 
 def coherence(similarities: Floats) -> Floats:

@@ -17,14 +17,20 @@ LABEL = 120
 """Characters by which a node of a path is named; memory_retrieve reads the whole."""
 
 
-def path(ways: Ways, told: Sequence[str], texts: Mapping[UUID, str], ends: tuple[UUID, UUID]) -> dict[str, Any]:
-    """Return what `find_causal_path` answers (facts 11.6)."""
-    start, end = ends
-    answer: dict[str, Any] = {
-        "path_found": bool(ways.paths),
-        "start": {"node_id": str(start), "node_name": texts[start][:LABEL]},
-        "end": {"node_id": str(end), "node_name": texts[end][:LABEL]},
-    }
+def path(
+    ways: Ways,
+    told: Sequence[str],
+    texts: Mapping[UUID, str],
+    ends: Mapping[str, tuple[UUID, float | None]],
+) -> dict[str, Any]:
+    """Return what `find_causal_path` answers (facts 11.6).
+
+    Of each end it says how similar the memory is to the words that it was found by, if it was.
+    """
+    answer: dict[str, Any] = {"path_found": bool(ways.paths)}
+    for name, (memory, similarity) in ends.items():
+        found = {} if similarity is None else {"similarity": rounded(similarity)}
+        answer[name] = {"node_id": str(memory), "node_name": texts[memory][:LABEL], **found}
     if ways.paths:
         answer |= _told(ways.paths[0], told[0], texts)
         answer["alternatives"] = [_told(way, words, texts) for way, words in zip(ways.paths[1:], told[1:], strict=True)]

@@ -168,8 +168,8 @@ def a_row_that_is_no_candidate(crowd: list[MemoryStored]) -> int:
     return next(iter({*range(len(crowd))} - {*rows_for(atlas_of(crowd)).tolist()}))
 
 
-@pytest.mark.parametrize("key", ["e1_semantic", "e6_sparse", "e13_splade", "e11_entity"])
-def test_candidates_are_the_nearest_by_words_meaning_and_names(key: str):
+@pytest.mark.parametrize("key", ["e1_semantic", "e9_hdc", "e13_splade", "e11_entity"])
+def test_candidates_are_the_nearest_by_words_meaning_letters_and_names(key: str):
     crowd = [memory({}, seed) for seed in range(2 * EXACT)]
     row = a_row_that_is_no_candidate(crowd)
     crowd[row] = memory({key: 0.9}, 1_000)

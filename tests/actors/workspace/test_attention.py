@@ -84,8 +84,17 @@ def test_of_equally_synchronous_memories_the_one_that_is_in_stays_in():
     assert settle(holding(dict.fromkeys(FULL, 0.9)), {memory_id(100): 0.9} | dict.fromkeys(FULL, 0.9)) == ()
 
 
-def test_nothing_ignites_in_a_workspace_full_of_memories_that_the_focus_cannot_see():
-    assert settle(holding(FULL), {memory_id(100): 1.0}) == ()
+def test_in_a_full_workspace_what_the_focus_cannot_see_gives_way_to_what_agrees_with_it():
+    new = memory_id(100)
+    assert settle(holding(FULL), {new: 0.8})[:2] == (faded(ONE, 0.81), ignited(new, 0.8))
+    assert settle(holding(FULL), {new: 0.1}, forced=new)[:2] == (faded(ONE, 0.81), ignited(new, 0.1, forced=True))
+    assert settle(holding(FULL), {new: 0.79}) == ()
+
+
+def test_when_nothing_else_may_stay_what_was_not_measured_leaves_with_the_order_that_it_had():
+    events = settle(holding({ONE: 0.9, TWO: 0.85}), {TWO: 0.9}, alone=True)
+    assert events == (faded(ONE, 0.9),)
+    assert settle(holding({ONE: 0.9}), {}, alone=True) == (faded(ONE, 0.9), WorkspaceEmptied())
 
 
 def test_a_forced_memory_enters_whatever_its_order():

@@ -36,7 +36,9 @@ def test_nearer_neighbours_mean_less_news_and_more_coherence() -> None:
 
 
 def test_only_the_five_nearest_say_how_much_of_a_memory_is_news() -> None:
-    assert entropy(np.array([[0.9, 0.8, 0.7, 0.6, 0.5, 0.0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]])) == pytest.approx(0.3)
+    assert entropy(np.array([[0.9, 0.8, 0.7, 0.6, 0.5, 0.0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]])) == pytest.approx(
+        1 - (5 * 0.9 + 4 * 0.8 + 3 * 0.7 + 2 * 0.6 + 0.5) / 15
+    )
 
 
 def test_coherence_is_made_of_connectivity_fit_and_consistency() -> None:
