@@ -22,8 +22,8 @@ from events.values import GoalLevel
 from events.vocabulary import GoalDiscovered
 
 BACKGROUND = 20
-"""A goal is told by how it differs from at least so many memories, and as many as its own. Where there are fewer, as when
-nearly all are about one thing, it is told by what its members share."""
+"""A goal is told by how it differs from at least so many memories, and as many as its own. Where there are fewer, as
+when nearly all are about one thing, it is told by what its members share."""
 
 
 class Survey(msgspec.Struct, frozen=True):

@@ -45,8 +45,11 @@ def input_schema(kind: type[Params]) -> Schema:
 
 
 def output_schema(returns: tuple[str, ...]) -> Schema:
-    """Return the JSON Schema of an answer: the fields that every answer has; there may be more."""
-    return {"type": "object", "required": list(returns)}
+    """Return the JSON Schema of an answer: the fields that every answer has; there may be more.
+
+    They aren't called required, since clients hold the answer of a call that failed against the same schema.
+    """
+    return {"type": "object", "properties": {name: {} for name in returns}}
 
 
 def _compact(schema: Schema, components: dict[str, Schema]) -> Schema:
