@@ -18,7 +18,7 @@ from actors.base import Actor, resolve
 from actors.consolidator import drift
 from actors.consolidator.discovery import sample
 from actors.consolidator.goals import Survey, survey
-from actors.faults import InternalFault
+from actors.faults import InternalFault, NotFoundFault
 from actors.messages.base import Appended, Withdrawable
 from actors.messages.comparator import (
     ListMemories,
@@ -98,7 +98,8 @@ class Consolidator(Actor):
             case CorrectDrift():
                 return self._correct(message)
             case CatchUp(namespace=namespace):
-                with suppress(pykka.ActorDeadError):  # the log is closed; whoever looks at drift next catches up
+                # The log is closed, or the North Star's last member was just deleted: whoever looks next catches up.
+                with suppress(pykka.ActorDeadError, NotFoundFault):
                     self._catch_up(namespace)
                 return None
             case Appended(envelopes=envelopes, replayed=replayed):
