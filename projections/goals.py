@@ -26,15 +26,6 @@ DRIFTS: Final = 100
 """Findings of drift that are kept for each namespace (facts 3.4)."""
 
 
-class Choice(msgspec.Struct, frozen=True):
-    """When a goal became the North Star of a namespace, and which one it followed."""
-
-    goal: UUID
-    previous: UUID | None
-    at: datetime
-    seq: int
-
-
 class Finding(msgspec.Struct, frozen=True):
     """Drift, and when it was seen."""
 
@@ -59,7 +50,7 @@ class Goals:
     def __init__(self) -> None:
         self._goals: dict[UUID, _Known] = {}
         self._serving: dict[UUID, list[UUID]] = {}
-        self._choices: dict[str, list[Choice]] = {}
+        self._chosen: dict[str, UUID] = {}
         self._findings: dict[str, deque[Finding]] = {}
         self._forgotten: set[UUID] = set()
         self._erased: set[UUID] = set()
@@ -69,9 +60,8 @@ class Goals:
         match envelope.event:
             case GoalDiscovered() as goal:
                 self._discover(goal, envelope.correlation_id)
-            case NorthStarChosen() as chosen:
-                choice = Choice(chosen.goal, chosen.previous, envelope.at, envelope.seq)
-                self._choices.setdefault(chosen.namespace, []).append(choice)
+            case NorthStarChosen(namespace=namespace, goal=chosen):
+                self._chosen[namespace] = chosen
             case DriftDetected() as drift:
                 findings = self._findings.setdefault(drift.namespace, deque(maxlen=DRIFTS))
                 findings.append(Finding(envelope.at, drift))
@@ -98,17 +88,8 @@ class Goals:
 
     def star(self, namespace: str) -> GoalDiscovered | None:
         """Return the North Star; None before one is chosen, and while all its members are forgotten or erased."""
-        choice = self.chosen(namespace)
-        return self.get(choice.goal) if choice is not None and self.exemplars(choice.goal, 1) else None
-
-    def chosen(self, namespace: str) -> Choice | None:
-        """Return the latest choice of a North Star, whether its goal still has members or not."""
-        choices = self._choices.get(namespace)
-        return choices[-1] if choices else None
-
-    def history(self, namespace: str) -> tuple[Choice, ...]:
-        """Return every choice of a North Star, the oldest first."""
-        return tuple(self._choices.get(namespace, ()))
+        chosen = self._chosen.get(namespace)
+        return self.get(chosen) if chosen is not None and self.exemplars(chosen, 1) else None
 
     def exemplars(self, goal: UUID, count: int = EXEMPLARS) -> tuple[UUID, ...]:
         """Return the most central members that are neither forgotten nor erased; none of an unknown goal."""
@@ -122,7 +103,7 @@ class Goals:
         """Return the SHA-256 of goals, choices and findings, and of which memories were forgotten or erased."""
         state = (
             list(self._goals.values()),
-            sorted(self._choices.items()),
+            sorted(self._chosen.items()),
             [(namespace, list(findings)) for namespace, findings in sorted(self._findings.items())],
             sorted(self._forgotten),
             sorted(self._erased),

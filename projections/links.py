@@ -24,8 +24,6 @@ CAUSES: Final = "causes"
 """From a cause to its effect."""
 NEXT: Final = "next"
 """From a turn of a session to the one after it. Sessions are known without edges, so none is stored."""
-PREVIOUS: Final = "previous"
-"""From a turn of a session to the one before it; never stored either."""
 TURN_WEIGHT: Final = 0.7
 """Of an edge between turns: the base weight of temporal edges (facts 11.5)."""
 
@@ -43,7 +41,6 @@ RELATIONS: Final[dict[str, RelationKind]] = {
     CLUSTER: RelationKind.SEMANTIC,
     CAUSES: RelationKind.CAUSAL,
     NEXT: RelationKind.TEMPORAL,
-    PREVIOUS: RelationKind.TEMPORAL,
 }
 """The relations that the product draws."""
 

@@ -36,7 +36,8 @@ BESIDE = 16
 """Candidates that each of those spaces names whose nearest words and meaning don't lead to; so does time."""
 
 WORDS = "e13_splade"
-"""Its terms lead to those of E6 too, whose own recall would change no entropy by more than .01."""
+"""Its terms lead to those of E6 too: without E6's own recall, of 450 texts of three corpora the entropies in E6 stayed
+within .021 of the exact ones, those in any other space that says what within .04."""
 
 ENTITIES = "e11_entity"
 """Rhythm (E3) names none: a scan takes as long as that of E11, and it has no say in what a memory is about."""

@@ -74,11 +74,12 @@ class Attending(Access):
         if focus is not None:
             seen = tuple(one for one in focus.candidates if one.memory in ours)
             focus = msgspec.structs.replace(focus, candidates=seen)
+        rivals = tuple(memory for memory in now.conflict if memory in ours)
         return msgspec.structs.replace(
             now,
             focus=focus,
             ignited=tuple(one for one in now.ignited if one.memory in ours),
-            conflict=tuple(memory for memory in now.conflict if memory in ours),
+            conflict=rivals if len(rivals) > 1 else (),
             queued=tuple(memory for memory in now.queued if memory in ours),
         )
 

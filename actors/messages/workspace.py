@@ -8,6 +8,7 @@ from actors.messages.base import Appended, Message
 from events.fingerprint import Embedding, Fingerprint
 from events.values import JohariRow, Learning
 from events.vocabulary import FocusMoved
+from projections.workspace import Ignition
 
 
 class Judge(Message, frozen=True, kw_only=True):
@@ -66,21 +67,13 @@ class ReadAttention(Message, frozen=True, kw_only=True):
     """Answers `Attention`, once the workspace is done with what was asked and stored so far."""
 
 
-class Ignited(Message, frozen=True, kw_only=True):
-    """A memory in the workspace."""
-
-    memory: UUID
-    order: float
-    since: datetime
-
-
 class Attention(Message, frozen=True, kw_only=True):
     """The workspace as the log has it."""
 
     coupling: float
     focus: FocusMoved | None
     focused_at: datetime | None
-    ignited: tuple[Ignited, ...]
+    ignited: tuple[Ignition, ...]
     conflict: tuple[UUID, ...]
     emptied_at: datetime | None
     queued: tuple[UUID, ...]

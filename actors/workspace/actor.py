@@ -24,7 +24,6 @@ from actors.messages.workspace import (
     Ask,
     Attention,
     Broadcast,
-    Ignited,
     Judge,
     Judgement,
     Pulse,
@@ -243,8 +242,8 @@ class Workspace(Actor):
         """Measure again what the last focus found; of anything else nobody knows how it would be now, and it leaves."""
         adjusted = CouplingAdjusted(previous=self._state.coupling, coupling=coupling)
         focus = self._state.focus
-        if focus is None:
-            return [adjusted]
+        if focus is None:  # its subject was erased, or there was none yet
+            return [adjusted, *settle(self._state, {}, alone=True)]
         memories = tuple(candidate.memory for candidate in focus.candidates)
         scores = np.array([np.frombuffer(candidate.scores, "<f4") for candidate in focus.candidates])
         again = msgspec.structs.replace(focus, coupling=coupling)
@@ -275,9 +274,7 @@ class Workspace(Actor):
             coupling=state.coupling,
             focus=state.focus,
             focused_at=state.focused_at,
-            ignited=tuple(
-                Ignited(memory=one.memory, order=one.order, since=one.since) for one in state.ignited.values()
-            ),
+            ignited=tuple(state.ignited.values()),
             conflict=state.conflict,
             emptied_at=state.emptied_at,
             queued=tuple(state.faded),

@@ -16,7 +16,7 @@ from events.vocabulary import (
     NorthStarChosen,
     Shredded,
 )
-from projections.goals import DRIFTS, EXEMPLARS, Choice, Finding, Goals
+from projections.goals import DRIFTS, EXEMPLARS, Finding, Goals
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
 
@@ -103,8 +103,8 @@ def without_words(log: list[Envelope], *identities: UUID) -> list[Envelope]:
 
 def test_before_any_discovery_there_are_no_goals_and_no_star():
     goals = after()
-    assert (goals.of("default"), goals.star("default"), goals.chosen("default")) == ((), None, None)
-    assert (goals.get(TIDES), goals.exemplars(TIDES), goals.history("default")) == (None, (), ())
+    assert (goals.of("default"), goals.star("default")) == ((), None)
+    assert (goals.get(TIDES), goals.exemplars(TIDES)) == (None, ())
 
 
 def test_goals_found_at_once_stand_together_and_the_next_discovery_replaces_them():
@@ -128,18 +128,10 @@ def test_the_star_outlives_the_discovery_that_found_it():
     assert ids(goals) == [TIDES, BOATS]
 
 
-def test_every_choice_of_a_star_is_kept_with_its_time_and_place():
-    log = log_of((goal(TIDES, 1), goal(MOONS, 2)), choose(TIDES), choose(MOONS, TIDES))
-    goals = fold(log)
-    first, second = (
-        Choice(to, before, at.at, at.seq)
-        for to, before, at in zip((TIDES, MOONS), (None, TIDES), log[-2:], strict=True)
-    )
-    assert goals.history("default") == (first, second)
-    assert goals.chosen("default") == second
-    star = goals.star("default")
-    assert star is not None
-    assert star.goal == MOONS
+def test_the_latest_choice_is_the_star():
+    found = (goal(TIDES, 1), goal(MOONS, 2))
+    assert after(found, choose(TIDES)).star("default") == found[0]
+    assert after(found, choose(TIDES), choose(MOONS, TIDES)).star("default") == found[1]
 
 
 def test_exemplars_are_the_most_central_members_that_are_there():
@@ -180,7 +172,6 @@ def test_a_choice_of_a_goal_that_cannot_be_read_means_no_star():
     goals = fold(without_words(log, MOONS))
     assert goals.star("default") is None
     assert ids(goals) == [TIDES]
-    assert goals.chosen("default") is not None
 
 
 def drift(similarity: float, namespace: str = "default") -> DriftDetected:

@@ -130,4 +130,4 @@ def test_steps_to_an_erased_memory_are_neither_kept_nor_counted_again():
 def test_a_relation_of_an_unknown_name_is_semantic():
     assert [kind_of(relation) for relation in ("link_to", "cluster", "supports")] == [RelationKind.SEMANTIC] * 3
     assert kind_of("causes") is RelationKind.CAUSAL
-    assert kind_of("next") is kind_of("previous") is RelationKind.TEMPORAL
+    assert kind_of("next") is RelationKind.TEMPORAL

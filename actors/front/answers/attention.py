@@ -41,7 +41,9 @@ def consciousness(now: Attention, held: Mapping[UUID, Entry], at: datetime) -> d
     # Without a winner the best candidate tells what the workspace would be about.
     leading = active or (now.focus.candidates[0].memory if now.focus and now.focus.candidates else None)
     purpose = held[leading].purpose if leading and leading in held else ()
-    parts = conscious(order, now.accuracy or 0.0, differentiation(purpose) if purpose else 0.0)
+    # Before a forecast came true or not nothing was reflected upon; `meta_learning` tells that from an accuracy of 0.
+    reflection = 0.0 if now.accuracy is None else now.accuracy
+    parts = conscious(order, reflection, differentiation(purpose) if purpose else 0.0)
     return {
         "C": rounded(parts.consciousness),
         "r": rounded(order),

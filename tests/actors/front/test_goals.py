@@ -319,6 +319,7 @@ async def test_a_purpose_that_cannot_be_computed_refuses_the_memory(
         await store(operations, content)
     async with ways(operations) as way:
         await way("discover_goals")
+        await way("get_workspace_status")  # answers once the workspace has written down what it turned to
         before = await operations.status()
         with monkeypatch.context() as patch:
             patch.setattr(Star, "alignment", broken)

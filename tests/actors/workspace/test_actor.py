@@ -402,6 +402,13 @@ def test_many_that_are_noticed_in_a_row_share_one_timer(mind: Mind):
     assert len(timers() - before) == 1
 
 
+def test_without_a_focus_nothing_stays_in_under_another_coupling(mind: Mind):
+    mind.happen(MemoryIgnited(memory=ONE, order=0.9))
+    assert mind.settled(mind.reading()).focus is None
+    after = mind.settled(mind.reading(AdjustCoupling(coupling=0.0)))
+    assert (after.coupling, after.ignited, after.queued) == (0.0, (), (ONE,))
+
+
 @pytest.mark.parametrize("notice", [Mind.ask, lambda mind: mind.reading(AdjustCoupling(coupling=1.0))])
 def test_it_outlives_the_store(mind: Mind, notice: Callable[[Mind], Any]):
     mind.store.stop(timeout=BOUND)
