@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,9 +19,11 @@ from actors.base import resolve
 from actors.comparator.actor import Comparator
 from actors.consolidator.actor import Consolidator
 from actors.embedder.actor import Embedder
+from actors.messages.consolidator import Rest
 from actors.messages.store import Replay
 from actors.messages.workspace import ReadAttention
 from actors.metrics import Latencies
+from actors.scheduler.actor import Scheduler
 from actors.settings import ModelProfile
 from actors.store.actor import Store
 from actors.workspace.actor import Workspace
@@ -33,6 +37,15 @@ SWITCH_INTERVAL = 5e-4
 instead of 10 ms."""
 
 
+def in_utc() -> datetime:
+    """Return the time of the machine's clock."""
+    return datetime.now(UTC)
+
+
+AGAIN = 0.1
+"""Seconds until it is tried again whether a store is free."""
+
+
 class Hub(msgspec.Struct, frozen=True):
     """A running store: its actors, and what it measures."""
 
@@ -42,6 +55,7 @@ class Hub(msgspec.Struct, frozen=True):
     comparator: pykka.ActorRef[Any]
     workspace: pykka.ActorRef[Any]
     consolidator: pykka.ActorRef[Any]
+    scheduler: pykka.ActorRef[Any]
     embedder: pykka.ActorRef[Any]
     replayed: pykka.Future[Head]
     """Set once the log is replayed; raises `LogError` if it can't be trusted."""
@@ -83,6 +97,8 @@ def running(
     profile: ModelProfile = ModelProfile.EMBEDDED,
     *,
     priming: bool = True,
+    scheduled: bool = False,
+    clock: Callable[[], datetime] = in_utc,
 ) -> Iterator[Hub]:
     """Start the actors on a log and begin its replay; stop them in reverse order on the way out.
 
@@ -92,13 +108,16 @@ def running(
         load: What loads the profile, once the first model is needed.
         profile: Whose models these are; a store made with others refuses them.
         priming: Whether what is in the workspace counts a little more in searches.
+        scheduled: Whether sleep comes by itself.
+        clock: What tells the time, in UTC.
     """
     sys.setswitchinterval(SWITCH_INTERVAL)
     latencies = Latencies()
-    store = Store.start(log, latencies)
+    store = Store.start(log, latencies, clock)
     comparator = Comparator.start(latencies, priming=priming)
     workspace = Workspace.start(comparator, store, latencies)
-    consolidator = Consolidator.start(comparator, store, latencies)
+    consolidator = Consolidator.start(comparator, store, workspace, latencies, clock)
+    scheduler = Scheduler.start(consolidator, store, clock, armed=scheduled)
     embedder = Embedder.start(lambda: load(latencies), latencies)
     hub = Hub(
         folder=folder,
@@ -107,8 +126,9 @@ def running(
         comparator=comparator,
         workspace=workspace,
         consolidator=consolidator,
+        scheduler=scheduler,
         embedder=embedder,
-        replayed=store.ask(Replay(owners=(comparator, workspace, embedder, consolidator)), block=False),
+        replayed=store.ask(Replay(owners=(comparator, workspace, embedder, consolidator, scheduler)), block=False),
         latencies=latencies,
     )
     try:
@@ -116,7 +136,8 @@ def running(
     finally:
         # What was asked last is still attended to: the command line asks once and ends.
         resolve(workspace.ask(ReadAttention(), block=False), PATIENCE)
-        for ref in (store, consolidator, embedder, workspace, comparator):
+        resolve(consolidator.ask(Rest(), block=False), PATIENCE)
+        for ref in (store, scheduler, consolidator, embedder, workspace, comparator):
             ref.stop()
         latencies.save(hub.latency_file)
 
@@ -128,15 +149,37 @@ def opened(
     models: Path | None = None,
     *,
     priming: bool = True,
+    scheduled: bool = False,
+    clock: Callable[[], datetime] = in_utc,
+    patience: float = 0.0,
 ) -> Iterator[Hub]:
     """Open the store in a folder, creating it if there is none; arguments as in `load_profile` and `running`.
 
+    Args:
+        folder: Of the store.
+        profile: Whose models.
+        models: Where they are.
+        priming: Whether what is in the workspace counts a little more in searches.
+        scheduled: Whether sleep comes by itself.
+        clock: What tells the time, in UTC.
+        patience: Seconds to wait for another process that has it open.
+
     Raises:
-        LogInUseError: another process has it open.
+        LogInUseError: another process has it open, and keeps it.
         LogError: the log can't be trusted.
     """
     from events.duckdb_log import DuckDBLog  # noqa: PLC0415 -- a tenth of a second that `--help` needn't wait
+    from events.log import LogInUseError  # noqa: PLC0415
 
+    until = monotonic() + patience
+    while True:
+        try:
+            log = DuckDBLog(folder)
+            break
+        except LogInUseError:
+            if monotonic() >= until:
+                raise
+            sleep(AGAIN)
     load = partial(load_profile, profile=profile, models=models)
-    with running(DuckDBLog(folder), folder, load, profile, priming=priming) as hub:
+    with running(log, folder, load, profile, priming=priming, scheduled=scheduled, clock=clock) as hub:
         yield hub

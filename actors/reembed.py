@@ -1,14 +1,15 @@
 """Making a new store out of an old one with other models: vectors of two models never meet, so all are made anew.
 
 Every memory goes through the same actors as on its first day, under its own id. What the new log doesn't take over:
-when a memory was stored or forgotten, how often it was recalled, and the numbers of the turns of a session, whose order
-stays. The old log goes on telling that.
+when a memory was stored or forgotten, how often it was recalled, the numbers of the turns of a session, whose order
+stays, and what follows from likeness: goals, clusters, patterns, and what dreams made of links. The old log goes on
+telling that.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -28,7 +29,20 @@ from actors.messages.workspace import Judge, Judgement
 from events.codec import decompress
 from events.duckdb_log import DuckDBLog
 from events.log import Envelope, Log
-from events.vocabulary import Event, MemoriesLinked, MemoryForgotten, MemoryStored
+from events.vocabulary import (
+    ConsolidationFinished,
+    ConsolidationStarted,
+    Event,
+    MemoriesLinked,
+    MemoriesMerged,
+    MemoriesPruned,
+    MemoryForgotten,
+    MemoryRestored,
+    MemoryStored,
+    PruningPermitted,
+    ScheduleChanged,
+    ScheduleSwitched,
+)
 from projections.catalog import Catalog, Entry
 from projections.projection import State
 
@@ -56,6 +70,11 @@ class History(msgspec.Struct, frozen=True):
     """Links that a memory was stored with."""
     later: tuple[MemoriesLinked, ...]
     """Links that were drawn afterwards, in order."""
+    slept: tuple[Event, ...]
+    """What runs of the consolidator hid and still hide: of each that it began, what it merged and pruned, its end.
+
+    And when the store sleeps, as somebody said.
+    """
     erased: int
 
 
@@ -64,6 +83,7 @@ def history_of(log: Log) -> History:
     catalog = Catalog()
     stored: list[UUID] = []
     links: list[tuple[UUID | None, MemoriesLinked]] = []
+    runs: list[Event] = []
     for envelope in log.read():
         catalog.apply(envelope)
         match envelope.event:
@@ -71,6 +91,10 @@ def history_of(log: Log) -> History:
                 stored.append(envelope.id)
             case MemoriesLinked() as drawn:
                 links.append((envelope.causation_id, drawn))
+            case ConsolidationStarted() | MemoriesMerged() | MemoriesPruned() | ConsolidationFinished() as event:
+                runs.append(event)
+            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() as event:
+                runs.append(event)
             case _:
                 pass
     entries = {memory: entry for memory in stored if (entry := catalog.get(memory)).body is not None}
@@ -85,7 +109,36 @@ def history_of(log: Log) -> History:
         else:
             later.append(link)
     erased = catalog.states()[State.ERASED]
-    return History(arranged(entries.values(), born_with), born_with, tuple(later), erased)
+    slept = tuple(_still_hiding(runs, entries))
+    return History(arranged(entries.values(), born_with), born_with, tuple(later), slept, erased)
+
+
+def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
+    """Yield what of runs still holds: without those that hide nothing any more, and without what was taken back."""
+    hidden = {memory: entry for memory, entry in entries.items() if entry.run is not None}
+    hiding = {entry.run for entry in hidden.values()}
+    for event in runs:
+        match event:
+            case ConsolidationStarted(run=run) | ConsolidationFinished(run=run) if run in hiding:
+                yield event
+            case MemoriesMerged(run=run, survivor=survivor):
+                merged = zip(event.absorbed, event.similarities, strict=True)
+                kept = [
+                    (memory, similarity)
+                    for memory, similarity in merged
+                    if memory in hidden and (hidden[memory].run, hidden[memory].merged_into) == (run, survivor)
+                ]
+                if kept:
+                    absorbed, similarities = zip(*kept, strict=True)
+                    yield msgspec.structs.replace(event, absorbed=absorbed, similarities=similarities)
+            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted():
+                yield event
+            case MemoriesPruned(run=run, pruned=pruned):
+                left = tuple(one for one in pruned if one.memory in hidden and hidden[one.memory].run == run)
+                if left:
+                    yield msgspec.structs.replace(event, pruned=left)
+            case _:
+                pass
 
 
 def arranged(entries: Iterable[Entry], born_with: dict[UUID, tuple[MemoriesLinked, ...]]) -> tuple[Entry, ...]:
@@ -142,6 +195,12 @@ async def _reembed(old: Log, hub: Hub, progress: Progress) -> Counts:
         await _store_again(hub, envelope, history.born_with.get(entry.id, ()), request)
     for link in history.later:
         await _append(hub, link, request)
+    for event in history.slept:
+        await _append(hub, event, request)
+    for entry in history.memories:
+        if entry.kept:  # so that no run hides it again there either
+            await _append(hub, MemoryForgotten(memory=entry.id), request)
+            await _append(hub, MemoryRestored(memory=entry.id), request)
     forgotten = [entry for entry in history.memories if entry.state is State.FORGOTTEN]
     for entry in forgotten:
         await _append(hub, MemoryForgotten(memory=entry.id, reason=entry.reason), request)

@@ -56,3 +56,14 @@ class PathKind(StrEnum):
     """Along links that agents drew and those within a goal, either way."""
     ANY = "any"
     """Along all of these and the turns of a session, either way."""
+
+
+class SleepMode(StrEnum):
+    """How deep a sleep is (seed 003)."""
+
+    LIGHT = "light"
+    """Merges duplicates, and prunes what matters too little."""
+    DEEP = "deep"
+    """Merges near duplicates too, and links what belongs together."""
+    REM = "rem"
+    """Looks for patterns and drift besides."""

@@ -108,3 +108,98 @@ class Resonance(msgspec.Struct, frozen=True):
         """Refuse scores that aren't one for each space."""
         if len(self.scores) != 4 * WIDTH:
             raise ValueError(f"{WIDTH} float32 are {4 * WIDTH} bytes, not {len(self.scores)}")
+
+
+class Mode(StrEnum):
+    """How deep a sleep is; each does what the one before it does, and more (seed 003). A dream does what REM adds."""
+
+    LIGHT = "light"
+    DEEP = "deep"
+    REM = "rem"
+    DREAM = "dream"
+
+
+class Trigger(StrEnum):
+    """What a run of the consolidator was begun by."""
+
+    REQUEST = "request"
+    SCHEDULE = "schedule"
+    MADE_UP = "made up"
+    """A scheduled one whose time had passed while nothing ran."""
+    IDLE = "idle"
+
+
+class Outcome(StrEnum):
+    """How a run ended. Nothing but the record of one that wasn't finished is in the log."""
+
+    FINISHED = "finished"
+    ABORTED = "aborted"
+    """By a query, or by somebody."""
+    TIMED_OUT = "timed_out"
+    FAILED = "failed"
+
+
+class Salience(msgspec.Struct, frozen=True):
+    """How much a memory matters, in [0, 1]: the sum of what each part adds (facts 10.3)."""
+
+    importance: float
+    recency: float
+    access: float
+    alignment: float
+    ignition: float
+
+    @property
+    def total(self) -> float:
+        """The sum of the parts."""
+        return self.importance + self.recency + self.access + self.alignment + self.ignition
+
+
+class Pruned(msgspec.Struct, frozen=True):
+    """A memory that was taken out of every search since it mattered too little."""
+
+    memory: UUID
+    salience: Salience
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Memories that are about the same thing."""
+
+    members: tuple[UUID, ...]
+    """The most central first."""
+    centrality: tuple[float, ...]
+    """Of each member, in (0, 1]: its similarity to the middle of them all."""
+
+
+class Strengthened(msgspec.Struct, frozen=True):
+    """What a link weighs from now on."""
+
+    step: Step
+    weight: float
+    confidence: float
+
+
+class Shortcut(msgspec.Struct, frozen=True):
+    """A link along a path that was often walked."""
+
+    step: Step
+    weight: float
+    """The product of the weights on the path."""
+    confidence: float
+    """The least on the path."""
+    via: tuple[UUID, ...]
+    """The memories in between, in the order of the path."""
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run of the consolidator did, or would have done."""
+
+    looked_at: int = 0
+    merged: int = 0
+    """Memories that were absorbed by another one."""
+    pruned: int = 0
+    clusters: int = 0
+    patterns: int = 0
+    strengthened: int = 0
+    shortcuts: int = 0
+    replayed: int = 0
+    goals_adjusted: int = 0

@@ -11,18 +11,18 @@ from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, Tokens
 from events.log import Envelope
 from events.spaces import SPACES, Kind, Space
 from events.vocabulary import (
-    MemoryErased,
-    MemoryForgotten,
-    MemoryRestored,
     MemoryStored,
     PurposesRealigned,
     SpacesDeclared,
 )
 from projections.arrays import Mask, Rows, Scores, best
 from projections.binary import BinarySpace
+from projections.clusters import Clusters
+from projections.context import ContextSpace
 from projections.dense import DenseSpace
 from projections.directed import DirectedSpace, Direction
 from projections.facets import Facets
+from projections.presence import Change, Presence
 from projections.projection import State, digest_of, is_shredded_memory
 from projections.purpose import PurposeSpace
 from projections.sparse import SparseSpace
@@ -37,6 +37,8 @@ COUNTED: Final = "e6_sparse"
 """The sparse space whose weights are plain counts: BM25 ranks it, and its cosine saturates them."""
 PREFIX: Final = 128
 """So many first dimensions of E1 carry most of it (Matryoshka); recall reads no more."""
+CONTEXT: Final = "e8_graph"
+"""The space of what memories are about in their context: there those of a cluster lean towards its middle."""
 LETTERS: Final = "e9_hdc"
 """The space of hypervectors."""
 SKETCH: Final = 2_048
@@ -54,8 +56,8 @@ _AnySpace: TypeAlias = WindowedSpace | DenseSpace | DirectedSpace | SparseSpace 
 class Atlas:
     """One row per stored memory in the order of arrival, never reused.
 
-    A forgotten memory keeps its row; an erased one leaves an empty row, also when its event could not be read any
-    more (`Shredded`), so that rows are the same however late a log is replayed.
+    A memory that can't be found keeps its row, unless it is erased: then it leaves an empty one, also when its event
+    could not be read any more (`Shredded`), so that rows are the same however late a log is replayed.
     """
 
     def __init__(self, dimensions: Mapping[str, int], graph_from: int = GRAPH_FROM) -> None:
@@ -63,13 +65,17 @@ class Atlas:
         self._dimensions = {space.key: dimensions[space.key] for space in SPACES}
         self._semantic = WindowedSpace(self._dimensions[WINDOWED], graph_from)
         self._spaces = {space.key: _empty(space, self._dimensions[space.key], graph_from) for space in SPACES}
+        self._context = ContextSpace(self._dimensions[CONTEXT], graph_from)
         self._spaces[WINDOWED] = self._semantic
+        self._spaces[CONTEXT] = self._context
         self._prefix = WindowedSpace(min(PREFIX, self._dimensions[WINDOWED]), graph_from)
         self._sketch = BinarySpace(min(SKETCH, self._dimensions[LETTERS]))
         self.purposes = PurposeSpace(len(SPACES))
         self._ids: list[UUID] = []
         self._rows: dict[UUID, int] = {}
         self.facets = Facets()
+        self._presence = Presence()
+        self._clusters = Clusters()
 
     @classmethod
     def of(cls, declared: SpacesDeclared) -> "Atlas":
@@ -87,18 +93,15 @@ class Atlas:
                     raise ValueError("the log declares other dimensions than those of the atlas")
             case MemoryStored() as stored:
                 self._append(envelope.id, stored)
-            case MemoryForgotten(memory=memory):
-                self._hide(self._rows[memory])
-            case MemoryRestored(memory=memory):
-                self._show(self._rows[memory])
-            case MemoryErased(memory=memory):
-                self._clear(self._rows[memory])
             case PurposesRealigned() as realigned:
                 self._realign(realigned)
             case event if is_shredded_memory(event):
                 self._append(envelope.id, None)
             case _:
                 pass
+        for change in self._presence.apply(envelope):
+            self._follow(change)
+        self._lean(self._clusters.apply(envelope))
 
     def __contains__(self, memory: UUID) -> bool:
         return memory in self._rows
@@ -110,6 +113,10 @@ class Atlas:
     def ids(self, rows: Iterable[int]) -> list[UUID]:
         """Return the memories of these rows."""
         return [self._ids[row] for row in rows]
+
+    def survivor(self, memory: UUID) -> UUID:
+        """Return the memory that answers for this one: itself, unless it was absorbed."""
+        return self._presence.root(memory)
 
     def embedding(self, key: str, row: int) -> Embedding:
         """Return what a row that isn't empty holds in one space."""
@@ -213,7 +220,8 @@ class Atlas:
         """Return the SHA-256 of all spaces, facets and ids."""
         spaces = [space.digest() for space in self._spaces.values()]
         ids = b"".join(memory.bytes for memory in self._ids)
-        return digest_of(*spaces, self._prefix.digest(), self.purposes.digest(), self.facets.digest(), ids)
+        folds = (self.purposes, self.facets, self._presence, self._clusters)
+        return digest_of(*spaces, self._prefix.digest(), *(fold.digest() for fold in folds), ids)
 
     def _sparse(self, key: str) -> SparseSpace:
         space = self._spaces[key]
@@ -246,30 +254,40 @@ class Atlas:
             if self.facets.state(row) is not State.ERASED:
                 self.purposes.realign(row, purpose, realigned.goal)
 
-    def _hide(self, row: int) -> None:
-        if self.facets.state(row) is State.LIVE:
-            self.facets.hide(row)
-            for space in self._spaces.values():
-                if isinstance(space, SparseSpace | TokenStore):
-                    space.hide(row)
-
-    def _show(self, row: int) -> None:
-        if self.facets.state(row) is State.FORGOTTEN:
-            self.facets.show(row)
-            for space in self._spaces.values():
-                if isinstance(space, SparseSpace | TokenStore):
-                    space.show(row)
-
-    def _clear(self, row: int) -> None:
+    def _follow(self, change: Change) -> None:
+        """Let a row that isn't empty follow its memory; statistics count live rows alone."""
+        row = self._rows[change.memory]
         if self.facets.state(row) is State.ERASED:
             return
-        self._hide(row)
-        self.facets.clear(row)
-        self._prefix.clear(row)
-        self._sketch.clear(row)
-        self.purposes.clear(row)
         for space in self._spaces.values():
-            space.clear(row)
+            if isinstance(space, SparseSpace | TokenStore):
+                if change.before is State.LIVE:
+                    space.hide(row)
+                elif change.after is State.LIVE:
+                    space.show(row)
+        if change.after is State.ERASED:
+            for held in (self.facets, self._prefix, self._sketch, self.purposes, *self._spaces.values()):
+                held.clear(row)
+        elif change.after is State.LIVE:
+            self.facets.show(row)
+        else:
+            survivor = self._presence.survivor(change.memory)
+            self.facets.hide(row, change.after, None if survivor is None else self._rows[survivor])
+
+    def _lean(self, memories: tuple[UUID, ...]) -> None:
+        """Let memories lean towards the most central other one of their clusters, where both spaces have one size."""
+        if not memories or self._dimensions[CONTEXT] != self._dimensions[WINDOWED]:
+            return
+        held = ~self.facets.erased
+        rows = {memory: row for memory in memories if held[row := self._rows[memory]]}
+        self._context.straighten(np.array([*rows.values()], np.int64))
+        spokes = [(row, *spoke) for memory, row in rows.items() if (spoke := self._clusters.spoke(memory)) is not None]
+        leaning = [(row, self._rows[middle], share) for row, middle, share in spokes if held[self._rows[middle]]]
+        if leaning:
+            lean, middles, shares = zip(*leaning, strict=True)
+            distinct, which = np.unique(middles, return_inverse=True)
+            vectors = np.stack([self._semantic.at(middle).array for middle in distinct.tolist()]).astype(np.float32)
+            self._context.lean(np.array(lean), vectors[which], np.array(shares, np.float32))
 
 
 def _empty(space: Space, dimension: int, graph_from: int) -> _AnySpace:

@@ -46,6 +46,14 @@ class DenseSpace:
         """Add unit vectors, shape (any, dimension)."""
         self._matrix.extend(vectors)
 
+    def replace(self, rows: Rows, vectors: npt.NDArray[np.floating]) -> None:
+        """Put other unit vectors, shape (rows, dimension), in rows that aren't empty."""
+        self._matrix.array[rows] = vectors
+        if self._graph is not None:
+            for row in rows[rows < self._graphed].tolist():
+                self._graph.remove(row)
+                self._graph.add(row, self._matrix.array[row], threads=1)
+
     def at(self, row: int) -> Dense:
         """Return the vector of a row that isn't empty."""
         return Dense.of(self._matrix.array[row])

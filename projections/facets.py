@@ -14,8 +14,9 @@ from projections.projection import State, digest_of
 from projections.turns import Turns
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_LIVE, _FORGOTTEN, _ERASED = range(3)
-_STATES: Final = (State.LIVE, State.FORGOTTEN, State.ERASED)
+_STATES: Final = tuple(State)
+_CODES: Final = {state: code for code, state in enumerate(_STATES)}
+_LIVE, _ERASED = _CODES[State.LIVE], _CODES[State.ERASED]
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -71,6 +72,8 @@ class Facets:
         self._created = Growing(np.int64)
         self._tagged: dict[str, Growing[np.int32]] = {}
         self._states = Growing(np.int8)
+        self._survivors = Growing(np.int64)
+        """Of each row, the one that absorbed it, or itself."""
         self._turns = Turns()
 
     def __len__(self) -> int:
@@ -94,6 +97,7 @@ class Facets:
             column.append(values.get(name))
         self._created.append(0 if memory is None else _microseconds(memory.created_at))
         self._turns.append(values.get("namespace"), values.get("session"), 0 if memory is None else memory.position)
+        self._survivors.append(len(self))
         self._states.append(_ERASED if memory is None else _LIVE)
 
     @property
@@ -105,13 +109,15 @@ class Facets:
         """Return whether this row can be found."""
         return _STATES[int(self._states.array[row])]
 
-    def hide(self, row: int) -> None:
-        """Make a live row forgotten."""
-        self._states.array[row] = _FORGOTTEN
+    def hide(self, row: int, state: State = State.FORGOTTEN, survivor: int | None = None) -> None:
+        """Put a row in a state in which it can't be found; the row of a survivor, if there is one, gets its tags."""
+        self._states.array[row] = _CODES[state]
+        self._survivors.array[row] = row if survivor is None else survivor
 
     def show(self, row: int) -> None:
-        """Make a forgotten row live."""
+        """Make a hidden row live, with no tags but its own and those of what it absorbed."""
         self._states.array[row] = _LIVE
+        self._survivors.array[row] = row
 
     def clear(self, row: int) -> None:
         """Make a row erased, and drop what it held."""
@@ -124,6 +130,7 @@ class Facets:
                 del self._tagged[tag]
         self._created.array[row] = 0
         self._turns.clear(row)
+        self._survivors.array[row] = row
         self._states.array[row] = _ERASED
 
     def within(self, namespace: str) -> Rows:
@@ -136,8 +143,11 @@ class Facets:
         return self._states.array == _LIVE
 
     def eligible(self, wanted: Filter) -> Mask:
-        """Return which live rows pass the filter, shape (rows,)."""
-        mask = self.live
+        """Return which live rows pass the filter, shape (rows,).
+
+        A survivor passes if anything that it absorbed does, and has the tags of all that.
+        """
+        mask = np.ones(len(self), np.bool_)
         values = {
             "namespace": wanted.namespace,
             "session": wanted.session,
@@ -152,12 +162,13 @@ class Facets:
             mask &= self._created.array >= _microseconds(wanted.since)
         if wanted.until is not None:
             mask &= self._created.array < _microseconds(wanted.until)
+        mask[self._roots(np.flatnonzero(mask & (self._states.array == _CODES[State.MERGED])))] = True
         for tag in wanted.tags:
             holders = np.zeros(len(self), np.bool_)
             if tag in self._tagged:
-                holders[self._tagged[tag].array] = True
+                holders[self._roots(self._tagged[tag].array)] = True
             mask &= holders
-        return mask
+        return mask & self.live
 
     def created_at(self, row: int) -> datetime:
         """Return when what a row tells happened or was said; the epoch for an erased one."""
@@ -184,7 +195,13 @@ class Facets:
         columns = [column.values() for column in self._columns.values()]
         tagged = sorted((tag, rows.array.tolist()) for tag, rows in self._tagged.items())
         named = msgspec.msgpack.encode((columns, tagged))
-        return digest_of(named, self._created.array, self._states.array, self._turns.digest())
+        return digest_of(named, self._created.array, self._states.array, self._survivors.array, self._turns.digest())
+
+    def _roots(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
+        """Return the row that answers for each of these."""
+        while not np.array_equal(above := self._survivors.array[rows], rows):
+            rows = above
+        return rows
 
 
 def _microseconds(time: datetime) -> int:

@@ -11,14 +11,15 @@ import msgspec
 
 from events.log import Envelope
 from events.vocabulary import (
+    ConsolidationUndone,
     DriftDetected,
+    GoalAdjusted,
     GoalDiscovered,
     MemoryErased,
-    MemoryForgotten,
-    MemoryRestored,
     NorthStarChosen,
 )
-from projections.projection import digest_of
+from projections.presence import Presence
+from projections.projection import State, digest_of
 
 EXEMPLARS: Final = 8
 """So many of a goal's most central members stand for it."""
@@ -39,8 +40,17 @@ class _Known(msgspec.Struct, frozen=True):
     """The request in which it was found, the same for all goals found at once."""
 
 
+class _Choice(msgspec.Struct, frozen=True):
+    goal: UUID
+    run: UUID | None = None
+    """Of the consolidator, if it chose."""
+
+
 class Goals:
     """All goals by id, and what became of them.
+
+    The goals and choices of a run that was undone as a whole were never there. A choice of a goal that isn't there any
+    more gives way to the choice before it, however the goal went.
 
     A goal lives as long as one of its members isn't erased, and lists no member that is; one whose event can't be
     read any more (`Shredded`) was never there. So a later reader of the log knows the same goals, provided that none
@@ -50,27 +60,27 @@ class Goals:
     def __init__(self) -> None:
         self._goals: dict[UUID, _Known] = {}
         self._serving: dict[UUID, list[UUID]] = {}
-        self._chosen: dict[str, UUID] = {}
+        self._choices: dict[str, list[_Choice]] = {}
         self._findings: dict[str, deque[Finding]] = {}
-        self._forgotten: set[UUID] = set()
-        self._erased: set[UUID] = set()
+        self._presence = Presence()
 
     def apply(self, envelope: Envelope) -> None:
         """Take in the next event of the log."""
+        self._presence.apply(envelope)
         match envelope.event:
             case GoalDiscovered() as goal:
                 self._discover(goal, envelope.correlation_id)
             case NorthStarChosen(namespace=namespace, goal=chosen):
-                self._chosen[namespace] = chosen
+                self._choices.setdefault(namespace, []).append(_Choice(chosen))
+            case GoalAdjusted(namespace=namespace, goal=chosen, run=run):
+                self._choices.setdefault(namespace, []).append(_Choice(chosen, run))
+            case ConsolidationUndone(run=run, memories=()):
+                self._undo(run)
             case DriftDetected() as drift:
                 findings = self._findings.setdefault(drift.namespace, deque(maxlen=DRIFTS))
                 findings.append(Finding(envelope.at, drift))
-            case MemoryForgotten(memory=memory):
-                self._forgotten.add(memory)
-            case MemoryRestored(memory=memory):
-                self._forgotten.discard(memory)
             case MemoryErased(memory=memory):
-                self._erase(memory)
+                self._leave(memory)
             case _:
                 pass
 
@@ -87,12 +97,16 @@ class Goals:
         return latest if star is None or star in latest else (star, *latest)
 
     def star(self, namespace: str) -> GoalDiscovered | None:
-        """Return the North Star; None before one is chosen, and while all its members are forgotten or erased."""
-        chosen = self._chosen.get(namespace)
+        """Return the North Star; None before one is chosen, and while none of its members can be found."""
+        choices = reversed(self._choices.get(namespace, ()))
+        chosen = next((choice.goal for choice in choices if choice.goal in self._goals), None)
         return self.get(chosen) if chosen is not None and self.exemplars(chosen, 1) else None
 
     def exemplars(self, goal: UUID, count: int = EXEMPLARS) -> tuple[UUID, ...]:
-        """Return the most central members that are neither forgotten nor erased; none of an unknown goal."""
+        """Return the most central members that can be found, what was absorbed by what answers for it.
+
+        None of an unknown goal.
+        """
         return tuple(islice(self._present(goal), count))
 
     def drifts(self, namespace: str) -> tuple[Finding, ...]:
@@ -100,32 +114,41 @@ class Goals:
         return tuple(self._findings.get(namespace, ()))
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of goals, choices and findings, and of which memories were forgotten or erased."""
+        """Return the SHA-256 of goals, choices and findings, and of which memories can't be found."""
         state = (
             list(self._goals.values()),
-            sorted(self._chosen.items()),
+            [(namespace, choices) for namespace, choices in sorted(self._choices.items()) if choices],
             [(namespace, list(findings)) for namespace, findings in sorted(self._findings.items())],
-            sorted(self._forgotten),
-            sorted(self._erased),
         )
-        return digest_of(msgspec.msgpack.encode(state))
+        return digest_of(msgspec.msgpack.encode(state), self._presence.digest())
 
     def _present(self, goal: UUID) -> Iterator[UUID]:
         known = self._goals.get(goal)
-        if known is not None:
-            yield from (member for member in known.goal.members if member not in self._forgotten)
+        members = () if known is None else known.goal.members
+        represented: set[UUID] = set()
+        for member in members:
+            root = self._presence.root(member)
+            if root != member and (root in represented or root in members):
+                continue
+            represented.add(root)
+            if self._presence.state(root) is State.LIVE:
+                yield root
 
     def _discover(self, goal: GoalDiscovered, discovery: UUID) -> None:
         self._goals[goal.goal] = _Known(goal, discovery)
         for member in goal.members:
             self._serving.setdefault(member, []).append(goal.goal)
-        for member in self._erased.intersection(goal.members):
-            self._leave(member)
+        for member in goal.members:
+            if self._presence.state(member) is State.ERASED:
+                self._leave(member)
 
-    def _erase(self, memory: UUID) -> None:
-        self._erased.add(memory)
-        self._forgotten.discard(memory)
-        self._leave(memory)
+    def _undo(self, run: UUID) -> None:
+        undone = {known.goal.goal for known in self._goals.values() if known.goal.run == run}
+        for goal in undone:
+            for member in self._goals.pop(goal).goal.members:
+                self._serving[member].remove(goal)
+        for namespace, choices in self._choices.items():
+            self._choices[namespace] = [choice for choice in choices if choice.run != run]
 
     def _leave(self, memory: UUID) -> None:
         """Take a memory out of the goals that it serves, and those away that it was the last of."""

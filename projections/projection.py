@@ -20,6 +20,10 @@ class State(StrEnum):
     LIVE = "live"
     FORGOTTEN = "forgotten"
     """Found no more, but restorable."""
+    PRUNED = "pruned"
+    """Taken out of every search by a run of the consolidator, but restorable."""
+    MERGED = "merged"
+    """Absorbed by a memory that answers for it, until the run that merged them is undone."""
     ERASED = "erased"
     """Gone for good."""
 

@@ -1,7 +1,7 @@
 """What the global workspace holds: the focus, what is ignited, and what faded and waits for REM (seeds 001 and 004)."""
 
 from collections import Counter
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -12,15 +12,14 @@ from events.log import Envelope
 from events.vocabulary import (
     CouplingAdjusted,
     FocusMoved,
-    MemoryErased,
+    MemoriesReplayed,
     MemoryFaded,
-    MemoryForgotten,
     MemoryIgnited,
-    MemoryRestored,
     WorkspaceConflicted,
     WorkspaceEmptied,
 )
-from projections.projection import digest_of
+from projections.presence import Presence
+from projections.projection import State, digest_of
 
 DEFAULT_COUPLING: Final = 3.0
 """K until somebody adjusts it: where full agreement reaches r = .94 and half of it .55 (design 6)."""
@@ -69,11 +68,12 @@ class WorkspaceState:
         """Those of the last conflict that are still in, the most synchronous first; none when fewer than two are."""
         self.emptied_at: datetime | None = None
         """Since when nothing is in, once something was."""
-        self._forgotten: set[UUID] = set()
-        self._erased: set[UUID] = set()
+        self._presence = Presence()
 
     def apply(self, envelope: Envelope) -> None:
         """Take in the next event of the log."""
+        changes = self._presence.apply(envelope)
+        self._let_go([change.memory for change in changes if change.after is not State.LIVE], envelope.at)
         match envelope.event:
             case CouplingAdjusted(coupling=coupling):
                 self.coupling = coupling
@@ -87,19 +87,14 @@ class WorkspaceState:
                 self.conflict = self._still_in(memories)
             case WorkspaceEmptied():
                 self.emptied_at = envelope.at
-            case MemoryForgotten(memory=memory):
-                self._forgotten.add(memory)
-                self._leave(memory, envelope.at)
-                self._unsee({memory})
-            case MemoryRestored(memory=memory):
-                self._forgotten.discard(memory)
-            case MemoryErased(memory=memory):
-                self._erase(memory, envelope.at)
+            case MemoriesReplayed(memories=memories):
+                for memory in memories:
+                    self.faded.pop(memory, None)
             case _:
                 pass
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of the whole state and of which memories were forgotten or erased."""
+        """Return the SHA-256 of the whole state and of which memories can't be found."""
         whole = (
             self.coupling,
             (self.focus, self.focused_at),
@@ -107,10 +102,8 @@ class WorkspaceState:
             list(self.faded.values()),
             sorted(self.ignitions.items()),
             (self.conflict, self.emptied_at),
-            sorted(self._forgotten),
-            sorted(self._erased),
         )
-        return digest_of(msgspec.msgpack.encode(whole))
+        return digest_of(msgspec.msgpack.encode(whole), self._presence.digest())
 
     def _turn(self, focus: FocusMoved, at: datetime) -> None:
         self.focus, self.focused_at = focus, at
@@ -121,7 +114,7 @@ class WorkspaceState:
 
     def _ignite(self, ignition: MemoryIgnited, at: datetime) -> None:
         memory = ignition.memory
-        if memory in self._erased or memory in self._forgotten:  # deleted between the decision and its event
+        if self._presence.state(memory) is not State.LIVE:  # it went between the decision and its event
             return
         held = self.ignited.get(memory)
         if held is None:
@@ -132,40 +125,40 @@ class WorkspaceState:
         self.emptied_at = None
 
     def _fade(self, fading: Fading) -> None:
-        if fading.memory not in self.ignited:  # it was forgotten or erased meanwhile: nothing is left to replay
+        if fading.memory not in self.ignited:  # it can't be found any more: nothing is left to replay
             return
-        self._remove(fading.memory)
+        del self.ignited[fading.memory]
+        self.conflict = self._still_in(self.conflict)
         self.faded[fading.memory] = fading
         if len(self.faded) > QUEUE:
             del self.faded[next(iter(self.faded))]
 
-    def _remove(self, memory: UUID) -> None:
-        self.ignited.pop(memory, None)
-        self.faded.pop(memory, None)
-        self.conflict = self._still_in(self.conflict)
-
-    def _leave(self, memory: UUID, at: datetime) -> None:
-        """Let a deleted memory go; if it was the last one in, no `WorkspaceEmptied` says so."""
-        if [*self.ignited] == [memory]:
+    def _let_go(self, memories: Collection[UUID], at: datetime) -> None:
+        """Let memories go that can't be found any more; if they were the last in, no `WorkspaceEmptied` says so."""
+        if not memories:
+            return
+        if self.ignited and self.ignited.keys() <= {*memories}:
             self.emptied_at = at
-        self._remove(memory)
-
-    def _erase(self, memory: UUID, at: datetime) -> None:
-        self._erased.add(memory)
-        self._leave(memory, at)
-        self.ignitions.pop(memory, None)
+        for memory in memories:
+            self.ignited.pop(memory, None)
+            self.faded.pop(memory, None)
+            if self._presence.state(memory) is State.ERASED:
+                self.ignitions.pop(memory, None)
+        self.conflict = self._still_in(self.conflict)
         self._keep_focus_clean()
+        self._unsee({*memories})
 
     def _keep_focus_clean(self) -> None:
         """Take erased memories out of the focus; one on an erased memory goes whole, as all its scores tell of that."""
         if self.focus is None:
             return
-        if self.focus.subject in self._erased:
+        if self.focus.subject is not None and self._presence.state(self.focus.subject) is State.ERASED:
             self.focus = self.focused_at = None
         else:
-            self._unsee(self._erased)
+            states = {one.memory: self._presence.state(one.memory) for one in self.focus.candidates}
+            self._unsee({memory for memory, state in states.items() if state is State.ERASED})
 
-    def _unsee(self, memories: AbstractSet[UUID]) -> None:
+    def _unsee(self, memories: Collection[UUID]) -> None:
         """Take memories out of what the focus found, so that no change of coupling lets them in."""
         if self.focus is not None:
             left = tuple(one for one in self.focus.candidates if one.memory not in memories)

@@ -1,5 +1,6 @@
 """The main job, end to end: a client stores a conversation, the server restarts, and questions find it again."""
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -56,6 +57,12 @@ QUESTIONS = (
     "Who is on call while Ana is on holiday?",
     "When does Ben like to meet in the morning?",
 )
+
+LEFTOVERS = (
+    ("2026-03-21T09:00:00", "Ben: Payments were down from 21:10 to 21:52:\n    the connection pool ran dry.", 0.5),
+    ("2025-01-07T11:30:00", "Ana: The coffee machine on the third floor is being descaled.", 0.1),
+)
+"""A turn that an importer brought a second time, and one that nobody needs any more."""
 
 OUT = Console(highlight=False, soft_wrap=True)
 
@@ -132,6 +139,25 @@ async def recall(data: Path, ids: list[str]) -> str:
     return best
 
 
+async def litter(data: Path) -> None:
+    """Store what sleep is there for."""
+    async with connected(data) as client:
+        for said_at, text, importance in LEFTOVERS:
+            await call(
+                client, "store_memory", content=text, namespace="shop", created_at=said_at, importance=importance
+            )
+
+
+def sleep(data: Path) -> None:
+    """Tidy up by the command line: first say what would happen, then do it, then take it back."""
+    command = [COMMAND, "consolidate", "light", "--data", str(data)]
+    subprocess.run([*command, "--dry-run"], check=True)
+    done = subprocess.run([*command, "--json"], check=True, capture_output=True, text=True)
+    run = json.loads(done.stdout)
+    OUT.print(f"Done: {run['merged_count']} merged, {run['pruned_count']} pruned. And taken back:")
+    subprocess.run([COMMAND, "undo", run["run_id"], "--data", str(data)], check=True)
+
+
 def main() -> None:
     """Run the demo in a folder that goes away with it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -144,6 +170,10 @@ def main() -> None:
         OUT.print("\n[bold]What the log knows of the first answer[/]")
         sys.stdout.flush()
         subprocess.run([COMMAND, "history", best, "--data", str(data)], check=True)
+        anyio.run(litter, data)
+        OUT.print("\n[bold]Two leftovers are stored, and a light sleep is tried[/]")
+        sys.stdout.flush()
+        sleep(data)
 
 
 if __name__ == "__main__":

@@ -526,98 +526,85 @@ SEED_003 = (
     Requirement(
         "INTEG-013/arch-06/boundary",
         "The five tools of the boundary are listed, and nothing is reachable but by tools and methods.",
-        gap=5,
     ),
     Requirement(
-        "INTEG-013/mode", "mode is light, deep or rem, light unless given; anything else is refused with -32602.", gap=5
+        "INTEG-013/mode", "mode is light, deep or rem, light unless given; anything else is refused with -32602."
     ),
     Requirement(
         "INTEG-013/salience-threshold",
         "salience_threshold is .3 unless given; outside [0, 1] it is refused with -32602.",
-        gap=5,
     ),
     Requirement(
         "INTEG-013/max-memories",
         "max_memories caps how many memories are looked at; 0, the default, sets no limit.",
-        gap=5,
     ),
-    Requirement("INTEG-013/dry-run-default", "dry_run is false unless given.", gap=5),
+    Requirement("INTEG-013/dry-run-default", "dry_run is false unless given."),
     Requirement(
         "INTEG-013/answer",
         "The answer tells mode, the counts, new patterns, final count, duration and whether it was a dry run.",
-        gap=5,
     ),
     Requirement(
         "INTEG-013/pattern-fields",
         "A pattern has an id, a description, the number of its memories and a confidence.",
-        gap=5,
     ),
-    Requirement("INTEG-013/empty-store", "On an empty store every mode succeeds, with all counts 0.", gap=5),
+    Requirement("INTEG-013/empty-store", "On an empty store every mode succeeds, with all counts 0."),
     # Light.
     Requirement(
         "INTEG-013/light/duplicates",
         "Light merges memories whose similarity is above .95, and none at or below.",
-        gap=5,
     ),
-    Requirement("INTEG-013/light/prunes", "Light prunes memories whose salience is below the threshold.", gap=5),
-    Requirement("INTEG-013/light/no-clusters", "Light reports no clusters and no patterns.", gap=5),
-    Requirement("INTEG-013/light/duration", "Light is done within 5 s at 10,000 memories.", gap=5),
+    Requirement("INTEG-013/light/prunes", "Light prunes memories whose salience is below the threshold."),
+    Requirement("INTEG-013/light/no-clusters", "Light reports no clusters and no patterns."),
+    Requirement("INTEG-013/light/duration", "Light is done within 5 s at 10,000 memories."),
     # Deep.
-    Requirement("INTEG-013/deep/duplicates", "Deep merges memories whose similarity is above .9.", gap=5),
+    Requirement("INTEG-013/deep/duplicates", "Deep merges memories whose similarity is above .9."),
     Requirement(
         "INTEG-013/deep/salience",
         "Deep scores the salience of every memory that outlived the merge, and prunes by it.",
-        gap=5,
     ),
-    Requirement("INTEG-013/deep/clusters", "Deep groups what is left into clusters and reports their number.", gap=5),
-    Requirement("INTEG-013/deep/links", "Deep links the members of a cluster; a dry run does not.", gap=5),
-    Requirement("INTEG-013/deep/duration", "Deep is done within 30 s at 10,000 memories.", gap=5),
+    Requirement("INTEG-013/deep/clusters", "Deep groups what is left into clusters and reports their number."),
+    Requirement("INTEG-013/deep/links", "Deep links the members of a cluster; a dry run does not."),
+    Requirement("INTEG-013/deep/duration", "Deep is done within 30 s at 10,000 memories."),
     # REM.
-    Requirement("INTEG-013/rem/all-of-deep", "REM does all that deep does, and reports the same counts.", gap=5),
-    Requirement("INTEG-013/rem/patterns", "REM finds patterns by discovering goals, ten at the most.", gap=5),
-    Requirement("INTEG-013/rem/drift", "REM measures drift over the last hundred memories.", gap=5),
-    Requirement("INTEG-013/rem/goals", "REM adjusts the goals when drift is significant; a dry run does not.", gap=5),
-    Requirement("INTEG-013/rem/duration", "REM is done within 60 s at 10,000 memories.", gap=5),
+    Requirement("INTEG-013/rem/all-of-deep", "REM does all that deep does, and reports the same counts."),
+    Requirement("INTEG-013/rem/patterns", "REM finds patterns by discovering goals, ten at the most."),
+    Requirement("INTEG-013/rem/drift", "REM measures drift over the last hundred memories."),
+    Requirement("INTEG-013/rem/goals", "REM adjusts the goals when drift is significant; a dry run does not."),
+    Requirement("INTEG-013/rem/duration", "REM is done within 60 s at 10,000 memories."),
     # What can be relied on.
-    Requirement("INTEG-013/dry-run-changes-nothing", "A dry run leaves every memory, link and goal as it was.", gap=5),
-    Requirement("INTEG-013/dry-run-counts", "A dry run reports the counts that the real run then has.", gap=5),
-    Requirement("INTEG-013/pruned-are-gone", "A pruned memory is found by no search.", gap=5),
+    Requirement("INTEG-013/dry-run-changes-nothing", "A dry run leaves every memory, link and goal as it was."),
+    Requirement("INTEG-013/dry-run-counts", "A dry run reports the counts that the real run then has."),
+    Requirement("INTEG-013/pruned-are-gone", "A pruned memory is found by no search."),
     Requirement(
         "INTEG-013/merged-into-one",
         "Of a set of duplicates one memory survives, with the tags, links and accesses of all.",
-        gap=5,
     ),
-    Requirement("INTEG-013/merged-chains", "Duplicates of duplicates fall into one set with one survivor.", gap=5),
+    Requirement("INTEG-013/merged-chains", "Duplicates of duplicates fall into one set with one survivor."),
     Requirement(
         "INTEG-013/time-left-out",
         "When a thing was said does not keep its duplicates apart: the temporal spaces have no vote.",
-        gap=5,
     ),
-    Requirement("INTEG-013/undo", "A run can be undone, after which searches answer as they did before.", gap=5),
-    Requirement("INTEG-013/time-limit", "A run that reaches its time limit stops with nothing half done.", gap=5),
+    Requirement("INTEG-013/undo", "A run can be undone, after which searches answer as they did before."),
+    Requirement("INTEG-013/time-limit", "A run that reaches its time limit stops with nothing half done."),
     Requirement(
         "INTEG-013/rate-limit",
         "A second call within a minute in one session is refused with -32001 and retry_after_ms.",
-        gap=5,
     ),
-    Requirement("INTEG-013/rate-limit-per-session", "A call in another session is not refused for it.", gap=5),
+    Requirement("INTEG-013/rate-limit-per-session", "A call in another session is not refused for it."),
     # Skills.
     Requirement(
         "INTEG-013/skills/four",
         "There are skills for memory-inject, semantic-search, goal-discovery and consolidate.",
-        gap=5,
     ),
     Requirement(
         "INTEG-013/skills/consolidate-front",
         "The consolidate skill names its model sonnet and only the tool consolidate_memories.",
-        gap=5,
     ),
     Requirement(
         "INTEG-013/skills/consolidate-process",
         "It says when to use which mode, to run dry first and to mind the rate limit.",
-        gap=5,
     ),
-    Requirement("INTEG-013/skills/session-end", "A SessionEnd hook consolidates within its time limit.", gap=5),
+    Requirement("INTEG-013/skills/session-end", "A SessionEnd hook consolidates within its time limit."),
 )
 
 # Seed 004: inject_context.

@@ -3,7 +3,7 @@
 Each command imports what it needs when it runs, so that `--help` and `serve` start at once.
 """
 
-from actors.cli import memories, mind, stores
+from actors.cli import hooks, memories, mind, sleep, stores
 from actors.cli.program import app
 
-__all__ = ["app", "memories", "mind", "stores"]
+__all__ = ["app", "hooks", "memories", "mind", "sleep", "stores"]

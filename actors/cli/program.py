@@ -87,8 +87,12 @@ def perform(
     as_json: bool,
     embedder: ModelProfile = ModelProfile.EMBEDDED,
     models: Path | None = None,
-) -> None:
-    """Open the store, do one thing with a progress bar on standard error, and print the answer by a view or as JSON."""
+) -> Any:
+    """Open the store, do one thing with a progress bar on standard error, print the answer by a view or as JSON.
+
+    Returns:
+        That answer.
+    """
     import anyio
 
     from actors.cli.views import progress_bar
@@ -105,6 +109,7 @@ def perform(
         print_json(answer)
     else:
         view(answer)
+    return answer
 
 
 def print_json(answer: Any) -> None:

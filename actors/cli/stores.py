@@ -12,6 +12,9 @@ import typer
 from actors.cli.program import Data, Embedder, Json, Models, app, data_folder, perform, print_json, told_plainly
 from actors.settings import ModelProfile
 
+PATIENCE = 10.0
+"""Seconds that a server waits for the store: a hook of the session before may still be at work on it."""
+
 
 @app.command()
 def serve(
@@ -34,6 +37,10 @@ def serve(
             help="Let what is in the workspace count a little more in the next searches.",
         ),
     ] = True,
+    sleep: Annotated[
+        bool,
+        typer.Option(envvar="CONTEXT_GRAPH_SLEEP", help="Let the store sleep by itself, as `schedule` shows."),
+    ] = True,
     standalone: Annotated[
         bool, typer.Option("--standalone", help="Keep store and server in one process (so far the only way).")
     ] = False,
@@ -51,7 +58,9 @@ def serve(
         per_minute = limits_of(limit or ())
 
         async def run() -> None:
-            with opened(data_folder(data), embedder, models, priming=priming) as hub:
+            with opened(
+                data_folder(data), embedder, models, priming=priming, scheduled=sleep, patience=PATIENCE
+            ) as hub:
                 await serve_client(hub, per_minute)
 
         anyio.run(run)

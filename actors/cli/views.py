@@ -51,7 +51,7 @@ def found(answer: dict[str, Any]) -> None:
             for key, score in hit["embedderScores"].items()
         )
         OUT.print(f"   {scores}", style="dim")
-        OUT.print(f"   {_day(hit['createdAt'])}  {hit['namespace']}  {hit['fingerprintId']}", style="dim")
+        OUT.print(f"   {day(hit['createdAt'])}  {hit['namespace']}  {hit['fingerprintId']}", style="dim")
     OUT.print(f"{answer['count']} found in {answer['queryLatencyMs']:.0f} ms as {answer['profile']}", style="dim")
 
 
@@ -95,10 +95,11 @@ def back(answer: dict[str, Any]) -> None:
 def life(events: list[dict[str, Any]]) -> None:
     """Print what happened to a memory, one event a line."""
     for event in events:
-        OUT.print(f"{event['seq']:>6}  {_day(event['at'])}  {event['actor']}: {event['what']}")
+        OUT.print(f"{event['seq']:>6}  {day(event['at'])}  {event['actor']}: {event['what']}")
 
 
-def _day(moment: str) -> str:
+def day(moment: str) -> str:
+    """Return a time to the minute."""
     return datetime.fromisoformat(moment).strftime("%Y-%m-%d %H:%M")
 
 

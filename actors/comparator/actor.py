@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, assert_never
 from uuid import UUID
 
@@ -11,13 +12,18 @@ from actors.base import Actor
 from actors.comparator import neighbours, pipeline, ranking, similarity, strategies, walking
 from actors.comparator.alignment import Star, Wide
 from actors.comparator.calibration import Calibration
+from actors.comparator.duplicates import Duplicates
 from actors.faults import NotFoundFault, StorageFault
 from actors.messages.base import Appended
 from actors.messages.comparator import (
+    Alike,
     ComparatorMessage,
     Compare,
     Comparison,
+    CountLinks,
     Edges,
+    EndSearch,
+    FindDuplicates,
     FindNeighbourhood,
     FindNeighbours,
     FindPaths,
@@ -34,14 +40,24 @@ from actors.messages.comparator import (
     ReadIndexes,
     ReadLinks,
     ReadPurposes,
+    ReadVectors,
+    ReadWalks,
     Resonate,
     ScorePairs,
     Search,
 )
-from events.spaces import SPACES
-from events.vocabulary import MemoryErased, MemoryFaded, MemoryForgotten, MemoryIgnited, SpacesDeclared
+from events.vocabulary import (
+    MemoriesMerged,
+    MemoriesPruned,
+    MemoryErased,
+    MemoryFaded,
+    MemoryForgotten,
+    MemoryIgnited,
+    SpacesDeclared,
+)
 from projections.arrays import Rows
 from projections.atlas import Atlas
+from projections.facets import Filter
 from projections.goals import Goals
 from projections.links import Links
 from projections.projection import State
@@ -69,6 +85,8 @@ class Comparator(Actor):
         self._goals = Goals()
         self._stars: dict[str, Star] = {}
         self._ignited: dict[UUID, float] = {}
+        self._seeking: tuple[UUID, Duplicates] | None = None
+        """What duplicates are sought with, slice by slice."""
 
     def on_receive(self, message: ComparatorMessage) -> Any:
         """Route a message."""
@@ -81,11 +99,11 @@ class Comparator(Actor):
             case Compare():
                 with self._latencies.timed("comparison"):
                     return self._compare(message)
-            case FindNeighbours() | Resonate() | ScorePairs():
+            case FindNeighbours() | Resonate() | ScorePairs() | FindDuplicates() | EndSearch() | ReadVectors():
                 return self._nearness(message)
             case ListMemories() | MeasurePurposes() | ReadPurposes() | ReadGoals():
                 return self._purpose(message)
-            case FindPaths() | FindNeighbourhood() | ReadLinks():
+            case FindPaths() | FindNeighbourhood() | ReadLinks() | CountLinks() | ReadWalks():
                 return self._graph(message)
             case ReadIndexes():
                 return {} if self._atlas is None else self._atlas.counts()
@@ -97,7 +115,9 @@ class Comparator(Actor):
             case _:
                 assert_never(message)
 
-    def _nearness(self, message: FindNeighbours | Resonate | ScorePairs) -> Any:
+    def _nearness(
+        self, message: FindNeighbours | Resonate | ScorePairs | FindDuplicates | EndSearch | ReadVectors
+    ) -> Any:
         """Say how near memories are to each other, space by space."""
         match message:
             case FindNeighbours():
@@ -108,7 +128,19 @@ class Comparator(Actor):
                 with self._latencies.timed("resonance"):
                     return neighbours.resonances(self._declared(), self._calibration, message)
             case ScorePairs():
-                return self._score_pairs(message)
+                if not message.references:
+                    raise ValueError("nothing to score")
+                atlas = self._holding(message.references[0])
+                return similarity.pairs(atlas, self._calibration, message.references, message.targets)
+            case FindDuplicates():
+                with self._latencies.timed("duplicates"):
+                    return self._duplicates(message)
+            case EndSearch():
+                self._seeking = None
+                return None
+            case ReadVectors(memories=memories):
+                atlas = self._declared()
+                return similarity.meanings(atlas, [atlas.row_of(memory) for memory in memories])
 
     def _purpose(self, message: ListMemories | MeasurePurposes | ReadPurposes | ReadGoals) -> Any:
         """Say what memories serve."""
@@ -123,7 +155,7 @@ class Comparator(Actor):
             case ReadGoals(namespace=namespace):
                 return self._goal_state(namespace)
 
-    def _graph(self, message: FindPaths | FindNeighbourhood | ReadLinks) -> Any:
+    def _graph(self, message: FindPaths | FindNeighbourhood | ReadLinks | CountLinks | ReadWalks) -> Any:
         """Say what memories are connected with."""
         match message:
             case FindPaths():
@@ -132,6 +164,23 @@ class Comparator(Actor):
                 return walking.around(self._holding(message.memory), self._links, message)
             case ReadLinks(memory=memory):
                 return Edges(outgoing=self._links.outgoing(memory), incoming=self._links.incoming(memory))
+            case CountLinks(memories=memories):
+                return np.array([walking.drawn(self._links, memory) for memory in memories], np.int64)
+            case ReadWalks(replayed=replayed):
+                return walking.walks(self._links, replayed)
+
+    def _duplicates(self, message: FindDuplicates) -> tuple[Alike, ...]:
+        """Compare a slice of memories with those of the slices before it."""
+        atlas = self._declared()
+        if self._seeking is None or self._seeking[0] != message.sought:
+            self._seeking = message.sought, Duplicates(atlas, self._calibration, message.above)
+        eligible = atlas.facets.eligible(Filter(namespace=message.namespace))
+        rows = np.array([atlas.row_of(memory) for memory in message.memories], np.int64)
+        found = self._seeking[1].take(rows[eligible[rows]], eligible)
+        pairs = (atlas.ids(pair[:2]) for pair in found)
+        return tuple(
+            Alike(one=ids[0], other=ids[1], similarity=one.similarity) for ids, one in zip(pairs, found, strict=True)
+        )
 
     def _apply(self, envelope: Envelope) -> None:
         """Fold an event; the first declaration says how large the spaces are."""
@@ -142,6 +191,10 @@ class Comparator(Actor):
                 self._ignited[memory] = order
             case MemoryFaded(memory=memory) | MemoryForgotten(memory=memory) | MemoryErased(memory=memory):
                 self._ignited.pop(memory, None)
+            case MemoriesMerged(absorbed=absorbed):
+                self._cool(absorbed)
+            case MemoriesPruned(pruned=pruned):
+                self._cool(one.memory for one in pruned)
             case _:
                 pass
         if self._atlas is None and isinstance(envelope.event, SpacesDeclared):
@@ -149,6 +202,11 @@ class Comparator(Actor):
             self._calibration = Calibration.of(envelope.event)
         if self._atlas is not None:
             self._atlas.apply(envelope)
+
+    def _cool(self, memories: Iterable[UUID]) -> None:
+        """Prime those no more that a run took out of every search."""
+        for memory in memories:
+            self._ignited.pop(memory, None)
 
     def _declared(self) -> Atlas:
         if self._atlas is None:
@@ -217,7 +275,7 @@ class Comparator(Actor):
     def _row(self, atlas: Atlas, memory: UUID) -> int:
         """Return the row of a live memory."""
         try:
-            row = atlas.row_of(memory)
+            row = atlas.row_of(atlas.survivor(memory))
         except KeyError:
             raise _unknown(memory) from None
         state = atlas.facets.state(row)
@@ -239,18 +297,6 @@ class Comparator(Actor):
         if held is None or held.goal != star.goal or not np.array_equal(held.exemplars, exemplars):
             held = self._stars[namespace] = Star.of(atlas, self._calibration, star.goal, exemplars)
         return held
-
-    def _score_pairs(self, message: ScorePairs) -> Wide:
-        if not message.references:
-            raise ValueError("nothing to score")
-        atlas = self._holding(message.references[0])
-        targets = np.array([atlas.row_of(memory) for memory in message.targets], np.int64)
-        kept = np.flatnonzero(~atlas.facets.erased[targets])
-        scores = np.full((len(message.references), len(targets), len(SPACES)), np.nan, np.float32)
-        for place, row in enumerate(atlas.row_of(memory) for memory in message.references):
-            if not atlas.facets.erased[row]:
-                scores[place, kept] = similarity.one_to_many(atlas, self._calibration, row, targets[kept])
-        return scores
 
     def _listed(self, message: ListMemories) -> tuple[UUID, ...]:
         if self._atlas is None:

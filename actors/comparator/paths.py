@@ -15,7 +15,7 @@ import msgspec
 
 from actors.settings import PathKind
 from events.values import Step
-from projections.links import CAUSES, CLUSTER, LINK_TO, NEXT, RelationKind, kind_of
+from projections.links import CAUSAL_SHORTCUT, CAUSES, CLUSTER, LINK_TO, NEXT, SHORTCUT, RelationKind, kind_of
 
 LONGEST: Final = 80
 """Characters of a memory that a narrative quotes."""
@@ -25,6 +25,8 @@ _WORDS: Final = {
     CLUSTER: ("belongs with", "belongs with"),
     CAUSES: ("caused", "was caused by"),
     NEXT: ("is followed by", "follows"),
+    SHORTCUT: ("leads to", "follows from"),
+    CAUSAL_SHORTCUT: ("led to", "followed from"),
 }
 """How each relation reads from its source to its target, and back."""
 

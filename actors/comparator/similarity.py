@@ -4,16 +4,17 @@ A pair scores the same from either side: causes meet causes, effects effects, to
 memories the wholes are compared.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
 
 from actors.comparator.calibration import Calibration
-from events.fingerprint import Embedding
+from events.fingerprint import Dense, Embedding
 from events.spaces import SPACES
 from projections.arrays import Rows
-from projections.atlas import Atlas
+from projections.atlas import WINDOWED, Atlas
 
 
 def one_to_many(
@@ -34,3 +35,26 @@ def one_to_many(
             raw = atlas.scores(space.key, embedding, many, symmetric=True)
             similarity[:, index] = calibration.apply(space.key, raw)
     return similarity
+
+
+def pairs(
+    atlas: Atlas, calibration: Calibration, references: Sequence[UUID], targets: Sequence[UUID]
+) -> npt.NDArray[np.float32]:
+    """Return the same for each of some memories, shape (references, targets, 13); NaN where either is erased."""
+    rows = np.array([atlas.row_of(memory) for memory in targets], np.int64)
+    kept = np.flatnonzero(~atlas.facets.erased[rows])
+    scores = np.full((len(references), len(rows), len(SPACES)), np.nan, np.float32)
+    for place, row in enumerate(atlas.row_of(memory) for memory in references):
+        if not atlas.facets.erased[row]:
+            scores[place, kept] = one_to_many(atlas, calibration, row, rows[kept])
+    return scores
+
+
+def meanings(atlas: Atlas, rows: Sequence[int]) -> npt.NDArray[np.float32]:
+    """Return the E1 vectors of rows, shape (rows, dimension), of unit length; those of erased ones are NaN."""
+    held = {place: atlas.embedding(WINDOWED, row) for place, row in enumerate(rows) if not atlas.facets.erased[row]}
+    vectors = {place: one.array for place, one in held.items() if isinstance(one, Dense)}
+    found = np.full((len(rows), len(next(iter(vectors.values()), "?"))), np.nan, np.float32)
+    for place, vector in vectors.items():
+        found[place] = vector
+    return found

@@ -1,16 +1,18 @@
 """The graph as it is walked: stored links either way, and the turns of sessions, among memories that can be found."""
 
 from collections.abc import Iterator
+from itertools import combinations
 from uuid import UUID
 
 import numpy as np
 
 from actors.comparator.paths import Edge, Reached, Ways, best_paths, neighbourhood, walkable
-from actors.messages.comparator import FindNeighbourhood, FindPaths
+from actors.messages.comparator import FindNeighbourhood, FindPaths, Walks
+from events.values import Step
 from projections.arrays import Mask
 from projections.atlas import Atlas
 from projections.facets import Filter
-from projections.links import CONFIDENCE, NEXT, TURN_WEIGHT, Link, Links
+from projections.links import CAUSES, CONFIDENCE, LINK_TO, NEXT, TURN_WEIGHT, Link, Links
 
 BUDGET = 20_000
 """Edges that a search for paths looks at: a search that comes meanwhile waits some 40 ms for it at most."""
@@ -32,6 +34,29 @@ def around(atlas: Atlas, links: Links, wanted: FindNeighbourhood) -> tuple[Reach
     return neighbourhood(
         wanted.memory, lambda memory: _edges(atlas, links, eligible, memory), wanted.depth, wanted.limit
     )
+
+
+def drawn(links: Links, memory: UUID) -> int:
+    """Return at how many links a memory stands that somebody drew, or that say cause and effect.
+
+    Those of a group follow from mere likeness.
+    """
+    return sum(link.relation in {LINK_TO, CAUSES} for link in (*links.outgoing(memory), *links.incoming(memory)))
+
+
+def walks(links: Links, replayed: tuple[UUID, ...]) -> Walks:
+    """Return the paths that were walked, and the links on them, between replayed memories, and from end to end."""
+    paths = tuple(links.walked_paths())
+    near = {frozenset(pair) for pair in combinations(replayed, 2)}
+    near |= {frozenset({start, end}) for steps, _ in paths for start in _ends(steps[0]) for end in _ends(steps[-1])}
+    joining = (link for memory in {memory for pair in near for memory in pair} for link in links.outgoing(memory))
+    found = {link.step: link for link in joining if frozenset({link.source, link.target}) in near}
+    found |= {link.step: link for link in links.strengthable()}
+    return Walks(links=tuple(found[step] for step in sorted(found)), paths=paths)
+
+
+def _ends(step: Step) -> tuple[UUID, UUID]:
+    return step.source, step.target
 
 
 def _edges(atlas: Atlas, links: Links, eligible: Mask, memory: UUID) -> Iterator[Edge]:

@@ -1,74 +1,71 @@
-"""The consolidator: finds what the memories serve, and keeps them measured against it.
+"""The consolidator: finds what the memories serve, and tidies them in their sleep.
 
-Its work is long, so it asks for it in slices, between which the comparator answers searches.
+Its work is long. It goes through it in slices, one job after the other; between two slices it answers what is quick,
+notices that a job was given up, and lets the comparator answer searches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from datetime import datetime
+from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any, assert_never
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import msgspec
-import numpy as np
 import pykka
 
-from actors.base import Actor, resolve
-from actors.consolidator import drift
-from actors.consolidator.discovery import sample
-from actors.consolidator.goals import Survey, survey
-from actors.faults import InternalFault, NotFoundFault
-from actors.messages.base import Appended, Withdrawable
-from actors.messages.comparator import (
-    ListMemories,
-    MeasurePurposes,
-    ReadGoals,
-    ReadPurposes,
-    ScorePairs,
-)
+from actors.base import Actor
+from actors.consolidator import undoing
+from actors.consolidator.discovery import MIN_SIZE
+from actors.consolidator.others import Others
+from actors.consolidator.purposes import Purposes
+from actors.consolidator.running import Interrupted, Running
+from actors.consolidator.salience import THRESHOLD
+from actors.consolidator.sleeping import Sleeper
+from actors.consolidator.work import Job, Work
+from actors.faults import InternalFault, NotFoundFault, RateLimitFault
+from actors.messages.base import Appended
 from actors.messages.consolidator import (
+    Consolidate,
     ConsolidatorMessage,
     CorrectDrift,
-    Correction,
     DiscoverGoals,
-    Discovery,
-    DriftReport,
+    DreamState,
     MeasureDrift,
+    Queried,
+    ReadCandidates,
+    ReadDream,
+    ReadRuns,
+    Rest,
+    RunList,
+    Sleep,
+    Slept,
+    Undo,
 )
-from actors.messages.store import Append, Describe
-from events.spaces import SPACES
+from events.values import Mode, Outcome
 from events.vocabulary import (
-    DriftDetected,
-    Event,
+    ConsolidationSkipped,
+    ConsolidationUndone,
+    GoalAdjusted,
     MemoryRestored,
     MemoryStored,
     NorthStarChosen,
-    PurposesRealigned,
+    PatternDiscovered,
 )
-from projections.goals import EXEMPLARS
-from projections.projection import State
+from projections.runs import Runs
 
 if TYPE_CHECKING:
-    from actors.messages.comparator import GoalState
     from actors.metrics import Latencies
-    from events.vocabulary import GoalDiscovered
-    from projections.catalog import Entry
 
-TIMEOUT = 60.0
-"""Seconds that another actor may take for one slice."""
 
-REFERENCES = 2
-"""Memories that are scored against all others in one slice, which a search that comes meanwhile has to wait for."""
+COURTESY = 0.01
+"""Seconds that a job waits after each slice while searches come in: a search would else find every core at work."""
 
-MEASURED = 256
-"""Memories that are measured against a goal in one slice."""
-
-LATEST = 100
-"""Memories by which a correction judges itself (seed 003)."""
-
-GAIN = 0.01
-"""By how much another North Star must serve the latest memories better to be taken (facts 3.4)."""
+BUSY = 0.2
+"""Seconds after a query in which another one is expected."""
 
 
 class CatchUp(msgspec.Struct, frozen=True):
@@ -77,38 +74,83 @@ class CatchUp(msgspec.Struct, frozen=True):
     namespace: str
 
 
+class Advance(msgspec.Struct, frozen=True):
+    """Told by the consolidator to itself: go on with the next slice."""
+
+
 class Consolidator(Actor):
-    """Reads, decides, and appends each decision whole. It owns no projection, and knows the stars that were chosen."""
+    """Owns the `Runs`. Each decision is read, made and appended whole.
 
-    def __init__(self, comparator: pykka.ActorRef[Any], store: pykka.ActorRef[Any], latencies: Latencies) -> None:
+    Args:
+        comparator: Whom it asks what is near what.
+        store: Whom it asks what is known, and to append.
+        workspace: Whom it asks what was attended to.
+        latencies: Where it records how long its work takes.
+        clock: What tells the time, in UTC.
+    """
+
+    def __init__(
+        self,
+        comparator: pykka.ActorRef[Any],
+        store: pykka.ActorRef[Any],
+        workspace: pykka.ActorRef[Any],
+        latencies: Latencies,
+        clock: Callable[[], datetime],
+    ) -> None:
         super().__init__()
-        self._comparator = comparator
-        self._store = store
+        self._others = Others(comparator, store, workspace)
+        self._purposes = Purposes(self._others)
         self._latencies = latencies
+        self._clock = clock
+        self._runs = Runs()
         self._stars: dict[str, UUID] = {}
+        self._jobs: deque[Job] = deque()
+        self._advancing = False
+        self._queried_at = float("-inf")
+        self._resting = False
+        self._running: Running | None = None
+        self._abort_milliseconds: float | None = None
 
-    def on_receive(self, message: ConsolidatorMessage | CatchUp) -> Any:
+    def on_receive(self, message: ConsolidatorMessage | CatchUp | Advance) -> Any:
         """Route a message."""
         match message:
-            case DiscoverGoals():
-                with self._latencies.timed("goal discovery"):
-                    return self._discover(message)
+            case DiscoverGoals() | CorrectDrift() | Consolidate() | ReadCandidates():
+                return self._begin(message)
+            case Advance():
+                return self._advance()
             case MeasureDrift(namespace=namespace, memories=memories):
-                return self._drift(namespace, memories)
-            case CorrectDrift():
-                return self._correct(message)
+                return self._purposes.look(namespace, memories)
+            case Sleep():
+                with suppress(pykka.ActorDeadError):  # the log is closed
+                    self._scheduled(message)
+                return None
+            case Queried(at=at):
+                return self._queried(at)
+            case Rest():
+                return self._rest()
+            case Undo(run=run, memory=memory):
+                return undoing.undo(self._others, self._runs, run, memory)
+            case ReadRuns():
+                return self._listed(message)
+            case ReadDream():
+                return self._dream_state()
             case CatchUp(namespace=namespace):
                 # The log is closed, or the North Star's last member was just deleted: whoever looks next catches up.
                 with suppress(pykka.ActorDeadError, NotFoundFault):
-                    self._catch_up(namespace)
+                    self._purposes.catch_up(namespace)
                 return None
-            case Appended(envelopes=envelopes, replayed=replayed):
-                behind = {namespace for envelope in envelopes for namespace in self._behind(envelope.event)}
-                for namespace in () if replayed else sorted(behind):
-                    self.actor_ref.tell(CatchUp(namespace))
-                return None
+            case Appended():
+                return self._appended(message)
             case _:
                 assert_never(message)
+
+    def _appended(self, message: Appended) -> None:
+        behind: set[str] = set()
+        for envelope in message.envelopes:
+            self._runs.apply(envelope)
+            behind.update(self._behind(envelope.event))
+        for namespace in () if message.replayed else sorted(behind):
+            self.actor_ref.tell(CatchUp(namespace))
 
     def _behind(self, event: object) -> Iterable[str]:
         """Return the namespaces in which something may stand that wasn't measured against the North Star.
@@ -117,9 +159,13 @@ class Consolidator(Actor):
         Star were forgotten.
         """
         match event:
-            case NorthStarChosen(namespace=namespace, goal=goal):
+            case NorthStarChosen(namespace=namespace, goal=goal) | GoalAdjusted(namespace=namespace, goal=goal):
                 self._stars[namespace] = goal
                 return ()
+            case ConsolidationUndone(run=run, memories=()):
+                undone = self._runs.get(run)
+                self._stars |= {one.namespace: one.previous for one in undone.adjusted} if undone else {}
+                return self._stars
             case MemoryStored(namespace=namespace, north_star=star):
                 return (namespace,) if star != self._stars.get(namespace) else ()
             case MemoryRestored():
@@ -127,183 +173,173 @@ class Consolidator(Actor):
             case _:
                 return ()
 
-    def _discover(self, message: DiscoverGoals) -> Discovery:
-        here: tuple[UUID, ...] = self._compare(ListMemories(namespace=message.namespace))
-        looked_at = [here[place] for place in sample(len(here))] if here else []
-        found = self._survey(message, looked_at)
-        self._catch_up(message.namespace)
-        state: GoalState = self._compare(ReadGoals(namespace=message.namespace))
-        star = found.star if state.star is None else None
-        goals = found.beside(state.star).kept(message.min_confidence, message.max_goals, star)
-        chosen = next((goal for goal in goals if goal.goal == star), None)
-        realigned = 0
-        if chosen is not None:
-            realigned = self._choose(chosen, goals, None, message)
-        elif goals:
-            self._append(list(goals))
-        return Discovery(
-            goals=goals,
-            star=chosen or state.star,
-            chosen=chosen is not None,
-            realigned=realigned,
-            memories=len(here),
-            sampled=len(looked_at),
-            clusters=len(found.goals),
+    # ── jobs ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _begin(self, message: DiscoverGoals | CorrectDrift | Consolidate | ReadCandidates) -> pykka.Future[Any]:
+        """Queue a job; whoever asked gets its result once its turn has come."""
+        work: Work[Any]
+        if isinstance(message, Consolidate) and message.pause:
+            self._check_pause(message.pause)
+        match message:
+            case DiscoverGoals():
+                work = self._purposes.discover(message)
+            case CorrectDrift():
+                work = self._purposes.correct(message)
+            case Consolidate():
+                work = self._timed(Running(self._others, self._purposes, message, self._clock))
+            case ReadCandidates(namespace=namespace, salience_threshold=threshold):
+                like = Consolidate(mode=Mode.LIGHT, namespace=namespace, salience_threshold=threshold)
+                work = Sleeper(self._others, self._purposes, like, like.run, self._clock()).candidates()
+        job = Job(message, work, pykka.ThreadingFuture())
+        self._jobs.append(job)
+        self._go_on()
+        return job.future
+
+    def _check_pause(self, pause: float) -> None:
+        """Refuse a dream while another one is under way or waits, or so soon after one."""
+        left = pause if self._dreams() else 0.0
+        last = next(
+            (run.finished_at for run in self._runs.latest() if run.mode is Mode.DREAM and run.finished_at), None
+        )
+        if last is not None:
+            left = max(left, pause - (self._clock() - last).total_seconds())
+        if left > 0:
+            raise RateLimitFault(
+                f"A dream is under way, or ended less than {pause:.0f} s ago; force=true begins another one",
+                retry_after_ms=int(left * 1e3),
+            )
+
+    def _dreams(self) -> int:
+        """Return how many dreams are under way or wait."""
+        return sum(isinstance(job.message, Consolidate) and job.message.mode is Mode.DREAM for job in self._jobs)
+
+    def _go_on(self) -> None:
+        if self._jobs and not self._advancing:
+            self._advancing = True
+            self.actor_ref.tell(Advance())
+
+    def _advance(self) -> None:
+        """Do one slice of the first job; what goes wrong is its asker's answer."""
+        self._advancing = False
+        if not self._jobs:  # it was stopped between two slices
+            return
+        if perf_counter() - self._queried_at < BUSY:
+            sleep(COURTESY)
+        job = self._jobs[0]
+        try:
+            if job.message.withdrawn.is_set():
+                self._give_up(job)
+            else:
+                next(job.work)
+        except StopIteration as done:
+            self._jobs.popleft()
+            job.future.set(done.value)
+        except Exception as error:  # noqa: BLE001 -- handed to whoever asked, as an `ask` would
+            self._jobs.popleft()
+            _fail(job, error)
+        self._go_on()
+
+    def _give_up(self, job: Job) -> None:
+        """Nobody waits for it any more; nothing was appended so far but that it began."""
+        interrupted = Interrupted(Outcome.ABORTED, "it was withdrawn")
+        if isinstance(job.message, Consolidate) and self._running is not None:
+            job.work.throw(interrupted)
+        job.work.close()
+        raise InternalFault("it was withdrawn")
+
+    def _timed(self, running: Running) -> Work[Slept]:
+        """Go through a run, and note while it is under way."""
+        self._running = running
+        try:
+            with self._latencies.timed(f"sleep: {running.wanted.mode}"):
+                return (yield from running.work())
+        finally:
+            self._running = None
+
+    def _scheduled(self, message: Sleep) -> None:
+        """Begin a scheduled run, unless there is something under way."""
+        if self._resting:
+            return
+        if self._jobs:
+            skipped = ConsolidationSkipped(
+                mode=message.mode, trigger=message.trigger, reason="something else was under way"
+            )
+            self._others.append([skipped], actor="scheduler")
+            return
+        wanted = Consolidate(
+            mode=message.mode,
+            trigger=message.trigger,
+            thorough=message.thorough,
+            salience_threshold=THRESHOLD,
+        )
+        self._begin(wanted)
+
+    def _queried(self, at: float) -> None:
+        """Stop the dream that is under way, if a query shall stop it; anything else only gives way to it."""
+        self._queried_at = at
+        if self._running is None or not self._running.wanted.abort_on_query:
+            return
+        self._interrupt("a query came")
+        self._abort_milliseconds = (perf_counter() - at) * 1e3
+
+    def _interrupt(self, why: str) -> None:
+        """Stop the run that is under way; nothing of it is written but that it was stopped."""
+        job = self._jobs.popleft()
+        try:
+            job.work.throw(Interrupted(Outcome.ABORTED, why))
+        except StopIteration as done:
+            job.future.set(done.value)
+        except Exception as error:  # noqa: BLE001 -- as in `_advance`
+            _fail(job, error)
+
+    def _rest(self) -> None:
+        self._resting = True
+        if self._running is not None:
+            self._interrupt("the store was closed")
+        while self._jobs:
+            job = self._jobs.popleft()
+            job.work.close()
+            _fail(job, InternalFault("the store is being closed"))
+
+    # ── what is quick ───────────────────────────────────────────────────────────────────────────────
+
+    def _listed(self, message: ReadRuns) -> RunList:
+        if message.run is None:
+            runs = self._runs.latest(message.limit)
+        else:
+            known = self._runs.get(message.run)
+            if known is None:
+                raise NotFoundFault(f"Run not found: {message.run}", run_id=str(message.run))
+            runs = (known,)
+        return RunList(
+            runs=runs,
+            patterns={run.run: tuple(filter(_tellable, self._runs.patterns_of(run.run))) for run in runs},
+            skipped=self._runs.skipped(),
+            running=None if self._running is None else self._running.run,
         )
 
-    def _survey(self, message: DiscoverGoals | CorrectDrift, memories: Sequence[UUID]) -> Survey:
-        """Compare memories with each other, each pair once, and find the goals of those that are still there."""
-        count = len(memories)
-        scores = np.ones((count, count, len(SPACES)), np.float32)
-        for start in range(0, count, REFERENCES):
-            _stop_if_withdrawn(message)
-            stop = min(start + REFERENCES, count)
-            wanted = ScorePairs(references=tuple(memories[start:stop]), targets=tuple(memories[start:]))
-            scores[start:stop, start:] = self._compare(wanted)
-            scores[start:, start:stop] = scores[start:stop, start:].swapaxes(0, 1)
-            message.on_progress(stop, count)
-        entries: tuple[Entry, ...] = resolve(self._store.ask(Describe(memories=tuple(memories)), block=False), TIMEOUT)
-        live = [place for place, entry in enumerate(entries) if entry.state is State.LIVE]
-        texts = [body.text for place in live if (body := entries[place].body)]
-        found = survey(message.namespace, [memories[place] for place in live], texts, scores[np.ix_(live, live)])
-        _stop_if_withdrawn(message)
-        return found
-
-    def _choose(
-        self,
-        star: GoalDiscovered,
-        goals: Sequence[Event],
-        previous: UUID | None,
-        message: DiscoverGoals | CorrectDrift,
-    ) -> int:
-        """Write down goals and the North Star among them, with every memory measured against it, all or none."""
-        exemplars = star.members[:EXEMPLARS]
-        chosen = NorthStarChosen(namespace=star.namespace, goal=star.goal, previous=previous)
-        memories = self._compare(ListMemories(namespace=star.namespace, forgotten=True))
-        realigned = []
-        for slice_ in self._realigned(star.goal, exemplars, memories):
-            _stop_if_withdrawn(message)
-            realigned.append(slice_)
-            message.on_progress(sum(len(done.memories) for done in realigned), len(memories))
-        _stop_if_withdrawn(message)
-        self._append([*goals, chosen, *realigned])
-        return len(memories) + self._catch_up(star.namespace)
-
-    def _catch_up(self, namespace: str) -> int:
-        """Measure what wasn't measured against the North Star, until nothing is left; return how many that were."""
-        count = 0
-        state: GoalState = self._compare(ReadGoals(namespace=namespace))
-        while state.star is not None:
-            wanted = ListMemories(namespace=namespace, forgotten=True, unaligned=state.star.goal)
-            memories = self._compare(wanted)
-            if not memories:
-                break
-            self._append(list(self._realigned(state.star.goal, state.exemplars, memories)))
-            count += len(memories)
-        return count
-
-    def _realigned(
-        self, goal: UUID, exemplars: tuple[UUID, ...], memories: tuple[UUID, ...]
-    ) -> Iterator[PurposesRealigned]:
-        for start in range(0, len(memories), MEASURED):
-            some = memories[start : start + MEASURED]
-            purposes = self._compare(MeasurePurposes(goal=goal, exemplars=exemplars, memories=some))
-            yield PurposesRealigned(goal=goal, memories=some, purposes=purposes.astype("<f4").tobytes())
-
-    def _drift(self, namespace: str, memories: int) -> DriftReport | None:
-        """Measure drift, and write it down where it has reached another level than when it was last looked at.
-
-        Written down is what the latest hundred say: findings over more or fewer can't be compared with it.
-        """
-        self._catch_up(namespace)
-        state: GoalState = self._compare(ReadGoals(namespace=namespace))
-        star = state.star
-        if star is None:
-            return None
-        longest = max(memories, drift.SAMPLES * drift.WINDOW)
-        latest: tuple[UUID, ...] = self._compare(ListMemories(namespace=namespace))[-longest:]
-        purposes = self._compare(ReadPurposes(memories=latest))
-        purposes = purposes[purposes.any(axis=1) & ~np.isnan(purposes).any(axis=1)]  # some may be new or gone just now
-        if not len(purposes):
-            return None
-        now, samples = drift.measure(purposes[-memories:]), drift.history(purposes)
-        seen = [finding.drift.level for finding in state.drifts if finding.drift.goal == star.goal]
-        if memories == LATEST and seen[-1:] != [now.level]:
-            found = DriftDetected(
-                namespace=namespace,
-                goal=star.goal,
-                level=now.level,
-                similarity=now.similarity,
-                spaces=now.spaces,
-                memories=now.memories,
-            )
-            self._append([found])
-            state = self._compare(ReadGoals(namespace=namespace))
-        course = drift.trend([sample.similarity for sample in samples])
-        return DriftReport(star=star.goal, now=now, trend=course, history=samples, noted=state.drifts)
-
-    def _correct(self, message: CorrectDrift) -> Correction | None:
-        """Do what drift asks for, and measure again."""
-        before = self._drift(message.namespace, LATEST)
-        if before is None:
-            return None
-        strategy = drift.strategy(before.now.level, before.trend)
-        realigned = 0
-        if strategy is drift.Strategy.REINFORCE:
-            realigned = self._reinforce(message, before)
-        elif strategy is drift.Strategy.REFINE:
-            realigned = self._refine(message, before)
-        after = self._drift(message.namespace, LATEST)
-        if after is None:
-            raise RuntimeError("the North Star went away while it was corrected")
-        return Correction(strategy=strategy, applied=realigned > 0, before=before, after=after, realigned=realigned)
-
-    def _reinforce(self, message: CorrectDrift, before: DriftReport) -> int:
-        """Measure all memories again, against the exemplars that are there now, if that serves the latest better."""
-        state: GoalState = self._compare(ReadGoals(namespace=message.namespace))
-        latest = self._compare(ListMemories(namespace=message.namespace))[-LATEST:]
-        if state.star is None or self._served_by(state.star.goal, state.exemplars, latest) < _better(before):
-            return 0
-        memories = self._compare(ListMemories(namespace=message.namespace, forgotten=True))
-        self._append(list(self._realigned(state.star.goal, state.exemplars, memories)))
-        return len(memories)
-
-    def _refine(self, message: CorrectDrift, before: DriftReport) -> int:
-        """Choose a North Star among the goals of the latest memories, if it serves them better."""
-        latest = self._compare(ListMemories(namespace=message.namespace))[-LATEST:]
-        found = self._survey(message, latest)
-        served = {
-            goal.goal: self._served_by(goal.goal, goal.members[:EXEMPLARS], latest)
-            for goal in found.beside(self._compare(ReadGoals(namespace=message.namespace)).star).goals
-        }
-        best = max(served, key=served.__getitem__, default=None)
-        if best is None or served[best] < _better(before):
-            return 0
-        (star,) = found.kept(1.0, 0, best)
-        return self._choose(star, [star], before.star, message)
-
-    def _served_by(self, goal: UUID, exemplars: tuple[UUID, ...], memories: tuple[UUID, ...]) -> float:
-        """Return how well some memories would serve a goal, in [0, 1]."""
-        wanted = MeasurePurposes(goal=goal, exemplars=exemplars, memories=memories)
-        return drift.measure(self._compare(wanted)).similarity
-
-    def _compare(self, message: object) -> Any:
-        """Ask the comparator."""
-        return resolve(self._comparator.ask(message, block=False), TIMEOUT)
-
-    def _append(self, events: Sequence[Event]) -> None:
-        """Append events, all or none, and wait until they are durable and every owner was told."""
-        first, *rest = events
-        wanted = Append(id=uuid4(), event=first, consequences=tuple(rest), actor="consolidator", correlation_id=uuid4())
-        resolve(self._store.ask(wanted, block=False), TIMEOUT)
+    def _dream_state(self) -> DreamState:
+        running = self._running
+        dreamt = [
+            run
+            for run in self._runs.latest()
+            if run.mode in {Mode.REM, Mode.DREAM} and run.finished and not run.params.dry_run
+        ]
+        return DreamState(
+            mode=None if running is None else running.wanted.mode,
+            running=None if running is None else self._runs.get(running.run),
+            phase=None if running is None else running.phase,
+            dreams=self._dreams(),
+            completed=sum(run.finished.outcome is Outcome.FINISHED for run in dreamt if run.finished),
+            last=dreamt[0] if dreamt else None,
+            abort_milliseconds=self._abort_milliseconds,
+        )
 
 
-def _better(than: DriftReport) -> float:
-    """Return how well memories must be served for a correction to be worth it."""
-    return than.now.similarity + GAIN
+def _tellable(pattern: PatternDiscovered) -> bool:
+    """Tell whether enough members are left: of those that were erased its words would tell too much."""
+    return len(pattern.members) >= MIN_SIZE
 
 
-def _stop_if_withdrawn(message: Withdrawable) -> None:
-    """Give up where nobody waits any more; nothing was appended so far."""
-    if message.withdrawn.is_set():
-        raise InternalFault("it was withdrawn")
+def _fail(job: Job, error: Exception) -> None:
+    job.future.set_exception((type(error), error, error.__traceback__))

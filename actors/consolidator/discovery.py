@@ -5,17 +5,27 @@ embeddings: the kernel trick gives every cluster a middle in all spaces at once,
 Constants are those of facts 3.2 and 3.3 where nothing else is said.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from importlib import import_module
 from math import ceil, sqrt
-from typing import Final
+from operator import attrgetter
+from threading import Thread
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
+from actors.consolidator.work import Work
 from events.spaces import SEMANTIC, SPACES, TEMPORAL
 from events.values import GoalLevel
 from projections.arrays import Rows
+
+if TYPE_CHECKING:
+    from sklearn.cluster import KMeans
 
 Similarities = npt.NDArray[np.float32]
 """Calibrated, in [0, 1]: shape (n, n, 13) in each space, or (n, n) overall."""
@@ -31,7 +41,7 @@ MIN_CENTRALITY: Final = 0.65
 """How near to the middle a member must lie. k-means gives every memory to some cluster, also what belongs to none."""
 
 MIN_TOPICALITY: Final = 0.5
-"""Which share of a cluster's members its terms must cover (`terms.topicality`) before it may be a North Star."""
+"""Which share of a cluster's members its terms must cover (`terms.Topic`) before it may be a North Star."""
 
 LARGE_EFFECT: Final = 0.8
 """Cohen's d from which on he calls an effect large (Statistical Power Analysis, 1988): a space tells a cluster."""
@@ -43,6 +53,18 @@ DIMENSIONS: Final = 50
 """How many directions of the similarity are looked at; the others are noise between single pairs."""
 
 RESTARTS: Final = 50
+TOGETHER: Final = 5
+"""Restarts in one slice."""
+
+LEFT_OUT: Final = 16
+"""Memories that are left out of a cluster in one slice."""
+
+AWHILE: Final = 0.005
+"""Seconds that a slice waits for scikit-learn."""
+
+THREADS: Final = 1
+"""Threads of one computation: two that wait for each other on a busy machine take ten times as long now and then."""
+
 ITERATIONS: Final = 100
 TOLERANCE: Final = 1e-4
 
@@ -89,8 +111,10 @@ def overall(scores: Similarities) -> Similarities:
     return (mean + mean.T) / 2
 
 
-def discover(scores: Similarities, *, least: float = MIN_COHERENCE, smallest: int = MIN_SIZE) -> tuple[Cluster, ...]:
-    """Return the clusters of memories with these similarities, shape (n, n, 13), the most confident first.
+def discover(
+    scores: Similarities, *, least: float = MIN_COHERENCE, smallest: int = MIN_SIZE
+) -> Work[tuple[Cluster, ...]]:
+    """Find the clusters of memories with these similarities, shape (n, n, 13), in slices; the most confident first.
 
     Kernel k-means (Schölkopf, Smola and Müller 1998) on the doubly centred overall similarity, k = sqrt(n / 2). What
     lies too far from a middle is left out, then a cluster needs `smallest` members and a coherence of `least`. The
@@ -102,10 +126,17 @@ def discover(scores: Similarities, *, least: float = MIN_COHERENCE, smallest: in
     # k-means++ draws its first middles by position, so the memories are put in an order that is their own.
     order = np.argsort(alike.mean(axis=1), kind="stable")
     ordered = alike[np.ix_(order, order)]
-    labels = _joined(ordered, _k_means(_coordinates(ordered), smallest))
+    yield
+    with threadpool_limits(THREADS):
+        coordinates = _coordinates(ordered)
+    labels = yield from _k_means(coordinates, smallest)
+    yield
+    with threadpool_limits(THREADS):
+        labels = _joined(ordered, labels)
     found = []
     for label in np.unique(labels):
-        members, centrality = _core(alike, np.sort(order[labels == label]))
+        yield
+        members, centrality = yield from _core(alike, np.sort(order[labels == label]))
         if len(members) >= smallest and centrality.mean() >= least:
             found.append(_cluster(scores, members, centrality))
     return tuple(sorted(found, key=lambda cluster: (-cluster.confidence, cluster.members)))
@@ -166,22 +197,40 @@ def _coordinates(alike: Similarities) -> npt.NDArray[np.float64]:
     return (vectors * np.sqrt(np.maximum(values, 0)))[:, -DIMENSIONS:]
 
 
-def _k_means(coordinates: npt.NDArray[np.float64], smallest: int) -> npt.NDArray[np.int32]:
+def _k_means(coordinates: npt.NDArray[np.float64], smallest: int) -> Work[npt.NDArray[np.int32]]:
     """Return the cluster of each point; one for all where there are too few to divide."""
-    # Importing scikit-learn takes a second, and nothing but goal discovery needs it.
-    from sklearn.cluster import KMeans  # noqa: PLC0415
-
+    k_means = yield from _imported()
     count = len(coordinates)
     distinct = len(np.unique(coordinates.round(6), axis=0))
     k = max(1, min(max(2, ceil(sqrt(count / 2))), count // smallest, distinct))
-    means = KMeans(
-        k,
-        n_init=RESTARTS,  # pyright: ignore[reportArgumentType]  # inferred from its default, "auto"
-        max_iter=ITERATIONS,
-        tol=TOLERANCE,
-        random_state=0,
-    )
-    return means.fit_predict(coordinates)
+    random = np.random.RandomState(0)  # scikit-learn takes no Generator; all restarts draw from this one
+    tries: list[KMeans] = []
+    for _ in range(RESTARTS // TOGETHER):
+        yield
+        means = k_means(
+            k,
+            n_init=TOGETHER,  # pyright: ignore[reportArgumentType]  # inferred from its default, "auto"
+            max_iter=ITERATIONS,
+            tol=TOLERANCE,
+            random_state=random,
+        )
+        with threadpool_limits(THREADS):
+            tries.append(means.fit(coordinates))
+    best = min(tries, key=attrgetter("inertia_"))
+    return best.labels_  # pyright: ignore[reportReturnType]  # None until it is fitted
+
+
+def _imported() -> Work[type[KMeans]]:
+    """Import scikit-learn beside the work: it takes a second or two, and nothing but goal discovery needs it."""
+    # Not a daemon: one that is stopped within compiled code may take the process with it.
+    importing = Thread(target=import_module, args=("sklearn.cluster",), name="import scikit-learn")
+    importing.start()
+    while importing.is_alive():
+        importing.join(AWHILE)
+        yield
+    from sklearn.cluster import KMeans  # noqa: PLC0415 -- see above
+
+    return KMeans
 
 
 def _joined(alike: Similarities, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
@@ -205,7 +254,7 @@ def _joined(alike: Similarities, labels: npt.NDArray[np.int32]) -> npt.NDArray[n
         labels = np.where(labels == names[other], names[one], labels)
 
 
-def _core(alike: Similarities, members: Rows) -> tuple[Rows, npt.NDArray[np.float64]]:
+def _core(alike: Similarities, members: Rows) -> Work[tuple[Rows, npt.NDArray[np.float64]]]:
     """Return those who lie near enough to their own middle, the most central first, and the centrality of each."""
     while len(members):
         centrality = _centrality(alike, members)
@@ -215,6 +264,8 @@ def _core(alike: Similarities, members: Rows) -> tuple[Rows, npt.NDArray[np.floa
             return members[order], centrality[order]
         # One at a time: without its farthest member the middle moves.
         members = np.delete(members, centrality.argmin())
+        if len(members) % LEFT_OUT == 0:
+            yield
     return members, np.empty(0)
 
 

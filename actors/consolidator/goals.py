@@ -1,6 +1,6 @@
 """Goals as they are written down: clusters of memories with the words that tell them, and the one that leads."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from uuid import UUID, uuid4
 
 import msgspec
@@ -17,7 +17,8 @@ from actors.consolidator.discovery import (
     overall,
     parents,
 )
-from actors.consolidator.terms import describe, distinctive, topicality
+from actors.consolidator.terms import Reading, Topic, describe, read, topic
+from actors.consolidator.work import Work
 from events.values import GoalLevel
 from events.vocabulary import GoalDiscovered
 
@@ -66,8 +67,8 @@ def _below(level: GoalLevel) -> GoalLevel:
     return GoalLevel.STRATEGIC if level is GoalLevel.NORTH_STAR else level
 
 
-def survey(namespace: str, memories: Sequence[UUID], texts: Sequence[str], scores: Similarities) -> Survey:
-    """Find the goals that some memories serve.
+def survey(namespace: str, memories: Sequence[UUID], texts: Sequence[str], scores: Similarities) -> Work[Survey]:
+    """Find the goals that some memories serve, in slices.
 
     A North Star may be less than a goal, three memories with a coherence of .7 (facts 3.3). But both must be about
     something: greetings and thanks resemble each other, and are nobody's purpose.
@@ -78,24 +79,22 @@ def survey(namespace: str, memories: Sequence[UUID], texts: Sequence[str], score
         texts: What they say, in the same order.
         scores: Their calibrated similarity to each other, shape (n, n, 13).
     """
+    clusters = yield from discover(scores, least=NORTH_STAR_COHERENCE, smallest=NORTH_STAR_MEMBERS)
+    reading = yield from read(texts)
     found = []
-    for cluster in discover(scores, least=NORTH_STAR_COHERENCE, smallest=NORTH_STAR_MEMBERS):
-        members = set(cluster.members)
-        inside = [texts[place] for place in cluster.members]
-        outside = [text for place, text in enumerate(texts) if place not in members]
-        if len(outside) < max(len(inside), BACKGROUND):
-            outside = []
-        about = topicality(inside, outside)
-        if about >= MIN_TOPICALITY:
-            found.append((cluster, about, distinctive(inside, outside)))
-    clusters, about = [cluster for cluster, _, _ in found], [about for _, about, _ in found]
-    leading = north_star(clusters, about)
+    for cluster in clusters:
+        yield
+        about = yield from _about(cluster.members, texts, reading)
+        if about.topicality >= MIN_TOPICALITY:
+            found.append((cluster, about))
+    yield
+    leading = north_star([cluster for cluster, _ in found], [about.topicality for _, about in found])
     kept = [
         one
         for place, one in enumerate(found)
         if place == leading or (len(one[0].members) >= MIN_SIZE and one[0].coherence >= MIN_COHERENCE)
     ]
-    clusters = [cluster for cluster, _, _ in kept]
+    clusters = [cluster for cluster, _ in kept]
     ids = [uuid4() for _ in clusters]
     above = parents(clusters, overall(scores)) if clusters else ()
     goals = tuple(
@@ -103,8 +102,8 @@ def survey(namespace: str, memories: Sequence[UUID], texts: Sequence[str], score
             goal=goal,
             namespace=namespace,
             level=cluster.level,
-            description=describe(terms),
-            terms=terms,
+            description=describe(about.terms),
+            terms=about.terms,
             members=tuple(memories[place] for place in cluster.members),
             centrality=cluster.centrality,
             coherence=cluster.coherence,
@@ -112,7 +111,15 @@ def survey(namespace: str, memories: Sequence[UUID], texts: Sequence[str], score
             spaces=cluster.spaces,
             parent=None if parent is None else ids[parent],
         )
-        for goal, (cluster, _, terms), parent in zip(ids, kept, above, strict=True)
+        for goal, (cluster, about), parent in zip(ids, kept, above, strict=True)
     )
     star = None if leading is None else ids[kept.index(found[leading])]
     return Survey(goals, star)
+
+
+def _about(members: Collection[int], texts: Sequence[str], reading: Reading) -> Work[Topic]:
+    """Tell what some of the texts are about, by themselves if the others are too few to differ from."""
+    if len(texts) - len(members) >= max(len(members), BACKGROUND):
+        return topic(reading, members)
+    alone = yield from read([texts[place] for place in members])
+    return topic(alone, range(len(members)))

@@ -6,12 +6,15 @@ than three members hold is never shown: a goal's name must not give away what a 
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import accumulate, groupby, islice
 from math import log, sqrt
 from typing import Final
 
+import msgspec
 import Stemmer
 
+from actors.consolidator.work import Work
 from actors.embedder.lexical import STOP_WORDS, words
 
 LEAST_MEMBERS: Final = 3
@@ -25,6 +28,9 @@ TELLING: Final = 1.64
 
 HEADING: Final = 0.1
 """The share of texts naming their own label from which on the label is a heading, and its words may be terms."""
+
+PORTION: Final = 20_000
+"""Characters that are read in one slice: about 10 ms."""
 
 # What people say whatever they talk about: greetings, thanks, praise, encouragement, verbs and adverbs without a topic.
 # Without them a group of mere courtesies has next to no terms, and `topicality` shows it.
@@ -64,41 +70,63 @@ _ENDS_CLAUSE: Final = re.compile(r"""[^\w\s'’*+#%&$€£/-]$""")
 _EDGES: Final = re.compile(r"^\W+|\W+$")
 
 
-class _Usage:
-    """Which texts hold each term (a stem, or two stems next to each other), and how the term was written."""
+class Reading(msgspec.Struct, frozen=True):
+    """What some texts hold, read once for all groups that are formed of them."""
 
-    def __init__(self, texts: Sequence[str], speakers: frozenset[str]) -> None:
-        self.texts = len(texts)
-        self.holders: defaultdict[str, set[int]] = defaultdict(set)
-        self.surfaces: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        # A stemmer must not be shared between threads.
-        stemmer = Stemmer.Stemmer("english")
-        for place, text in enumerate(texts):
-            for term, surface in _terms(text, speakers, stemmer):
-                self.holders[term].add(place)
-                self.surfaces[term][surface] += 1
+    texts: tuple[tuple[tuple[str, str], ...], ...]
+    """Of each text its terms (a stem, or two stems next to each other), each with the way it is written there."""
+    holders: Mapping[str, int]
+    """How many texts hold each term."""
 
 
-def distinctive(members: Sequence[str], rest: Sequence[str], count: int = 6) -> tuple[str, ...]:
-    """Return up to `count` words or pairs of words that tell the members' texts from the rest, most telling first.
+class Topic(msgspec.Struct, frozen=True):
+    """What some texts are about that the others are not."""
 
-    Each is written as the members mostly write it. Stop words, courtesies, numbers and the names of speakers are left
-    out, and so is what fewer than three members hold; hence fewer than three members have no terms.
-    """
-    inside, telling = _telling(members, rest)
-    written = (inside.surfaces[term].items() for term in telling[:count])
-    return tuple(min(surfaces, key=lambda surface: (-surface[1], surface[0]))[0] for surfaces in written)
-
-
-def topicality(members: Sequence[str], rest: Sequence[str], count: int = 6) -> float:
-    """Return the share of the members' texts that hold at least one of their `distinctive` terms, in [0, 1].
+    terms: tuple[str, ...]
+    """Words or pairs of words that tell them from the others, most telling first, written as they mostly write it."""
+    topicality: float
+    """The share of them that hold at least one of the terms, in [0, 1].
 
     Greetings resemble each other, and are often the largest group of a conversation, but once courtesies are left out
     hardly any term is common to them: a group that its terms don't cover is about nothing in particular.
     """
-    inside, telling = _telling(members, rest)
-    covered = set[int]().union(*(inside.holders[term] for term in telling[:count]))
-    return len(covered) / len(members) if members else 0.0
+
+
+def read(texts: Sequence[str]) -> Work[Reading]:
+    """Read texts, in slices. Stop words, courtesies, numbers and the names of speakers are no terms."""
+    speakers = yield from _speakers(texts)
+    # A stemmer must not be shared between threads.
+    stemmer = Stemmer.Stemmer("english")
+    terms: list[tuple[tuple[str, str], ...]] = []
+    holders = Counter[str]()
+    for portion in _portions(texts):
+        yield
+        for text in portion:
+            terms.append(tuple(_terms(text, speakers, stemmer)))
+            holders.update({term for term, _ in terms[-1]})
+    return Reading(tuple(terms), holders)
+
+
+def topic(reading: Reading, members: Collection[int], count: int = 6) -> Topic:
+    """Return what texts at these positions are about, in up to `count` terms.
+
+    What fewer than three members hold is left out; hence fewer than three members have no terms.
+    """
+    holders = defaultdict[str, set[int]](set)
+    for place in members:
+        for term, _ in reading.texts[place]:
+            holders[term].add(place)
+    telling = [*islice(_telling(holders, _scores(reading, holders, len(members))), count)]
+    written = {term: Counter[str]() for term in telling}
+    for place in members:
+        for term, surface in reading.texts[place]:
+            if term in written:
+                written[term][surface] += 1
+    covered = set[int]().union(*(holders[term] for term in telling))
+    return Topic(
+        terms=tuple(min(each.items(), key=lambda one: (-one[1], one[0]))[0] for each in written.values()),
+        topicality=len(covered) / len(members) if members else 0.0,
+    )
 
 
 def describe(terms: Sequence[str]) -> str:
@@ -106,28 +134,23 @@ def describe(terms: Sequence[str]) -> str:
     return ", ".join(terms)
 
 
-def _telling(members: Sequence[str], rest: Sequence[str]) -> tuple[_Usage, list[str]]:
-    """Return how the members use their terms, and which of these tell them from the rest, no word twice."""
-    speakers = _speakers([*members, *rest])
-    inside = _Usage(members, speakers)
-    scores = _scores(inside, _Usage(rest, speakers))
-    chosen: list[str] = []
+def _telling(holders: Mapping[str, set[int]], scores: Mapping[str, float]) -> Iterator[str]:
+    """Yield the terms that tell the members from the rest, most telling first, no word twice."""
     taken: set[str] = set()
     for term in sorted(scores, key=lambda term: (-scores[term], term)):
         # A word that mostly stands in one pair is said by the pair: "mental health", not "mental".
         fuller = (
             other
             for other in scores
-            if {*term.split()} <= {*other.split()} and 2 * len(inside.holders[other]) > len(inside.holders[term])
+            if {*term.split()} <= {*other.split()} and 2 * len(holders[other]) > len(holders[term])
         )
         shown = max(fuller, key=lambda other: (" " in other, scores[other], other))
         if taken.isdisjoint(shown.split()):
-            chosen.append(shown)
             taken.update(shown.split())
-    return inside, chosen
+            yield shown
 
 
-def _scores(inside: _Usage, outside: _Usage) -> dict[str, float]:
+def _scores(reading: Reading, holders: Mapping[str, set[int]], members: int) -> dict[str, float]:
     """Return the z-score of each term that is telling and held by enough members.
 
     It is that of the log-odds ratio with an informative Dirichlet prior (Monroe, Colaresi and Quinn 2008, equations 16
@@ -135,19 +158,20 @@ def _scores(inside: _Usage, outside: _Usage) -> dict[str, float]:
     of members that hold the term stands in for it.
     """
     scores: dict[str, float] = {}
-    total = inside.texts + outside.texts
-    for term, holders in inside.holders.items():
-        within, without = len(holders), len(outside.holders.get(term, ()))
+    total = len(reading.texts)
+    for term, inside in holders.items():
+        within, everywhere = len(inside), reading.holders[term]
         if within < LEAST_MEMBERS:
             continue
-        if not outside.texts:
+        if members == total:
             scores[term] = float(within)
             continue
-        if within + without == total:
+        if everywhere == total:
             continue
-        expected = PRIOR * (within + without) / total
-        odds_within = (within + expected) / (inside.texts - within + PRIOR - expected)
-        odds_without = (without + expected) / (outside.texts - without + PRIOR - expected)
+        without = everywhere - within
+        expected = PRIOR * everywhere / total
+        odds_within = (within + expected) / (members - within + PRIOR - expected)
+        odds_without = (without + expected) / (total - members - without + PRIOR - expected)
         score = log(odds_within / odds_without) / sqrt(1 / (within + expected) + 1 / (without + expected))
         if score >= TELLING:
             scores[term] = score
@@ -179,20 +203,21 @@ def _tells(word: str) -> bool:
     return len(bare) > 1 and STOP_WORDS.isdisjoint({word, bare}) and bare not in _PHATIC and not bare.isnumeric()
 
 
-def _speakers(texts: Iterable[str]) -> frozenset[str]:
+def _speakers(texts: Sequence[str]) -> Work[frozenset[str]]:
     """Return the words of the labels that name who speaks, as "Caroline:" does, and not what of.
 
     Who speaks seldom names herself; what stands below a heading mostly names it.
     """
-    bodies: defaultdict[str, list[str]] = defaultdict(list)
-    for text in texts:
-        if found := _LABEL.match(text):
-            bodies[found[1].casefold()].append(text[found.end() :])
+    labelled, named = Counter[str](), Counter[str]()
+    for portion in _portions(texts):
+        yield
+        for text in portion:
+            if found := _LABEL.match(text):
+                label = found[1].casefold()
+                labelled[label] += 1
+                named[label] += {*words(label)} <= {*words(text[found.end() :])}
     return frozenset(
-        word
-        for label, below in bodies.items()
-        if sum({*words(label)} <= {*words(body)} for body in below) < HEADING * len(below)
-        for word in words(label)
+        word for label, count in labelled.items() if named[label] < HEADING * count for word in words(label)
     )
 
 
@@ -200,3 +225,10 @@ def _names_a_speaker(word: str, surface: str, speakers: frozenset[str]) -> bool:
     """Tell whether a word names a speaker, be it by a capitalised beginning, as "Mel" does Melanie."""
     name = word.removesuffix("'s")
     return name in speakers or (surface[:1].isupper() and any(speaker.startswith(name) for speaker in speakers))
+
+
+def _portions(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the texts in order, as many at a time as one slice reads."""
+    ends = accumulate(len(text) for text in texts)
+    for _, portion in groupby(zip(texts, ends, strict=True), key=lambda one: one[1] // PORTION):
+        yield [text for text, _ in portion]

@@ -35,12 +35,15 @@ async def silent(_done: float, _total: float | None, _what: str) -> None:
     """Report progress to nobody."""
 
 
-def told_from_thread(progress: Progress, what: str) -> Callable[[int, int], object]:
-    """Return a callback for an actor's thread: it hands the news to this event loop and never waits for it."""
+def told_from_thread(progress: Progress, what: str = "") -> Callable[..., object]:
+    """Return a callback for an actor's thread: it hands the news to this event loop and never waits for it.
+
+    It is called with what was done, what there is to do, and what that is, if `what` doesn't say so.
+    """
     loop = asyncio.get_running_loop()
     tasks: set[asyncio.Task[None]] = set()
 
-    def report(done: int, total: int) -> None:
+    def report(done: float, total: float | None, what: str = what) -> None:
         task = loop.create_task(progress(done, total, what))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
@@ -101,9 +104,12 @@ class Access:
         """Ask any other actor; what goes wrong is a `Fault`."""
         return await answer_of(ref, message, patience, self._threads)
 
-    async def append(self, event: Event) -> None:
-        """Append one event, and wait until it is durable."""
-        await self.ask(self.hub.store, Append(id=uuid4(), event=event, actor="front", correlation_id=uuid4()))
+    async def append(self, event: Event, *consequences: Event) -> None:
+        """Append events, all or none, and wait until they are durable."""
+        await self.ask(
+            self.hub.store,
+            Append(id=uuid4(), event=event, consequences=consequences, actor="front", correlation_id=uuid4()),
+        )
 
     async def describe(self, *memories: UUID) -> tuple[Entry, ...]:
         """Return what the catalog knows of these memories; an unknown id is a `NotFoundFault`."""

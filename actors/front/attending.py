@@ -54,9 +54,9 @@ class Attending(Access):
         check_live(entry)
         now: Attention = await self.ask(
             self.hub.workspace,
-            messages.Broadcast(memory=params.id, namespace=body_of(entry).namespace, force=params.force),
+            messages.Broadcast(memory=entry.id, namespace=body_of(entry).namespace, force=params.force),
         )
-        return attention.broadcast(params.id, await self._seen(now, body_of(entry).namespace))
+        return attention.broadcast(entry.id, await self._seen(now, body_of(entry).namespace))
 
     async def _attention(self, namespace: str | None) -> tuple[Attention, dict[UUID, Entry]]:
         """Return the workspace as a namespace may see it, and what the catalog knows of the memories there."""
@@ -80,11 +80,11 @@ class Attending(Access):
             focus=focus,
             ignited=tuple(one for one in now.ignited if one.memory in ours),
             conflict=rivals if len(rivals) > 1 else (),
-            queued=tuple(memory for memory in now.queued if memory in ours),
+            queued=tuple(one for one in now.queued if one.memory in ours),
         )
 
     async def _held(self, now: Attention) -> dict[UUID, Entry]:
         candidates = now.focus.candidates if now.focus else ()
-        wanted = dict.fromkeys((*(one.memory for one in (*now.ignited, *candidates)), *now.conflict, *now.queued))
+        wanted = dict.fromkeys((*(one.memory for one in (*now.ignited, *candidates, *now.queued)), *now.conflict))
         entries = await self.describe(*wanted)
         return {entry.id: entry for entry in entries if entry.state is State.LIVE}

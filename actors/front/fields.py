@@ -26,6 +26,12 @@ MAX_GOALS = 20
 MAX_DRIFT = 2_000
 MAX_HOPS = 6
 MAX_NODES = 100
+MAX_RUNS = 100
+MAX_CANDIDATES = 1_000
+MAX_SECONDS = 600
+MAX_MEMORIES = 1_000_000_000
+LISTED = "x-listed"
+"""In the schema of a share: list its limits, since a seed does."""
 UNLISTED = "x-unlisted"
 """In an enumeration's schema: what is listed in place of its values."""
 SHORTEST = 1e-6
@@ -46,9 +52,10 @@ Query = Annotated[str, Meta(max_length=MAX_QUERY)]
 Importance = Annotated[
     float,
     # The limits of the seed's schema; a value outside them is clamped, not refused.
-    Meta(extra_json_schema={"minimum": 0, "maximum": 1}),
+    Meta(extra_json_schema={"minimum": 0, "maximum": 1, LISTED: True}),
 ]
-Moment = Annotated[str, Meta(max_length=MAX_NAME, description="ISO 8601")]
+Moment = Annotated[str, Meta(max_length=MAX_NAME)]
+"""ISO 8601, as the first ones say that are listed."""
 Similarity = Annotated[float, Meta(ge=0, le=1)]
 Alignment = Annotated[float, Meta(ge=-1, le=1)]
 Ranked = Annotated[int, Meta(ge=1, le=MAX_RANKED)]

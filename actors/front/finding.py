@@ -28,6 +28,7 @@ from actors.front.schemas import (
     SearchWeightProfiles,
 )
 from actors.messages.comparator import Found, Hit, Match, Rank, RankByPerspectives, RankByPurpose, Ranked, Search
+from actors.messages.consolidator import Queried
 from actors.messages.embedder import EmbeddedQuery, EmbedQuery
 from actors.messages.store import Append
 from actors.messages.workspace import Ask
@@ -272,7 +273,8 @@ class Finding(Access):
     async def question(
         self, text: str, asked_at: datetime, namespace: str | None, session: str | None = None
     ) -> dict[str, Embedding]:
-        """Embed a question in every space that it speaks to."""
+        """Embed a question in every space that it speaks to; a dream that a query shall stop hears of it."""
+        self.hub.consolidator.tell(Queried(at=perf_counter()))
         embedded: EmbeddedQuery = await self.embed(
             EmbedQuery(text=subject(text), at=asked_at, namespace=namespace or DEFAULT_NAMESPACE, session=session)
         )
@@ -295,6 +297,7 @@ class Finding(Access):
         }
 
     async def _ranked(self, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:
+        self.hub.consolidator.tell(Queried(at=perf_counter()))
         return await self.ask(self.hub.comparator, message)
 
     async def _still_there(self, found: tuple[F, ...]) -> list[tuple[F, Entry]]:

@@ -58,7 +58,7 @@ class Graph(Finding):
         (centre,) = await self.describe(params.id)
         check_live(centre)
         namespace = body_of(centre).namespace
-        wanted = FindNeighbourhood(memory=params.id, namespace=namespace, depth=params.depth, limit=params.limit)
+        wanted = FindNeighbourhood(memory=centre.id, namespace=namespace, depth=params.depth, limit=params.limit)
         reached: tuple[Reached, ...] = await self.ask(self.hub.comparator, wanted)
         entries = await self.describe(*(one.memory for one in reached))
         return graph.neighbourhood(centre, reached, entries)
@@ -76,7 +76,7 @@ class Graph(Finding):
         check_live(entry)
         if namespace is not None and body_of(entry).namespace != namespace:
             raise NotFoundFault(f"Memory isn't in namespace {namespace}: {memory}", id=str(memory), parameter=parameter)
-        return memory, None
+        return entry.id, None
 
     async def _found_by(
         self, text: str, parameter: str, namespace: str | None, progress: Progress

@@ -8,14 +8,17 @@ from typing import Any
 import mcp_types as types
 import msgspec
 
-from actors.front.fields import UNLISTED
+from actors.front.fields import LISTED, UNLISTED
 from actors.front.parsing import Params
-from actors.front.tools import TOOLS, Tool
+from actors.front.tools import BY_NAME, TOOLS, Tool
 
 SPOKEN_LENGTH = 10_000
 """Limits on the length of a text are listed from here on: nobody writes a longer name or question by chance. Shorter
 limits, those of counts and of lists whose length isn't fixed are named in the error of whoever exceeds them, and so is
 a parameter that a tool doesn't have."""
+
+SHARE = (0, 1)
+"""Limits of every similarity, threshold and share, which whoever names one expects."""
 
 Schema = dict[str, Any]
 
@@ -27,12 +30,23 @@ def listed() -> list[types.Tool]:
         types.Tool(
             name=tool.name,
             description=tool.description,
-            input_schema=input_schema(tool.params),
+            input_schema=schema_of(tool),
             output_schema=output_schema(tool.returns),
             annotations=_annotations(tool),
         )
         for tool in TOOLS
     ]
+
+
+def schema_of(tool: Tool) -> Schema:
+    """Return the schema of a tool's arguments, without those that its description refers to another tool for."""
+    schema = input_schema(tool.params)
+    if tool.as_in:
+        known = input_schema(BY_NAME[tool.as_in].params)["properties"]
+        schema["properties"] = {
+            name: of for name, of in schema["properties"].items() if name in schema["required"] or known.get(name) != of
+        }
+    return schema
 
 
 def input_schema(kind: type[Params]) -> Schema:
@@ -44,12 +58,12 @@ def input_schema(kind: type[Params]) -> Schema:
     return _compact(_component(root, components), components)
 
 
-def output_schema(returns: tuple[str, ...]) -> Schema:
-    """Return the JSON Schema of an answer: the fields that every answer has; there may be more.
+def output_schema(returns: str) -> Schema:
+    """Return the JSON Schema of an answer: an object, and the field of it that an agent goes on with.
 
-    They aren't called required, since clients hold the answer of a call that failed against the same schema.
+    That isn't called required, since clients hold the answer of a call that failed against the same schema.
     """
-    return {"type": "object", "properties": {name: {} for name in returns}}
+    return {"type": "object"} | ({"properties": {returns: {}}} if returns else {})
 
 
 def _compact(schema: Schema, components: dict[str, Schema]) -> Schema:
@@ -64,7 +78,8 @@ def _compact(schema: Schema, components: dict[str, Schema]) -> Schema:
             "description": schema[UNLISTED],
         }
     compact = {key: value for key, value in schema.items() if not _says_nothing(key, value)}
-    if compact.get("type") == "integer":
+    share = (compact.get("minimum"), compact.get("maximum")) == SHARE and not compact.pop(LISTED, False)
+    if compact.get("type") == "integer" or share:
         compact = {key: value for key, value in compact.items() if key not in {"minimum", "maximum"}}
     if compact.get("minItems") != compact.get("maxItems"):
         compact = {key: value for key, value in compact.items() if key not in {"minItems", "maxItems"}}

@@ -16,6 +16,7 @@ from actors.front.comparing import Comparing
 from actors.front.goals import Goals
 from actors.front.graph import Graph
 from actors.front.schemas import MemoryRetrieve
+from actors.front.sleeping import Sleeping
 from actors.front.storing import Storing
 from actors.messages.comparator import Edges, ReadIndexes, ReadLinks
 from actors.messages.store import ReadHistory, ReadStatus
@@ -24,7 +25,7 @@ from events.log import Envelope
 from projections.projection import State
 
 
-class Operations(Storing, Graph, Comparing, Goals, Attending):
+class Operations(Storing, Graph, Comparing, Goals, Attending, Sleeping):
     """The operations on one store, for any number of clients at once."""
 
     async def memory_retrieve(self, params: MemoryRetrieve, _progress: Progress = silent) -> dict[str, Any]:
@@ -35,8 +36,8 @@ class Operations(Storing, Graph, Comparing, Goals, Attending):
             raise NotFoundFault(
                 f"Memory was erased at {entry.state_since}: {params.id}", id=str(params.id), reason=entry.reason
             )
-        edges: Edges = await self.ask(self.hub.comparator, ReadLinks(memory=params.id))
-        life: tuple[Envelope, ...] = await self.ask(self.hub.store, ReadHistory(memory=params.id))
+        edges: Edges = await self.ask(self.hub.comparator, ReadLinks(memory=entry.id))
+        life: tuple[Envelope, ...] = await self.ask(self.hub.store, ReadHistory(memory=entry.id))
         return memories.memory(entry, edges, life, include_embeddings=params.include_embeddings)
 
     async def pulse(self) -> Pulse:

@@ -99,24 +99,21 @@ better one.
     Prompt(
         "consolidate",
         "Tidy the memory",
-        "Find memories that say the same, show a plan, and forget the redundant ones once the user agrees.",
-        (Argument("topic", "Where to look; everything when left out"), NAMESPACE),
+        "See what sleep would merge and prune, agree on it, and let it happen; it can be undone.",
+        (Argument("mode", "light, deep or rem; light when left out"), NAMESPACE),
         """\
-Find redundant memories and forget them softly. First a dry run: nothing changes until the user agrees.
+Consolidate the memories. First a dry run: nothing changes until the user agrees.
 
-1. Assess: search_graph around the topic, in several wordings. Compare what looks alike: memory_similarity_matrix \
-for a set of up to 200, memory_batch_compare for one against many.
-2. Look at pairs above .8 overall: the same words stored at different times stay below .9. memory_compare with \
-include_per_embedder tells time (E2 to E4) from content; where E1, E6 and E12 are above .9, read both with \
-memory_retrieve. They are redundant only when neither says anything that the \
-other doesn't: names, numbers, dates, reasons. Alike is not the same; a changed decision is history and stays.
-3. Plan: for each group the memory to keep (the most complete one, then the more important, then the newest), the \
-ids to forget, and why.
-4. Show the user the plan, with both texts of each pair and how alike they are. Stop here when they asked for a dry \
-run, or don't agree.
-5. Carry it out: memory_delete each redundant id with soft=true and a reason that names the id that was kept. Never \
-use soft=false here.
-6. Report what was kept and forgotten, and the ids: memory_restore brings each of them back.\
+1. Assess: consolidate_memories with dry_run=true, the mode and the namespace. light merges what says the same and \
+hides what matters too little, deep merges near duplicates too and links groups, rem also looks for patterns and drift.
+2. Review: merges shows each survivor with what it would absorb and how alike they are, pruned each memory with the \
+parts of its salience. get_pruning_candidates lists more, and what protects the rest. Read both texts of a doubtful \
+merge with memory_retrieve: alike is not the same.
+3. Show the user what would be merged and pruned. Stop here when they don't agree. If too much would be pruned, a \
+lower salience_threshold prunes less, 0 nothing.
+4. A minute after the dry run, the same call without dry_run. What it said is what happens.
+5. Report the counts, the patterns, and the run_id: undo_consolidation takes the run back, with memory_id for one \
+memory alone. list_consolidations shows earlier runs.\
 """,
     ),
 )

@@ -22,6 +22,7 @@ from pydantic import ValidationError
 from actors.base import LOGGER
 from actors.faults import Fault, InternalFault, UnknownOperationFault
 from actors.front import prompts, resources
+from actors.front.door import Answers, Messages, door
 from actors.front.limits import DEFAULT, Limits
 from actors.front.listing import listed
 from actors.front.operations import Operations
@@ -159,10 +160,22 @@ async def _with_pulse(ctx: Context, call_next: CallNext) -> HandlerResult:
     return result
 
 
-async def serve(hub: Hub, per_minute: Mapping[str, int] = DEFAULT) -> None:
-    """Serve one client over stdin and stdout until it closes them; `per_minute` limits its calls of some tools."""
-    operations = Operations(hub)
+async def converse(operations: Operations, per_minute: Mapping[str, int], messages: Messages, answers: Answers) -> None:
+    """Serve one client until it is gone: a session of its own, with limits of its own."""
     server = Front(operations, Limits(per_minute)).server()
+    async with answering_unreadable(messages, answers) as sorted_messages:
+        await server.run(sorted_messages, answers, server.create_initialization_options())
+
+
+async def serve(hub: Hub, per_minute: Mapping[str, int] = DEFAULT) -> None:
+    """Serve one client over stdin and stdout until it closes them, and meanwhile whoever comes to the door.
+
+    Args:
+        hub: The running store.
+        per_minute: How often each client may call some tools.
+    """
+    operations = Operations(hub)
+    attend = partial(converse, operations, per_minute)
 
     async def warm_up() -> None:
         await anyio.sleep(WARM_UP_AFTER)
@@ -171,8 +184,8 @@ async def serve(hub: Hub, per_minute: Mapping[str, int] = DEFAULT) -> None:
         except Fault as fault:  # whoever calls a tool is told the same
             print(f"context-graph: {fault.message}", file=sys.stderr)  # noqa: T201 -- stderr is the log of a stdio server
 
-    async with anyio.create_task_group() as group:
+    async with anyio.create_task_group() as group, door(hub.folder, attend):
         group.start_soon(warm_up)
-        async with stdio_server() as (messages, answers), answering_unreadable(messages, answers) as sorted_messages:
-            await server.run(sorted_messages, answers, server.create_initialization_options())
+        async with stdio_server() as (messages, answers):
+            await attend(messages, answers)
         group.cancel_scope.cancel()

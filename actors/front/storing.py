@@ -102,18 +102,25 @@ class Storing(Access):
         (entry,) = await self.describe(params.id)
         if entry.state is State.ERASED or (params.soft and entry.state is State.FORGOTTEN):
             raise NotFoundFault(f"Memory is already {entry.state.value}: {params.id}", id=str(params.id))
-        await self.append((MemoryForgotten if params.soft else MemoryErased)(memory=params.id, reason=params.reason))
-        return {"fingerprintId": str(params.id), "deleted": True, "deleteType": "soft" if params.soft else "hard"}
+        answer = {"fingerprintId": str(params.id), "deleted": True, "deleteType": "soft" if params.soft else "hard"}
+        if params.soft:
+            await self.append(MemoryForgotten(memory=entry.id, reason=params.reason))
+        else:
+            # Whoever destroys a memory means what it says, and that stands in those which it absorbed as well.
+            gone = (*entry.lineage, entry.id)
+            await self.append(*(MemoryErased(memory=memory, reason=params.reason) for memory in gone))
+        merged = [str(memory) for memory in (*entry.lineage, entry.id) if memory != params.id]
+        return answer | ({"deletedWith": merged} if merged else {})
 
     async def memory_restore(self, params: MemoryRestore, _progress: Progress = silent) -> dict[str, Any]:
-        """Bring back a memory that was forgotten."""
+        """Bring back a memory that was forgotten or pruned."""
         await self.replayed()
         (entry,) = await self.describe(params.id)
         if entry.state is State.ERASED:
             raise NotFoundFault(f"Memory was erased at {entry.state_since}: {params.id}", id=str(params.id))
         if entry.state is State.LIVE:
             raise invalid("id", f"memory {params.id} is not forgotten: there is nothing to restore", id=str(params.id))
-        await self.append(MemoryRestored(memory=params.id))
+        await self.append(MemoryRestored(memory=entry.id))
         return {"fingerprintId": str(params.id), "restored": True}
 
     async def _store(
@@ -122,7 +129,8 @@ class Storing(Access):
         """Store a memory; return its id, what was stored, the milliseconds of its embedding and an equal memory."""
         created_at = moment(params.created_at, "created_at")
         await self.ready(progress)
-        linked = await self._fingerprints(params.link_to)
+        targets = await self._survivors(params.link_to)
+        linked = await self._fingerprints(targets)
         sha256 = hashlib.sha256(params.content.encode()).digest()
         twin = await self.ask(self.hub.store, FindContent(sha256=sha256, namespace=params.namespace))
         embedded: EmbeddedMemory = await self.embed(
@@ -167,7 +175,7 @@ class Storing(Access):
             johari=judgement.johari,
             learning=judgement.learning,
         )
-        await self._append(memory, stored, tuple(_links(memory, params.link_to, judgement)))
+        await self._append(memory, stored, tuple(_links(memory, targets, judgement)))
         return memory, stored, embedded.milliseconds, twin
 
     async def _append(self, memory: UUID, stored: MemoryStored, links: tuple[MemoriesLinked, ...]) -> None:
@@ -180,12 +188,16 @@ class Storing(Access):
         if read.event != stored:
             raise StorageFault(f"Storage failed: verification of {memory} read something else than was written")
 
-    async def _fingerprints(self, memories: tuple[UUID, ...]) -> tuple[Fingerprint, ...]:
-        """Return the fingerprints of live memories; any other id is a `NotFoundFault`."""
+    async def _survivors(self, memories: tuple[UUID, ...]) -> tuple[UUID, ...]:
+        """Return live memories, or those that absorbed them; any other id is a `NotFoundFault`."""
         if not memories:
             return ()
-        for entry in await self.describe(*memories):
+        entries = await self.describe(*memories)
+        for entry in entries:
             check_live(entry)
+        return tuple(dict.fromkeys(entry.id for entry in entries))
+
+    async def _fingerprints(self, memories: tuple[UUID, ...]) -> tuple[Fingerprint, ...]:
         envelopes = [await self.ask(self.hub.store, Read(memory=memory)) for memory in memories]
         return tuple(envelope.event.fingerprint for envelope in envelopes)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from actors.front import mind_schemas, schemas
+from actors.front import mind_schemas, schemas, sleep_schemas
 from actors.front.access import Progress
 from actors.front.operations import Operations
 from actors.front.parsing import Params
@@ -45,8 +45,10 @@ class Tool(msgspec.Struct, frozen=True):
     description: str
     params: type[Params]
     run: Callable[[Operations, Any, Progress], Coroutine[Any, Any, dict[str, Any]]]
-    returns: tuple[str, ...]
-    """The fields that every answer has."""
+    returns: str = ""
+    """The field of its answer that an agent goes on with."""
+    as_in: str = ""
+    """The tool that lists the optional arguments which this one takes as well."""
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
@@ -57,9 +59,6 @@ def _reading(name: str, method: str, description: str, *rest: Any) -> Tool:
     return Tool(name, method, description, *rest, read_only=True, idempotent=True)
 
 
-_KEPT = ("fingerprintId", "embedderCount", "embeddingLatencyMs")
-_FOUND = ("results", "count", "profile")
-
 TOOLS = (
     Tool(
         "store_memory",
@@ -67,25 +66,26 @@ TOOLS = (
         "Keep a text for good: a fact, a decision, a preference, a turn worth recalling later. Returns its id.",
         schemas.StoreMemory,
         Operations.store_memory,
-        _KEPT,
+        "fingerprintId",
     ),
     Tool(
         "inject_context",
         "context/inject",
-        "Keep a text with the reason why, and get back how new it is (entropy), how well it ties in with what is known "
-        "(coherence) and its learning score. Prefer it to store_memory when you want to know whether it was news.",
+        "Keep a text with the reason why, and get back how new it is (entropy) and how well it ties in (coherence). "
+        "Takes the other arguments of store_memory too.",
         schemas.InjectContext,
         Operations.inject_context,
-        (*_KEPT, "rationale", "utl"),
+        "fingerprintId",
+        as_in="store_memory",
     ),
     _reading(
         "search_graph",
         "search/graph",
         "Find memories by a question or keywords. Use it before answering about anything said, decided or learned "
-        "earlier. Results come best first, each with the spaces that found it; explain=true adds every score.",
+        "earlier. Best first, each with the spaces that found it.",
         schemas.SearchGraph,
         Operations.search_graph,
-        _FOUND,
+        "results",
     ),
     Tool(
         "memory_inject",
@@ -93,7 +93,7 @@ TOOLS = (
         "Store a text and get its summary in each of the thirteen spaces.",
         schemas.MemoryInject,
         Operations.memory_inject,
-        ("memory_id", "embedders_generated", "created_at"),
+        "memory_id",
     ),
     Tool(
         "memory_inject_batch",
@@ -101,15 +101,13 @@ TOOLS = (
         "Store up to 100 memories at once; a bad one fails alone.",
         schemas.MemoryInjectBatch,
         Operations.memory_inject_batch,
-        ("succeeded", "failed", "results"),
     ),
     _reading(
         "memory_retrieve",
         "memory/retrieve",
-        "All that is known of one memory: the whole text, its metadata, links, purpose, Johari windows and life.",
+        "All that is known of one memory: text, metadata, links, purpose, Johari windows, life.",
         schemas.MemoryRetrieve,
         Operations.memory_retrieve,
-        ("id", "content", "state"),
     ),
     _reading(
         "memory_search",
@@ -117,25 +115,22 @@ TOOLS = (
         "As search_graph, each result with the score of every space.",
         schemas.MemorySearch,
         Operations.memory_search,
-        _FOUND,
     ),
     Tool(
         "memory_delete",
         "memory/delete",
-        "Take a memory out of every search. soft=true (default) can be undone by memory_restore; soft=false destroys "
-        "its text and embeddings for good. Use it when the user asks to forget, or when a memory was wrong.",
+        "Take a memory out of every search, when the user asks to forget or it was wrong. memory_restore undoes it; "
+        "soft=false destroys text and embeddings for good.",
         schemas.MemoryDelete,
         Operations.memory_delete,
-        ("fingerprintId", "deleted", "deleteType"),
         destructive=True,
     ),
     Tool(
         "memory_restore",
         "memory/restore",
-        "Undo a soft memory_delete.",
+        "Undo a soft memory_delete, or pruning.",
         schemas.MemoryRestore,
         Operations.memory_restore,
-        ("fingerprintId", "restored"),
     ),
     _reading(
         "memory_search_multi_perspective",
@@ -143,7 +138,7 @@ TOOLS = (
         "Rank in several spaces, and fuse the ranks (RRF).",
         schemas.MemorySearchMultiPerspective,
         Operations.memory_search_multi_perspective,
-        ("results", "perspectives", "fusionK"),
+        "results",
     ),
     _reading(
         "memory_compare",
@@ -151,7 +146,6 @@ TOOLS = (
         "How alike two memories are, 0 to 1, and in which space most.",
         schemas.MemoryCompare,
         Operations.memory_compare,
-        ("overall_similarity", "coherence", "dominant_embedder"),
     ),
     _reading(
         "memory_batch_compare",
@@ -159,7 +153,6 @@ TOOLS = (
         "Targets ranked by how alike they are to a reference.",
         schemas.MemoryBatchCompare,
         Operations.memory_batch_compare,
-        ("reference", "comparisons", "targetCount"),
     ),
     _reading(
         "memory_similarity_matrix",
@@ -167,7 +160,7 @@ TOOLS = (
         "How alike memories are pair by pair, for duplicates and clusters.",
         schemas.MemorySimilarityMatrix,
         Operations.memory_similarity_matrix,
-        ("matrix", "memory_ids", "dimensions"),
+        "matrix",
     ),
     _reading(
         "search_multi",
@@ -175,7 +168,7 @@ TOOLS = (
         "Rank by exactly the weights given, over chosen spaces. Finds nothing? Lower min_similarity.",
         schemas.SearchMulti,
         Operations.search_multi,
-        ("results", "query_metadata"),
+        "results",
     ),
     _reading(
         "search_single_space",
@@ -183,7 +176,7 @@ TOOLS = (
         "Rank by one of the thirteen spaces alone.",
         schemas.SearchSingleSpace,
         Operations.search_single_space,
-        ("results", "space_index", "space_name"),
+        "results",
     ),
     _reading(
         "search_by_purpose",
@@ -191,16 +184,16 @@ TOOLS = (
         "Memories that serve the North Star as a purpose vector or another memory does.",
         schemas.SearchByPurpose,
         Operations.search_by_purpose,
-        ("results",),
+        "results",
     ),
     Tool(
         "discover_goals",
         "goal/discover",
         "Find what the memories of a namespace are about: goals with their members, named by their own words. The "
-        "first call also chooses the North Star that all memories are measured against. Nobody sets goals by hand.",
+        "first call also chooses the North Star that all are measured against.",
         mind_schemas.DiscoverGoals,
         Operations.discover_goals,
-        ("discovered_goals",),
+        "discovered_goals",
     ),
     _reading(
         "get_alignment_drift",
@@ -208,24 +201,69 @@ TOOLS = (
         "How far the latest memories have moved from the North Star, in which spaces, and the trend.",
         mind_schemas.GetAlignmentDrift,
         Operations.get_alignment_drift,
-        ("status",),
+    ),
+    Tool(
+        "consolidate_memories",
+        "memory/consolidate",
+        "Tidy up: light merges duplicates and prunes what matters too little; deep also merges near ones and links "
+        "groups; rem also finds patterns and drift. Try dry_run first: what it says is what happens. "
+        "undo_consolidation takes a run back. Once a minute.",
+        sleep_schemas.ConsolidateMemories,
+        Operations.consolidate_memories,
+        "run_id",
+        destructive=True,
+    ),
+    Tool(
+        "undo_consolidation",
+        "memory/undo_consolidation",
+        "Take back what a run did; searches then answer as before.",
+        sleep_schemas.UndoConsolidation,
+        Operations.undo_consolidation,
+    ),
+    _reading(
+        "list_consolidations",
+        "memory/consolidations",
+        "What the latest runs did and why.",
+        sleep_schemas.ListConsolidations,
+        Operations.list_consolidations,
+        "runs",
+    ),
+    _reading(
+        "get_pruning_candidates",
+        "memory/pruning_candidates",
+        "What would be pruned now, with its salience, and what is protected.",
+        sleep_schemas.GetPruningCandidates,
+        Operations.get_pruning_candidates,
+        "candidates",
+    ),
+    Tool(
+        "trigger_dream",
+        "dream/trigger",
+        "In the background, replay what faded, strengthen links that were walked, look for patterns: when entropy "
+        "stays above .7 and coherence below .4.",
+        sleep_schemas.TriggerDream,
+        Operations.trigger_dream,
+    ),
+    _reading(
+        "get_dream_status",
+        "dream/status",
+        "Whether it sleeps, how the last dream ended, when it sleeps next.",
+        sleep_schemas.GetDreamStatus,
+        Operations.get_dream_status,
     ),
     Tool(
         "trigger_drift_correction",
         "purpose/drift_correct",
-        "If drift asks for it, measure all memories anew or find a better North Star in the latest ones. "
-        "The effect is measured, and nothing is taken that doesn't help.",
+        "If drift asks for it, measure all memories anew, or find a better North Star in the latest ones.",
         mind_schemas.TriggerDriftCorrection,
         Operations.trigger_drift_correction,
-        ("applied",),
     ),
     _reading(
         "get_consciousness_state",
         "consciousness/get_state",
-        "How well the thirteen spaces agree on what is in focus (r), C = I*R*D and what limits it, the stage of life.",
+        "How well the spaces agree on what is in focus (r), C = I*R*D and what limits it, stage of life.",
         mind_schemas.GetConsciousnessState,
         Operations.get_consciousness_state,
-        ("C", "r", "state"),
     ),
     _reading(
         "get_workspace_status",
@@ -233,7 +271,6 @@ TOOLS = (
         "Which memories are ignited now: they are primed in the next searches.",
         mind_schemas.GetWorkspaceStatus,
         Operations.get_workspace_status,
-        ("ignited",),
     ),
     Tool(
         "adjust_coupling",
@@ -241,7 +278,6 @@ TOOLS = (
         "Set K: the higher, the sooner memories ignite; 0 lets none.",
         mind_schemas.AdjustCoupling,
         Operations.adjust_coupling,
-        ("r", "state"),
         idempotent=True,
     ),
     Tool(
@@ -250,7 +286,6 @@ TOOLS = (
         "Put a memory into focus, so that it and what agrees with it are primed.",
         mind_schemas.TriggerWorkspaceBroadcast,
         Operations.trigger_workspace_broadcast,
-        ("success",),
     ),
     _reading(
         "find_causal_path",
@@ -258,15 +293,14 @@ TOOLS = (
         "The chain of causes, or of any links, from one memory to another, with its confidence.",
         mind_schemas.FindCausalPath,
         Operations.find_causal_path,
-        ("path_found",),
+        "path_found",
     ),
     _reading(
         "get_neighborhood",
         "graph/neighborhood",
-        "What a memory is connected with: links, causes, goals, turns before and after.",
+        "What a memory is connected with: links, causes, groups, turns.",
         mind_schemas.GetNeighborhood,
         Operations.get_neighborhood,
-        ("neighbors",),
     ),
     _reading(
         "search_weight_profiles",
@@ -274,7 +308,6 @@ TOOLS = (
         "The weights behind each query_type.",
         schemas.SearchWeightProfiles,
         Operations.search_weight_profiles,
-        ("profiles", "spaces"),
     ),
 )
 

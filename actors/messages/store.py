@@ -36,6 +36,16 @@ class Append(Message, frozen=True, kw_only=True):
     consequences: tuple[Event, ...] = ()
     actor: str
     correlation_id: UUID
+    live: tuple[UUID, ...] = ()
+    """Memories that must still be found when it is written; else nothing is, and `GoneError` names those that can't."""
+
+
+class GoneError(Exception):
+    """What should have been decided about some memories can't be, since they were deleted meanwhile."""
+
+    def __init__(self, memories: tuple[UUID, ...]) -> None:
+        super().__init__(f"{len(memories)} memories are gone")
+        self.memories = memories
 
 
 class Read(Message, frozen=True, kw_only=True):
@@ -45,9 +55,14 @@ class Read(Message, frozen=True, kw_only=True):
 
 
 class Describe(Message, frozen=True, kw_only=True):
-    """Answers the catalog's `Entry` for each id; an unknown id is a `NotFoundFault` that names it."""
+    """Answers the catalog's `Entry` for each id, of a merged memory that of its survivor.
+
+    An unknown id is a `NotFoundFault` that names it.
+    """
 
     memories: tuple[UUID, ...]
+    own: bool = False
+    """Whether a merged memory's own entry is wanted."""
 
 
 class FindContent(Message, frozen=True, kw_only=True):
@@ -63,6 +78,12 @@ class ReadHistory(Message, frozen=True, kw_only=True):
     memory: UUID
 
 
+class ReadEvents(Message, frozen=True, kw_only=True):
+    """Answers every `Envelope` with one of these sequence numbers, in order."""
+
+    seqs: tuple[int, ...]
+
+
 class ReadStatus(Message, frozen=True, kw_only=True):
     """Answers `Status`."""
 
@@ -72,10 +93,14 @@ class Status(Message, frozen=True, kw_only=True):
 
     live: int
     forgotten: int
+    pruned: int
+    merged: int
     erased: int
     namespaces: dict[str, int]
     head: Head
     declared: SpacesDeclared | None
 
 
-StoreMessage: TypeAlias = Replay | Declare | Append | Read | Describe | FindContent | ReadHistory | ReadStatus
+StoreMessage: TypeAlias = (
+    Replay | Declare | Append | Read | Describe | FindContent | ReadHistory | ReadEvents | ReadStatus
+)

@@ -8,7 +8,7 @@ from actors.messages.base import Appended, Message
 from events.fingerprint import Embedding, Fingerprint
 from events.values import JohariRow, Learning
 from events.vocabulary import FocusMoved
-from projections.workspace import Ignition
+from projections.workspace import Fading, Ignition
 
 
 class Judge(Message, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ class Attention(Message, frozen=True, kw_only=True):
     ignited: tuple[Ignition, ...]
     conflict: tuple[UUID, ...]
     emptied_at: datetime | None
-    queued: tuple[UUID, ...]
+    queued: tuple[Fading, ...]
     """What faded and waits for REM, the oldest first."""
     accuracy: float | None
     """Of predictions of usefulness; None before any was scored."""
@@ -84,6 +84,10 @@ class Attention(Message, frozen=True, kw_only=True):
     interactions: int
     stage: str
     lambdas: tuple[float, float]
+
+
+class CountIgnitions(Message, frozen=True, kw_only=True):
+    """Answers how often each memory that ever entered the workspace did, `dict[UUID, int]`."""
 
 
 class ReadPulse(Message, frozen=True, kw_only=True):
@@ -100,4 +104,6 @@ class Pulse(Message, frozen=True, kw_only=True):
     suggested_action: str
 
 
-WorkspaceMessage: TypeAlias = Judge | Ask | Broadcast | AdjustCoupling | ReadAttention | ReadPulse | Appended
+WorkspaceMessage: TypeAlias = (
+    Judge | Ask | Broadcast | AdjustCoupling | ReadAttention | CountIgnitions | ReadPulse | Appended
+)

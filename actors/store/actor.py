@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, assert_never
 from uuid import UUID, uuid4
@@ -20,7 +20,9 @@ from actors.messages.store import (
     Declare,
     Describe,
     FindContent,
+    GoneError,
     Read,
+    ReadEvents,
     ReadHistory,
     ReadStatus,
     Replay,
@@ -54,11 +56,13 @@ class Store(Actor):
     Args:
         log: where events go; this actor is its only writer.
         latencies: where commit times are recorded.
+        clock: what tells when something happened, in UTC.
     """
 
-    def __init__(self, log: Log, latencies: Latencies) -> None:
+    def __init__(self, log: Log, latencies: Latencies, clock: Callable[[], datetime]) -> None:
         super().__init__()
         self._log = log
+        self._clock = clock
         self._owners: Sequence[pykka.ActorRef[Any]] = ()
         self._latencies = latencies
         self._catalog = Catalog()
@@ -67,8 +71,7 @@ class Store(Actor):
 
     def on_stop(self) -> None:
         """Commit what still waits, and let go of the log's files."""
-        if self._pending:
-            self._flush()
+        self._flush()
         self._log.close()
 
     def on_receive(self, message: StoreMessage | Flush) -> Any:
@@ -80,12 +83,14 @@ class Store(Actor):
                 return self._flush()
             case Read(memory=memory):
                 return self._read(memory)
-            case Describe(memories=memories):
-                return tuple(self._entry(memory) for memory in memories)
+            case Describe(memories=memories, own=own):
+                return tuple(self._entry(memory) if own else self._survivor(memory) for memory in memories)
             case FindContent(sha256=sha256, namespace=namespace):
                 return next(iter(self._catalog.by_sha(sha256, namespace)), None)
             case ReadHistory(memory=memory):
                 return tuple(self._log.get(self._entry(memory).events))
+            case ReadEvents(seqs=seqs):
+                return tuple(self._log.get(seqs))
             case ReadStatus():
                 return self._status()
             case Declare():
@@ -98,7 +103,9 @@ class Store(Actor):
 
     def _append(self, message: Append) -> pykka.Future[Envelope]:
         """Queue events. All that is already in the inbox joins them in one commit."""
-        now = datetime.now(UTC)
+        if message.live:
+            self._check_live(message.live)
+        now = self._clock()
         drafts = [
             Draft(
                 id=uuid4() if index else message.id,
@@ -116,9 +123,18 @@ class Store(Actor):
         self._pending.append((drafts, future))
         return future
 
+    def _check_live(self, memories: tuple[UUID, ...]) -> None:
+        """Refuse an append that was decided when memories could still be found which were deleted since."""
+        self._flush()
+        gone = tuple(memory for memory in memories if self._catalog.get(memory).state is not State.LIVE)
+        if gone:
+            raise GoneError(gone)
+
     def _flush(self) -> None:
         """Commit what is pending, tell the owners, then acknowledge: read-your-writes, since inboxes are FIFO."""
         pending, self._pending = self._pending, []
+        if not pending:
+            return
         try:
             with self._latencies.timed("commit"):
                 envelopes = self._log.append([draft for drafts, _ in pending for draft in drafts])
@@ -176,6 +192,10 @@ class Store(Actor):
             raise NotFoundFault(f"Memory not found: {memory}", id=str(memory))
         return self._catalog.get(memory)
 
+    def _survivor(self, memory: UUID) -> Entry:
+        """Return what is known of a memory, or of the one that absorbed it."""
+        return self._catalog.resolve(self._entry(memory).id)
+
     def _read(self, memory: UUID) -> Envelope:
         return self._log.get([self._entry(memory).seq])[0]
 
@@ -184,6 +204,8 @@ class Store(Actor):
         return Status(
             live=states[State.LIVE],
             forgotten=states[State.FORGOTTEN],
+            pruned=states[State.PRUNED],
+            merged=states[State.MERGED],
             erased=states[State.ERASED],
             namespaces=dict(self._catalog.namespaces()),
             head=self._log.head,

@@ -24,6 +24,7 @@ from actors.messages.workspace import (
     Ask,
     Attention,
     Broadcast,
+    CountIgnitions,
     Judge,
     Judgement,
     Pulse,
@@ -124,6 +125,8 @@ class Workspace(Actor):
                 return future
             case Attend():
                 return self._reminded()
+            case CountIgnitions():
+                return dict(self._state.ignitions)
             case ReadPulse():
                 last = self._learner.last
                 return pulse(*EMPTY) if last is None else pulse(last.entropy, last.coherence, last.learning_score)
@@ -277,7 +280,7 @@ class Workspace(Actor):
             ignited=tuple(state.ignited.values()),
             conflict=state.conflict,
             emptied_at=state.emptied_at,
-            queued=tuple(state.faded),
+            queued=tuple(state.faded.values()),
             accuracy=learner.accuracy,
             scored=learner.scored,
             interactions=learner.interactions,

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance.test_bench_sleep import talk
+
 SCRIPT = Path(__file__).parents[2] / "scripts" / "bench.py"
 PATIENCE = 300.0
 
@@ -81,9 +83,9 @@ def stream(tmp_path: Path) -> Path:
     return write(tmp_path, {**bees, **bread}, {"honey": question})
 
 
-def run(*arguments: str) -> dict[str, Any]:
+def run(*arguments: str, check: bool = True) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, SCRIPT, *arguments, "--json"], capture_output=True, text=True, timeout=PATIENCE, check=True
+        [sys.executable, SCRIPT, *arguments, "--json"], capture_output=True, text=True, timeout=PATIENCE, check=check
     )
     return json.loads(done.stdout)
 
@@ -132,6 +134,23 @@ def test_a_folder_that_is_too_small_for_a_stream_is_refused_by_name(folder: Path
     )
     assert done.returncode == 2
     assert "too few for a stream" in done.stderr
+
+
+@pytest.mark.requirement("INTEG-013/light/duration", "INTEG-013/deep/duration", "INTEG-013/rem/duration")
+def test_sleep_is_judged_by_its_duration_and_by_all_else_that_was_promised(tmp_path: Path) -> None:
+    corpus = talk(150)
+    queries = {query.id: (query.text, {}, query.id[1:]) for query in corpus.queries[:5]}
+    folder = write(tmp_path, {one.id: (one.text, one.metadata) for one in corpus.documents}, queries)
+    # How long a search takes beside a run is judged too, and fails the command on a machine that does other things.
+    report = run("sleep", str(folder), "--memories", "100", "--queries", "5", "--kill", "0", check=False)
+    assert report["memories"] == 100
+    for mode, seconds in (("light", 5), ("deep", 30), ("rem", 60)):
+        verdicts = {line["what"]: line for line in report["sections"][mode]}
+        assert verdicts[f"it takes at most {seconds} s"]["holds"] is True
+        assert verdicts[f"it takes at most {seconds} s"]["figures"]["seconds"] > 0
+        assert [what for what, line in verdicts.items() if line["holds"] is False] == []
+        assert verdicts["the dry run counts what the run does"]["figures"]["merged_count"][0] > 0
+    assert report["sections"]["beside a run"][0]["figures"]["searches"] > 0
 
 
 @pytest.mark.requirement("INTEG-001/inject/latency-budget", "S002/multi/latency")

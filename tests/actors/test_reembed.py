@@ -12,11 +12,15 @@ import pytest
 from actors.embedder.profiles import EmbeddedProfile
 from actors.faults import EmbeddingFault, InvalidParamsFault
 from actors.front.operations import Operations
-from actors.front.schemas import MemoryDelete, MemoryRetrieve
+from actors.front.schemas import MemoryDelete, MemoryRestore, MemoryRetrieve
+from actors.front.sleep_schemas import ConsolidateMemories, ListConsolidations, UndoConsolidation
+from actors.messages.scheduler import ChangeSchedule, PermitPruning, SwitchSchedule
 from actors.reembed import Counts, built_beside, history_of, reembed
+from actors.settings import SleepMode
 from events.duckdb_log import DuckDBLog
 from events.log import Head
 from events.memory_log import MemoryLog
+from events.values import Mode
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryStored, SpacesDeclared
 from tests.acceptance.conftest import COMMAND, PATIENCE
 from tests.actors.conftest import search, store
@@ -203,3 +207,79 @@ def test_the_command_makes_a_store_that_can_be_searched(tmp_path: Path) -> None:
     missing = run("search", "dog", "--data", old, "--embedder", "full", "--models", str(tmp_path / "old"), status=1)
     assert "no folder for e1_semantic" in missing
     assert "Traceback" not in missing
+
+
+@pytest.mark.anyio
+async def test_what_was_merged_or_pruned_stays_so_and_can_still_be_undone(start: Start, tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    small = {"importance": 0.1, "created_at": "2020-02-02T00:00:00+00:00"}
+    with start(DuckDBLog(old)) as hub:
+        operations = Operations(hub)
+        kept = await store(operations, "Mara's dog is called Bo.", tags=["pets"], importance=0.9)
+        absorbed = await store(operations, "Mara's dog  is called Bo.", tags=["dogs"])
+        apart = await store(operations, " Mara's dog is called Bo.", tags=["vet"])
+        pruned, back, gone = [await store(operations, f"Odd sock number {n}.", **small) for n in range(3)]
+        run = (await operations.consolidate_memories(ConsolidateMemories()))["run_id"]
+        await operations.undo_consolidation(UndoConsolidation(run_id=UUID(run), memory_id=UUID(apart)))
+        await operations.memory_restore(MemoryRestore(id=UUID(back)))
+        await operations.memory_delete(MemoryDelete(id=UUID(gone), soft=False))
+        undone = await operations.consolidate_memories(ConsolidateMemories(mode=SleepMode.DEEP, salience_threshold=0))
+        await operations.undo_consolidation(UndoConsolidation(run_id=UUID(undone["run_id"])))
+        before = (await operations.status())["memories"]
+    with start(DuckDBLog(new)) as hub:
+        await reembed(old, hub)
+    with start(DuckDBLog(new)) as hub:
+        operations = Operations(hub)
+        after = (await operations.status())["memories"]
+        assert before == {"live": 3, "forgotten": 0, "pruned": 1, "merged": 1, "erased": 1}
+        assert after == before | {"erased": 0}
+        answer = await operations.memory_retrieve(MemoryRetrieve(id=UUID(absorbed)))
+        assert (answer["id"], answer["lineage"], answer["tags"]) == (kept, [absorbed], ["pets", "dogs"])
+        assert (await operations.memory_retrieve(MemoryRetrieve(id=UUID(pruned))))["state"] == "pruned"
+        found = {hit["fingerprintId"] for hit in await search(operations, "odd sock of Mara's dog", top_k=100)}
+        assert found == {kept, apart, back}
+        listed = (await operations.list_consolidations(ListConsolidations()))["runs"]
+        assert [one["run_id"] for one in listed] == [run], "the other one hides nothing"
+        again = await operations.undo_consolidation(UndoConsolidation(run_id=UUID(run)))
+        assert {*again["restored"]} == {absorbed, pruned}
+        assert (await operations.status())["memories"]["live"] == 5
+
+
+@pytest.mark.anyio
+async def test_when_a_store_sleeps_is_what_somebody_said_in_the_new_one_too(start: Start, tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    with start(DuckDBLog(old)) as hub:
+        operations = Operations(hub)
+        await store(operations, "Mara's dog is called Bo.")
+        changes = [
+            ChangeSchedule(mode=Mode.LIGHT, when="90m"),
+            ChangeSchedule(mode=Mode.REM, when=None),
+            SwitchSchedule(paused=True),
+            PermitPruning(permitted=True),
+        ]
+        before = await operations.schedule(*changes)
+    with start(DuckDBLog(new)) as hub:
+        await reembed(old, hub)
+    with start(DuckDBLog(new)) as hub:
+        after = await Operations(hub).schedule()
+    same = ("paused", "pruning_permitted")
+    assert [after[name] for name in same] == [before[name] for name in same] == [True, True]
+    told = {mode: of["when"] for mode, of in before["modes"].items()}
+    assert {mode: of["when"] for mode, of in after["modes"].items()} == told
+    assert (told["light"], told["rem"]) == ("90m", None)
+
+
+@pytest.mark.anyio
+async def test_what_somebody_brought_back_is_kept_in_the_new_store_too(start: Start, tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    with start(DuckDBLog(old)) as hub:
+        operations = Operations(hub)
+        kept = await store(operations, "An odd sock.", importance=0.1, created_at="2020-02-02T00:00:00+00:00")
+        assert (await operations.consolidate_memories(ConsolidateMemories()))["pruned_count"] == 1
+        await operations.memory_restore(MemoryRestore(id=UUID(kept)))
+        assert (await operations.consolidate_memories(ConsolidateMemories()))["pruned_count"] == 0
+    with start(DuckDBLog(new)) as hub:
+        await reembed(old, hub)
+        operations = Operations(hub)
+        assert (await operations.consolidate_memories(ConsolidateMemories()))["pruned_count"] == 0
+        assert (await operations.memory_retrieve(MemoryRetrieve(id=UUID(kept))))["state"] == "live"

@@ -17,8 +17,41 @@ from events.codec import compress
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.log import Draft
 from events.spaces import SPACES, Kind
-from events.values import WIDTH, JohariRow, Learning
-from events.vocabulary import Event, MemoryStored
+from events.values import (
+    WIDTH,
+    Counts,
+    DriftLevel,
+    Group,
+    JohariRow,
+    Learning,
+    Mode,
+    Outcome,
+    Pruned,
+    Salience,
+    Shortcut,
+    Step,
+    Strengthened,
+    Trigger,
+)
+from events.vocabulary import (
+    ClustersFormed,
+    ConsolidationFinished,
+    ConsolidationSkipped,
+    ConsolidationStarted,
+    ConsolidationUndone,
+    Event,
+    GoalAdjusted,
+    LinksStrengthened,
+    MemoriesMerged,
+    MemoriesPruned,
+    MemoriesReplayed,
+    MemoryStored,
+    PatternDiscovered,
+    PruningPermitted,
+    ScheduleChanged,
+    ScheduleSwitched,
+    ShortcutsDrawn,
+)
 
 DIMENSIONS: Final[dict[str, int]] = {
     "e1_semantic": 384,
@@ -114,3 +147,55 @@ def draft(event: Event, **overrides: Any) -> Draft:
         **overrides,
     }
     return Draft(**fields)
+
+
+RUN: Final = UUID("5b0f6a52-6c4e-4d0c-8a38-6f1f0f0d9a77")
+ONE, TWO, THREE, FOUR = (UUID(int=number) for number in range(101, 105))
+
+SLEEP: Final[tuple[Event, ...]] = (
+    ConsolidationStarted(
+        run=RUN,
+        mode=Mode.DREAM,
+        trigger=Trigger.IDLE,
+        namespace="sea",
+        salience_threshold=0.3,
+        max_memories=100,
+        dry_run=False,
+        thorough=True,
+        rationale="much was said today",
+    ),
+    MemoriesMerged(run=RUN, survivor=ONE, absorbed=(TWO, THREE), similarities=(1.0, 0.97)),
+    MemoriesPruned(
+        run=RUN,
+        pruned=(Pruned(FOUR, Salience(importance=0.1, recency=0.05, access=0.04, alignment=0.02, ignition=0.01)),),
+    ),
+    ClustersFormed(run=RUN, namespace="sea", clusters=(Group((ONE, TWO), (0.9, 0.8)),)),
+    LinksStrengthened(run=RUN, links=(Strengthened(Step(ONE, TWO, "cites"), 0.75, 0.6),)),
+    ShortcutsDrawn(run=RUN, shortcuts=(Shortcut(Step(ONE, FOUR, "shortcut"), 0.5, 0.8, (TWO, THREE)),)),
+    MemoriesReplayed(run=RUN, memories=(ONE, TWO)),
+    PatternDiscovered(
+        run=RUN,
+        pattern=UUID(int=105),
+        namespace="sea",
+        description="tide, moon",
+        terms=("tide", "moon"),
+        members=(ONE, TWO),
+        coherence=0.85,
+        confidence=0.7,
+    ),
+    GoalAdjusted(run=RUN, namespace="sea", previous=UUID(int=106), goal=UUID(int=107), level=DriftLevel.HIGH),
+    ConsolidationFinished(
+        run=RUN,
+        outcome=Outcome.FINISHED,
+        counts=Counts(looked_at=4, merged=2, pruned=1, clusters=1, goals_adjusted=1),
+        memories=1,
+        milliseconds=12.5,
+        reason="none",
+    ),
+    ConsolidationUndone(run=RUN, memories=(TWO,)),
+    ConsolidationSkipped(mode=Mode.REM, trigger=Trigger.MADE_UP, reason="something else was under way"),
+    ScheduleChanged(mode=Mode.DEEP, when="0 3 * * *"),
+    ScheduleSwitched(paused=True),
+    PruningPermitted(permitted=True),
+)
+"""One of each event of sleep, no field of which has its default."""

@@ -34,7 +34,7 @@ from events.vocabulary import (
     WorkspaceConflicted,
     WorkspaceEmptied,
 )
-from tests.events.samples import random_fingerprint, stored
+from tests.events.samples import SLEEP, random_fingerprint, stored
 
 MEMORY = UUID("b14e28f2-dc6a-4e3a-835a-439cbbe358c3")
 FINGERPRINT = random_fingerprint(7)
@@ -85,6 +85,7 @@ SAMPLES: list[Event] = [
     WorkspaceConflicted(memories=(MEMORY, GOAL)),
     WorkspaceEmptied(),
     CouplingAdjusted(previous=3.0, coupling=7.5),
+    *SLEEP,
 ]
 
 json_values = st.recursive(
@@ -131,6 +132,21 @@ def test_there_is_a_sample_of_every_kind():
         "workspace_conflicted.1",
         "workspace_emptied.1",
         "coupling_adjusted.1",
+        "consolidation_started.1",
+        "consolidation_finished.1",
+        "memories_merged.1",
+        "memories_pruned.1",
+        "clusters_formed.1",
+        "links_strengthened.1",
+        "shortcuts_drawn.1",
+        "memories_replayed.1",
+        "pattern_discovered.1",
+        "goal_adjusted.1",
+        "consolidation_undone.1",
+        "consolidation_skipped.1",
+        "schedule_changed.1",
+        "schedule_switched.1",
+        "pruning_permitted.1",
     }
 
 
@@ -195,6 +211,7 @@ def test_what_holds_the_words_of_memories_is_sealed_in_every_version():
     assert {kind_of(event) for event in SAMPLES if is_sealed(kind_of(event))} == {
         "memory_stored.1",
         "goal_discovered.1",
+        "pattern_discovered.1",
     }
     assert is_sealed("memory_stored.0")
     assert not is_sealed("memory_forgotten.0")

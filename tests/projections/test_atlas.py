@@ -18,10 +18,13 @@ from events.vocabulary import (
     SpacesDeclared,
 )
 from projections.atlas import Atlas
+from projections.context import SHARE
 from projections.directed import Direction
 from projections.facets import Filter
+from projections.projection import State
 from tests.events.samples import DIMENSIONS, stored, unit
 from tests.projections.history import history, memory_id, passage, read_later
+from tests.projections.sleeps import RUNS, erased, formed, group, merged, pruned, undone
 
 MEMORIES = [stored(f"memory {number}", namespace="odd" if number % 2 else "even") for number in range(1, 31)]
 SPACE = {space.key: space for space in SPACES}
@@ -364,3 +367,88 @@ def test_it_knows_which_memories_it_has_a_row_of():
     assert memory_id(1) in atlas
     assert memory_id(2) in atlas
     assert memory_id(4) not in atlas
+
+
+# ── sleep ───────────────────────────────────────────────────────────────────────────────────────────
+
+FIRST, SECOND, *_ = RUNS
+ONE, TWO, THREE, FOUR = (memory_id(number) for number in range(1, 5))
+
+
+def tagged(atlas: Atlas, *tags: str) -> list[int]:
+    return np.flatnonzero(atlas.facets.eligible(Filter(tags=tags))).tolist()
+
+
+def test_what_a_run_took_away_is_not_found_and_counts_in_no_statistics_until_the_run_is_undone():
+    stored_, query = MEMORIES[:4], MEMORIES[1].fingerprint
+    before, slept = atlas_of(*stored_), atlas_of(*stored_, pruned(FIRST, TWO), merged(FIRST, THREE, FOUR))
+    assert [slept.facets.state(row) for row in range(4)] == [State.LIVE, State.PRUNED, State.LIVE, State.MERGED]
+    for space in SPACES:
+        assert sorted(found(slept, space.key, query[space.key])) == [0, 2]
+    few = atlas_of(MEMORIES[0], MEMORIES[2])
+    rows = np.array([0, 2])
+    for key in ("e6_sparse", "e12_late_interaction"):
+        here, there = slept.relevance(key, query[key], rows), few.relevance(key, query[key], np.arange(2))
+        assert here.tobytes() == there.tobytes()
+    back = atlas_of(*stored_, pruned(FIRST, TWO), merged(FIRST, THREE, FOUR), undone(FIRST))
+    assert back.digest() == before.digest()
+
+
+def test_a_survivor_answers_for_chains_and_is_found_by_their_tags_until_they_break():
+    told = [msgspec.structs.replace(one, tags=(tag,)) for one, tag in zip(MEMORIES, "abc", strict=False)]
+    chain = (*told, merged(FIRST, TWO, ONE), merged(SECOND, THREE, TWO))
+    atlas = atlas_of(*chain)
+    assert [atlas.survivor(memory) for memory in (ONE, TWO, THREE)] == [THREE] * 3
+    assert tagged(atlas, "a", "b", "c") == [2]
+    assert tagged(atlas_of(*chain, undone(FIRST)), "a") == [0]
+    assert tagged(atlas_of(*chain, undone(FIRST)), "b", "c") == [2]
+    without = atlas_of(*chain, erased(TWO))
+    assert (tagged(without, "a"), tagged(without, "b"), tagged(without, "c")) == ([0], [], [2])
+    assert without.survivor(ONE) == ONE
+
+
+def leaning(member: MemoryStored, middle: MemoryStored, centrality: float) -> np.ndarray:
+    mixed = member.fingerprint.take("e8_graph", Dense).array.astype(np.float64)
+    mixed += SHARE * centrality * e1(middle).astype(np.float64)
+    return mixed / np.linalg.norm(mixed)
+
+
+def context(atlas: Atlas, row: int) -> np.ndarray:
+    embedding = atlas.embedding("e8_graph", row)
+    assert isinstance(embedding, Dense)
+    return embedding.array
+
+
+def test_in_its_context_a_memory_leans_towards_the_most_central_other_one_of_its_cluster():
+    cluster = group(TWO, ONE, THREE)
+    atlas = atlas_of(*MEMORIES[:4], formed(FIRST, cluster))
+    for row, middle, centrality in ((1, 0, 0.95), (0, 1, 0.85), (2, 1, 0.75)):
+        np.testing.assert_allclose(context(atlas, row), leaning(MEMORIES[row], MEMORIES[middle], centrality), atol=1e-3)
+    assert atlas.embedding("e8_graph", 3) == MEMORIES[3].fingerprint["e8_graph"]
+    without = atlas_of(*MEMORIES[:4], formed(FIRST, cluster), erased(TWO))
+    np.testing.assert_allclose(context(without, 2), leaning(MEMORIES[2], MEMORIES[0], 0.75), atol=1e-3)
+    last = atlas_of(*MEMORIES[:4], formed(FIRST, cluster), erased(TWO), erased(ONE))
+    assert last.embedding("e8_graph", 2) == MEMORIES[2].fingerprint["e8_graph"]
+
+
+def test_only_the_latest_clusters_of_a_namespace_that_are_not_undone_are_in_force():
+    former, latter = formed(FIRST, group(ONE, TWO)), formed(SECOND, group(THREE, FOUR))
+    elsewhere = formed(SECOND, group(THREE, FOUR), namespace="other")
+    stored_ = MEMORIES[:4]
+    assert atlas_of(*stored_, former, latter, undone(SECOND)).digest() == atlas_of(*stored_, former).digest()
+    assert atlas_of(*stored_, former, latter, undone(FIRST)).digest() == atlas_of(*stored_, latter).digest()
+    assert atlas_of(*stored_, former, undone(FIRST, ONE)).digest() == atlas_of(*stored_, former).digest()
+    assert atlas_of(*stored_, former, undone(FIRST)).digest() == atlas_of(*stored_).digest()
+    atlas, apart = atlas_of(*stored_, former, latter), atlas_of(*stored_, former, elsewhere)
+    assert atlas.embedding("e8_graph", 0) == stored_[0].fingerprint["e8_graph"]
+    assert apart.embedding("e8_graph", 0) != stored_[0].fingerprint["e8_graph"]
+
+
+def test_a_context_of_another_dimension_stays_as_it_was_stored():
+    short = {**DIMENSIONS, "e8_graph": 128}
+    embedding = Dense.of(unit(np.random.default_rng(0), 128))
+    atlas = Atlas(short)
+    told = [with_embedding(one, "e8_graph", embedding) for one in MEMORIES[:2]]
+    for envelope in history(*told, formed(FIRST, group(ONE, TWO))):
+        atlas.apply(envelope)
+    assert atlas.embedding("e8_graph", 0) == embedding

@@ -5,7 +5,9 @@ import pytest
 
 from events.values import WIDTH
 from events.vocabulary import (
+    ClustersFormed,
     MemoriesLinked,
+    MemoriesReplayed,
     MemoryErased,
     MemoryFaded,
     MemoryForgotten,
@@ -19,6 +21,7 @@ from projections.catalog import Catalog
 from projections.projection import State
 from tests.events.samples import NOON, stored
 from tests.projections.history import history, memory_id, passage, read_later
+from tests.projections.sleeps import RUNS, erased, forgotten, merged, pruned, restored, undone
 
 ONE, TWO, THREE = memory_id(1), memory_id(2), memory_id(3)
 TIDE, MOON = stored("The tide is high."), stored("The moon is full.", namespace="sky", passages=(passage(1, 0, 8),))
@@ -168,3 +171,97 @@ def test_an_erased_memory_has_no_purpose_and_no_reader_knows_another(measured: s
     assert live.get(ONE).state is State.ERASED
     assert live.get(ONE).events == tuple(seq for seq in range(1, len(log) + 1) if seq != 2)
     assert live.get(TWO).purpose == ((0.5 if "after" in measured else 0.25),) * WIDTH
+
+
+# ── sleep ───────────────────────────────────────────────────────────────────────────────────────────
+
+FIRST, SECOND, *_ = RUNS
+LOW = stored("Low tide.", tags=("low", "sea"))
+HIGH = stored("High tide.", tags=("sea", "high"))
+SPRING = stored("Spring tide.", tags=("spring",))
+
+
+def recalled(memory: object) -> MemoryRecalled:
+    return MemoryRecalled(memories=(memory,), query_sha256=b"")
+
+
+def test_a_survivor_has_the_tags_accesses_and_ids_of_what_it_absorbed():
+    log = history(
+        LOW, HIGH, SPRING, recalled(TWO), recalled(THREE), merged(FIRST, ONE, THREE, TWO), recalled(ONE), recalled(TWO)
+    )
+    catalog = catalog_of(log)
+    entry = catalog.get(ONE)
+    assert entry.body is not None
+    assert entry.body.tags == ("low", "sea", "high", "spring")
+    assert (entry.access_count, entry.last_accessed, entry.lineage) == (4, log[-1].at, (TWO, THREE))
+    assert entry.events == (1, 6, 7)
+    absorbed = catalog.get(TWO)
+    assert (absorbed.state, absorbed.run, absorbed.merged_into) == (State.MERGED, FIRST, ONE)
+    assert (absorbed.reason, absorbed.state_since) == (f"merged into {ONE}", log[5].at)
+    assert (absorbed.access_count, absorbed.lineage, absorbed.events) == (2, (), (2, 4, 6, 8))
+    assert catalog.resolve(TWO) == catalog.resolve(ONE) == entry
+    assert catalog.by_sha(HIGH.sha256, "default") == ()
+    assert (catalog.count(), catalog.namespaces()["default"]) == (1, 1)
+
+
+def test_undoing_a_merge_gives_back_exactly_what_was_and_leaves_its_numbers():
+    merge = (LOW, HIGH, SPRING, recalled(TWO), merged(FIRST, TWO, THREE), merged(SECOND, ONE, TWO))
+    chain = catalog_of(history(*merge))
+    assert chain.get(ONE).lineage == (TWO, THREE)
+    assert chain.resolve(THREE).id == ONE
+    freed = catalog_of(history(*merge, undone(FIRST)))
+    assert (freed.get(ONE).lineage, freed.resolve(THREE).id) == ((TWO,), THREE)
+    assert freed.get(THREE).events == (3, 5, 7)
+    assert freed.get(TWO).events == (2, 4, 5, 6, 7)
+    assert freed.get(ONE).events == (1, 6)
+    before, after = catalog_of(history(*merge[:4])), catalog_of(history(*merge, undone(FIRST), undone(SECOND)))
+    for memory in (ONE, TWO, THREE):
+        entry = after.get(memory)
+        assert (entry.body, entry.access_count, entry.reason) == (
+            before.get(memory).body,
+            before.get(memory).access_count,
+            None,
+        )
+        assert (entry.state, entry.run, entry.merged_into, entry.lineage) == (State.LIVE, None, None, ())
+    assert after.count() == 3
+
+
+def test_a_pruned_memory_says_why_and_can_be_restored():
+    log = history(LOW, HIGH, pruned(FIRST, ONE), restored(ONE))
+    entry = catalog_of(log[:3]).get(ONE)
+    assert (entry.state, entry.reason, entry.run) == (State.PRUNED, "pruned: salience 0.21", FIRST)
+    assert catalog_of(log[:3]).by_sha(LOW.sha256, "default") == ()
+    back = catalog_of(log).get(ONE)
+    assert (back.state, back.reason, back.run, back.events) == (State.LIVE, None, None, (1, 3, 4))
+
+
+def test_every_memory_is_counted_in_its_state():
+    catalog = catalog_of(
+        history(
+            *[LOW] * 6, pruned(FIRST, ONE), merged(FIRST, TWO, THREE), forgotten(memory_id(4)), erased(memory_id(5))
+        )
+    )
+    assert catalog.states() == {
+        State.PRUNED: 1,
+        State.LIVE: 2,
+        State.MERGED: 1,
+        State.FORGOTTEN: 1,
+        State.ERASED: 1,
+    }
+    assert catalog.count() == 2
+
+
+def test_an_erased_survivor_takes_none_of_what_it_absorbed_with_it():
+    log = history(LOW, HIGH, SPRING, merged(FIRST, ONE, TWO, THREE), erased(THREE), erased(ONE))
+    catalog = catalog_of(log)
+    entry = catalog.get(TWO)
+    assert (entry.state, entry.reason, entry.merged_into, entry.events) == (State.LIVE, None, None, (2, 4, 6))
+    assert catalog.count() == 1
+    assert catalog_of(read_later(log)).digest() == catalog.digest()
+
+
+def test_a_replay_is_part_of_a_life_and_a_cluster_is_not():
+    log = history(LOW, MemoriesReplayed(run=FIRST, memories=(ONE,)))
+    assert catalog_of(log).get(ONE).events == (1, 2)
+    clusters = ClustersFormed(run=FIRST, namespace="default", clusters=())
+    assert catalog_of(history(LOW, clusters)).digest() == catalog_of(history(LOW)).digest()

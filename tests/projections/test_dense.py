@@ -137,3 +137,17 @@ def test_causes_meet_effects_when_a_direction_is_asked_for():
     like = (cosines(causes, query.as_cause) + cosines(effects, query.as_effect)) / 2
     np.testing.assert_allclose(space.scores(query), like, atol=1e-3)
     assert space.scores(query)[2] == pytest.approx(1, abs=2e-3)
+
+
+@pytest.mark.parametrize("graph_from", [10, 500_000])
+def test_a_replaced_vector_is_found_where_it_is_now(graph_from: int):
+    vectors = np.eye(40, 48)
+    space = DenseSpace(48, graph_from)
+    space.extend(vectors)
+    new = np.eye(48)[45]
+    assert space.nearest(vectors[7], 1)[0].tolist() == [7]
+    space.replace(np.array([7]), new[None])
+    assert space.nearest(new, 1)[0].tolist() == [7]
+    assert space.nearest(vectors[7], 1)[1].tolist() == [0]
+    space.replace(np.array([7]), vectors[7:8])
+    assert space.nearest(vectors[7], 1)[0].tolist() == [7]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from events.values import JohariRow, Modality, Quadrant
 from events.vocabulary import MemoryStored
 from projections.facets import Facets, Filter
+from projections.projection import State
 from tests.events.samples import NOON, stored
 
 SAMPLE = stored()
@@ -199,3 +200,88 @@ def test_a_namespace_holds_forgotten_rows_and_no_erased_ones():
     assert facets.within("b").tolist() == [1, 4]
     assert facets.within("c").tolist() == []
     assert Facets().within("a").tolist() == []
+
+
+# ── sleep ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("state", [State.FORGOTTEN, State.PRUNED, State.MERGED])
+def test_a_row_is_hidden_in_the_same_way_for_whatever_reason(state: State):
+    facets = facets_of(memory(), memory())
+    before = facets.digest()
+    facets.hide(0, state)
+    assert (facets.state(0), facets.state(1)) == (state, State.LIVE)
+    assert found(facets) == [1]
+    assert facets.digest() != before
+    facets.show(0)
+    assert facets.digest() == before
+
+
+def test_a_survivor_is_found_by_the_tags_of_all_that_it_absorbed():
+    facets = facets_of(*(memory(tags=(tag,)) for tag in "abc"))
+    facets.hide(0, State.MERGED, 1)
+    facets.hide(1, State.MERGED, 2)
+    assert found(facets, tags=("a", "b", "c")) == [2]
+    facets.hide(2)
+    assert found(facets, tags=("a",)) == []
+    facets.show(2)
+    facets.show(0)
+    assert found(facets, tags=("a",)) == [0]
+    assert found(facets, tags=("b",)) == [2]
+    facets.clear(1)
+    assert found(facets, tags=("b",)) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted"),
+    [
+        ({"session": "monday"}, {"session": "monday"}),
+        ({"metadata": {"speaker": "Ada"}}, {"speaker": "Ada"}),
+        ({"modality": Modality.CODE}, {"modality": Modality.CODE}),
+        ({"created_at": NOON + timedelta(days=2)}, {"since": NOON + timedelta(days=2)}),
+        ({"created_at": NOON - timedelta(days=2)}, {"until": NOON}),
+        (
+            {"johari": (JohariRow((0.1, 0.1, 0.7, 0.1), 1.0), *SAMPLE.johari[1:])},
+            {"quadrant": Quadrant.BLIND},
+        ),
+    ],
+)
+def test_a_survivor_passes_a_filter_by_what_it_absorbed_until_that_is_free_again(
+    fields: dict[str, Any], wanted: dict[str, Any]
+):
+    facets = facets_of(memory(**fields), memory(), memory(), memory())
+    facets.hide(0, State.MERGED, 1)
+    facets.hide(1, State.MERGED, 2)
+    assert found(facets, **wanted) == [2], "by what its absorbed one had absorbed"
+    facets.show(0)
+    assert found(facets, **wanted) == [0]
+    assert found(facets) == [0, 2, 3]
+
+
+def test_one_absorbed_memory_must_pass_all_filters_together_and_tags_are_united():
+    facets = facets_of(
+        memory(session="a", metadata={"speaker": "Ada"}, tags=("red",)),
+        memory(session="b", metadata={"speaker": "Ben"}, tags=("blue",)),
+        memory(session="c", metadata={"speaker": "Cem"}),
+    )
+    facets.hide(0, State.MERGED, 2)
+    facets.hide(1, State.MERGED, 2)
+    for session, speaker in (("a", "Ada"), ("b", "Ben"), ("c", "Cem")):
+        assert found(facets, session=session, speaker=speaker, tags=("red", "blue")) == [2]
+    assert found(facets, session="a", speaker="Ben") == []
+    assert found(facets, session="c", speaker="Ada") == []
+
+
+@pytest.mark.parametrize("state", [State.FORGOTTEN, State.PRUNED, State.ERASED])
+def test_a_survivor_that_is_hidden_passes_by_nothing_that_it_absorbed(state: State):
+    facets = facets_of(memory(session="a"), memory(session="b"))
+    facets.hide(0, State.MERGED, 1)
+    facets.hide(1, state)
+    assert found(facets, session="a") == []
+
+
+def test_what_was_pruned_or_forgotten_lets_nobody_else_pass():
+    facets = facets_of(memory(session="a"), memory(session="a"), memory(session="b"))
+    facets.hide(0, State.PRUNED)
+    facets.hide(1, State.FORGOTTEN)
+    assert found(facets, session="a") == []

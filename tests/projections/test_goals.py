@@ -19,6 +19,7 @@ from events.vocabulary import (
 from projections.goals import DRIFTS, EXEMPLARS, Finding, Goals
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
+from tests.projections.sleeps import RUNS, adjusted, merged, pruned, undone
 
 SAMPLE = stored()
 MEMORIES = 12
@@ -226,3 +227,49 @@ def test_a_replay_knows_the_same_goals_however_much_of_them_was_erased(
 )
 def test_whatever_became_of_goals_shows_in_the_digest(more: Event):
     assert after(*LIFE, more).digest() != after(*LIFE).digest()
+
+
+# ── sleep ───────────────────────────────────────────────────────────────────────────────────────────
+
+FIRST, SECOND, *_ = RUNS
+
+
+def test_only_memories_that_can_be_found_stand_for_a_goal():
+    every = goal(TIDES, *range(1, 5))
+    assert numbers(after(every, pruned(FIRST, memory_id(1)), forget(2)), TIDES) == [3, 4]
+    assert numbers(after(every, pruned(FIRST, memory_id(1)), undone(FIRST)), TIDES) == [1, 2, 3, 4]
+
+
+def test_an_absorbed_member_is_represented_once_by_what_answers_for_it():
+    every = goal(TIDES, 1, 2, 3)
+    assert numbers(after(every, merged(FIRST, memory_id(2), memory_id(1))), TIDES) == [2, 3]
+    assert numbers(after(every, merged(FIRST, memory_id(9), memory_id(1), memory_id(3))), TIDES) == [9, 2]
+    chain = (merged(FIRST, memory_id(9), memory_id(1)), merged(SECOND, memory_id(8), memory_id(9)))
+    assert numbers(after(every, *chain), TIDES) == [8, 2, 3]
+    assert numbers(after(every, *chain, forget(8)), TIDES) == [2, 3]
+    assert numbers(after(every, *chain, undone(FIRST)), TIDES) == [1, 2, 3]
+
+
+def test_the_goals_of_an_undone_run_are_not_there_and_the_star_before_them_is_again():
+    first, second = goal(TIDES, 1, 2), goal(MOONS, 3, 4, run=FIRST)
+    requests = ((first, choose(TIDES)), (second, choose(MOONS, TIDES)))
+    assert after(*requests).star("default") == second
+    undone_ = after(*requests, undone(FIRST))
+    assert (undone_.star("default"), undone_.of("default")) == (first, (first,))
+    assert (undone_.get(MOONS), undone_.exemplars(MOONS)) == (None, ())
+    assert after(*requests, undone(FIRST, memory_id(3))).star("default") == second
+    assert after(*requests, undone(SECOND)).star("default") == second
+    assert after(*requests, undone(FIRST), erase(3)).star("default") == first
+
+
+def test_a_run_that_adjusts_the_goal_chooses_the_star_until_it_is_undone():
+    found = (goal(TIDES, 1, 2), goal(MOONS, 3, 4), choose(TIDES))
+    assert after(found, adjusted(FIRST, MOONS)).star("default") == found[1]
+    assert after(found, adjusted(FIRST, MOONS), undone(FIRST)).digest() == after(found).digest()
+    assert after(found, adjusted(FIRST, MOONS), undone(FIRST, memory_id(3))).star("default") == found[1]
+
+
+def test_a_star_whose_last_member_was_erased_gives_way_to_the_one_before_it():
+    requests = (goal(TIDES, 1), choose(TIDES), goal(MOONS, 2), choose(MOONS, TIDES), erase(2))
+    log = log_of(*requests)
+    assert fold(log).star("default") == fold(without_words(log, MOONS)).star("default") == goal(TIDES, 1)

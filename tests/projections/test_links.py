@@ -1,7 +1,19 @@
-from events.vocabulary import GoalDiscovered, GoalLevel, LinksTraversed, MemoriesLinked, MemoryErased, Step
+import msgspec
+
+from events.values import GoalLevel, Shortcut, Step, Strengthened
+from events.vocabulary import (
+    Event,
+    GoalDiscovered,
+    LinksStrengthened,
+    LinksTraversed,
+    MemoriesLinked,
+    MemoryErased,
+    ShortcutsDrawn,
+)
 from projections.links import CONFIDENCE, Link, Links, RelationKind, kind_of
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
+from tests.projections.sleeps import RUNS, erased, formed, group, linked, merged, undone
 
 ONE, TWO, THREE = memory_id(1), memory_id(2), memory_id(3)
 SAMPLE = stored()
@@ -131,3 +143,123 @@ def test_a_relation_of_an_unknown_name_is_semantic():
     assert [kind_of(relation) for relation in ("link_to", "cluster", "supports")] == [RelationKind.SEMANTIC] * 3
     assert kind_of("causes") is RelationKind.CAUSAL
     assert kind_of("next") is RelationKind.TEMPORAL
+
+
+# ── sleep ───────────────────────────────────────────────────────────────────────────────────────────
+
+FIRST, SECOND, *_ = RUNS
+FOUR = memory_id(4)
+
+
+def woken(*events: Event) -> Links:
+    return links_of(history(*[SAMPLE] * 4, *events))
+
+
+def test_a_survivor_has_the_edges_of_what_it_absorbed_and_gives_them_back():
+    drawn = (linked(ONE, THREE, 0.4), linked(TWO, THREE, 0.9), linked(TWO, ONE, 0.7), linked(FOUR, TWO, 0.3))
+    merge = merged(FIRST, ONE, TWO)
+    links = woken(*drawn, merge)
+    assert links.outgoing(ONE) == links.outgoing(TWO) == (Link(ONE, THREE, "link_to", 0.9),)
+    assert links.incoming(THREE) == (Link(ONE, THREE, "link_to", 0.9),)
+    assert links.incoming(ONE) == links.incoming(TWO) == (Link(FOUR, ONE, "link_to", 0.3),)
+    assert woken(*drawn, merge, undone(FIRST)).digest() == woken(*drawn).digest()
+    assert woken(*drawn, merge, undone(FIRST)).outgoing(TWO) == woken(*drawn).outgoing(TWO)
+    assert woken(*drawn, merge, erased(ONE)).outgoing(TWO) == (Link(TWO, THREE, "link_to", 0.9),)
+
+
+def test_an_edge_leads_to_the_end_of_a_chain_of_survivors_and_counts_all_walks():
+    first, second = Step(FOUR, ONE, "link_to"), Step(FOUR, THREE, "link_to")
+    links = woken(
+        linked(FOUR, ONE, 0.4),
+        LinksTraversed(steps=(first,)),
+        merged(FIRST, TWO, ONE),
+        merged(SECOND, THREE, TWO),
+        LinksTraversed(steps=(second,)),
+    )
+    assert links.outgoing(FOUR) == links.incoming(ONE) == (Link(FOUR, THREE, "link_to", 0.4, traversals=2),)
+    assert links.strengthable() == links.outgoing(FOUR)
+
+
+def test_clusters_in_force_draw_spokes_to_their_most_central_member():
+    former, latter = formed(FIRST, group(TWO, ONE, THREE)), formed(SECOND, group(THREE, ONE))
+    links = woken(former)
+    assert links.incoming(TWO) == (Link(ONE, TWO, "cluster", 0.85), Link(THREE, TWO, "cluster", 0.75))
+    assert links.outgoing(ONE) == (Link(ONE, TWO, "cluster", 0.85),)
+    assert links.outgoing(TWO) == ()
+    assert woken(former, latter).incoming(TWO) == ()
+    assert woken(former, latter).incoming(THREE) == (Link(ONE, THREE, "cluster", 0.85),)
+    assert woken(former, latter, undone(SECOND)).digest() == links.digest()
+    assert woken(former, erased(TWO)).outgoing(THREE) == (Link(THREE, ONE, "cluster", 0.75),)
+
+
+def test_of_a_goals_spoke_and_a_clusters_the_heavier_counts_and_each_can_go():
+    found = msgspec.structs.replace(goal({TWO: 0.9, ONE: 0.8, FOUR: 0.7}), run=FIRST)
+    links = woken(found, formed(SECOND, group(TWO, ONE)))
+    assert links.incoming(TWO) == (Link(ONE, TWO, "cluster", 0.85), Link(FOUR, TWO, "cluster", 0.7))
+    assert woken(found, formed(SECOND, group(TWO, ONE)), undone(FIRST)).incoming(TWO) == (
+        Link(ONE, TWO, "cluster", 0.85),
+    )
+    assert woken(found, formed(SECOND, group(TWO, ONE)), undone(SECOND)).outgoing(ONE) == (
+        Link(ONE, TWO, "cluster", 0.8),
+    )
+    assert woken(found, undone(FIRST, ONE)).digest() == woken(found).digest()
+
+
+def test_undoing_a_goal_leaves_the_spoke_that_was_drawn_before_it():
+    first, second = goal({TWO: 0.9, ONE: 0.8}), goal({TWO: 0.9, ONE: 0.5}, number=10)
+    second = msgspec.structs.replace(second, run=FIRST)
+    assert woken(first, second).outgoing(ONE) == (Link(ONE, TWO, "cluster", 0.5),)
+    assert woken(first, second, undone(FIRST)).digest() == woken(first).digest()
+
+
+def strengthened(run: object, step: Step, weight: float, confidence: float = 0.9) -> LinksStrengthened:
+    return LinksStrengthened(run=run, links=(Strengthened(step, weight, confidence),))
+
+
+def test_an_edge_weighs_what_the_latest_run_said_that_is_not_undone():
+    drawn, step = linked(ONE, TWO, 0.4), Step(ONE, TWO, "link_to")
+    runs = (drawn, strengthened(FIRST, step, 0.6), strengthened(SECOND, step, 0.7, 0.95))
+    assert woken(*runs).outgoing(ONE) == woken(*runs).incoming(TWO) == (Link(ONE, TWO, "link_to", 0.7, 0.95),)
+    assert woken(*runs, undone(SECOND)).outgoing(ONE) == (Link(ONE, TWO, "link_to", 0.6, 0.9),)
+    assert woken(*runs, undone(FIRST)).outgoing(ONE) == (Link(ONE, TWO, "link_to", 0.7, 0.95),)
+    assert woken(*runs, undone(FIRST), undone(SECOND)).digest() == woken(drawn).digest()
+    assert woken(strengthened(FIRST, step, 0.6)).outgoing(ONE) == ()
+
+
+def test_an_edge_of_a_survivor_can_be_strengthened_as_one():
+    step = Step(ONE, THREE, "link_to")
+    events = (linked(TWO, THREE, 0.4), merged(FIRST, ONE, TWO), strengthened(SECOND, step, 0.6))
+    assert woken(*events).outgoing(ONE) == (Link(ONE, THREE, "link_to", 0.6, 0.9),)
+    assert woken(*events, undone(FIRST)).outgoing(TWO) == (Link(TWO, THREE, "link_to", 0.4),)
+
+
+def test_shortcuts_are_edges_of_their_kind_until_their_run_is_undone():
+    step = Step(ONE, FOUR, "causal_shortcut")
+    drawn = ShortcutsDrawn(run=FIRST, shortcuts=(Shortcut(step, 0.3, 0.8, (TWO, THREE)),))
+    assert woken(drawn).outgoing(ONE) == woken(drawn).incoming(FOUR) == (Link(ONE, FOUR, "causal_shortcut", 0.3, 0.8),)
+    assert woken(drawn, undone(FIRST)).digest() == woken().digest()
+    assert kind_of("causal_shortcut") is RelationKind.CAUSAL
+    assert kind_of("shortcut") is RelationKind.SEMANTIC
+
+
+def test_whole_paths_are_counted_and_those_through_an_erased_memory_forgotten():
+    one, two, three = Step(ONE, TWO, "causes"), Step(TWO, THREE, "causes"), Step(THREE, FOUR, "causes")
+    long, back = LinksTraversed(steps=(one, two, three)), LinksTraversed(steps=(three, two, one))
+    events = (back, long, long, LinksTraversed(steps=(one, two)))
+    links = woken(*events)
+    assert links.walked_paths() == [((one, two, three), 2), ((three, two, one), 1)]
+    assert links.digest() != woken(*events[1:]).digest()
+    assert woken(*events, erased(TWO), long).walked_paths() == []
+
+
+def test_only_edges_that_were_walked_can_be_strengthened():
+    drawn = (linked(ONE, TWO), linked(TWO, THREE), formed(FIRST, group(FOUR, ONE)))
+    walked = LinksTraversed(steps=(Step(TWO, THREE, "link_to"), Step(ONE, FOUR, "cluster"), TURN))
+    assert woken(*drawn, walked).strengthable() == (
+        Link(ONE, FOUR, "cluster", 0.85, traversals=1),
+        Link(TWO, THREE, "link_to", 0.5, traversals=1),
+    )
+
+
+def test_no_edge_leads_from_a_memory_to_itself():
+    assert woken(linked(ONE, ONE)).outgoing(ONE) == ()

@@ -4,22 +4,23 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from events.values import WIDTH, Resonance
 from events.vocabulary import (
-    WIDTH,
     CouplingAdjusted,
     Event,
     FocusMoved,
+    MemoriesReplayed,
     MemoryErased,
     MemoryFaded,
     MemoryForgotten,
     MemoryIgnited,
-    Resonance,
     WorkspaceConflicted,
     WorkspaceEmptied,
 )
 from projections.workspace import DEFAULT_COUPLING, QUEUE, Fading, Ignition, WorkspaceState
 from tests.events.samples import NOON, stored
 from tests.projections.history import history, memory_id, read_later
+from tests.projections.sleeps import RUNS, merged, pruned, undone
 
 ONE, TWO, THREE = memory_id(1), memory_id(2), memory_id(3)
 SAMPLE = stored()
@@ -196,3 +197,24 @@ def test_a_later_reader_of_the_log_finds_the_same_workspace():
 )
 def test_every_change_shows_in_the_digest(event: Event):
     assert state_of(ignited(ONE), event).digest() != state_of(ignited(ONE)).digest()
+
+
+# ── sleep ───────────────────────────────────────────────────────────────────────────────────────────
+
+FIRST = RUNS[0]
+
+
+@pytest.mark.parametrize("gone", [pruned(FIRST, ONE, TWO), merged(FIRST, THREE, ONE, TWO)])
+def test_what_a_run_takes_away_leaves_as_a_forgotten_memory_does(gone: Event):
+    lived = (ignited(ONE), ignited(TWO), faded(TWO), focus(one=0.9, two=0.8, three=0.7))
+    state = state_of(*lived, gone)
+    assert (state.ignited, state.faded, state.emptied_at) == ({}, {}, minute(5))
+    assert state.ignitions == {ONE: 1, TWO: 1}
+    assert state.focus == focus(three=0.7)
+    assert state_of(*lived, gone, ignited(ONE)).ignited == {}
+    assert list(state_of(*lived, gone, undone(FIRST), ignited(ONE)).ignited) == [ONE]
+
+
+def test_a_replayed_memory_waits_no_longer():
+    lived = (ignited(ONE), ignited(TWO), faded(ONE), faded(TWO))
+    assert list(state_of(*lived, MemoriesReplayed(run=FIRST, memories=(ONE, THREE))).faded) == [TWO]

@@ -87,7 +87,7 @@ def status(now: Attention, held: Mapping[UUID, Entry], at: datetime) -> dict[str
             {**_label(one.memory, held), "r": rounded(one.order)} for one in (now.focus.candidates if now.focus else ())
         ],
         "focus": _focus(now),
-        "queued_for_rem": [str(memory) for memory in now.queued],
+        "queued_for_rem": [str(one.memory) for one in now.queued],
         "coupling": now.coupling,
         "thresholds": {"enter": ENTER, "exit": EXIT, "capacity": CAPACITY},
     }

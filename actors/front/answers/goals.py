@@ -49,12 +49,19 @@ def discovery(found: Discovery) -> dict[str, Any]:
 def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[str, Any]:
     """Return what `get_alignment_drift` answers; without a North Star there is nothing to drift from."""
     if report is None:
-        return {"namespace": namespace, "status": "not_configured", "level": None, "north_star_id": None}
+        return {
+            "namespace": namespace,
+            "status": "not_configured",
+            "level": None,
+            "north_star_id": None,
+            "north_star": None,
+        }
     now = report.now
     answer = {
         "namespace": namespace,
         "status": "measured",
         "north_star_id": str(report.star),
+        "north_star": report.description,
         "level": now.level.value,
         "similarity": rounded(now.similarity),
         "drift_score": rounded(now.drift_score),

@@ -176,6 +176,8 @@ def memory(entry: Entry, edges: Edges, life: Sequence[Envelope], *, include_embe
         "rationale": body.rationale,
         "memory_type": body.memory_type,
         "metadata": body.metadata,
+        "reason": entry.reason,
+        "lineage": [str(absorbed) for absorbed in entry.lineage],
         "links": [str(link.target) for link in edges.outgoing],
         "linkedFrom": [str(link.source) for link in edges.incoming],
         "edges": [

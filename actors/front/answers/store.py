@@ -9,7 +9,11 @@ import msgspec
 from actors import metrics
 from events.codec import decompress
 from events.vocabulary import (
+    ConsolidationUndone,
     MemoriesLinked,
+    MemoriesMerged,
+    MemoriesPruned,
+    MemoriesReplayed,
     MemoryErased,
     MemoryFaded,
     MemoryForgotten,
@@ -35,7 +39,13 @@ def status(state: Status, indexes: dict[str, int], hub: Hub) -> dict[str, Any]:
     declared = state.declared
     return {
         "folder": str(hub.folder),
-        "memories": {"live": state.live, "forgotten": state.forgotten, "erased": state.erased},
+        "memories": {
+            "live": state.live,
+            "forgotten": state.forgotten,
+            "pruned": state.pruned,
+            "merged": state.merged,
+            "erased": state.erased,
+        },
         "namespaces": state.namespaces,
         "indexes": indexes,
         "log": {"position": state.head.seq, "hash": state.head.hash.hex()},
@@ -76,6 +86,13 @@ def _words(envelope: Envelope, memory: UUID) -> str:
             return "restored"
         case MemoryErased() as event:
             return "erased: its key was destroyed" + (f", because: {event.reason}" if event.reason else "")
+        case _:
+            return _by_itself(envelope, memory)
+
+
+def _by_itself(envelope: Envelope, memory: UUID) -> str:
+    """Return what the mind and sleep did to a memory, and nobody asked for."""
+    match envelope.event:
         case MemoryIgnited() as event:
             return f"entered the workspace, r = {event.order:.2f}" + (", by force" if event.forced else "")
         case MemoryFaded() as event:
@@ -83,5 +100,17 @@ def _words(envelope: Envelope, memory: UUID) -> str:
         case PurposesRealigned() as event:
             purpose = event.of(memory)
             return f"measured against goal {event.goal}: alignment {sum(purpose) / len(purpose):.2f}"
+        case MemoriesMerged() as event if event.survivor == memory:
+            return f"absorbed {', '.join(map(str, event.absorbed))} (run {event.run})"
+        case MemoriesMerged() as event:
+            similarity = event.similarities[event.absorbed.index(memory)]
+            return f"merged into {event.survivor}, similarity {similarity:.3f} (run {event.run})"
+        case MemoriesPruned() as event:
+            salience = next(one.salience for one in event.pruned if one.memory == memory)
+            return f"pruned, salience {salience.total:.2f} (run {event.run})"
+        case MemoriesReplayed() as event:
+            return f"replayed in a dream (run {event.run})"
+        case ConsolidationUndone() as event:
+            return f"what run {event.run} did to it was undone"
         case other:
             raise ValueError(f"{type(other).__name__} doesn't touch a memory")

@@ -20,7 +20,7 @@ from actors.comparator.paths import (
     walkable,
 )
 from actors.settings import PathKind
-from events.vocabulary import Step
+from events.values import Step
 
 
 def memory(number: int) -> UUID:

@@ -4,9 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.consolidator.discovery import (
+    LEFT_OUT,
+    MIN_COHERENCE,
+    MIN_SIZE,
+    RESTARTS,
     SAMPLE,
+    TOGETHER,
     WEIGHTS,
     Cluster,
+    Similarities,
     discover,
     level,
     north_star,
@@ -14,10 +20,15 @@ from actors.consolidator.discovery import (
     parents,
     sample,
 )
-from actors.consolidator.terms import topicality
+from actors.consolidator.terms import read, topic
 from events.spaces import INDEX, SPACES, TEMPORAL
-from events.vocabulary import GoalLevel
+from events.values import GoalLevel
+from tests.actors.consolidator.asleep import worked_off
 from tests.actors.consolidator.planted import planted
+
+
+def discovered(scores: Similarities, *, least: float = MIN_COHERENCE, smallest: int = MIN_SIZE) -> tuple[Cluster, ...]:
+    return worked_off(discover(scores, least=least, smallest=smallest))[1]
 
 
 def groups(clusters: tuple[Cluster, ...]) -> set[frozenset[int]]:
@@ -36,77 +47,87 @@ def a_cluster(*members: int, coherence: float = 0.8, confidence: float = 0.7, wi
 
 
 def test_planted_topics_are_found():
-    assert groups(discover(planted(10, 8))) == {frozenset(range(10)), frozenset(range(10, 18))}
+    assert groups(discovered(planted(10, 8))) == {frozenset(range(10)), frozenset(range(10, 18))}
 
 
 def test_more_topics_than_two_are_found_among_many_memories():
-    found = groups(discover(planted(14, 12, 10, 8)))
+    found = groups(discovered(planted(14, 12, 10, 8)))
     assert {frozenset(range(start, end)) for start, end in ((0, 14), (14, 26), (26, 36), (36, 44))} == found
 
 
 def test_a_topic_is_not_cut_in_parts_because_there_are_few_topics():
     # k is 5 here.
-    assert groups(discover(planted(26, 24))) == {frozenset(range(26)), frozenset(range(26, 50))}
+    assert groups(discovered(planted(26, 24))) == {frozenset(range(26)), frozenset(range(26, 50))}
 
 
 def test_what_is_like_nothing_else_belongs_to_no_cluster():
-    found = discover(planted(12, 12, strangers=4))
+    found = discovered(planted(12, 12, strangers=4))
     assert groups(found) == {frozenset(range(12)), frozenset(range(12, 24))}
 
 
 def test_memories_without_a_topic_form_no_cluster():
-    assert discover(planted(strangers=30)) == ()
+    assert discovered(planted(strangers=30)) == ()
 
 
 def test_the_same_similarities_give_the_same_clusters():
     scores = planted(13, 11, 7, strangers=9)
-    assert discover(scores) == discover(scores.copy())
+    assert discovered(scores) == discovered(scores.copy())
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_order_of_the_memories_does_not_matter(seed: int):
     scores = planted(13, 11, 7, strangers=9)
     order = np.random.default_rng(seed).permutation(len(scores))
-    shuffled = discover(scores[np.ix_(order, order)])
-    assert {frozenset(order[list(cluster.members)].tolist()) for cluster in shuffled} == groups(discover(scores))
+    shuffled = discovered(scores[np.ix_(order, order)])
+    assert {frozenset(order[list(cluster.members)].tolist()) for cluster in shuffled} == groups(discovered(scores))
+
+
+def test_others_get_a_word_in_between_restarts_and_clusters_and_while_memories_are_left_out():
+    topic, loose = planted(200), planted(200, within=0.35)
+    discovered(topic)  # imports scikit-learn, which takes any number of slices
+    slices, found = worked_off(discover(topic))
+    assert slices >= RESTARTS / TOGETHER + len(found)
+    more, found = worked_off(discover(loose))
+    assert found == ()
+    assert more >= slices + 100 / LEFT_OUT
 
 
 def test_time_alone_makes_no_cluster():
     scores = planted(strangers=20)
     for key in TEMPORAL:
         scores[:10, :10, INDEX[key]] = scores[10:, 10:, INDEX[key]] = 1
-    assert discover(scores) == ()
+    assert discovered(scores) == ()
     assert {key for key, weight in WEIGHTS.items() if not weight} == TEMPORAL
 
 
 def test_fewer_than_three_memories_serve_nothing():
     for count in range(3):
-        assert discover(planted(count, within=0.9), smallest=1) == ()
+        assert discovered(planted(count, within=0.9), smallest=1) == ()
 
 
 def test_three_memories_about_one_thing_are_enough_if_the_caller_says_so():
-    (cluster,) = discover(planted(3), smallest=3)
+    (cluster,) = discovered(planted(3), smallest=3)
     assert sorted(cluster.members) == [0, 1, 2]
-    assert discover(planted(3)) == ()
+    assert discovered(planted(3)) == ()
 
 
 def test_repeats_of_one_memory_are_one_cluster():
-    (cluster,) = discover(np.ones((12, 12, len(SPACES)), np.float32))
+    (cluster,) = discovered(np.ones((12, 12, len(SPACES)), np.float32))
     assert cluster.coherence == pytest.approx(1)
     assert sorted(cluster.members) == list(range(12))
 
 
 def test_a_loose_cluster_is_found_only_when_less_is_asked_for():
     scores = planted(10, 10, within=0.45, across=0.05)
-    assert discover(scores) == ()
-    assert len(discover(scores, least=0.65)) == 2
+    assert discovered(scores) == ()
+    assert len(discovered(scores, least=0.65)) == 2
 
 
 def test_a_cluster_says_how_central_its_members_are():
     scores = planted(10, 8)
     scores[3, :10] = scores[:10, 3] = 0.99
     scores[7, :10] = scores[:10, 7] = 0.6
-    cluster = next(found for found in discover(scores) if 3 in found.members)
+    cluster = next(found for found in discovered(scores) if 3 in found.members)
     assert (cluster.members[0], cluster.members[-1]) == (3, 7)
     assert list(cluster.centrality) == sorted(cluster.centrality, reverse=True)
     assert cluster.coherence == pytest.approx(np.mean(cluster.centrality))
@@ -120,20 +141,20 @@ def test_a_cluster_names_the_spaces_that_tell_it_from_the_rest():
         # Here members are no more alike than others are.
         scores[:, :, INDEX[key]] = random.uniform(0.3, 0.7, (20, 20))
     scores[:10, :10, INDEX["e11_entity"]] = 0.99
-    for cluster in discover(scores):
+    for cluster in discovered(scores):
         assert len(cluster.spaces) == 3
         assert not {"e6_sparse", "e13_splade", *TEMPORAL} & set(cluster.spaces)
         assert (cluster.spaces[0] == "e11_entity") == (0 in cluster.members)
 
 
 def test_no_space_tells_a_cluster_from_the_rest_when_there_is_none():
-    (cluster,) = discover(planted(6))
+    (cluster,) = discovered(planted(6))
     assert cluster.spaces == ()
     assert cluster.confidence == pytest.approx(0.4 * cluster.coherence + 0.3 * 6 / 50)
 
 
 def test_the_most_confident_cluster_comes_first():
-    found = discover(planted(6, 20, 12))
+    found = discovered(planted(6, 20, 12))
     assert [len(cluster.members) for cluster in found] == [20, 12, 6]
     first = found[0]
     assert first.confidence == pytest.approx(0.4 * first.coherence + 0.3 * 20 / 50 + 0.3)
@@ -221,14 +242,9 @@ def test_chatter_is_no_north_star_though_it_is_the_largest_cluster():
         "Clay dries too fast near the kiln, so the vase broke.",
     ]
     texts = greetings + pottery
-    found = discover(planted(len(greetings), len(pottery)))
-    about = [
-        topicality(
-            [texts[place] for place in cluster.members],
-            [text for place, text in enumerate(texts) if place not in cluster.members],
-        )
-        for cluster in found
-    ]
+    found = discovered(planted(len(greetings), len(pottery)))
+    _, reading = worked_off(read(texts))
+    about = [topic(reading, cluster.members).topicality for cluster in found]
     assert len(found[0].members) == len(greetings)
     chosen = north_star(found, about)
     assert chosen is not None

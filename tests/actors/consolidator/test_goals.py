@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.consolidator.discovery import MIN_SIZE, NORTH_STAR_MEMBERS
+from actors.consolidator.discovery import MIN_SIZE, NORTH_STAR_MEMBERS, Similarities
 from actors.consolidator.goals import Survey, survey
 from events.values import GoalLevel
 from events.vocabulary import GoalDiscovered
+from tests.actors.consolidator.asleep import worked_off
 from tests.actors.consolidator.planted import planted
 
 GARDEN = "We watered the tomato seedlings in the garden bed, row {}."
@@ -41,9 +42,13 @@ def places(goal: GoalDiscovered) -> set[int]:
     return {member.int - 1 for member in goal.members}
 
 
+def surveyed(memories: list[UUID], said: list[str], scores: Similarities) -> Survey:
+    return worked_off(survey("n", memories, said, scores))[1]
+
+
 def garden_and_boats(*, chat: int = 0) -> Survey:
     said = [*texts(GARDEN, 14), *texts(BOAT, 9), *chatter(chat)]
-    return survey("n", ids(len(said)), said, planted(*([14, 9] + ([chat] if chat else []))))
+    return surveyed(ids(len(said)), said, planted(*([14, 9] + ([chat] if chat else []))))
 
 
 def test_goals_are_the_topics_in_their_members_own_words():
@@ -67,29 +72,39 @@ def test_chatter_is_no_goal_however_much_of_it_there_is():
     assert [places(goal) for goal in found.goals] == [set(range(14)), set(range(14, 23))]
     assert found.star == found.goals[0].goal
     said = chatter(30)
-    assert survey("n", ids(30), said, planted(30)) == Survey((), None)
+    assert surveyed(ids(30), said, planted(30)) == Survey((), None)
 
 
 def test_the_largest_topic_leads():
     found = garden_and_boats()
     assert found.star == found.goals[0].goal
     said = [*texts(GARDEN, 7), *texts(BOAT, 15)]
-    other = survey("n", ids(22), said, planted(7, 15))
+    other = surveyed(ids(22), said, planted(7, 15))
     (star,) = (goal for goal in other.goals if goal.goal == other.star)
     assert places(star) == set(range(7, 22))
 
 
+def test_who_speaks_is_told_by_a_groups_own_words_where_too_few_others_are_left():
+    # A label is a heading if a tenth of its texts name it: 3 of 12 do, and 3 of 31.
+    said = [f"Vologda: The river{' Vologda' if number < 3 else ''}" for number in range(12)]
+    others = ["Vologda: It snowed there."] * 20
+    (few,) = surveyed(ids(31), [*said, *others[:19]], planted(12, strangers=19)).goals
+    assert "Vologda" in " ".join(few.terms)
+    (many,) = surveyed(ids(32), [*said, *others], planted(12, strangers=20)).goals
+    assert many.terms == ("river",)
+
+
 def test_memories_without_a_topic_have_no_goal_and_no_star():
-    assert survey("n", ids(30), texts(GARDEN, 30), planted(strangers=30)) == Survey((), None)
-    assert survey("n", [], [], planted()) == Survey((), None)
+    assert surveyed(ids(30), texts(GARDEN, 30), planted(strangers=30)) == Survey((), None)
+    assert surveyed([], [], planted()) == Survey((), None)
 
 
 def test_a_group_too_small_for_a_goal_is_one_only_if_it_leads():
     assert NORTH_STAR_MEMBERS <= 4 < MIN_SIZE
     said = [*texts(GARDEN, 14), *texts(BOAT, 4)]
-    beside = survey("n", ids(18), said, planted(14, 4))
+    beside = surveyed(ids(18), said, planted(14, 4))
     assert [places(goal) for goal in beside.goals] == [set(range(14))]
-    alone = survey("n", ids(24), [*texts(BOAT, 4), *chatter(20)], planted(4, strangers=20))
+    alone = surveyed(ids(24), [*texts(BOAT, 4), *chatter(20)], planted(4, strangers=20))
     assert [places(goal) for goal in alone.goals] == [{0, 1, 2, 3}]
     assert alone.star == alone.goals[0].goal
 
@@ -101,11 +116,11 @@ def test_no_two_discoveries_give_a_goal_the_same_id():
 
 def test_a_narrow_goal_serves_the_wide_one_that_it_is_part_of():
     said = [*texts(GARDEN, 30), *texts(BREAD, 8)]
-    wide, narrow = survey("n", ids(38), said, planted(30, 8, within=0.9, across=0.6)).goals
+    wide, narrow = surveyed(ids(38), said, planted(30, 8, within=0.9, across=0.6)).goals
     assert (wide.level, narrow.level) == (GoalLevel.STRATEGIC, GoalLevel.OPERATIONAL)
     assert narrow.parent == wide.goal
     assert wide.parent is None
-    apart = survey("n", ids(38), said, planted(30, 8, within=0.9, across=0.2)).goals
+    apart = surveyed(ids(38), said, planted(30, 8, within=0.9, across=0.2)).goals
     assert [goal.parent for goal in apart] == [None, None]
 
 

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.consolidator.terms import LEAST_MEMBERS, describe, distinctive, topicality
+from actors.consolidator.terms import LEAST_MEMBERS, PORTION, Topic, describe, read, topic
+from tests.actors.consolidator.asleep import worked_off
 
 COUNSELING = [
     "Caroline: I want to become a counselor and work in mental health.",
@@ -28,6 +29,15 @@ GREETINGS = [
     "Bob: Hey Ann! Long time no talk. How's it going?",
     "Ann: Wow, that's awesome, Bob! Thanks for telling me.",
 ]
+
+
+def told(members: list[str], rest: list[str], count: int = 6) -> Topic:
+    _, reading = worked_off(read([*rest, *members]))
+    return topic(reading, range(len(rest), len(rest) + len(members)), count)
+
+
+def distinctive(members: list[str], rest: list[str], count: int = 6) -> tuple[str, ...]:
+    return told(members, rest, count).terms
 
 
 def test_terms_name_what_the_members_talk_about():
@@ -117,14 +127,24 @@ def test_the_order_of_the_texts_does_not_matter():
 
 
 def test_a_topic_covers_its_members_and_greetings_cover_nothing():
-    assert topicality(COUNSELING, REST + GREETINGS) == 1
-    assert topicality(GREETINGS, COUNSELING + REST) == 0
+    assert told(COUNSELING, REST + GREETINGS).topicality == 1
+    assert told(GREETINGS, COUNSELING + REST).topicality == 0
 
 
 def test_topicality_is_the_share_of_members_that_hold_a_term():
     members = ["the kiln is hot", "a kiln", "kilns", "rain fell", "so what"]
-    assert topicality(members, REST[:5] * 3) == pytest.approx(3 / 5)
-    assert topicality([], REST) == 0
+    assert told(members, REST[:5] * 3).topicality == pytest.approx(3 / 5)
+    assert told([], REST).topicality == 0
+
+
+def test_long_texts_are_read_in_more_slices_and_no_text_is_left_out():
+    short = [f"The heron of pond {number}." for number in range(30)]
+    long = [text + " " * PORTION for text in short]
+    few, reading = worked_off(read(short))
+    many, longer = worked_off(read(long))
+    assert few < 5 < len(long) <= many
+    assert reading == longer
+    assert reading.holders["heron"] == len(reading.texts) == 30
 
 
 def test_a_description_is_made_of_the_terms_alone():

@@ -1,14 +1,18 @@
 """Every operation can be called in two ways: as a tool, and as a plain JSON-RPC method."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from actors.embedder.profiles import EmbeddedProfile
 from actors.front.operations import Operations
 from actors.front.tools import BY_NAME
 from tests.actors.conftest import Agent, Connect
+from tests.actors.front.sleeper import Planted, Sleeper, asleep, copy_of, plant
+from tests.actors.front.stream import Lasting
 
 
 class Way:
@@ -44,3 +48,31 @@ def ways(request: pytest.FixtureRequest, connect: Connect) -> Ways:
             yield Way(agent, as_method=request.param == "method")
 
     return to
+
+
+@pytest.fixture(scope="session")
+async def planted(
+    anyio_backend: str,  # noqa: ARG001 -- what runs an asynchronous fixture of this scope
+    profile: EmbeddedProfile,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Planted:
+    """The small store of duplicates and trivia, told once for all tests."""
+    log = Lasting()
+    with asleep(profile, tmp_path_factory.mktemp("planted"), log) as mind:
+        return await plant(mind, log)
+
+
+Bed = Callable[..., AbstractContextManager[Sleeper]]
+
+
+@pytest.fixture
+def bed(profile: EmbeddedProfile, tmp_path: Path, planted: Planted) -> Bed:
+    """Start a mind on a copy of the planted store, or on another log."""
+
+    @contextmanager
+    def on(log: Lasting | None = None) -> Iterator[Sleeper]:
+        log = copy_of(planted.log) if log is None else log
+        with asleep(profile, tmp_path, log) as mind:
+            yield Sleeper(mind, log, planted)
+
+    return on

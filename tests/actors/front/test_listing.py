@@ -16,11 +16,11 @@ from actors.front.tools import TOOLS, Tool
 from events.values import Modality
 from tests.actors.conftest import Connect, store
 
-SCHEMAS = {tool.name: listing.input_schema(tool.params) for tool in TOOLS}
+SCHEMAS = {tool.name: listing.schema_of(tool) for tool in TOOLS}
 ID = "00000000-0000-4000-8000-000000000001"
 
 FULL = {
-    "inject_context": {
+    "store_memory": {
         "content": "A fox.",
         "importance": 0.25,
         "modality": "code",
@@ -33,6 +33,7 @@ FULL = {
         "created_at": "2026-01-01",
         "rationale": "for later",
     },
+    "inject_context": {"content": "A fox.", "rationale": "for later"},
     "search_graph": {
         "query": "fox",
         "top_k": 3,
@@ -65,31 +66,55 @@ FULL = {
         "namespace": "zoo",
     },
     "get_neighborhood": {"id": ID, "depth": 3, "limit": 100},
+    "consolidate_memories": {
+        "mode": "rem",
+        "salience_threshold": 0.5,
+        "max_memories": 100,
+        "dry_run": True,
+        "namespace": "zoo",
+        "max_seconds": 0.5,
+    },
+    "undo_consolidation": {"run_id": ID, "memory_id": ID},
+    "list_consolidations": {"run_id": ID, "limit": 100},
+    "get_pruning_candidates": {"limit": 5, "salience_threshold": 1, "namespace": "zoo"},
+    "trigger_dream": {
+        "rationale": "much was said today",
+        "phase": "nrem",
+        "force": True,
+        "abort_on_query": False,
+        "blocking": True,
+        "namespace": "zoo",
+    },
 }
 
 LISTED = [
-    ("inject_context", {"modality": "smell"}),
-    ("inject_context", {"content": "x" * 65_537}),
-    ("inject_context", {"importance": "high"}),
-    ("inject_context", {"tags": "one"}),
-    ("inject_context", {"link_to": [7]}),
+    ("store_memory", {"modality": "smell"}),
+    ("store_memory", {"content": "x" * 65_537}),
+    ("store_memory", {"importance": "high"}),
+    ("store_memory", {"tags": "one"}),
+    ("store_memory", {"link_to": [7]}),
     ("search_graph", {"profile": "psychic"}),
     ("search_graph", {"modality": "smell"}),
     ("search_graph", {"min_alignment": -1.5}),
-    ("search_multi", {"weights": [2] + [0] * 12}),
     ("search_by_purpose", {"purpose_vector": [0.5] * 12}),
-    ("discover_goals", {"min_confidence": 1.5}),
     ("get_alignment_drift", {"memories": "all"}),
     ("adjust_coupling", {"new_k": 10.5}),
     ("trigger_workspace_broadcast", {"force": "gently"}),
     ("find_causal_path", {"path_type": "psychic"}),
+    ("consolidate_memories", {"mode": "nap"}),
+    ("consolidate_memories", {"dry_run": "yes"}),
+    ("trigger_dream", {"phase": "nap"}),
 ]
 """What a schema tells to be wrong."""
 
 UNLISTED = [
+    ("discover_goals", {"min_confidence": 1.5}),
+    ("inject_context", {"modality": "smell"}),
+    ("consolidate_memories", {"max_memories": -1}),
     ("inject_context", {"colour": "red"}),
     ("inject_context", {"link_to": ["no id"]}),
     ("inject_context", {"tags": ["one"] * 65}),
+    ("search_multi", {"weights": [2] + [0] * 12}),
     ("search_graph", {"top_k": 101}),
     ("memory_inject_batch", {"items": ["A fox."] * 101}),
     ("memory_similarity_matrix", {"memory_ids": [ID]}),
@@ -101,6 +126,10 @@ UNLISTED = [
     ("trigger_drift_correction", {"north_star": ID}),
     ("find_causal_path", {"max_hops": 7}),
     ("get_neighborhood", {"depth": 4}),
+    ("consolidate_memories", {"max_memories": -1}),
+    ("undo_consolidation", {"run_id": "no id"}),
+    ("list_consolidations", {"limit": 0}),
+    ("trigger_dream", {"mode": "rem"}),
 ]
 """What it leaves to the error, which names the parameter."""
 
@@ -109,8 +138,11 @@ UNLISTED = [
 def test_every_schema_is_valid_and_complete(name: str) -> None:
     schema = SCHEMAS[name]
     jsonschema.Draft202012Validator.check_schema(schema)
-    (params,) = (tool.params for tool in TOOLS if tool.name == name)
-    assert set(schema["properties"]) == set(params.__struct_fields__)
+    (tool,) = (tool for tool in TOOLS if tool.name == name)
+    params = tool.params
+    elsewhere = SCHEMAS[tool.as_in]["properties"] if tool.as_in else {}
+    assert set(schema["properties"]) | set(elsewhere) == set(params.__struct_fields__) | set(elsewhere)
+    assert tool.as_in in tool.description
     assert schema.get("required", []) == [field.name for field in msgspec.structs.fields(params) if field.required]
     assert "$ref" not in json.dumps(schema)
 
@@ -138,11 +170,11 @@ def test_no_schema_says_what_an_error_can_say_in_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_of_an_answer_the_fields_are_listed_that_it_always_has(tool: Tool) -> None:
+def test_of_an_answer_the_field_is_listed_that_an_agent_goes_on_with(tool: Tool) -> None:
     schema = listing.output_schema(tool.returns)
     jsonschema.Draft202012Validator.check_schema(schema)
-    assert [*schema["properties"]] == [*tool.returns]
-    assert tool.returns
+    assert schema["type"] == "object"
+    assert [*schema.get("properties", {})] == ([tool.returns] if tool.returns else [])
     jsonschema.validate({"error": {"code": -32602}}, schema)  # as clients do with the answer of a call that failed
 
 
@@ -218,11 +250,19 @@ async def test_the_official_client_finds_every_answer_as_its_schema_says(
         "search_weight_profiles": {},
         "memory_delete": {"id": fox},
         "memory_restore": {"id": fox},
+        "get_pruning_candidates": {"salience_threshold": 1},
+        "consolidate_memories": {"mode": "rem"},
+        "list_consolidations": {},
+        "undo_consolidation": {"run_id": ID},
+        "trigger_dream": {"rationale": "r", "blocking": True},
+        "get_dream_status": {},
     }
     async with connect(operations) as agent:
         listed = {tool.name: tool for tool in (await agent.client.list_tools()).tools}
         assert set(calls) == set(listed), "a tool is listed that this test doesn't call"
         for name, arguments in calls.items():
             answer = await agent.call(name, **arguments)
+            if name == "consolidate_memories":
+                calls["undo_consolidation"]["run_id"] = answer["run_id"]
             jsonschema.validate(answer, listed[name].output_schema)
             assert answer["_cognitive_pulse"]["suggested_action"]

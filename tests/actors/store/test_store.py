@@ -9,6 +9,7 @@ import pytest
 
 from actors.base import resolve
 from actors.faults import NotFoundFault, StorageFault
+from actors.hub import in_utc
 from actors.messages.base import Appended
 from actors.messages.store import Append, Declare, Describe, Read, ReadStatus, Replay
 from actors.metrics import Latencies
@@ -56,7 +57,7 @@ class Counting(MemoryLog):
 
 def start(log: MemoryLog) -> tuple[pykka.ActorRef[Any], pykka.ActorRef[Any]]:
     listener = Listener.start()
-    store = Store.start(log, Latencies())
+    store = Store.start(log, Latencies(), in_utc)
     store.ask(Replay(owners=(listener,)), timeout=PATIENCE)
     return store, listener
 

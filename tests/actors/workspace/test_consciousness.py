@@ -15,7 +15,7 @@ from actors.workspace.consciousness import (
     state_of,
     winner,
 )
-from events.vocabulary import WIDTH
+from events.values import WIDTH
 from tests.projections.history import memory_id
 
 UNIT = st.floats(0.0, 1.0)

@@ -1,0 +1,24 @@
+"""Long work in slices: a generator that yields wherever others may be answered, or the work given up."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, TypeAlias, TypeVar
+
+import msgspec
+import pykka
+
+from actors.messages.base import Withdrawable
+
+T = TypeVar("T")
+
+Work: TypeAlias = Generator[None, None, T]
+"""Nothing that it decides may be appended before its last slice."""
+
+
+class Job(msgspec.Struct):
+    """Work that was asked for, and who waits for its result."""
+
+    message: Withdrawable
+    work: Work[Any]
+    future: pykka.Future[Any]

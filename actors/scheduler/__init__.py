@@ -1,0 +1,1 @@
+"""Says when the store sleeps: what is due by the log, and what somebody changed of it."""

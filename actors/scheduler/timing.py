@@ -1,0 +1,155 @@
+"""When sleep is due, by what the log says and the time that it is now: pure functions without a clock."""
+
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from apscheduler.triggers.cron import CronTrigger
+
+from actors.faults import InvalidParamsFault
+from events.values import Mode, Trigger
+from projections.schedule import Schedule
+
+When: TypeAlias = CronTrigger | timedelta
+
+IDLE: Final = timedelta(minutes=15)
+"""Without anything asked or stored, after which there is time for a light sleep."""
+
+LATE: Final = timedelta(minutes=10)
+"""After its time, from which on a run is one that is made up."""
+
+SHORTEST, LONGEST = timedelta(minutes=5), timedelta(days=365)
+
+_INTERVAL: Final = re.compile(r"([0-9]{1,7})([mhd])")
+_UNITS: Final = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
+
+_WEEKDAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_DAY: Final = "[0-7]|" + "|".join(_WEEKDAYS)
+_DAYS: Final = re.compile(rf"(?:\*|({_DAY})(?:-({_DAY}))?)(?:/([1-7]))?")
+
+_MOMENT: Final = timedelta(microseconds=1)
+_EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@lru_cache(maxsize=64)
+def parse_when(text: str, tz: tzinfo) -> When:
+    """Read a crontab of five fields in this time zone, or an interval such as `90m`, `2h` or `7d`.
+
+    Days of the week are numbered as crontab(5) does, Sunday being 0 and 7; APScheduler would begin on Monday. Where
+    both the day of the month and that of the week are given, both must hold.
+
+    Raises:
+        ValueError: it is neither, names no date at all, or an interval isn't between five minutes and a year.
+    """
+    if interval := _INTERVAL.fullmatch(text):
+        length = int(interval[1]) * _UNITS[interval[2]]
+        if not SHORTEST <= length <= LONGEST:
+            raise ValueError(f"an interval is at least five minutes and at most 365 days long, and '{text}' isn't")
+        return length
+    fields = text.split()
+    if len(fields) != 5:
+        raise ValueError(
+            f"'{text}' is neither a crontab of five fields, as '30 3 * * *', nor an interval, as '90m', '2h' or '7d'"
+        )
+    try:
+        trigger = CronTrigger.from_crontab(" ".join([*fields[:4], _weekdays(fields[4])]), timezone=tz)
+    except ValueError as error:
+        raise ValueError(f"'{text}' is no crontab: {error}") from None
+    if trigger.get_next_fire_time(None, _EPOCH) is None:
+        raise ValueError(f"'{text}' names a date that no year has")
+    return trigger
+
+
+def check(when: str | None, tz: tzinfo) -> None:
+    """Refuse what `parse_when` can't read; None is never.
+
+    Raises:
+        InvalidParamsFault: with its reason.
+    """
+    if when is None:
+        return
+    try:
+        parse_when(when, tz)
+    except ValueError as error:
+        raise InvalidParamsFault(f"Invalid when: {error}", parameter="when") from None
+
+
+def next_run(schedule: Schedule, mode: Mode, now: datetime, tz: tzinfo) -> datetime | None:
+    """Return when a mode sleeps next, in UTC: `now` where it is due; None for never, and while all is paused."""
+    if schedule.paused:
+        return None
+    fire = _fire(schedule, mode, schedule.awaited(mode) or now, tz)
+    return fire and max(fire, now)
+
+
+def due(schedule: Schedule, now: datetime, tz: tzinfo) -> tuple[Mode, Trigger] | None:
+    """Return which run should begin now, if any.
+
+    However often its time has passed, a mode is due once; of several that are due the deepest does the work of all.
+    """
+    if schedule.paused:
+        return None
+    for mode in reversed(schedule.when):
+        awaited = schedule.awaited(mode)
+        fire = awaited and _fire(schedule, mode, awaited, tz)
+        if fire and fire <= now:
+            return mode, Trigger.MADE_UP if now - fire > LATE else Trigger.SCHEDULE
+    idle = idle_at(schedule)
+    return (Mode.LIGHT, Trigger.IDLE) if idle and idle <= now else None
+
+
+def idle_at(schedule: Schedule) -> datetime | None:
+    """Return when it will have been quiet for long enough, if nothing happens until then.
+
+    None where a light sleep would find nothing new, was tried since the last activity, or is never to be.
+    """
+    active, awaited, last = schedule.active_at, schedule.awaited(Mode.LIGHT), schedule.last(Mode.LIGHT)
+    if schedule.paused or schedule.when[Mode.LIGHT] is None:
+        return None
+    if active is None or awaited is None or active < awaited:
+        return None
+    if schedule.stored_at is None or (last is not None and schedule.stored_at <= last):
+        return None
+    return active + IDLE
+
+
+def wake_at(schedule: Schedule, now: datetime, tz: tzinfo) -> datetime | None:
+    """Return when anything may be due next, if nothing happens until then; None for never."""
+    moments = [*(next_run(schedule, mode, now, tz) for mode in schedule.when), idle_at(schedule)]
+    return min((moment for moment in moments if moment is not None), default=None)
+
+
+def _fire(schedule: Schedule, mode: Mode, after: datetime, tz: tzinfo) -> datetime | None:
+    """Return the first time of a mode after a moment, in UTC; intervals are counted from its last run."""
+    text = schedule.when[mode]
+    if text is None:
+        return None
+    when = parse_when(text, tz)
+    if isinstance(when, timedelta):
+        begin = schedule.last(mode) or schedule.since or after
+        return begin + ((after - begin) // when + 1) * when
+    fire = when.get_next_fire_time(None, after + _MOMENT)
+    return fire and fire.astimezone(UTC)
+
+
+def _weekdays(field: str) -> str:
+    """Return the days of the week of a crontab by name, which mean the same to everybody."""
+    if field == "*":
+        return field
+    named: set[str] = set()
+    for item in field.lower().split(","):
+        match = _DAYS.fullmatch(item)
+        if match is None:
+            raise ValueError(f"'{item}' is no day of the week")
+        first, last, step = match.groups()
+        begin = _number(first) if first else 0
+        end = _number(last) if last else begin if first and not step else 6
+        if end < begin:
+            end += 7  # from Friday to Monday, or to the Sunday that ends the week
+        named.update(_WEEKDAYS[day % 7] for day in range(begin, end + 1, int(step or 1)))
+    return ",".join(sorted(named))
+
+
+def _number(day: str) -> int:
+    return int(day) if day.isdigit() else _WEEKDAYS.index(day)

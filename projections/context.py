@@ -1,0 +1,53 @@
+"""The space of memories in their context: in their sleep, those of a cluster move towards its middle."""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from projections.arrays import Rows
+from projections.dense import DenseSpace
+from projections.projection import digest_of
+
+SHARE: Final = np.float32(0.25)
+"""How much of the vector at the middle of a cluster enters that of a member as central as can be."""
+
+
+class ContextSpace(DenseSpace):
+    """Vectors that may lean towards others, and are back bit by bit once they don't any more."""
+
+    def __init__(self, dimension: int, graph_from: int = 20_000) -> None:
+        super().__init__(dimension, graph_from)
+        self._upright: dict[int, npt.NDArray[np.float16]] = {}
+        """What was stored in each row that leans."""
+
+    def clear(self, row: int) -> None:
+        """Overwrite a vector with zeros, and forget what was stored."""
+        self._upright.pop(row, None)
+        super().clear(row)
+
+    def straighten(self, rows: Rows) -> None:
+        """Give these rows back what was stored in them."""
+        leaning = [row for row in rows.tolist() if row in self._upright]
+        if leaning:
+            self.replace(np.array(leaning), np.stack([self._upright.pop(row) for row in leaning]))
+
+    def lean(self, rows: Rows, towards: npt.NDArray[np.float32], shares: npt.NDArray[np.float32]) -> None:
+        """Let upright rows that aren't empty lean, each of them towards a unit vector by its share of `SHARE`.
+
+        Args:
+            rows: Shape (rows,).
+            towards: Shape (rows, dimension).
+            shares: In [0, 1], shape (rows,).
+        """
+        stored = self.array[rows]
+        mixed = (SHARE * shares)[:, None] * towards
+        mixed += stored
+        mixed /= np.linalg.norm(mixed, axis=1, keepdims=True)
+        self._upright.update(zip(rows.tolist(), stored, strict=True))
+        self.replace(rows, mixed)
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of the vectors, and of those that were stored in rows that lean."""
+        upright = b"".join(self._upright[row].tobytes() for row in sorted(self._upright))
+        return digest_of(super().digest(), upright)

@@ -1,0 +1,1 @@
+"""What sleep does to ten thousand memories with duplicates and trivia planted among them."""

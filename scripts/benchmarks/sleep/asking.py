@@ -1,0 +1,89 @@
+"""What is asked of the store before, during and after a run, and how the answers compare."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from time import perf_counter
+from typing import Any
+
+import msgspec
+
+from actors.front.access import silent
+from actors.front.operations import Operations
+from actors.front.parsing import parse
+from actors.front.schemas import SearchGraph
+from actors.front.tools import BY_NAME
+from actors.messages.store import ReadStatus
+from actors.messages.workspace import ReadAttention
+from benchmarks.retrieval import DEPTH
+
+Ranking = tuple[tuple[str, float], ...]
+"""Memories and their scores, best first."""
+
+Question = dict[str, Any]
+"""Arguments of a search. The time stands in it, so that the same question finds the same later on."""
+
+
+class Answers(msgspec.Struct, frozen=True):
+    """What a list of questions was answered."""
+
+    rankings: tuple[Ranking, ...]
+    milliseconds: tuple[float, ...]
+
+
+class Query(msgspec.Struct, frozen=True):
+    """A question with the memories that answer it."""
+
+    corpus: str
+    question: Question
+    relevant: tuple[str, ...]
+
+
+async def call(operations: Operations, name: str, **arguments: Any) -> dict[str, Any]:
+    """Call a tool as a client does, without the wire."""
+    tool = BY_NAME[name]
+    return await tool.run(operations, parse(arguments, tool.params), silent)
+
+
+async def search(operations: Operations, question: Question) -> tuple[Ranking, float]:
+    """Ask one question, and return the milliseconds that it took too."""
+    start = perf_counter()
+    answer = await operations.search_graph(parse({"top_k": DEPTH, **question}, SearchGraph))
+    took = (perf_counter() - start) * 1e3
+    return tuple((result["fingerprintId"], result["score"]) for result in answer["results"]), took
+
+
+async def ask(operations: Operations, queries: Sequence[Query]) -> Answers:
+    """Ask one question after the other, and wait until all that follows from them is in the log."""
+    found = [await search(operations, query.question) for query in queries]
+    await operations.ask(operations.hub.workspace, ReadAttention())
+    await operations.ask(operations.hub.store, ReadStatus())
+    return Answers(tuple(ranking for ranking, _ in found), tuple(took for _, took in found))
+
+
+def identical(before: Answers, after: Answers) -> int:
+    """Return how many questions were answered with the same memories, in the same order, with the same scores."""
+    return sum(one == other for one, other in zip(before.rankings, after.rankings, strict=True))
+
+
+def recall(answers: Answers, queries: Sequence[Query], heirs: Mapping[str, str]) -> dict[str, float]:
+    """Return Recall@10 by corpus; an absorbed memory is found where the one is that answers to its id.
+
+    Args:
+        answers: What was answered.
+        queries: What was asked.
+        heirs: The survivor of each absorbed memory.
+    """
+    by_corpus: dict[str, list[float]] = defaultdict(list)
+    for query, ranking in zip(queries, answers.rankings, strict=True):
+        found = {memory for memory, _ in ranking}
+        reached = sum(_heir(memory, heirs) in found for memory in query.relevant)
+        by_corpus[query.corpus].append(reached / len(query.relevant))
+    return {corpus: fmean(recalls) for corpus, recalls in sorted(by_corpus.items())}
+
+
+def _heir(memory: str, heirs: Mapping[str, str]) -> str:
+    """Return which memory answers to an id, after any number of runs."""
+    while memory in heirs:
+        memory = heirs[memory]
+    return memory

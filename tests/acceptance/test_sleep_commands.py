@@ -1,0 +1,133 @@
+"""What a person does about sleep on the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.test_command_line import run, run_json
+
+DOG = "Mara's dog is called Bo."
+SOCK = "A visitor wore odd socks."
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> dict[str, str]:
+    """Two copies, and something that matters to nobody, by their part in what follows."""
+    small = ("--importance", "0.1", "--created-at", "2020-02-02T00:00:00+00:00")
+    wanted = {"kept": (DOG, "--importance", "0.9"), "twin": (f"{DOG} ",), "sock": (SOCK, *small)}
+    return {name: run_json(tmp_path, "store", *arguments)["fingerprintId"] for name, arguments in wanted.items()}
+
+
+def test_a_person_looks_first_then_lets_it_sleep_and_takes_it_back(tmp_path: Path, told: dict[str, str]) -> None:
+    looked = run_json(tmp_path, "candidates")
+    assert [one["memory_id"] for one in looked["candidates"]] == [told["sock"]]
+    assert SOCK in run(tmp_path, "candidates").stdout
+    dry = run(tmp_path, "consolidate", "--dry-run").stdout
+    assert "1 would be merged, 1 would be pruned" in dry
+    done = run_json(tmp_path, "consolidate", "deep")
+    assert (done["mode"], done["merged_count"], done["pruned_count"], done["final_memory_count"]) == ("deep", 1, 1, 1)
+    listed = run_json(tmp_path, "consolidations")["runs"]
+    assert [one["dry_run"] for one in listed] == [False, True]
+    one_by_one = run(tmp_path, "consolidations", done["run_id"]).stdout
+    for part in (told["twin"], told["kept"], told["sock"], "recency"):
+        assert part in one_by_one.replace("\n", "")
+    assert [hit["fingerprintId"] for hit in run_json(tmp_path, "search", "socks of a dog")["results"]] == [told["kept"]]
+    alone = run_json(tmp_path, "undo", done["run_id"], "--memory", told["sock"])
+    assert alone["restored"] == [told["sock"]]
+    assert "1 memories are back" in run(tmp_path, "undo", done["run_id"]).stdout
+    assert len(run_json(tmp_path, "search", "socks of a dog")["results"]) == 3
+    again = run(tmp_path, "undo", done["run_id"])
+    assert (again.returncode, "undone" in again.stderr) == (1, True)
+
+
+def test_a_person_says_when_it_sleeps(tmp_path: Path) -> None:
+    before = run_json(tmp_path, "schedule")
+    assert {mode: of["when"] for mode, of in before["modes"].items()} == {
+        "light": "0 * * * *",
+        "deep": "30 3 * * *",
+        "rem": "30 4 * * sun",
+    }
+    assert (before["paused"], before["pruning_permitted"]) == (False, False)
+    changed = run_json(tmp_path, "schedule", "--light", "90m", "--rem", "off", "--prune", "--pause")
+    assert {mode: of["when"] for mode, of in changed["modes"].items()} == {
+        "light": "90m",
+        "deep": "30 3 * * *",
+        "rem": None,
+    }
+    assert (changed["paused"], changed["pruning_permitted"]) == (True, True)
+    shown = run(tmp_path, "schedule", "--no-prune").stdout
+    assert "paused" in shown
+    assert "90m" in shown
+    assert "exact copies only" in shown
+    assert "paused" not in run(tmp_path, "schedule", "--resume").stdout
+
+
+def test_of_several_changes_to_the_schedule_none_is_made_if_one_is_bad(tmp_path: Path) -> None:
+    before = run_json(tmp_path, "schedule")
+    done = run(tmp_path, "schedule", "--light", "90m", "--rem", "sometimes", "--prune", "--pause")
+    assert (done.returncode, "sometimes" in done.stderr) == (1, True)
+    after = run_json(tmp_path, "schedule")
+    for state in (before, after):
+        for of in state["modes"].values():
+            of.pop("next")
+    assert after == before
+
+
+def test_whoever_says_off_means_it_however_it_is_written_and_is_told_of_no_idle_sleep(tmp_path: Path) -> None:
+    assert "idle minutes" in run(tmp_path, "schedule").stdout
+    assert "idle minutes" not in run(tmp_path, "schedule", "--pause").stdout
+    assert "idle minutes" in run(tmp_path, "schedule", "--resume").stdout
+    assert "idle minutes" not in run(tmp_path, "schedule", "--light", "OFF").stdout
+    changed = run_json(tmp_path, "schedule", "--deep", "Off")
+    assert {mode: of["when"] for mode, of in changed["modes"].items()} == {
+        "light": None,
+        "deep": None,
+        "rem": "30 4 * * sun",
+    }
+
+
+@pytest.mark.parametrize("columns", ["20", "80", "200"])
+def test_ids_of_runs_are_whole_however_narrow_the_window_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    ids = [run_json(tmp_path, "consolidate", "--dry-run")["run_id"] for _ in range(2)]
+    words = run(tmp_path, "consolidations").stdout.split()
+    assert [word for word in words if word in ids] == ids[::-1]
+
+
+@pytest.mark.usefixtures("told")
+def test_a_run_that_reached_its_time_limit_ends_with_status_1(tmp_path: Path) -> None:
+    done = run(tmp_path, "consolidate", "--max-seconds", "0.000001")
+    assert (done.returncode, "max_seconds" in done.stdout, "Traceback" in done.stderr) == (1, True, False)
+    assert run_json(tmp_path, "consolidations")["runs"][0]["outcome"] == "timed_out"
+    assert run(tmp_path, "consolidate", "--max-seconds", "60").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("consolidate", "--max-memories", str(2**64)), "max_memories"),
+        (("consolidate", "--threshold", "2"), "salience_threshold"),
+        (("consolidate", "--max-seconds", "0"), "max_seconds"),
+        (("undo", "no-id"), "run_id"),
+        (("undo", "00000000-0000-4000-8000-000000000001"), "Run not found"),
+        (("consolidations", "00000000-0000-4000-8000-000000000001"), "Run not found"),
+        (("schedule", "--deep", "sometimes"), "sometimes"),
+    ],
+)
+def test_what_is_wrong_ends_with_one_sentence_and_status_1(
+    tmp_path: Path, arguments: tuple[str, ...], word: str
+) -> None:
+    done = run(tmp_path, *arguments)
+    assert done.returncode == 1
+    assert word in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_mode_is_refused_with_the_known_ones(tmp_path: Path) -> None:
+    done = run(tmp_path, "consolidate", "nap")
+    assert done.returncode == 2
+    assert "light" in done.stderr
+    assert json.loads(run(tmp_path, "consolidations", "--json").stdout)["runs"] == []

@@ -1,0 +1,304 @@
+"""The consolidator as an actor: one job after the other, and whoever asks meanwhile is answered between two slices."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from actors.base import resolve
+from actors.faults import InternalFault, NotFoundFault
+from actors.messages.consolidator import (
+    Candidates,
+    CorrectDrift,
+    DiscoverGoals,
+    Discovery,
+    DreamState,
+    MeasureDrift,
+    Phase,
+    Queried,
+    ReadCandidates,
+    ReadDream,
+    ReadRuns,
+    Rest,
+    RunList,
+    Sleep,
+    Slept,
+)
+from events.values import Counts, Mode, Outcome, Trigger
+from events.vocabulary import ConsolidationFinished, ConsolidationSkipped, ConsolidationStarted, GoalDiscovered
+from tests.actors.consolidator.asleep import BOUND, Gate, Night, asleep, wanted
+
+
+@pytest.fixture
+def night(tmp_path: Path) -> Iterator[Night]:
+    """A store with a duplicate, a trivial memory, and enough others for a dream in many slices."""
+    with asleep(tmp_path) as night:
+        night.twins("The tide is high at noon.")
+        night.trivial("A gull sat on the rail.")
+        for number in range(9):
+            night.store(f"Boat {number} came in.")
+        yield night
+
+
+def settled(night: Night) -> None:
+    """Wait until all jobs that the consolidator has begun are done: this one writes nothing and comes last."""
+    assert night.ask(CorrectDrift(namespace="nobody's", on_progress=lambda _done, _total: None)) is None
+
+
+def order(night: Night) -> list[object]:
+    """Return which runs began and ended, in order."""
+    ends = night.envelopes(ConsolidationStarted, ConsolidationFinished)
+    return [(type(one.event), one.event.run) for one in ends]
+
+
+def test_two_runs_that_are_asked_at_once_go_one_after_the_other(night: Night):
+    gate = Gate()
+    first, second = wanted(on_progress=gate), wanted()
+    replies = [night.asking(first), night.asking(second)]
+    gate.reached()
+    gate.open()
+    slept: list[Slept] = [resolve(reply, BOUND) for reply in replies]
+    assert order(night) == [
+        (ConsolidationStarted, first.run),
+        (ConsolidationFinished, first.run),
+        (ConsolidationStarted, second.run),
+        (ConsolidationFinished, second.run),
+    ]
+    assert (slept[0].counts.merged, slept[0].counts.pruned) == (1, 1)
+    assert (slept[1].counts.merged, slept[1].counts.pruned) == (0, 0), "it begins where the first has ended"
+
+
+def test_a_discovery_that_is_asked_during_a_run_waits_for_its_turn(night: Night):
+    gate, seen = Gate(), list[int]()
+    run = night.asking(wanted(on_progress=gate))
+    gate.reached()
+    message = DiscoverGoals(
+        namespace="default", min_confidence=0.0, max_goals=5, on_progress=lambda *_: seen.append(night.log.head.seq)
+    )
+    reply = night.asking(message)
+    gate.open()
+    resolve(run, BOUND)
+    found: Discovery = resolve(reply, BOUND)
+    assert found.memories == 10
+    (finished,) = night.envelopes(ConsolidationFinished)
+    assert seen[0] >= finished.seq
+    assert all(one.seq > finished.seq for one in night.envelopes(GoalDiscovered))
+
+
+def test_what_is_quick_is_answered_between_two_slices_of_a_run(night: Night):
+    gate = Gate()
+    message = wanted(on_progress=gate)
+    reply = night.asking(message)
+    gate.reached()
+    asked = [night.asking(one) for one in (ReadRuns(), MeasureDrift(namespace="default", memories=100), ReadDream())]
+    gate.step()
+    gate.reached()
+    runs, drift, dream = (resolve(one, BOUND) for one in asked)
+    assert isinstance(runs, RunList)
+    assert isinstance(dream, DreamState)
+    assert runs.running == message.run
+    assert [run.interrupted for run in runs.runs] == [True]
+    assert drift is None
+    assert dream.running == runs.runs[0]
+    assert (dream.mode, dream.phase, dream.dreams) == (Mode.DEEP, None, 0), "a deep run never dreams"
+    assert night.envelopes(ConsolidationFinished) == [], "it is held before its next slice"
+    gate.open()
+    slept: Slept = resolve(reply, BOUND)
+    assert slept.counts.pruned == 1
+    assert night.ask(ReadRuns()).running is None
+
+
+def test_what_would_be_pruned_is_answered_after_the_run_that_is_under_way_and_tells_of_what_that_left(night: Night):
+    gate = Gate()
+    run = night.asking(wanted(on_progress=gate))
+    gate.reached()
+    asked = [night.asking(one) for one in (ReadCandidates(namespace=None, salience_threshold=0.3), ReadRuns())]
+    gate.step()
+    gate.reached()
+    assert resolve(asked[1], BOUND).running is not None, "it was asked later, and is quick"
+    gate.open()
+    slept: Slept = resolve(run, BOUND)
+    candidates: Candidates = resolve(asked[0], BOUND)
+    assert slept.counts.pruned == 1
+    assert [one for one in candidates.found if one.protection is None] == [], "the run has pruned it"
+    assert candidates.looked_at == slept.memories == 10
+
+
+def test_dreams_that_wait_and_the_one_under_way_are_counted(night: Night):
+    gate = Gate()
+    replies = [night.asking(wanted(Mode.DREAM, on_progress=gate)), night.asking(wanted(Mode.DREAM))]
+    gate.reached()
+    asked = night.asking(ReadDream())
+    gate.step()
+    assert resolve(asked, BOUND).dreams == 2
+    gate.open()
+    for reply in replies:
+        resolve(reply, BOUND)
+    dream: DreamState = night.ask(ReadDream())
+    assert (dream.dreams, dream.completed) == (0, 2)
+
+
+def test_a_dry_run_of_rem_is_no_dream(night: Night):
+    assert night.run(Mode.REM, dry_run=True).outcome is Outcome.FINISHED
+    dream: DreamState = night.ask(ReadDream())
+    assert (dream.completed, dream.last) == (0, None)
+    real = night.run(Mode.REM)
+    dream = night.ask(ReadDream())
+    assert dream.last is not None
+    assert (dream.completed, dream.last.run) == (1, real.run)
+
+
+def test_a_dream_that_a_query_shall_stop_ends_before_its_next_slice(night: Night):
+    gate = Gate()
+    message = wanted(Mode.DREAM, on_progress=gate, abort_on_query=True)
+    reply = night.asking(message)
+    gate.reached()
+    night.hub.consolidator.tell(Queried(at=perf_counter()))
+    gate.open()
+    slept: Slept = resolve(reply, BOUND)
+    assert len(gate.steps) == 1, "no further slice began"
+    assert (slept.outcome, slept.reason) == (Outcome.ABORTED, "a query came")
+    record = night.record(message.run)
+    assert (record.outcome, record.counts) == (Outcome.ABORTED, Counts())
+    dream: DreamState = night.ask(ReadDream())
+    assert dream.running is None
+    assert dream.completed == 0
+    assert dream.last is not None
+    assert dream.last.run == message.run
+    assert dream.abort_milliseconds is not None
+    assert dream.abort_milliseconds > 0
+
+
+def test_a_query_leaves_runs_alone_that_it_shall_not_stop(night: Night):
+    gate = Gate()
+    reply = night.asking(wanted(Mode.DREAM, on_progress=gate))
+    gate.reached()
+    night.hub.consolidator.tell(Queried(at=perf_counter()))
+    gate.open()
+    assert resolve(reply, BOUND).outcome is Outcome.FINISHED
+    assert len(gate.steps) > 1
+    dream: DreamState = night.ask(ReadDream())
+    assert (dream.completed, dream.abort_milliseconds) == (1, None)
+
+
+def test_a_query_leaves_a_discovery_alone_behind_which_a_dream_waits(night: Night):
+    gate = Gate()
+    discovery = night.asking(
+        DiscoverGoals(namespace="default", min_confidence=0.0, max_goals=5, on_progress=lambda *_: gate(0, None))
+    )
+    dream = night.asking(wanted(Mode.DREAM, abort_on_query=True))
+    gate.reached()
+    night.hub.consolidator.tell(Queried(at=perf_counter()))
+    gate.open()
+    assert resolve(discovery, BOUND).memories == 12
+    assert resolve(dream, BOUND).outcome is Outcome.FINISHED, "it began after the query"
+
+
+@pytest.mark.parametrize("phase", [Phase.NREM, Phase.REM])
+def test_a_dream_of_one_phase_goes_through_that_alone(night: Night, phase: Phase):
+    gate = Gate()
+    reply = night.asking(wanted(Mode.DREAM, phase=phase, on_progress=gate))
+    if phase is Phase.REM:
+        gate.reached()
+        asked = night.asking(ReadDream())
+        gate.step()
+        assert resolve(asked, BOUND).phase is Phase.REM
+        gate.open()
+    assert resolve(reply, BOUND).outcome is Outcome.FINISHED
+    assert any("dreamt of" in step for step in gate.steps) == (phase is Phase.REM)
+
+
+def test_a_run_that_nobody_waits_for_any_more_ends_before_its_next_slice(night: Night):
+    gate = Gate()
+    message = wanted(on_progress=gate)
+    reply = night.asking(message)
+    gate.reached()
+    message.withdrawn.set()
+    gate.open()
+    assert resolve(reply, BOUND).outcome is Outcome.ABORTED
+    assert len(gate.steps) == 1
+    record = night.record(message.run)
+    assert (record.outcome, record.reason, record.counts) == (Outcome.ABORTED, "it was withdrawn", Counts())
+    assert night.run().counts.merged == 1, "the next one is not held up"
+
+
+def test_a_run_that_is_given_up_before_its_turn_never_begins(night: Night):
+    gate = Gate()
+    first, second = wanted(on_progress=gate), wanted()
+    replies = [night.asking(first), night.asking(second)]
+    gate.reached()
+    second.withdrawn.set()
+    gate.open()
+    assert resolve(replies[0], BOUND).outcome is Outcome.FINISHED
+    with pytest.raises(InternalFault):
+        resolve(replies[1], BOUND)
+    assert night.written(second.run) == []
+
+
+def test_when_the_store_closes_a_run_ends_as_if_it_had_never_begun_and_whoever_waits_is_told(night: Night):
+    gate = Gate()
+    first, second = wanted(on_progress=gate), wanted()
+    replies = [night.asking(first), night.asking(second)]
+    gate.reached()
+    rest = night.asking(Rest())
+    gate.open()
+    assert resolve(replies[0], BOUND).outcome is Outcome.ABORTED
+    with pytest.raises(InternalFault, match="closed"):
+        resolve(replies[1], BOUND)
+    resolve(rest, BOUND)
+    assert len(gate.steps) == 1
+    assert (night.record(first.run).outcome, night.written(second.run)) == (Outcome.ABORTED, [])
+    assert night.live() == 12
+    assert night.ask(ReadRuns()).running is None
+
+
+def test_once_the_store_closes_nothing_sleeps_any_more(night: Night):
+    night.ask(Rest())
+    before = night.log.head
+    night.hub.consolidator.tell(Sleep(mode=Mode.LIGHT, trigger=Trigger.SCHEDULE, thorough=True))
+    settled(night)
+    assert night.log.head == before, "neither a run nor a note"
+    assert night.live() == 12
+
+
+def test_a_scheduled_run_that_is_due_during_another_is_dropped_with_a_note(night: Night):
+    gate = Gate()
+    message = wanted(on_progress=gate)
+    reply = night.asking(message)
+    gate.reached()
+    night.hub.consolidator.tell(Sleep(mode=Mode.LIGHT, trigger=Trigger.SCHEDULE, thorough=True))
+    gate.open()
+    resolve(reply, BOUND)
+    settled(night)
+    (skipped,) = night.envelopes(ConsolidationSkipped)
+    assert (skipped.event.mode, skipped.event.trigger, skipped.actor) == (Mode.LIGHT, Trigger.SCHEDULE, "scheduler")
+    assert [run.run for run in night.ask(ReadRuns()).runs] == [message.run]
+    assert [one.reason for _, one in night.ask(ReadRuns()).skipped] == [skipped.event.reason]
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+def test_a_scheduled_run_prunes_only_where_it_may(night: Night, *, thorough: bool):
+    night.hub.consolidator.tell(Sleep(mode=Mode.DEEP, trigger=Trigger.IDLE, thorough=thorough))
+    settled(night)
+    (run,) = night.ask(ReadRuns()).runs
+    assert (run.trigger, run.mode) == (Trigger.IDLE, Mode.DEEP)
+    assert run.finished.counts.merged == 1
+    assert run.finished.counts.pruned == int(thorough)
+
+
+def test_a_run_that_fails_answers_with_what_went_wrong_and_the_next_one_begins(night: Night):
+    def fail(*_: object) -> None:
+        raise RuntimeError("nobody can be told")
+
+    message = wanted(on_progress=fail)
+    with pytest.raises(RuntimeError, match="nobody can be told"):
+        night.ask(message)
+    assert night.record(message.run).outcome is Outcome.FAILED
+    assert night.run().counts.merged == 1
+
+
+def test_an_unknown_run_is_named(night: Night):
+    message = ReadRuns(run=wanted().run)
+    with pytest.raises(NotFoundFault, match=str(message.run)):
+        night.ask(message)

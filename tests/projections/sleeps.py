@@ -1,0 +1,185 @@
+"""Random histories of a few memories: what people, runs of the consolidator and the workspace do to them."""
+
+from collections.abc import Iterable
+from typing import Final
+from uuid import UUID
+
+import msgspec
+from hypothesis import strategies as st
+
+from events.log import Envelope
+from events.values import DriftLevel, GoalLevel, Group, Pruned, Salience, Shortcut, Step, Strengthened
+from events.vocabulary import (
+    ClustersFormed,
+    ConsolidationUndone,
+    Event,
+    GoalAdjusted,
+    GoalDiscovered,
+    LinksStrengthened,
+    LinksTraversed,
+    MemoriesLinked,
+    MemoriesMerged,
+    MemoriesPruned,
+    MemoriesReplayed,
+    MemoryErased,
+    MemoryFaded,
+    MemoryForgotten,
+    MemoryIgnited,
+    MemoryRecalled,
+    MemoryRestored,
+    NorthStarChosen,
+    ShortcutsDrawn,
+    Shredded,
+    WorkspaceEmptied,
+)
+from tests.events.samples import stored
+from tests.projections.history import history, memory_id, read_later
+
+COUNT = 7
+STORED = [stored(f"memory {n}", tags=(f"t{n}",), session="s", position=n) for n in range(1, COUNT + 1)]
+"""The memories, with a tag of its own each: the first events of every history."""
+IDS = [memory_id(n) for n in range(1, COUNT + 1)]
+RUNS = [UUID(int=n) for n in range(1_001, 1_005)]
+NOTHING: Final = WorkspaceEmptied()
+"""Takes the place of an event that doesn't happen, so that all others keep their numbers and times."""
+GOALS = [UUID(int=n) for n in range(2_001, 2_005)]
+SALIENCE = Salience(importance=0.1, recency=0.05, access=0.04, alignment=0.02, ignition=0.0)
+
+
+def pruned(run: UUID, *memories: UUID) -> MemoriesPruned:
+    return MemoriesPruned(run=run, pruned=tuple(Pruned(memory, SALIENCE) for memory in memories))
+
+
+def merged(run: UUID, survivor: UUID, *absorbed: UUID) -> MemoriesMerged:
+    return MemoriesMerged(run=run, survivor=survivor, absorbed=absorbed, similarities=(1.0,) * len(absorbed))
+
+
+def undone(run: UUID, *memories: UUID) -> ConsolidationUndone:
+    return ConsolidationUndone(run=run, memories=memories)
+
+
+def erased(memory: UUID) -> MemoryErased:
+    return MemoryErased(memory=memory)
+
+
+def forgotten(memory: UUID) -> MemoryForgotten:
+    return MemoryForgotten(memory=memory)
+
+
+def restored(memory: UUID) -> MemoryRestored:
+    return MemoryRestored(memory=memory)
+
+
+def linked(source: UUID, target: UUID, weight: float = 0.5, relation: str = "link_to") -> MemoriesLinked:
+    return MemoriesLinked(source=source, targets=(target,), relation=relation, weight=weight)
+
+
+def group(*members: UUID) -> Group:
+    return Group(members, tuple(round(0.95 - 0.1 * place, 2) for place in range(len(members))))
+
+
+def formed(run: UUID, *groups: Group, namespace: str = "default") -> ClustersFormed:
+    return ClustersFormed(run=run, namespace=namespace, clusters=groups)
+
+
+def goal(identity: UUID, members: tuple[UUID, ...], run: UUID | None = None) -> GoalDiscovered:
+    return GoalDiscovered(
+        goal=identity,
+        namespace="default",
+        level=GoalLevel.TACTICAL,
+        description="tides",
+        terms=("tide",),
+        members=members,
+        centrality=tuple(round(0.9 - 0.1 * place, 2) for place in range(len(members))),
+        coherence=0.8,
+        confidence=0.7,
+        spaces=("e1_semantic",),
+        run=run,
+    )
+
+
+def adjusted(run: UUID, chosen: UUID) -> GoalAdjusted:
+    return GoalAdjusted(run=run, namespace="default", previous=GOALS[0], goal=chosen, level=DriftLevel.HIGH)
+
+
+def choose(chosen: UUID) -> NorthStarChosen:
+    return NorthStarChosen(namespace="default", goal=chosen)
+
+
+def log_of(*events: Event) -> list[Envelope]:
+    """Wrap the memories and then these events; a goal that was discovered before isn't again."""
+    seen: set[UUID] = set()
+    kept: list[Event] = []
+    for event in events:
+        again = isinstance(event, GoalDiscovered) and event.goal in seen
+        if isinstance(event, GoalDiscovered):
+            seen.add(event.goal)
+        kept.append(NOTHING if again else event)
+    return history(*STORED, *kept)
+
+
+def read_last(log: Iterable[Envelope]) -> list[Envelope]:
+    """Return what a reader of the log gets once also the goals are shredded of which every member is erased."""
+    log = read_later(log)
+    gone = {envelope.event.memory for envelope in log if isinstance(envelope.event, MemoryErased)}
+    shredded = Shredded(kind="goal_discovered.1")
+    return [
+        msgspec.structs.replace(envelope, event=shredded)
+        if isinstance(envelope.event, GoalDiscovered) and gone.issuperset(envelope.event.members)
+        else envelope
+        for envelope in log
+    ]
+
+
+_id, _run, _goal = st.sampled_from(IDS), st.sampled_from(RUNS), st.sampled_from(GOALS)
+_some = st.lists(_id, min_size=1, max_size=3, unique=True).map(tuple)
+_set = st.lists(_id, min_size=2, max_size=4, unique=True)
+_weight = st.sampled_from([0.2, 0.5, 0.8])
+_step = st.builds(Step, source=_id, target=_id, relation=st.sampled_from(["link_to", "cluster", "next"]))
+_shortcut = st.builds(
+    Shortcut,
+    step=st.builds(Step, source=_id, target=_id, relation=st.sampled_from(["shortcut", "causal_shortcut"])),
+    weight=_weight,
+    confidence=_weight,
+    via=st.just(()),
+)
+_groups = st.tuples(st.permutations(IDS), st.integers(1, COUNT - 1)).map(
+    lambda drawn: (group(*drawn[0][: drawn[1]]), group(*drawn[0][drawn[1] :]))
+)
+
+OF_A_RUN = st.one_of(
+    st.builds(lambda run, memories: pruned(run, *memories), _run, _some),
+    st.builds(lambda run, memories: merged(run, *memories), _run, _set),
+    st.builds(lambda run, groups: formed(run, *groups), _run, _groups),
+    st.builds(
+        lambda run, step, weight: LinksStrengthened(run=run, links=(Strengthened(step, weight, 0.9),)),
+        _run,
+        _step,
+        _weight,
+    ),
+    st.builds(lambda run, shortcut: ShortcutsDrawn(run=run, shortcuts=(shortcut,)), _run, _shortcut),
+    st.builds(goal, _goal, _set.map(tuple), _run),
+    st.builds(adjusted, _run, _goal),
+)
+"""What runs do, and the undoing of a run takes back."""
+NEUTRAL = st.one_of(
+    st.builds(linked, _id, _id, _weight),
+    st.builds(lambda steps: LinksTraversed(steps=tuple(steps)), st.lists(_step, min_size=1, max_size=4)),
+    st.builds(lambda memories: MemoryRecalled(memories=memories, query_sha256=b""), _some),
+)
+"""What happens to memories whatever their state, and does the same whether a run is undone later or not."""
+OF_A_LIFE = st.one_of(
+    OF_A_RUN,
+    NEUTRAL,
+    st.builds(undone, _run),
+    st.builds(lambda run, memories: undone(run, *memories), _run, _some),
+    st.builds(erased, _id),
+    st.builds(forgotten, _id),
+    st.builds(restored, _id),
+    st.builds(goal, _goal, _set.map(tuple)),
+    st.builds(choose, _goal),
+    st.builds(lambda memory: MemoryIgnited(memory=memory, order=0.9), _id),
+    st.builds(lambda memory: MemoryFaded(memory=memory, order=0.5), _id),
+    st.builds(lambda run, memories: MemoriesReplayed(run=run, memories=memories), _run, _some),
+)
+"""All that can happen."""

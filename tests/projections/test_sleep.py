@@ -1,0 +1,122 @@
+"""What every projection must keep to, whatever happens in sleep: one truth for all readers, and undoing is exact."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from events.fingerprint import Sparse
+from events.log import Envelope
+from events.spaces import SPACES
+from events.vocabulary import Event
+from projections.atlas import Atlas
+from projections.catalog import Catalog, Entry
+from projections.facets import Filter
+from projections.goals import Goals
+from projections.links import Links
+from projections.presence import Presence
+from projections.projection import Projection
+from projections.workspace import WorkspaceState
+from tests.events.samples import DIMENSIONS
+from tests.projections.sleeps import IDS, NEUTRAL, NOTHING, OF_A_LIFE, OF_A_RUN, RUNS, STORED, log_of, read_last, undone
+
+FOLDS: dict[str, Callable[[], Projection]] = {
+    "catalog": Catalog,
+    "goals": Goals,
+    "links": Links,
+    "presence": Presence,
+    "workspace": WorkspaceState,
+}
+ANYTHING = st.lists(OF_A_LIFE, min_size=8, max_size=24)
+P = TypeVar("P", bound=Projection)
+TAGS = [tag for one in STORED for tag in one.tags]
+
+
+def fold(projection: P, log: Iterable[Envelope]) -> P:
+    for envelope in log:
+        projection.apply(envelope)
+    return projection
+
+
+@settings(max_examples=150)
+@given(ANYTHING)
+@pytest.mark.parametrize("name", FOLDS)
+def test_a_later_reader_of_the_log_knows_the_same(name: str, events: list[Event]):
+    log = log_of(*events)
+    assert fold(FOLDS[name](), log).digest() == fold(FOLDS[name](), read_last(log)).digest()
+
+
+@settings(max_examples=80)
+@given(ANYTHING)
+def test_a_later_reader_finds_what_a_live_process_finds(events: list[Event]):
+    log = log_of(*events)
+    live, later = fold(Atlas(DIMENSIONS), log), fold(Atlas(DIMENSIONS), read_last(log))
+    assert live.digest() == later.digest()
+    assert scores(live) == scores(later)
+
+
+def scores(atlas: Atlas) -> list[Any]:
+    """Return all that a search may ask: live rows' scores in every space, sparse recall, filters, and turns."""
+    rows, queries = np.flatnonzero(atlas.facets.live), STORED[:3]
+    told: list[Any] = [rows.tolist()]
+    for query in queries:
+        told += [atlas.relevance(space.key, query.fingerprint[space.key], rows).tobytes() for space in SPACES]
+        told += [atlas.scores(space.key, query.fingerprint[space.key], rows).tobytes() for space in SPACES]
+        for key in ("e6_sparse", "e13_splade"):
+            wanted = query.fingerprint.take(key, Sparse)
+            told.append(atlas.recall_sparse(key, wanted, 9, atlas.facets.live).tolist())
+    told += [np.flatnonzero(atlas.facets.eligible(Filter(tags=(tag,)))).tolist() for tag in TAGS]
+    told.append(atlas.facets.turns(rows, 2)[0].tolist())
+    return told
+
+
+def entries(catalog: Catalog) -> list[Entry]:
+    """Return all entries without the traces that an undone run must leave."""
+    return [msgspec.structs.replace(catalog.get(memory), events=(), state_since=None) for memory in IDS]
+
+
+def links(held: Links) -> list[Any]:
+    return [(sorted(held.outgoing(memory)), sorted(held.incoming(memory))) for memory in IDS]
+
+
+def goals(held: Goals) -> list[Any]:
+    found = held.of("default")
+    return [held.star("default"), *((one, held.exemplars(one.goal)) for one in found)]
+
+
+Lives = tuple[list[Event], list[Event]]
+
+
+@st.composite
+def undone_runs(draw: st.DrawFn) -> Lives:
+    """Draw a life without some runs, and the same with them, all undone at last."""
+    before = [*draw(ANYTHING), *map(undone, RUNS)]
+    steps = draw(st.lists(st.tuples(st.booleans(), OF_A_RUN, NEUTRAL), min_size=4, max_size=12))
+    never = [NOTHING if is_run else other for is_run, _, other in steps]
+    both = [run if is_run else other for is_run, run, other in steps]
+    return before + never, before + both + [undone(run) for run in draw(st.permutations(RUNS))]
+
+
+@settings(max_examples=150)
+@given(undone_runs())
+def test_once_all_runs_are_undone_nothing_but_their_numbers_is_left_of_them(lives: Lives):
+    never, undone_ = (log_of(*life) for life in lives)
+    for fresh in (Presence, Links, Goals):
+        assert fold(fresh(), undone_).digest() == fold(fresh(), never).digest(), fresh
+    first, second = fold(Catalog(), never), fold(Catalog(), undone_)
+    assert entries(first) == entries(second)
+    assert (first.states(), first.count()) == (second.states(), second.count())
+    assert links(fold(Links(), never)) == links(fold(Links(), undone_))
+    assert goals(fold(Goals(), never)) == goals(fold(Goals(), undone_))
+
+
+@settings(max_examples=60)
+@given(undone_runs())
+def test_once_all_runs_are_undone_every_search_gives_what_it_gave(lives: Lives):
+    never, undone_ = (fold(Atlas(DIMENSIONS), log_of(*life)) for life in lives)
+    assert undone_.digest() == never.digest()
+    assert scores(undone_) == scores(never)
