@@ -53,7 +53,7 @@ def slept(answer: dict[str, Any]) -> None:
 
 def undone(answer: dict[str, Any]) -> None:
     """Print what was taken back."""
-    OUT.print(f"{answer['restored_count']} memories are back as before the {answer['mode']} run {answer['run_id']}")
+    OUT.print(f"{answer['restored_count']} memories are back as before the {answer['mode']} run")
     if answer["erased_since"]:
         OUT.print(f"{len(answer['erased_since'])} were erased since, and stay away", style="yellow")
     for namespace in answer["north_star_restored_in"]:
