@@ -90,8 +90,9 @@ class Scheduler(Actor):
             self._timer.start()
 
     def on_stop(self) -> None:
-        """Leave no thread behind."""
+        """Leave no thread behind. The job goes first: a timer that fires during its shutdown would miss it."""
         if self._timer is not None:
+            self._timer.remove_all_jobs()
             self._timer.shutdown()
 
     def on_receive(self, message: SchedulerMessage) -> Any:
