@@ -2,6 +2,20 @@
 
 from typing import Any, ClassVar
 
+LONGEST_ECHO = 500
+"""Characters of what a caller said that it is told again: whoever sends a megabyte gets no megabyte back."""
+
+
+def shortened(told: Any) -> Any:
+    """Return what a caller is told, each text in it cut to `LONGEST_ECHO`."""
+    match told:
+        case str() if len(told) > LONGEST_ECHO:
+            return told[:LONGEST_ECHO] + "…"
+        case dict():
+            return {name: shortened(value) for name, value in told.items()}
+        case _:
+            return told
+
 
 class Fault(Exception):
     """A failure that a caller is told about: a code, a sentence, and data when they help."""
@@ -9,9 +23,9 @@ class Fault(Exception):
     code: ClassVar[int] = -32603
 
     def __init__(self, message: str, **data: Any) -> None:
-        super().__init__(message)
-        self.message = message
-        self.data = data
+        self.message: str = shortened(message)
+        self.data: dict[str, Any] = shortened(data)
+        super().__init__(self.message)
 
 
 class InvalidParamsFault(Fault):
@@ -30,6 +44,13 @@ class StorageFault(Fault):
     """The log couldn't take or give back what was asked."""
 
     code = -32004
+
+
+UNWRITTEN = "Storage failed: nothing was written, since the log takes nothing at present"
+"""What whoever waits for a change is told that the log refused."""
+
+DISK_FULL = "Storage failed: nothing was written, since the disk is full; what is stored can still be searched"
+"""The same, where it is known why."""
 
 
 class EmbeddingFault(Fault):

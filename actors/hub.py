@@ -15,17 +15,19 @@ import msgspec
 import pykka
 
 from actors.asking import PATIENCE
-from actors.base import resolve
+from actors.base import LOGGER, resolve
 from actors.comparator.actor import Comparator
 from actors.consolidator.actor import Consolidator
 from actors.embedder.actor import Embedder
 from actors.messages.consolidator import Rest
-from actors.messages.store import Replay
+from actors.messages.store import Replay, TakeSnapshot
 from actors.messages.workspace import ReadAttention
 from actors.metrics import Latencies
+from actors.past import Pasts
 from actors.scheduler.actor import Scheduler
-from actors.settings import ModelProfile
+from actors.settings import ModelProfile, passphrase
 from actors.store.actor import Store
+from actors.store.snapshots import Snapshots
 from actors.workspace.actor import Workspace
 
 if TYPE_CHECKING:
@@ -42,6 +44,12 @@ def in_utc() -> datetime:
     return datetime.now(UTC)
 
 
+WORTH_AT_CLOSE = 500
+"""Events that must have come since the last snapshot to take one before the store is closed."""
+
+SNAPSHOT_PATIENCE = 600.0
+"""Seconds that this may take: some 2 GB of 100,000 memories on a slow disk."""
+
 AGAIN = 0.1
 """Seconds until it is tried again whether a store is free."""
 
@@ -51,12 +59,18 @@ class Hub(msgspec.Struct, frozen=True):
 
     folder: Path
     profile: ModelProfile
+    log: Log
+    """Read from any thread; the store alone writes to it."""
     store: pykka.ActorRef[Any]
     comparator: pykka.ActorRef[Any]
     workspace: pykka.ActorRef[Any]
     consolidator: pykka.ActorRef[Any]
     scheduler: pykka.ActorRef[Any]
     embedder: pykka.ActorRef[Any]
+    priming: bool
+    """Whether what is in the workspace counts a little more in searches."""
+    pasts: Pasts
+    """The store as it was, for whoever asks about that."""
     replayed: pykka.Future[Head]
     """Set once the log is replayed; raises `LogError` if it can't be trusted."""
     latencies: Latencies
@@ -99,6 +113,7 @@ def running(
     priming: bool = True,
     scheduled: bool = False,
     clock: Callable[[], datetime] = in_utc,
+    snapshots: Snapshots | None = None,
 ) -> Iterator[Hub]:
     """Start the actors on a log and begin its replay; stop them in reverse order on the way out.
 
@@ -110,36 +125,46 @@ def running(
         priming: Whether what is in the workspace counts a little more in searches.
         scheduled: Whether sleep comes by itself.
         clock: What tells the time, in UTC.
+        snapshots: Where what is known is written down for a fast start; None for never.
     """
     sys.setswitchinterval(SWITCH_INTERVAL)
     latencies = Latencies()
-    store = Store.start(log, latencies, clock)
+    store = Store.start(log, latencies, clock, snapshots=snapshots)
     comparator = Comparator.start(latencies, priming=priming)
     workspace = Workspace.start(comparator, store, latencies)
     consolidator = Consolidator.start(comparator, store, workspace, latencies, clock)
     scheduler = Scheduler.start(consolidator, store, clock, armed=scheduled)
     embedder = Embedder.start(lambda: load(latencies), latencies)
+    pasts = Pasts()
     hub = Hub(
         folder=folder,
         profile=profile,
+        log=log,
         store=store,
         comparator=comparator,
         workspace=workspace,
         consolidator=consolidator,
         scheduler=scheduler,
         embedder=embedder,
+        priming=priming,
+        pasts=pasts,
         replayed=store.ask(Replay(owners=(comparator, workspace, embedder, consolidator, scheduler)), block=False),
         latencies=latencies,
     )
     try:
         yield hub
     finally:
+        pasts.close()
         # What was asked last is still attended to: the command line asks once and ends.
         resolve(workspace.ask(ReadAttention(), block=False), PATIENCE)
         resolve(consolidator.ask(Rest(), block=False), PATIENCE)
+        resolve(store.ask(TakeSnapshot(after=WORTH_AT_CLOSE), block=False), SNAPSHOT_PATIENCE)
         for ref in (store, scheduler, consolidator, embedder, workspace, comparator):
             ref.stop()
-        latencies.save(hub.latency_file)
+        try:
+            latencies.save(hub.latency_file)
+        except OSError as error:  # all that counts is in the log
+            LOGGER.warning("what was measured can't be kept: %s", error)
 
 
 @contextmanager
@@ -174,12 +199,15 @@ def opened(
     until = monotonic() + patience
     while True:
         try:
-            log = DuckDBLog(folder)
+            log = DuckDBLog(folder, passphrase())
             break
         except LogInUseError:
             if monotonic() >= until:
                 raise
             sleep(AGAIN)
     load = partial(load_profile, profile=profile, models=models)
-    with running(log, folder, load, profile, priming=priming, scheduled=scheduled, clock=clock) as hub:
+    snapshots = Snapshots(folder, log.keys)
+    with running(
+        log, folder, load, profile, priming=priming, scheduled=scheduled, clock=clock, snapshots=snapshots
+    ) as hub:
         yield hub

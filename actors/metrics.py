@@ -59,5 +59,5 @@ def load(path: Path) -> dict[str, Latency]:
     """Return what was measured last in each kind of work, or nothing if nothing was."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, Latency])
-    except (FileNotFoundError, msgspec.DecodeError):  # a crash may have cut it off; nothing depends on it
+    except (OSError, msgspec.DecodeError):  # a crash may have cut it off; nothing depends on it
         return {}

@@ -26,6 +26,7 @@ from actors.front.operations import Operations
 from actors.messages.embedder import EmbeddedMemory, EmbedMemory
 from actors.messages.store import Append, Read
 from actors.messages.workspace import Judge, Judgement
+from actors.settings import passphrase
 from events.codec import decompress
 from events.duckdb_log import DuckDBLog
 from events.log import Envelope, Log
@@ -179,7 +180,7 @@ async def reembed(folder: Path, hub: Hub, progress: Progress = silent) -> Counts
     """
     if not (folder / "log.duckdb").is_file():
         raise InvalidParamsFault(f"{folder} holds no store")
-    with closing(DuckDBLog(folder)) as old:
+    with closing(DuckDBLog(folder, passphrase())) as old:
         return await _reembed(old, hub, progress)
 
 

@@ -1,6 +1,9 @@
 """What a person may set, apart from what reads it: the command line shows its help without loading anything else."""
 
+import errno
+import os
 from enum import StrEnum
+from pathlib import Path
 
 
 class ModelProfile(StrEnum):
@@ -67,3 +70,19 @@ class SleepMode(StrEnum):
     """Merges near duplicates too, and links what belongs together."""
     REM = "rem"
     """Looks for patterns and drift besides."""
+
+
+def passphrase() -> str | None:
+    """Return what opens the keys of the store, as the environment says: itself, or the file that it stands in.
+
+    Raises:
+        OSError: that file can't be read.
+    """
+    if spoken := os.environ.get("CONTEXT_GRAPH_PASSPHRASE"):
+        return spoken
+    if file := os.environ.get("CONTEXT_GRAPH_PASSPHRASE_FILE"):
+        try:
+            return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise OSError(errno.EILSEQ, "no text in UTF-8", file) from error
+    return None

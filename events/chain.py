@@ -46,18 +46,37 @@ class Row(NamedTuple):
         return Head(self.seq, self.hash)
 
 
-def extend(head: Head, drafts: Sequence[Draft], keys: KeyRing) -> list[Row]:
-    """Return the rows that continue a log after `head`; sealed events have a key on disk by then.
+class Prepared(NamedTuple):
+    """A draft that can be written."""
+
+    draft: Draft
+    kind: str
+    at: datetime
+    """In UTC, without a zone."""
+    plain: bytes
+    """The event in msgpack."""
+
+
+def prepare(drafts: Sequence[Draft]) -> list[Prepared]:
+    """Encode drafts, all or none.
 
     Raises:
         UnknownKindError: an event isn't one that may be written.
-        ValueError: a time has no zone, or the id of a sealed event is that of an erased one.
+        ValueError: a time has no zone.
         TypeError, OverflowError: an event holds what msgpack can't say.
     """
-    encoded = [(draft, kind_of(draft.event), _utc(draft.at), encode(draft.event)) for draft in drafts]
-    keys.create([draft.id for draft in drafts if draft.event.sealed])
+    return [Prepared(draft, kind_of(draft.event), in_utc(draft.at), encode(draft.event)) for draft in drafts]
+
+
+def extend(head: Head, prepared: Sequence[Prepared], keys: KeyRing) -> list[Row]:
+    """Return the rows that continue a log after `head`; sealed events have a key on disk by then.
+
+    Raises:
+        ValueError: the id of a sealed event is that of an erased one.
+    """
+    keys.create([draft.id for draft, *_ in prepared if draft.event.sealed])
     rows: list[Row] = []
-    for draft, kind, at, plain in encoded:
+    for draft, kind, at, plain in prepared:
         data = keys.seal(draft.id, _context(draft.id, kind), plain) if draft.event.sealed else plain
         row = Row(
             head.seq + 1,
@@ -76,6 +95,21 @@ def extend(head: Head, drafts: Sequence[Draft], keys: KeyRing) -> list[Row]:
     return rows
 
 
+def linked(start: Head, end: Head, rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield `rows`, which lead from one head to the other without a gap; otherwise `LogCorruptError`."""
+    head = start
+    for row in rows:
+        if row.seq != head.seq + 1:
+            raise LogCorruptError(head.seq + 1, "it is missing")
+        if row.prev_hash != head.hash:
+            raise LogCorruptError(row.seq, "it doesn't continue the event before it")
+        verify(row)
+        yield row
+        head = row.head
+    if head != end:
+        raise LogCorruptError(head.seq + 1, "it is missing")
+
+
 def replay(start: Head, end: Head, rows: Iterable[Row], keys: KeyRing) -> Iterator[Envelope]:
     """Yield the events of `rows`, which lead from one head to the other without a gap.
 
@@ -83,16 +117,7 @@ def replay(start: Head, end: Head, rows: Iterable[Row], keys: KeyRing) -> Iterat
         LogCorruptError: they don't, or one of them can't be read.
         UnknownKindError: an event is of a kind that this version doesn't know.
     """
-    head = start
-    for row in rows:
-        if row.seq != head.seq + 1:
-            raise LogCorruptError(head.seq + 1, "it is missing")
-        if row.prev_hash != head.hash:
-            raise LogCorruptError(row.seq, "it doesn't continue the event before it")
-        yield read_row(row, keys)
-        head = row.head
-    if head != end:
-        raise LogCorruptError(head.seq + 1, "it is missing")
+    return (_opened(row, keys) for row in linked(start, end, rows))
 
 
 def verify(row: Row) -> None:
@@ -109,6 +134,10 @@ def read_row(row: Row, keys: KeyRing) -> Envelope:
         UnknownKindError: the event is of a kind that this version doesn't know.
     """
     verify(row)
+    return _opened(row, keys)
+
+
+def _opened(row: Row, keys: KeyRing) -> Envelope:
     try:
         return envelope(row, _event(row, keys))
     except (KeyUnreadableError, msgspec.DecodeError) as error:
@@ -128,6 +157,13 @@ def envelope(row: Row, event: Event) -> Envelope:
     )
 
 
+def in_utc(at: datetime) -> datetime:
+    """Return a time as columns keep it, in UTC without a zone; one that has no zone is a ValueError."""
+    if at.tzinfo is None:
+        raise ValueError("the time of an event needs a zone")
+    return at.astimezone(UTC).replace(tzinfo=None)
+
+
 def _event(row: Row, keys: KeyRing) -> Event:
     if not is_sealed(row.kind):
         return decode(row.kind, row.data)
@@ -142,9 +178,3 @@ def _digest(row: Row) -> bytes:
 def _context(id_: UUID, kind: str) -> bytes:
     """Bind a sealed body to its event, so that it can't be moved to another."""
     return id_.bytes + kind.encode()
-
-
-def _utc(at: datetime) -> datetime:
-    if at.tzinfo is None:
-        raise ValueError("the time of an event needs a zone")
-    return at.astimezone(UTC).replace(tzinfo=None)

@@ -1,78 +1,61 @@
 """The log in a DuckDB file, with the head that was acknowledged last and the keys beside it."""
 
-import re
+import os
+import shutil
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from datetime import datetime
+from io import FileIO
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
 import duckdb
 
-from events.chain import GENESIS, Row, envelope, extend, read_row, replay, verify
-from events.durable import HeadFile
+from events.chain import GENESIS, Prepared, Row, envelope, extend, in_utc, prepare, read_row, replay, verify
+from events.database import NAME, SELECT, connect, insert, last_row, pages, row_at
+from events.durable import HeadFile, slots_of
 from events.keys import KeyRing, KeyUnreadableError
-from events.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogError, LogInUseError
+from events.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogError, LogFullError
+from events.passphrase import clear_leftovers
 
-_CONFIG: Final[dict[str, str | bool | int | float | list[str]]] = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "checkpoint_threshold": "256MB",  # at the default of 16 MB an append in some hundred waits for up to .5 s
-    "memory_limit": "1GB",
-    "temp_directory": "",  # nothing is spilled beside whatever folder we happen to run in
-}
-
-_SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS log.main.log (
-    seq BIGINT PRIMARY KEY,
-    id UUID NOT NULL,
-    "at" TIMESTAMP NOT NULL,
-    kind VARCHAR NOT NULL,
-    actor VARCHAR NOT NULL,
-    correlation_id UUID NOT NULL,
-    causation_id UUID,
-    -- DuckDB would choose ZSTD in frames of 2,048 rows, and a read of 200 rows would take 5 s (duckdb PR #14514).
-    data BLOB NOT NULL USING COMPRESSION uncompressed,
-    prev_hash BLOB NOT NULL,
-    hash BLOB NOT NULL
-);
-CREATE TABLE IF NOT EXISTS log.main.guard (refused INTEGER);
-"""
-
-_TRIGGERS: Final = tuple(
-    f"CREATE TRIGGER IF NOT EXISTS no_{action.lower()} BEFORE {action} ON log.main.log FOR EACH STATEMENT "
-    "INSERT INTO log.main.guard SELECT error('the log is append-only')"
-    for action in ("UPDATE", "DELETE")
-)
-"""A guard against accidents: whoever drops them still can't mend the chain."""
-
-_SELECT: Final = f"""SELECT {", ".join(f'"{column}"' for column in Row._fields)} FROM log.main.log"""  # noqa: S608 (our own columns)
-_PLACES: Final = f"({', '.join('?' * len(Row._fields))})"
-_BATCH: Final = 256
-"""Rows fetched at a time."""
+_RESERVE: Final = 64 * 2**20
+"""Bytes of the disk that an append leaves alone: DuckDB needs room to close the file in good order."""
+_FOLDS: Final = 4
+"""How much room a batch asks for: once in the WAL, once in the main file, and as much again for what surrounds it."""
 
 
 class DuckDBLog:
     """Implements `events.log.Log` in three files of one folder: `log.duckdb`, `head` and `keys`."""
 
-    def __init__(self, folder: Path) -> None:
-        """Open the log in `folder`, or begin one there.
+    def __init__(self, folder: Path, passphrase: str | None = None) -> None:
+        """Open the log in `folder`, or begin one there; with a passphrase a new one keeps its keys behind it.
 
         Raises:
+            PassphraseError: the passphrase is wrong, or missing, or given for a log that has none.
             LogInUseError: it is open already, here or in another process.
             LogBehindError: events that were acknowledged are missing from its end.
             LogCorruptError: its last event, or the one acknowledged last, isn't what it was.
             LogError: one of the files can't be read.
         """
+        self.folder: Final = folder
         self._closed = False
         self._failed = False
         with ExitStack() as opened:
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._database = opened.enter_context(closing(_connect(folder / "log.duckdb")))
+                if not os.access(folder, os.W_OK):
+                    raise LogError(f"{folder} can't be written to")
+                _refuse_parts(folder)
+                # Closed after the database: whoever closes any descriptor of a file gives up the process's locks on it.
+                outlasting = opened.enter_context(ExitStack())
+                self._database = opened.enter_context(closing(connect(folder / NAME)))
+                self.file: Final[FileIO] = outlasting.enter_context((folder / NAME).open("rb", buffering=0))
+                """The main file, to read its bytes: nobody else in this process may open it while the log is open."""
                 self._writer = self._database.cursor()
                 self._head_file = opened.enter_context(closing(HeadFile(folder / "head")))
-                self._keys = opened.enter_context(closing(KeyRing(folder / "keys")))
+                clear_leftovers(folder / "keys")
+                self._keys = opened.enter_context(closing(KeyRing(folder / "keys", passphrase)))
                 self._head = self._recover()
             except OSError as error:
                 raise LogError(f"the log can't be opened: {error}") from error
@@ -83,21 +66,45 @@ class DuckDBLog:
         """Where the log ends."""
         return self._head
 
+    @property
+    def keys(self) -> KeyRing:
+        """The keys of its sealed events."""
+        return self._keys
+
+    def head_at(self, seq: int) -> Head:
+        """Where the log ended with event `seq`, or before the first for 0; `LogCorruptError` past its end."""
+        if not seq:
+            return GENESIS
+        with self.cursor() as cursor:
+            return _row(cursor, seq).head
+
+    def until(self, moment: datetime, last: int | None = None) -> int:
+        """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none."""
+        end = self._head.seq if last is None else last
+        with self.cursor() as cursor:
+            found = cursor.execute(
+                'SELECT coalesce(max(seq), 0) FROM log.main.log WHERE "at" <= ? AND seq <= ?', [in_utc(moment), end]
+            ).fetchone()
+        return found[0] if found else 0
+
     def append(self, drafts: Sequence[Draft]) -> tuple[Envelope, ...]:
         """Append all or none, durably, in one transaction.
 
         Raises:
+            LogFullError: the disk has too little room; nothing was written, and the log goes on.
             LogError: the log is closed, or the outcome is unknown; then it takes no more.
-            ValueError, TypeError, OverflowError: a draft can't be written (`events.chain.extend`); the log goes on.
+            ValueError, TypeError, OverflowError: a draft can't be written (`events.chain.prepare`); the log goes on.
         """
         self._check_open()
         if self._failed:
             raise LogError("an append failed and its outcome is unknown: open the log again")
         if not drafts:
             return ()
+        prepared = prepare(drafts)
+        self._check_room(prepared)
         try:
-            rows = extend(self._head, drafts, self._keys)
-            self._insert(rows)
+            rows = extend(self._head, prepared, self._keys)
+            insert(self._writer, rows)
             self._head_file.write(rows[-1].head)
         except (duckdb.Error, OSError, KeyUnreadableError) as error:
             self._failed = True
@@ -105,18 +112,17 @@ class DuckDBLog:
         self._head = rows[-1].head
         return tuple(envelope(row, draft.event) for row, draft in zip(rows, drafts, strict=True))
 
-    def read(self, after: int = 0) -> Iterator[Envelope]:
-        """Yield every event after `after` in order, checking the chain on the way (`LogCorruptError`).
+    def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
+        """Yield the events after `after`, up to `last` or the present end, checking the chain (`LogCorruptError`).
 
         What is appended meanwhile isn't read.
         """
-        end = self._head
-        with self._cursor() as cursor:
-            if after >= end.seq:
-                return
-            start = self._row(cursor, after).head if after else GENESIS
-            cursor.execute(f"{_SELECT} WHERE seq > ? AND seq <= ? ORDER BY seq", [after, end.seq])
-            yield from replay(start, end, _fetch(cursor), self._keys)
+        self._check_open()
+        end = self._head if last is None else self.head_at(last)
+        if after < end.seq:
+            start = self.head_at(after)
+            with self.cursor() as cursor:
+                yield from replay(start, end, pages(cursor, after + 1, end.seq), self._keys)
 
     def get(self, seqs: Collection[int]) -> list[Envelope]:
         """Return the events with these sequence numbers, ascending; a missing one is a `LogCorruptError`.
@@ -126,10 +132,10 @@ class DuckDBLog:
         wanted = sorted(set(seqs))
         if not wanted:
             return []
-        with self._cursor() as cursor:
+        with self.cursor() as cursor:
             places = ", ".join("?" * len(wanted))
-            cursor.execute(f"{_SELECT} WHERE seq IN ({places}) ORDER BY seq", wanted)
-            rows = list(_fetch(cursor))
+            cursor.execute(f"{SELECT} WHERE seq IN ({places}) ORDER BY seq", wanted)
+            rows = [Row(*fields) for fields in cursor.fetchall()]
         missing = set(wanted) - {row.seq for row in rows}
         if missing:
             raise LogCorruptError(min(missing), "it is missing")
@@ -145,7 +151,7 @@ class DuckDBLog:
 
     def checkpoint(self) -> None:
         """Fold what was appended into the main file: for idle times, as it takes up to a second."""
-        with self._cursor() as cursor:
+        with self.cursor() as cursor:
             cursor.execute("CHECKPOINT log")
 
     def close(self) -> None:
@@ -161,38 +167,23 @@ class DuckDBLog:
 
     def _recover(self) -> Head:
         """Compare the end of the log with what was acknowledged, and return it."""
-        with self._cursor() as cursor:
-            last = cursor.execute(f"{_SELECT} ORDER BY seq DESC LIMIT 1").fetchone()
+        with self.cursor() as cursor:
+            last = last_row(cursor)
             head = _verified(last).head if last else GENESIS
             acknowledged = self._head_file.acknowledged
             if acknowledged is None and head.seq:
                 raise LogError(f"the head file is missing: nothing says whether the log should go on after {head.seq}")
             if acknowledged is not None and acknowledged.seq > head.seq:
                 raise LogBehindError(head.seq, acknowledged.seq)
-            if (
-                acknowledged is not None
-                and acknowledged.seq
-                and self._row(cursor, acknowledged.seq).head != acknowledged
-            ):
+            if acknowledged is not None and acknowledged.seq and _row(cursor, acknowledged.seq).head != acknowledged:
                 raise LogCorruptError(acknowledged.seq, "it isn't the event that was acknowledged")
         # Events that a crash left committed but not acknowledged are read from now on, so they must not get lost.
         if head != acknowledged:
             self._head_file.write(head)
         return head
 
-    def _insert(self, rows: Sequence[Row]) -> None:
-        """Write all rows with one statement, five times faster than one by one."""
-        statement = "INSERT INTO log.main.log VALUES " + ", ".join([_PLACES] * len(rows))  # noqa: S608 (question marks only)
-        self._writer.execute(statement, [value for row in rows for value in row])
-
-    def _row(self, cursor: duckdb.DuckDBPyConnection, seq: int) -> Row:
-        fields = cursor.execute(f"{_SELECT} WHERE seq = ?", [seq]).fetchone()
-        if fields is None:
-            raise LogCorruptError(seq, "it is missing")
-        return _verified(fields)
-
     @contextmanager
-    def _cursor(self) -> Generator[duckdb.DuckDBPyConnection, None, None]:
+    def cursor(self) -> Generator[duckdb.DuckDBPyConnection, None, None]:
         """Lend a cursor to one caller in one thread: two threads on one raise `ResourceInUseException`."""
         self._check_open()
         try:
@@ -201,42 +192,38 @@ class DuckDBLog:
         except duckdb.Error as error:
             raise LogError(f"DuckDB can't work on the log: {error}") from error
 
+    def _check_room(self, prepared: Sequence[Prepared]) -> None:
+        """Refuse a batch that might fill the disk, as long as nothing is written (`LogFullError`)."""
+        size = sum(len(each.plain) for each in prepared)
+        wal = self.folder / f"{NAME}.wal"
+        # What waits in the WAL will need its place in the main file while the WAL still has its own.
+        needed = _RESERVE + _FOLDS * size + (wal.stat().st_size if wal.exists() else 0)
+        free = shutil.disk_usage(self.folder).free
+        if free < needed:
+            raise LogFullError(f"the disk has {free:,} bytes left, and {needed:,} are needed to store {size:,} safely")
+
     def _check_open(self) -> None:
         if self._closed:
             raise LogError("the log is closed")
 
 
-def _connect(path: Path) -> duckdb.DuckDBPyConnection:
-    """Attach the file to an instance of its own, so that a second log on it is refused within a process too."""
-    database = duckdb.connect(":memory:", config=_CONFIG)
-    quoted = str(path).replace("'", "''")
-    try:
-        database.execute(f"ATTACH '{quoted}' AS log")
-        database.execute("SET enable_external_access = false")  # from here on it can touch no other file
-        database.execute(_SCHEMA)
-        for trigger in _TRIGGERS:
-            database.execute(trigger)
-    except duckdb.Error as error:
-        database.close()
-        raise _open_error(path, error) from error
-    return database
+def _refuse_parts(folder: Path) -> None:
+    """Raise `LogError` if a file is missing where events were acknowledged: a new one would take the others' place."""
+    head = folder / "head"
+    acknowledged = [slot for slot in slots_of(head.read_bytes()) if slot is not None] if head.exists() else []
+    for name in (NAME, "keys"):
+        if any(slot.seq for slot in acknowledged) and not (folder / name).exists():
+            raise LogError(f"{folder / name} is missing, but events were acknowledged")
 
 
-def _open_error(path: Path, error: duckdb.Error) -> LogError:
-    if isinstance(error, duckdb.IOException) and "Could not set lock" in str(error):
-        holder = re.search(r"PID (\d+)", str(error))
-        return LogInUseError(f"{path} is open in another process{f', PID {holder[1]}' if holder else ''}")
-    if "already attached" in str(error):
-        return LogInUseError(f"{path} is open already in this process")
-    return LogError(f"{path} can't be opened: {error}")
+def _row(cursor: duckdb.DuckDBPyConnection, seq: int) -> Row:
+    fields = row_at(cursor, seq)
+    if fields is None:
+        raise LogCorruptError(seq, "it is missing")
+    return _verified(fields)
 
 
 def _verified(fields: tuple[Any, ...]) -> Row:
     row = Row(*fields)
     verify(row)
     return row
-
-
-def _fetch(cursor: duckdb.DuckDBPyConnection) -> Iterator[Row]:
-    while batch := cursor.fetchmany(_BATCH):
-        yield from map(Row._make, batch)

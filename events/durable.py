@@ -27,7 +27,7 @@ class DurableFile:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         self._file = os.fdopen(descriptor, "r+b", buffering=0)
         if is_new:
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
 
     def read(self) -> bytes:
         """Return the whole file."""
@@ -62,7 +62,7 @@ class HeadFile:
         """
         self._file = DurableFile(path)
         content = self._file.read()
-        slots = [_parse(content[start : start + _SECTOR]) for start in (0, _SECTOR)]
+        slots = slots_of(content)
         heads = [head for head in slots if head is not None]
         if content and not heads:
             self._file.close()
@@ -84,6 +84,17 @@ class HeadFile:
         self._file.close()
 
 
+def slots_of(content: bytes) -> list[Head | None]:
+    """Return what the two slots of a head file say; None for one that was never written, or is damaged."""
+    return [_parse(content[start : start + _SECTOR]) for start in (0, _SECTOR)]
+
+
+def stray_bytes(content: bytes) -> bool:
+    """Tell whether a head file holds anything outside its slots, where nothing is ever written."""
+    used = _SLOT.size + _CRC.size
+    return any(content[used:_SECTOR]) or any(content[_SECTOR + used :])
+
+
 def _parse(sector: bytes) -> Head | None:
     body, check = sector[: _SLOT.size], sector[_SLOT.size : _SLOT.size + _CRC.size]
     if len(check) < _CRC.size or _CRC.unpack(check) != (crc32(body),):
@@ -91,7 +102,7 @@ def _parse(sector: bytes) -> Head | None:
     return Head(*_SLOT.unpack(body))
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make a new file's name as durable as its content; Windows does so by itself and can't be asked."""
     if os.name != "posix":
         return

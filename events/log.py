@@ -69,23 +69,44 @@ class LogInUseError(LogError):
     """Another process holds the log."""
 
 
+class LogFullError(LogError):
+    """The disk has too little room for what was to be appended: nothing was written, and the log goes on."""
+
+
+class PassphraseError(LogError):
+    """The passphrase of the keys is wrong, or missing, or there is none."""
+
+
 class Log(Protocol):
-    """Six operations. One writer; `get` may be called from any thread."""
+    """Eight operations. One writer; `head_at`, `until`, `read` and `get` may be called from any thread."""
 
     @property
     def head(self) -> Head:
         """Where the log ends."""
         ...
 
-    def append(self, drafts: Sequence[Draft]) -> tuple[Envelope, ...]:
-        """Append all or none, durably: once this returns, a crash can't lose them.
+    def head_at(self, seq: int) -> Head:
+        """Where the log ended with event `seq`, or before the first for 0; `LogCorruptError` past its end."""
+        ...
 
-        Raises `LogError` when the outcome is unknown; the caller must then stop and replay.
+    def until(self, moment: datetime, last: int | None = None) -> int:
+        """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none.
+
+        The clock may have gone backwards: events before that one may then carry a later `at`.
+        A moment without a zone is a ValueError.
         """
         ...
 
-    def read(self, after: int = 0) -> Iterator[Envelope]:
-        """Yield every event after `after` in order, checking the chain on the way (`LogCorruptError`)."""
+    def append(self, drafts: Sequence[Draft]) -> tuple[Envelope, ...]:
+        """Append all or none, durably: once this returns, a crash can't lose them.
+
+        Raises `LogFullError` when the disk has no room, and nothing happened; any other `LogError` when the outcome is
+        unknown: the caller must then stop and replay.
+        """
+        ...
+
+    def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
+        """Yield the events after `after`, up to `last` or the present end, checking the chain (`LogCorruptError`)."""
         ...
 
     def get(self, seqs: Collection[int]) -> list[Envelope]:

@@ -1,9 +1,10 @@
 """A log that lives as long as the process: for tests, trials and embedding in other programs."""
 
 from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
 from uuid import UUID
 
-from events.chain import GENESIS, Row, envelope, extend, read_row, replay
+from events.chain import GENESIS, Row, envelope, extend, in_utc, prepare, read_row, replay
 from events.keys import KeyRing
 from events.log import Draft, Envelope, Head, LogCorruptError, LogError
 
@@ -24,17 +25,29 @@ class MemoryLog:
     def append(self, drafts: Sequence[Draft]) -> tuple[Envelope, ...]:
         """Append all or none."""
         self._check_open()
-        rows = extend(self.head, drafts, self._keys)
+        rows = extend(self.head, prepare(drafts), self._keys)
         self._rows += rows
         return tuple(envelope(row, draft.event) for row, draft in zip(rows, drafts, strict=True))
 
-    def read(self, after: int = 0) -> Iterator[Envelope]:
-        """Yield every event after `after` in order, checking the chain on the way (`LogCorruptError`)."""
+    def head_at(self, seq: int) -> Head:
+        """Where the log ended with event `seq`, or before the first for 0; `LogCorruptError` past its end."""
         self._check_open()
-        end = self.head
+        if not 0 <= seq <= len(self._rows):
+            raise LogCorruptError(seq, "it is missing")
+        return self._rows[seq - 1].head if seq else GENESIS
+
+    def until(self, moment: datetime, last: int | None = None) -> int:
+        """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none."""
+        self._check_open()
+        until = in_utc(moment)
+        return next((row.seq for row in reversed(self._rows[:last]) if row.at <= until), 0)
+
+    def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
+        """Yield the events after `after`, up to `last` or the present end, checking the chain (`LogCorruptError`)."""
+        self._check_open()
+        end = self.head if last is None else self.head_at(last)
         if after < end.seq:
-            start = self._rows[after - 1].head if after else GENESIS
-            yield from replay(start, end, self._rows[after : end.seq], self._keys)
+            yield from replay(self.head_at(after), end, self._rows[after : end.seq], self._keys)
 
     def get(self, seqs: Collection[int]) -> list[Envelope]:
         """Return the events with these sequence numbers, ascending; a missing one is a `LogCorruptError`."""

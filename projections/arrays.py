@@ -1,5 +1,6 @@
 """Arrays that grow: the storage of every space."""
 
+from pickle import PickleBuffer
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -46,6 +47,19 @@ class Growing(Generic[S]):
         self._room[index : self._count - 1] = self._room[index + 1 : self._count]
         self._count -= 1
         self._room[self._count] = 0
+
+    def __getstate__(self) -> tuple[str, tuple[int, ...], int, PickleBuffer]:
+        """Return what was appended and nothing of the room beyond it, where bytes may lie that were taken out."""
+        return self._room.dtype.str, self._room.shape[1:], self._count, PickleBuffer(self.array.data)
+
+    def __setstate__(self, state: tuple[str, tuple[int, ...], int, Any]) -> None:
+        """Take in what `__getstate__` returned; the beginning of a longer array brings its room along."""
+        dtype, width, self._count, buffer = state
+        longer: Any = getattr(buffer, "base", None)
+        flat: npt.NDArray[np.uint8] = np.frombuffer(buffer if longer is None else longer, np.uint8)
+        item = int(np.dtype(dtype).itemsize * np.prod(width, dtype=np.int64))
+        room = flat[: len(flat) // item * item].view(dtype).reshape(-1, *width)
+        self._room = room if room.flags.writeable else room.copy()
 
     def _reserve(self, more: int) -> None:
         needed = self._count + more

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+import numpy as np
 
 from events.codec import decompress
 from events.log import Envelope
@@ -27,8 +28,11 @@ from events.vocabulary import (
     MemoryStored,
     PurposesRealigned,
 )
+from projections.arrays import Growing
+from projections.blobs import Blobs
 from projections.presence import Change, Presence
-from projections.projection import State, digest_of, is_shredded_memory
+from projections.projection import State, digest_of, is_shredded_memory, state_of
+from projections.requests import Requests
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +62,13 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
         return decompress(self.content)
 
 
+class _Named(msgspec.Struct, frozen=True):
+    """The part of a `Body` by which it is found."""
+
+    sha256: bytes
+    namespace: str
+
+
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One memory as the log tells of it up to now."""
 
@@ -85,17 +96,36 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Sequence numbers of the events that touched it, ascending."""
 
 
+_encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
+_bodies = msgspec.msgpack.Decoder(Body)
+_names = msgspec.msgpack.Decoder(_Named)
+_lists = msgspec.msgpack.Decoder(list[Entry])
+
+
 class Catalog:
-    """All memories by id and by content. An event about a memory that was never stored is a KeyError."""
+    """All memories by id and by content. An event about a memory that was never stored is a KeyError.
+
+    Bodies are kept as bytes, in a fifth of the room that their 150 objects take, and read when they are asked for. Each
+    memory has a row, in the order of arrival.
+    """
 
     def __init__(self) -> None:
         self._entries: dict[UUID, Entry] = {}
-        self._by_sha: dict[tuple[str, bytes], tuple[UUID, ...]] = {}
+        """Each without its body."""
+        self._ids: list[UUID] = []
+        self._rows: dict[UUID, int] = {}
+        self._bodies = Blobs()
+        """Empty once a memory is erased."""
+        self._marks = Growing(np.uint64)
+        """The first bytes of the hash of each content: few have the same; 0 once a memory is erased."""
         self._presence = Presence()
-        self._live = 0
+        self._requests = Requests()
+        self._live: Counter[str] = Counter()
+        """How many live memories each namespace holds."""
 
     def apply(self, envelope: Envelope) -> None:
         """Take in the next event of the log."""
+        self._requests.apply(envelope)
         changes = self._presence.apply(envelope)
         match envelope.event:
             case MemoryStored() as stored:
@@ -107,7 +137,7 @@ class Catalog:
             case PurposesRealigned() as realigned:
                 self._realign(envelope, realigned)
             case event if is_shredded_memory(event):
-                self._entries[envelope.id] = _blank(envelope.id, envelope.seq, envelope.at, (envelope.seq,))
+                self._add(_blank(envelope.id, envelope.seq, envelope.at, (envelope.seq,)), b"", 0)
             case event:
                 for memory in dict.fromkeys((*_named(event), *_concerned(changes))):
                     self._touch(memory, envelope)
@@ -120,8 +150,8 @@ class Catalog:
 
         What it absorbed is counted in as long as it answers for that, and no longer.
         """
-        entry = self._entries[memory]
-        absorbed = [self._entries[one] for one in self._presence.absorbed(memory)]
+        entry = self._whole(memory)
+        absorbed = [self._whole(one) for one in self._presence.absorbed(memory)]
         return _united(entry, sorted(absorbed, key=lambda one: one.seq)) if absorbed else entry
 
     def resolve(self, memory: UUID) -> Entry:
@@ -131,28 +161,60 @@ class Catalog:
     def __contains__(self, memory: UUID) -> bool:
         return memory in self._entries
 
+    def requested(self, correlation: UUID) -> tuple[int, ...]:
+        """Return the sequence numbers of what a request appended that stored, deleted or restored something."""
+        return self._requests.of(correlation)
+
     def by_sha(self, sha256: bytes, namespace: str) -> tuple[UUID, ...]:
         """Return the live memories with this content in this namespace, the oldest first."""
-        same = self._by_sha.get((namespace, sha256), ())
-        return tuple(memory for memory in same if self._entries[memory].state is State.LIVE)
+        rows = np.flatnonzero(self._marks.array == _mark(sha256)).tolist()
+        wanted = _Named(sha256, namespace)
+        same = [row for row in rows if _names.decode(self._bodies.at(row)) == wanted]
+        memories = [self._ids[row] for row in same]
+        return tuple(memory for memory in memories if self._entries[memory].state is State.LIVE)
 
     def count(self) -> int:
         """Return how many memories are live."""
-        return self._live
+        return self._live.total()
 
     def states(self) -> Counter[State]:
         """Return how many memories are in each state."""
         return Counter(entry.state for entry in self._entries.values())
 
+    def erased(self) -> tuple[Entry, ...]:
+        """Return what is known of the erased memories, the one stored first first."""
+        return tuple(entry for entry in self._entries.values() if entry.state is State.ERASED)
+
     def namespaces(self) -> Counter[str]:
         """Return how many live memories each namespace holds."""
-        live = (entry.body for entry in self._entries.values() if entry.state is State.LIVE)
-        return Counter(body.namespace for body in live if body is not None)
+        return +self._live
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all entries in the order of their arrival, and of what absorbed what."""
-        entries = msgspec.msgpack.encode(list(self._entries.values()), order="deterministic")
-        return digest_of(entries, self._presence.digest())
+        entries, lengths = _encoder.encode(list(self._entries.values())), self._bodies.lengths
+        return digest_of(entries, lengths, self._bodies.all(), self._presence.digest(), self._requests.digest())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give entries in one piece, since millions of objects one by one take seconds."""
+        return state_of(self, _entries=_encoder.encode(list(self._entries.values())), _ids=None, _rows=None)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take in what `__getstate__` returned."""
+        self.__dict__ |= state
+        self._entries = {entry.id: entry for entry in _lists.decode(state["_entries"])}
+        self._ids = list(self._entries)
+        self._rows = {memory: row for row, memory in enumerate(self._ids)}
+
+    def _whole(self, memory: UUID) -> Entry:
+        entry, body = self._entries[memory], self._bodies.at(self._rows[memory])
+        return msgspec.structs.replace(entry, body=_bodies.decode(body)) if body else entry
+
+    def _add(self, entry: Entry, body: bytes, mark: int) -> None:
+        self._rows[entry.id] = len(self._ids)
+        self._ids.append(entry.id)
+        self._entries[entry.id] = entry
+        self._bodies.append(body)
+        self._marks.append(mark)
 
     def _store(self, envelope: Envelope, stored: MemoryStored) -> None:
         body = Body(
@@ -172,17 +234,16 @@ class Catalog:
             johari=stored.johari,
             learning=stored.learning,
         )
-        self._entries[envelope.id] = Entry(
+        entry = Entry(
             id=envelope.id,
             seq=envelope.seq,
             stored_at=envelope.at,
-            body=body,
+            body=None,
             purpose=stored.purpose,
             events=(envelope.seq,),
         )
-        key = (stored.namespace, stored.sha256)
-        self._by_sha[key] = (*self._by_sha.get(key, ()), envelope.id)
-        self._live += 1
+        self._add(entry, _encoder.encode(body), _mark(stored.sha256))
+        self._live[stored.namespace] += 1
 
     def _realign(self, envelope: Envelope, realigned: PurposesRealigned) -> None:
         for memory, purpose in zip(realigned.memories, realigned.rows(), strict=True):
@@ -202,23 +263,22 @@ class Catalog:
         life: dict[str, Any] = {"state": change.after, "state_since": at, "reason": reasons.get(memory)}
         if change.after is State.LIVE and wanted:
             life["kept"] = True
-        if entry.body is not None:
-            self._live += (change.after is State.LIVE) - (change.before is State.LIVE)
+        row = self._rows[memory]
+        body = self._bodies.at(row)
+        if body:
+            self._live[_names.decode(body).namespace] += (change.after is State.LIVE) - (change.before is State.LIVE)
             life |= {"run": self._presence.run_of(memory), "merged_into": self._presence.survivor(memory)}
         if change.after is State.ERASED:
-            self._drop(entry)
+            self._bodies.clear(row)
+            self._marks.array[row] = 0
             entry = _blank(memory, entry.seq, entry.stored_at, entry.events)
-        elif entry.body is None:
+        elif not body:
             return
         self._entries[memory] = msgspec.structs.replace(entry, **life)
 
-    def _drop(self, entry: Entry) -> None:
-        """Let nobody find an entry by its content any more."""
-        if entry.body is not None:
-            key = (entry.body.namespace, entry.body.sha256)
-            self._by_sha[key] = tuple(other for other in self._by_sha[key] if other != entry.id)
-            if not self._by_sha[key]:
-                del self._by_sha[key]
+
+def _mark(sha256: bytes) -> int:
+    return int.from_bytes(sha256[:8]) or 1
 
 
 def _blank(memory: UUID, seq: int, stored_at: datetime, events: tuple[int, ...]) -> Entry:

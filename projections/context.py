@@ -1,6 +1,6 @@
 """The space of memories in their context: in their sleep, those of a cluster move towards its middle."""
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -51,3 +51,15 @@ class ContextSpace(DenseSpace):
         """Return the SHA-256 of the vectors, and of those that were stored in rows that lean."""
         upright = b"".join(self._upright[row].tobytes() for row in sorted(self._upright))
         return digest_of(super().digest(), upright)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the graph, and give what was stored in rows that lean as one array."""
+        rows = sorted(self._upright)
+        stored = np.stack([self._upright[row] for row in rows]) if rows else np.empty(0, np.float16)
+        return {**super().__getstate__(), "_upright": (np.array(rows, np.int64), stored)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take in what `__getstate__` returned."""
+        rows, stored = state.pop("_upright")
+        self.__dict__ |= state
+        self._upright = {row: vector.copy() for row, vector in zip(rows.tolist(), stored, strict=True)}

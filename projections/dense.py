@@ -1,6 +1,6 @@
 """Unit vectors in one float16 matrix: exact search, and a graph for global searches in large spaces."""
 
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numkong
 import numpy as np
@@ -9,7 +9,7 @@ from usearch.index import Index
 
 from events.fingerprint import Dense
 from projections.arrays import Growing, Mask, Rows, Scores, best
-from projections.projection import digest_of
+from projections.projection import digest_of, state_of
 
 _MOST: Final = 0.5
 """Part of the rows that must be eligible for the graph to be asked, or for all rows to be scored at once."""
@@ -94,6 +94,10 @@ class DenseSpace:
     def digest(self) -> bytes:
         """Return the SHA-256 of the vectors; the graph follows from them."""
         return digest_of(self._matrix.array)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the graph, which follows from the vectors."""
+        return state_of(self, _graph=None, _graphed=0)
 
     def _explore(self, query: npt.NDArray[np.floating], count: int, allowed: int, eligible: Mask | None) -> Rows:
         """Ask the graph for enough neighbours that about `count` of them are eligible; return those by row."""

@@ -9,15 +9,18 @@ from collections import Counter
 from enum import StrEnum
 from itertools import islice
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
+import numpy as np
 
 from events.log import Envelope
 from events.values import Learning, Quadrant
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryRecalled, MemoryStored
-from projections.projection import digest_of, is_shredded_memory
+from projections.arrays import Growing
+from projections.blobs import Blobs
+from projections.projection import digest_of, is_shredded_memory, state_of
 
 HORIZON: Final = 100
 """Interactions after its store within which a memory must be recalled to have been useful soon."""
@@ -59,6 +62,12 @@ class _Forecast(msgspec.Struct, frozen=True):
     """None until it is settled."""
 
 
+_encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
+_learning = msgspec.msgpack.Decoder(Learning)
+_Forecasts = tuple[int, dict[UUID, _Forecast], dict[UUID, _Forecast]]
+_decoder = msgspec.msgpack.Decoder(_Forecasts)
+
+
 class Learner:
     """Stage, latest learning and forecasts of one log; every event takes the same short time on average.
 
@@ -68,7 +77,10 @@ class Learner:
 
     def __init__(self) -> None:
         self._interactions = 0
-        self._learnings: dict[UUID, Learning] = {}
+        self._learners = Growing(np.uint8, 16)
+        """The memories that taught something, in the order in which they did; zeros once they are erased."""
+        self._learnings = Blobs()
+        """What each taught: as bytes, since only the last one is ever read."""
         self._open: dict[UUID, _Forecast] = {}
         self._settled: dict[UUID, _Forecast] = {}
         self._counts: Counter[tuple[Quadrant, bool]] = Counter()
@@ -112,7 +124,8 @@ class Learner:
     @property
     def last(self) -> Learning | None:
         """What the latest store taught, of all whose memory isn't erased."""
-        return next(reversed(self._learnings.values()), None)
+        left = np.flatnonzero(self._learnings.lengths)
+        return _learning.decode(self._learnings.at(int(left[-1]))) if len(left) else None
 
     def foresee(self, entropy: float, coherence: float) -> float:
         """Return how likely a memory judged so will be recalled within the horizon, in [0, 1].
@@ -140,13 +153,23 @@ class Learner:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all that was learned, in the order in which it was."""
-        state = (
-            self._interactions,
-            list(self._learnings.items()),
-            list(self._open.items()),
-            list(self._settled.items()),
-        )
-        return digest_of(msgspec.msgpack.encode(state))
+        left = np.flatnonzero(self._learnings.lengths)
+        return digest_of(self._forecasts(), self._learners.array[left], self._learnings.all())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give forecasts in one piece; counts follow from what is settled."""
+        return state_of(self, _open=self._forecasts(), _settled=None, _counts=None)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take in what `__getstate__` returned."""
+        self.__dict__ |= state
+        self._interactions, self._open, self._settled = _decoder.decode(state["_open"])
+        settled = self._settled.values()
+        self._counts = Counter((forecast.window, bool(forecast.recalled)) for forecast in settled)
+
+    def _forecasts(self) -> bytes:
+        state: _Forecasts = (self._interactions, self._open, self._settled)
+        return _encoder.encode(state)
 
     def _interact(self) -> None:
         """Count one interaction, and settle as missed what was not recalled up to the one before."""
@@ -158,7 +181,8 @@ class Learner:
             self._settle(memory, recalled=False)
 
     def _judged(self, memory: UUID, learning: Learning) -> None:
-        self._learnings[memory] = learning
+        self._learners.append(np.frombuffer(memory.bytes, np.uint8))
+        self._learnings.append(_encoder.encode(learning))
         if learning.usefulness is not None:
             window = _window(learning.entropy, learning.coherence)
             self._open[memory] = _Forecast(self._interactions, window, learning.usefulness)
@@ -170,7 +194,9 @@ class Learner:
             self._counts[forecast.window, recalled] += 1
 
     def _erase(self, memory: UUID) -> None:
-        self._learnings.pop(memory, None)
+        for row in np.flatnonzero((self._learners.array == np.frombuffer(memory.bytes, np.uint8)).all(axis=1)).tolist():
+            self._learners.array[row] = 0
+            self._learnings.clear(row)
         self._open.pop(memory, None)
         forecast = self._settled.pop(memory, None)
         if forecast is not None:

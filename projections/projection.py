@@ -7,8 +7,9 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from events.codec import kind_of
 from events.log import Envelope
-from events.vocabulary import MemoryStored, Shredded
+from events.vocabulary import Event, MemoryStored, Shredded
 
 STORED: Final = str(MemoryStored.__struct_config__.tag)
 """The tag under which a stored memory stands in the log, and in a `Shredded` once it is erased."""
@@ -46,6 +47,17 @@ class Projection(Protocol):
 def is_shredded_memory(event: object) -> bool:
     """Tell whether this event stands for a stored memory that can't be read again."""
     return isinstance(event, Shredded) and event.kind == STORED
+
+
+def name_of(event: Event) -> str:
+    """Return the name of an event's kind without its version, such as `memory_stored`, also of a shredded one."""
+    tag = event.kind if isinstance(event, Shredded) else kind_of(event)
+    return tag.rpartition(".")[0]
+
+
+def state_of(held: object, **otherwise: Any) -> dict[str, Any]:
+    """Return what is kept of an object in a snapshot: its attributes, some of them in another form or left out."""
+    return vars(held) | otherwise
 
 
 def digest_of(*parts: bytes | npt.NDArray[Any]) -> bytes:

@@ -54,6 +54,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     adjusted: tuple[GoalAdjusted, ...] = ()
     realigned: tuple[int, ...] = ()
     """Sequence numbers of its `PurposesRealigned`, which tell how purposes were before."""
+    events: tuple[int, ...] = ()
+    """Sequence numbers of all that it wrote, and of what undid it, ascending."""
 
     @property
     def run(self) -> UUID:
@@ -135,6 +137,9 @@ class Runs:
             case _:
                 for run, field, more in _decided(envelope):
                     self._add(run, **{field: more})
+        run = envelope.event.run if isinstance(envelope.event, ConsolidationUndone) else envelope.correlation_id
+        if run in self._runs:
+            self._add(run, events=(envelope.seq,))
 
     def get(self, run: UUID) -> Run | None:
         """Return a run; None if there was none with this id."""

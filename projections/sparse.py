@@ -1,7 +1,7 @@
 """Sparse embeddings: an inverted file for ranking all memories, a forward index for scoring a few."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,7 @@ import numpy.typing as npt
 from events.fingerprint import Sparse
 from projections.arrays import Growing, Rows, Scores, Stretches, reduce_rows
 from projections.frequency import DocumentFrequency
-from projections.projection import digest_of
+from projections.projection import digest_of, state_of
 
 K1: Final = np.float32(1.2)
 """How soon a repeated term stops counting (BM25)."""
@@ -135,6 +135,10 @@ class SparseSpace:
         total = repr(self._total).encode()
         counts = self._frequency.digest()
         return digest_of(lengths, self._terms.array[places], self._weights.array[places], counts, total)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the inverted file, which the next ranking makes anew."""
+        return state_of(self, _postings={}, _posted=0)
 
     def _saturate(self, weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         return np.divide(weights, weights + K1) if self._counts else weights

@@ -1,8 +1,11 @@
-"""Measurements: retrieval on a BEIR folder, latency beside a bare forward pass, the mind at work, and sleep."""
+"""Measurements: retrieval on a BEIR folder, latency, the mind at work, sleep, crashes, scale, and a fuzzer."""
 
+from benchmarks.crash.command import crash
+from benchmarks.fuzz.command import fuzz
 from benchmarks.latency import latency
 from benchmarks.mind.command import mind
 from benchmarks.retrieval import retrieval
+from benchmarks.scale.command import scale
 from benchmarks.sleep.command import sleep
 from typer import Typer
 
@@ -11,6 +14,9 @@ app.command()(retrieval)
 app.command()(latency)
 app.command()(mind)
 app.command()(sleep)
+app.command()(crash)
+app.command()(scale)
+app.command()(fuzz)
 
 if __name__ == "__main__":
     app()

@@ -70,7 +70,7 @@ OUT = Console(highlight=False, soft_wrap=True)
 @asynccontextmanager
 async def connected(data: Path) -> AsyncIterator[Client]:
     """Start the server as an agent's client would, and connect to it."""
-    command = StdioServerParameters(command=COMMAND, args=["serve", "--standalone", "--data", str(data)])
+    command = StdioServerParameters(command=COMMAND, args=["serve", "--linger", "0", "--data", str(data)])
     async with Client(command) as client:
         yield client
 
@@ -139,13 +139,16 @@ async def recall(data: Path, ids: list[str]) -> str:
     return best
 
 
-async def litter(data: Path) -> None:
-    """Store what sleep is there for."""
+async def litter(data: Path) -> list[str]:
+    """Store what sleep is there for, and return the ids."""
+    ids = []
     async with connected(data) as client:
         for said_at, text, importance in LEFTOVERS:
-            await call(
+            answer = await call(
                 client, "store_memory", content=text, namespace="shop", created_at=said_at, importance=importance
             )
+            ids.append(answer["fingerprintId"])
+    return ids
 
 
 def sleep(data: Path) -> None:
@@ -156,6 +159,22 @@ def sleep(data: Path) -> None:
     run = json.loads(done.stdout)
     OUT.print(f"Done: {run['merged_count']} merged, {run['pruned_count']} pruned. And taken back:")
     subprocess.run([COMMAND, "undo", run["run_id"], "--data", str(data)], check=True)
+
+
+def account(data: Path, memory: str) -> None:
+    """Erase a memory for good, look for it in the past, and let the store account for itself."""
+    folder = ("--data", str(data))
+    status = subprocess.run([COMMAND, "status", "--json", *folder], check=True, capture_output=True, text=True)
+    before = json.loads(status.stdout)["log"]["position"]
+    subprocess.run([COMMAND, "forget", memory, "--hard", "--reason", "nobody needs it", *folder], check=True)
+    then = [COMMAND, "show", memory, "--as-of", str(before), *folder]
+    refused = subprocess.run(then, check=False, capture_output=True, text=True)
+    OUT.print(f"As of event {before}, before that: {refused.stderr.strip()}", markup=False)
+    OUT.print("\n[bold]Does all that is known follow from the log, and is every byte what it was?[/]")
+    replayed = subprocess.run([COMMAND, "replay", *folder], check=True, capture_output=True, text=True)
+    OUT.print(replayed.stdout.splitlines()[-1])
+    sys.stdout.flush()
+    subprocess.run([COMMAND, "verify", *folder], check=True)
 
 
 def main() -> None:
@@ -170,10 +189,13 @@ def main() -> None:
         OUT.print("\n[bold]What the log knows of the first answer[/]")
         sys.stdout.flush()
         subprocess.run([COMMAND, "history", best, "--data", str(data)], check=True)
-        anyio.run(litter, data)
+        _, unneeded = anyio.run(litter, data)
         OUT.print("\n[bold]Two leftovers are stored, and a light sleep is tried[/]")
         sys.stdout.flush()
         sleep(data)
+        OUT.print("\n[bold]One of them is erased for good, and the past doesn't bring it back[/]")
+        sys.stdout.flush()
+        account(data, unneeded)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def test_the_client_configuration_names_a_command_that_exists() -> None:
     server = json.loads(configuration)["mcpServers"]["context-graph"]
     command = Path(sys.executable).parent / Path(server["command"]).name
     assert command.exists()
-    assert server["args"] == ["serve", "--standalone"]
+    assert server["args"] == ["serve"]
 
 
 def test_the_command_lines_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,18 @@
 """The command line: what a person does with the memory, and how an agent's client starts the server.
 
-Each command imports what it needs when it runs, so that `--help` and `serve` start at once.
+Each command imports what it needs when it runs, so that `--help` starts at once; `serve` imports no other command.
 """
 
-from actors.cli import hooks, memories, mind, sleep, stores
-from actors.cli.program import app
+import sys
 
-__all__ = ["app", "hooks", "memories", "mind", "sleep", "stores"]
+
+def app() -> None:
+    """Do what the arguments of this process say."""
+    from actors.window import command
+
+    if (pipe := command.plain(sys.argv[1:])) is not None:
+        sys.exit(command.run(pipe))
+    from actors.cli import audit, hooks, keeping, memories, mind, serving, sleep, stores  # noqa: F401 -- they add their commands
+    from actors.cli.program import app as program
+
+    program()

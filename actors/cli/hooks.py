@@ -129,26 +129,26 @@ def brief(question: Question) -> None:
     session's own server from it.
     """
     with reaching.store(question.place, starting=STARTING) as store:
-        count = store.status()["namespaces"].get(question.namespace, 0)
+        count = store.call("store/status")["namespaces"].get(question.namespace, 0)
         if not count:
             return
         lines = [
             f"Context Graph holds {count} memories of namespace {question.namespace}; search_graph finds them. {FRAME}"
         ]
-        ignited = store.call("get_workspace_status", namespace=question.namespace)["ignited"]
+        ignited = store.call("workspace/status", namespace=question.namespace)["ignited"]
         lines += [f"- in the workspace: {_quoted(one['content'], BRIEF)}" for one in ignited[:1]]
-        drift = store.call("get_alignment_drift", namespace=question.namespace)
+        drift = store.call("purpose/drift_check", namespace=question.namespace)
         if drift["north_star_id"]:
             lines.append(f"North Star: {drift['north_star']} (drift: {drift['level']}). What serves it best:")
             everywhere = [1.0] * len(drift["per_embedder_similarity"])
             served = store.call(
-                "search_by_purpose", purpose_vector=everywhere, namespace=question.namespace, top_k=RECALLED
+                "search/by_purpose", purpose_vector=everywhere, namespace=question.namespace, top_k=RECALLED
             )
             lines += [f"- {_quoted(one['content'], BRIEF)}" for one in served["results"]]
         elif store.served:
             with suppress(TimeoutError):  # its models are still loading; the rest is worth telling
                 near = store.call(
-                    "search_graph", query=_subject(question), namespace=question.namespace, top_k=RECALLED
+                    "search/graph", query=_subject(question), namespace=question.namespace, top_k=RECALLED
                 )
                 lines += [f"- {_quoted(one['content'], BRIEF)}" for one in near["results"]]
         _tell("SessionStart", lines)
@@ -163,7 +163,7 @@ def recall(question: Question) -> None:
         return
     with reaching.store(question.place) as store:
         found = store.call(
-            "search_graph", query=query, namespace=question.namespace, top_k=RECALLED, min_similarity=NEAR
+            "search/graph", query=query, namespace=question.namespace, top_k=RECALLED, min_similarity=NEAR
         )
         if found["results"]:
             lines = [f"- {one['createdAt'][:10]} {_quoted(one['content'], SHOWN)}" for one in found["results"]]
@@ -177,7 +177,7 @@ def capture(question: Question) -> None:
         return
     with reaching.store(question.place, making=True) as store:
         store.call(
-            "store_memory",
+            "memory/store",
             content=record,
             namespace=question.namespace,
             session=question.payload.session_id,
@@ -209,7 +209,7 @@ def _consolidate(place: Place, namespace: str) -> None:
         try:
             with reaching.store(place) as store:
                 store.call(
-                    "consolidate_memories",
+                    "memory/consolidate",
                     mode="light",
                     salience_threshold=0.0,
                     namespace=namespace,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import typer
 
-from actors.cli.program import Data, Embedder, Json, Models, Namespace, Session, Tags, app, perform, told_plainly
+from actors.cli.program import AsOf, Data, Embedder, Json, Models, Namespace, Session, Tags, app, perform
 from actors.settings import ModelProfile, SearchProfile
 
 
@@ -31,30 +31,24 @@ def store(
 ) -> None:
     """Store one memory."""
     from actors.cli import views
-    from actors.front.fields import DEFAULT_NAMESPACE
-    from actors.front.parsing import parse
-    from actors.front.schemas import StoreMemory
 
-    with told_plainly():
-        params = parse(
-            {
-                "content": sys.stdin.read() if content == "-" else content,
-                "namespace": namespace or DEFAULT_NAMESPACE,
-                "session": session,
-                "tags": tags or [],
-                "importance": importance,
-                "modality": modality,
-                "rationale": rationale,
-                "created_at": created_at,
-                "link_to": link_to or [],
-            },
-            StoreMemory,
-        )
     perform(
         data,
-        lambda operations, progress: operations.store_memory(params, progress),
+        "memory/store",
+        {
+            "content": sys.stdin.read() if content == "-" else content,
+            "namespace": namespace,
+            "session": session,
+            "tags": tags,
+            "importance": importance,
+            "modality": modality,
+            "rationale": rationale,
+            "created_at": created_at,
+            "link_to": link_to,
+        },
         views.stored,
         as_json=as_json,
+        making=True,
         embedder=embedder,
         models=models,
     )
@@ -71,6 +65,7 @@ def search(
     profile: Annotated[
         SearchProfile, typer.Option("--profile", "-p", help="What the question is about: it weighs the spaces.")
     ] = SearchProfile.AUTO,
+    as_of: AsOf = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
@@ -78,40 +73,25 @@ def search(
 ) -> None:
     """Find memories, and see which spaces found them."""
     from actors.cli import views
-    from actors.front.parsing import parse
-    from actors.front.schemas import SearchGraph
 
-    with told_plainly():
-        params = parse(
-            {
-                "query": query,
-                "namespace": namespace,
-                "session": session,
-                "tags": tags or [],
-                "top_k": top_k,
-                "profile": profile.value,
-                "explain": True,
-            },
-            SearchGraph,
-        )
     perform(
         data,
-        lambda operations, progress: operations.search_graph(params, progress),
+        "search/graph",
+        {
+            "query": query,
+            "namespace": namespace,
+            "session": session,
+            "tags": tags,
+            "top_k": top_k,
+            "profile": profile.value,
+            "explain": True,
+            "as_of": as_of,
+        },
         views.found,
         as_json=as_json,
         embedder=embedder,
         models=models,
     )
-
-
-@app.command()
-def history(
-    memory: Annotated[UUID, typer.Argument(help="The memory's id.")], data: Data = None, *, as_json: Json = False
-) -> None:
-    """Tell what happened to a memory, from the log."""
-    from actors.cli import views
-
-    perform(data, lambda operations, _progress: operations.history(memory), views.life, as_json=as_json)
 
 
 @app.command()
@@ -124,10 +104,9 @@ def compare(
 ) -> None:
     """Tell how alike two memories are, space by space."""
     from actors.cli import views
-    from actors.front.schemas import MemoryCompare
 
-    params = MemoryCompare(memory_a=one, memory_b=other, include_per_embedder=True)
-    perform(data, lambda operations, _progress: operations.memory_compare(params), views.alike, as_json=as_json)
+    arguments = {"memory_a": str(one), "memory_b": str(other), "include_per_embedder": True}
+    perform(data, "memory/compare", arguments, views.alike, as_json=as_json)
 
 
 @app.command()
@@ -141,19 +120,6 @@ def forget(
 ) -> None:
     """Take a memory out of every search; `restore` brings it back."""
     from actors.cli import views
-    from actors.front.schemas import MemoryDelete
 
-    params = MemoryDelete(id=memory, soft=not hard, reason=reason)
-    perform(data, lambda operations, _progress: operations.memory_delete(params), views.gone, as_json=as_json)
-
-
-@app.command()
-def restore(
-    memory: Annotated[UUID, typer.Argument(help="The memory's id.")], data: Data = None, *, as_json: Json = False
-) -> None:
-    """Bring back a memory that was forgotten."""
-    from actors.cli import views
-    from actors.front.schemas import MemoryRestore
-
-    params = MemoryRestore(id=memory)
-    perform(data, lambda operations, _progress: operations.memory_restore(params), views.back, as_json=as_json)
+    arguments = {"id": str(memory), "soft": not hard, "reason": reason}
+    perform(data, "memory/delete", arguments, views.gone, as_json=as_json)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from actors.settings import ModelProfile
+from actors.window.command import data_folder
 
-if TYPE_CHECKING:
-    from actors.front.access import Progress
-    from actors.front.operations import Operations
+PATIENCE = 10.0
+"""Seconds that a command waits for another one to let go of the store."""
 
 app = typer.Typer(
     name="context-graph",
@@ -31,6 +31,7 @@ Data = Annotated[
         "--data",
         envvar="CONTEXT_GRAPH_DATA",
         file_okay=False,
+        readable=False,  # or the command line would tell, in another way than for all that may be wrong with it
         show_default="the platform's data directory",
         help="The store's folder.",
     ),
@@ -49,6 +50,7 @@ Models = Annotated[
         "--models",
         envvar="CONTEXT_GRAPH_MODELS",
         file_okay=False,
+        readable=False,  # or the command line would tell, in another way than for all that may be wrong with it
         show_default="from the Hugging Face hub",
         help="Where the full profile finds its models: a folder with one folder for each space, as e1_semantic.",
     ),
@@ -56,55 +58,66 @@ Models = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="Project or person.")]
 Session = Annotated[str | None, typer.Option("--session", "-s", help="The conversation it is a turn of.")]
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", metavar="EVENT|TIME", help="As it was after this event, or at this time.")
+]
 Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="May be given several times.")]
 
 
-def data_folder(chosen: Path | None) -> Path:
-    """Return the store's folder: the one that was named, or the platform's own."""
-    import platformdirs
-
-    return chosen or Path(platformdirs.user_data_dir("context-graph"))
-
-
 @contextmanager
-def told_plainly() -> Iterator[None]:
-    """End with one sentence and status 1, not with a traceback, when the store or the request is at fault."""
+def told_plainly(status: int = 1) -> Iterator[None]:
+    """End with one sentence and a status, not with a traceback, when the store or the request is at fault."""
+    from actors.cli.reaching import NoStoreError
     from actors.faults import Fault
+    from actors.window.client import ClientError
     from events.log import LogError
 
     try:
         yield
-    except (Fault, LogError) as error:
+    except (Fault, LogError, NoStoreError, ClientError, OSError) as error:
         typer.secho(f"context-graph: {error}", err=True, fg="red")
-        raise typer.Exit(1) from None
+        raise typer.Exit(status) from None
 
 
 def perform(
     data: Path | None,
-    work: Callable[[Operations, Progress], Coroutine[Any, Any, Any]],
+    method: str,
+    arguments: Mapping[str, Any],
     view: Callable[[Any], None],
     *,
     as_json: bool,
+    making: bool = False,
     embedder: ModelProfile = ModelProfile.EMBEDDED,
     models: Path | None = None,
 ) -> Any:
-    """Open the store, do one thing with a progress bar on standard error, print the answer by a view or as JSON.
+    """Do one thing with a store, with a progress bar on standard error, and print the answer.
+
+    The process that serves the store is asked; where there is none, the store is opened here.
+
+    Args:
+        data: Its folder.
+        method: The JSON-RPC name of an operation (`actors.front.tools`).
+        arguments: Those of the operation. What is None is left out.
+        view: Prints the answer for people.
+        as_json: Whether it is printed for programs instead.
+        making: Whether a store is made where there is none.
+        embedder: Whose models.
+        models: Where they are.
 
     Returns:
         That answer.
     """
-    import anyio
-
+    from actors.cli import reaching
     from actors.cli.views import progress_bar
-    from actors.front.operations import Operations
-    from actors.hub import opened
 
-    async def run() -> Any:
-        with progress_bar(quiet=as_json) as progress, opened(data_folder(data), embedder, models) as hub:
-            return await work(Operations(hub), progress)
-
-    with told_plainly():
-        answer = anyio.run(run)
+    place = reaching.endless(data_folder(data), embedder, models)
+    given = {name: value for name, value in arguments.items() if value is not None}
+    with (
+        told_plainly(),
+        progress_bar(quiet=as_json) as report,
+        reaching.store(place, making=making, patience=PATIENCE) as store,
+    ):
+        answer = store.call(method, report, **given)
     if as_json:
         print_json(answer)
     else:

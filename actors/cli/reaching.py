@@ -1,10 +1,10 @@
-"""How a command that must not wait reaches a store: through the process that serves it, or by opening it."""
+"""How commands and hooks reach a store: through the process that serves it, or by opening it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from math import inf
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,12 +17,21 @@ if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
     from actors.front.operations import Operations
-    from actors.pipe import Pipe
+    from actors.window.client import Client
 
 MARGIN = 0.2
 """Seconds that are left to tell what is known when a server is too slow with the rest."""
+LONGEST = 86_400.0
+"""Seconds that a person's command may take: as good as endless."""
 PAUSE = 0.05
 """Seconds until it is tried again whether the store is served, or free."""
+
+Report = Callable[[float, float | None, str], None]
+"""Told (done, total, what) while something takes long."""
+
+
+def unheard(_done: float, _total: float | None, _what: str) -> None:
+    """Report progress to nobody."""
 
 
 class NoStoreError(Exception):
@@ -46,7 +55,12 @@ class Place(msgspec.Struct, frozen=True):
     def check(self) -> None:
         """Raise `NoStoreError` if there is no store."""
         if not (self.folder / "log.duckdb").exists():
-            raise NoStoreError(f"no store in {self.folder}")
+            raise NoStoreError(f"no store in {self.folder}; serve and store make one")
+
+
+def endless(folder: Path, profile: ModelProfile = ModelProfile.EMBEDDED, models: Path | None = None) -> Place:
+    """Return a place at which a person waits for whatever takes its time."""
+    return Place(folder=folder, profile=profile, models=models, until=monotonic() + LONGEST)
 
 
 class Store(Protocol):
@@ -55,12 +69,8 @@ class Store(Protocol):
     served: bool
     """Whether another process has it open, and its models loaded or loading."""
 
-    def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """Call a tool and return its answer."""
-        ...
-
-    def status(self) -> dict[str, Any]:
-        """Return what the store holds."""
+    def call(self, method: str, report: Report = unheard, /, **arguments: Any) -> dict[str, Any]:
+        """Do what a JSON-RPC method does, and return its answer."""
         ...
 
 
@@ -69,13 +79,8 @@ class _Served:
 
     served = True
 
-    def __init__(self, pipe: Pipe) -> None:
-        self.call = pipe.call
-        self._pipe = pipe
-
-    def status(self) -> dict[str, Any]:
-        (content,) = self._pipe.request("resources/read", uri="context-graph://status")["contents"]
-        return json.loads(content["text"])
+    def __init__(self, client: Client) -> None:
+        self.call = client.request
 
 
 class _Held:
@@ -87,51 +92,68 @@ class _Held:
         self._operations = operations
         self._portal = portal
 
-    def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        from actors.front.access import silent
-        from actors.front.parsing import parse
-        from actors.front.tools import BY_NAME
+    def call(self, method: str, report: Report = unheard, /, **arguments: Any) -> dict[str, Any]:
+        from actors.front.calling import call
+        from actors.front.tools import BY_METHOD
 
-        known = BY_NAME[tool]
-        return self._portal.call(known.run, self._operations, parse(arguments, known.params), silent)
+        async def progress(done: float, total: float | None, what: str) -> None:
+            report(done, total, what)
 
-    def status(self) -> dict[str, Any]:
-        return self._portal.call(self._operations.status)
+        return self._portal.call(call, self._operations, BY_METHOD[method], arguments, progress)
 
 
 @contextmanager
-def store(place: Place, *, starting: float = 0.0, making: bool = False) -> Iterator[Store]:
+def store(place: Place, *, starting: float = 0.0, making: bool = False, patience: float = inf) -> Iterator[Store]:
     """Yield the store: through the process that serves it, or opened here once nobody else has it.
 
     Args:
         place: Which one.
         starting: Seconds to wait for a server before the store is opened here.
         making: Whether it is made if there is none.
+        patience: Seconds to wait for a process that has it open and doesn't serve it.
 
     Raises:
         NoStoreError: there is none.
         LogError: it can't be trusted.
-        TimeoutError: a process that doesn't serve it has it open.
-        OSError, PipeError: whoever serves it doesn't answer as it should (`Pipe`).
+        LogInUseError: such a process keeps it open.
+        TimeoutError: the same, and there is no time left.
+        OSError, ClientError: whoever serves it doesn't answer as it should (`Client`).
     """
     if not making:
         place.check()
     with ExitStack() as stack:
-        yield _reached(place, monotonic() + starting, stack)
+        now = monotonic()
+        yield _reached(place, now + starting, now + patience, stack)
 
 
-def _reached(place: Place, opening: float, stack: ExitStack) -> Store:
+@contextmanager
+def served(place: Place) -> Iterator[Store | None]:
+    """Yield the store if another process serves it; errors as in `store`."""
+    from actors.window.client import Client
+
+    place.check()
+    with ExitStack() as stack:
+        client = None
+        with suppress(FileNotFoundError, ConnectionRefusedError):
+            client = stack.enter_context(Client(place.folder, place.left))
+        yield None if client is None else _Served(client)
+
+
+def _reached(place: Place, opening: float, giving_up: float, stack: ExitStack) -> Store:
     """Return the store as soon as it is served, or free and `opening` is past."""
-    from actors.pipe import Pipe
+    from actors.window.client import Client
 
     while place.left > MARGIN:
         with suppress(FileNotFoundError, ConnectionRefusedError):  # nobody listens
-            return _Served(stack.enter_context(Pipe(place.folder, place.left - MARGIN)))
+            return _Served(stack.enter_context(Client(place.folder, place.left - MARGIN)))
         if monotonic() >= opening:
             from events.log import LogInUseError
 
-            with suppress(LogInUseError):  # a server that doesn't listen yet, or not any more, or a command
+            try:
                 return _opened(place, stack)
+            except LogInUseError:  # by a server that doesn't listen yet, or not any more, or by a command
+                if monotonic() >= giving_up:
+                    raise
         sleep(PAUSE)
     raise TimeoutError("the store stayed in use")
 

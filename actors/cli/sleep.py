@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from actors.cli.program import Data, Json, Namespace, app, perform, told_plainly
+from actors.cli.program import Data, Json, Namespace, app, perform
 from actors.settings import SleepMode
 
 Threshold = Annotated[float, typer.Option("--threshold", help="Salience below which memories are pruned, 0 to 1.")]
@@ -26,24 +26,18 @@ def consolidate(
 ) -> None:
     """Merge duplicates and prune what matters too little; deep also groups, rem also looks for patterns."""
     from actors.cli import sleep_views
-    from actors.front.parsing import parse
-    from actors.front.sleep_schemas import ConsolidateMemories
 
-    with told_plainly():
-        params = parse(
-            {
-                "mode": mode.value,
-                "namespace": namespace,
-                "salience_threshold": threshold,
-                "max_memories": max_memories,
-                "max_seconds": max_seconds,
-                "dry_run": dry_run,
-            },
-            ConsolidateMemories,
-        )
     answer = perform(
         data,
-        lambda operations, progress: operations.consolidate_memories(params, progress),
+        "memory/consolidate",
+        {
+            "mode": mode.value,
+            "namespace": namespace,
+            "salience_threshold": threshold,
+            "max_memories": max_memories,
+            "max_seconds": max_seconds,
+            "dry_run": dry_run,
+        },
         sleep_views.slept,
         as_json=as_json,
     )
@@ -61,14 +55,9 @@ def undo(
 ) -> None:
     """Take back what a run did."""
     from actors.cli import sleep_views
-    from actors.front.parsing import parse
-    from actors.front.sleep_schemas import UndoConsolidation
 
-    with told_plainly():
-        params = parse({"run_id": run_id, "memory_id": memory}, UndoConsolidation)
-    perform(
-        data, lambda operations, _progress: operations.undo_consolidation(params), sleep_views.undone, as_json=as_json
-    )
+    arguments = {"run_id": run_id, "memory_id": memory}
+    perform(data, "memory/undo_consolidation", arguments, sleep_views.undone, as_json=as_json)
 
 
 @app.command()
@@ -81,14 +70,8 @@ def consolidations(
 ) -> None:
     """Show what the latest runs did and why."""
     from actors.cli import sleep_views
-    from actors.front.parsing import parse
-    from actors.front.sleep_schemas import ListConsolidations
 
-    with told_plainly():
-        params = parse({"run_id": run_id, "limit": limit}, ListConsolidations)
-    perform(
-        data, lambda operations, _progress: operations.list_consolidations(params), sleep_views.runs, as_json=as_json
-    )
+    perform(data, "memory/consolidations", {"run_id": run_id, "limit": limit}, sleep_views.runs, as_json=as_json)
 
 
 @app.command()
@@ -102,17 +85,9 @@ def candidates(
 ) -> None:
     """Show what would be pruned now, and what protects the rest."""
     from actors.cli import sleep_views
-    from actors.front.parsing import parse
-    from actors.front.sleep_schemas import GetPruningCandidates
 
-    with told_plainly():
-        params = parse({"namespace": namespace, "salience_threshold": threshold, "limit": limit}, GetPruningCandidates)
-    perform(
-        data,
-        lambda operations, _progress: operations.get_pruning_candidates(params),
-        sleep_views.candidates,
-        as_json=as_json,
-    )
+    arguments = {"namespace": namespace, "salience_threshold": threshold, "limit": limit}
+    perform(data, "memory/pruning_candidates", arguments, sleep_views.candidates, as_json=as_json)
 
 
 @app.command()
@@ -137,16 +112,6 @@ def schedule(
 ) -> None:
     """Show when the store sleeps by itself, and change it."""
     from actors.cli import sleep_views
-    from actors.messages.scheduler import ChangeSchedule, PermitPruning, SwitchSchedule
-    from events.values import Mode
 
-    changes: list[Any] = [
-        ChangeSchedule(mode=mode, when=None if when.lower() == "off" else when)
-        for mode, when in ((Mode.LIGHT, light), (Mode.DEEP, deep), (Mode.REM, rem))
-        if when is not None
-    ]
-    if pause is not None:
-        changes.append(SwitchSchedule(paused=pause))
-    if prune is not None:
-        changes.append(PermitPruning(permitted=prune))
-    perform(data, lambda operations, _progress: operations.schedule(*changes), sleep_views.schedule, as_json=as_json)
+    arguments = {"light": light, "deep": deep, "rem": rem, "paused": pause, "pruning_permitted": prune}
+    perform(data, "store/schedule", arguments, sleep_views.schedule, as_json=as_json)

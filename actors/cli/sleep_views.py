@@ -44,7 +44,8 @@ def slept(answer: dict[str, Any]) -> None:
         OUT.print(f"  ~ {pattern['description']}", markup=False)
         OUT.print(f"    {pattern['memory_count']} memories, confidence {pattern['confidence']:.2f}", style="dim")
     for drift in answer["drift"]:
-        OUT.print(f"  drift in {drift['namespace']}: {drift['level']}, {drift['similarity']:.2f} aligned", style="dim")
+        told = f"  drift in {drift['namespace']}: {drift['level']}, {drift['similarity']:.2f} aligned"
+        OUT.print(told, style="dim", markup=False)
     if answer["goals_adjusted"]:
         OUT.print(f"  {answer['goals_adjusted']} goals {would}adjusted")
     if not answer["dry_run"]:
@@ -57,7 +58,7 @@ def undone(answer: dict[str, Any]) -> None:
     if answer["erased_since"]:
         OUT.print(f"{len(answer['erased_since'])} were erased since, and stay away", style="yellow")
     for namespace in answer["north_star_restored_in"]:
-        OUT.print(f"the North Star of {namespace} is what it was")
+        OUT.print(f"the North Star of {namespace} is what it was", markup=False)
 
 
 def runs(answer: dict[str, Any]) -> None:
@@ -102,7 +103,7 @@ def candidates(answer: dict[str, Any]) -> None:
         kept = f"  protected: {one['protected']}" if one["protected"] else ""
         OUT.print(f"{one['salience']:.2f}  {one['content']}", markup=False)
         OUT.print(f"      {parts}{kept}", style="dim")
-        OUT.print(f"      {one['memory_id']}  {one['namespace']}", style="dim")
+        OUT.print(f"      {one['memory_id']}  {one['namespace']}", style="dim", markup=False)
     OUT.print(
         f"{answer['would_be_pruned']} of {answer['memories_looked_at']} memories would be pruned; "
         f"{answer['protected']} more are as little salient, and protected"

@@ -1,31 +1,49 @@
 """What a person sees on the command line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from actors.front.access import Progress
+from actors.cli.reaching import Report
 from events.spaces import SPACES
 
-OUT = Console(highlight=False, soft_wrap=True)
-ERR = Console(stderr=True)
+_TURNS = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""What turns the direction of writing."""
+UNSEEN = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"} | dict.fromkeys(
+    (*range(0x7F, 0xA0), *_TURNS), "\N{REPLACEMENT CHARACTER}"
+)
+"""What steers a terminal or turns the direction of writing, and what is shown in its place."""
+
+
+class Screen(Console):
+    """A terminal that what memories say can't steer: only what we print on purpose has colours."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield the pieces of what is printed, each control character in a text as a sign that can be seen."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else text.translate(UNSEEN), style, control)
+
+
+OUT = Screen(highlight=False, soft_wrap=True)
+ERR = Screen(stderr=True)
 
 
 @contextmanager
-def progress_bar(*, quiet: bool) -> Iterator[Progress]:
+def progress_bar(*, quiet: bool) -> Iterator[Report]:
     """Show on standard error what an operation reports; it leaves no trace once done."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Bar(*columns, console=ERR, transient=True, disable=quiet or not ERR.is_terminal) as bar:
         task = bar.add_task("starting", total=None)
 
-        async def report(done: float, total: float | None, what: str) -> None:
+        def report(done: float, total: float | None, what: str) -> None:
             bar.update(task, completed=done, total=total, description=what)
 
         yield report
@@ -51,7 +69,7 @@ def found(answer: dict[str, Any]) -> None:
             for key, score in hit["embedderScores"].items()
         )
         OUT.print(f"   {scores}", style="dim")
-        OUT.print(f"   {day(hit['createdAt'])}  {hit['namespace']}  {hit['fingerprintId']}", style="dim")
+        OUT.print(f"   {day(hit['createdAt'])}  {hit['namespace']}  {hit['fingerprintId']}", style="dim", markup=False)
     OUT.print(f"{answer['count']} found in {answer['queryLatencyMs']:.0f} ms as {answer['profile']}", style="dim")
 
 
@@ -90,12 +108,6 @@ def gone(answer: dict[str, Any]) -> None:
 def back(answer: dict[str, Any]) -> None:
     """Print what `restore` did."""
     OUT.print(f"{answer['fingerprintId']} is back")
-
-
-def life(events: list[dict[str, Any]]) -> None:
-    """Print what happened to a memory, one event a line."""
-    for event in events:
-        OUT.print(f"{event['seq']:>6}  {day(event['at'])}  {event['actor']}: {event['what']}")
 
 
 def day(moment: str) -> str:
@@ -149,7 +161,7 @@ def mind(answer: dict[str, Any]) -> None:
     active = held["active_memory"]
     OUT.print(f"{held['ignited']} memories in the workspace, K {answer['coupling']:g}")
     if active:
-        OUT.print(f"   {active.get('content', active['id'])}", style="green")
+        OUT.print(f"   {active.get('content', active['id'])}", style="green", markup=False)
     life = answer["lifecycle"]
     scored = answer["meta_learning"]
     OUT.print(f"{life['stage']} after {life['interactions']} interactions", style="dim")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING, Any, assert_never
 from uuid import UUID
 
 import numpy as np
 
-from actors.base import Actor
 from actors.comparator import neighbours, pipeline, ranking, similarity, strategies, walking
 from actors.comparator.alignment import Star, Wide
 from actors.comparator.calibration import Calibration
 from actors.comparator.duplicates import Duplicates
 from actors.faults import NotFoundFault, StorageFault
-from actors.messages.base import Appended
+from actors.messages.base import Appended, Digest, Freeze, Refused, Slice, Thaw
 from actors.messages.comparator import (
     Alike,
     ComparatorMessage,
@@ -46,28 +45,20 @@ from actors.messages.comparator import (
     ScorePairs,
     Search,
 )
-from events.vocabulary import (
-    MemoriesMerged,
-    MemoriesPruned,
-    MemoryErased,
-    MemoryFaded,
-    MemoryForgotten,
-    MemoryIgnited,
-    SpacesDeclared,
-)
+from actors.owning import Owner
 from projections.arrays import Rows
 from projections.atlas import Atlas
 from projections.facets import Filter
-from projections.goals import Goals
-from projections.links import Links
+from projections.owned import ComparatorFolds
 from projections.projection import State
 
 if TYPE_CHECKING:
     from actors.metrics import Latencies
-    from events.log import Envelope
+    from projections.goals import Goals
+    from projections.links import Links
 
 
-class Comparator(Actor):
+class Comparator(Owner[ComparatorFolds]):
     """Owns the `Atlas`, the `Links` and the `Goals`.
 
     Args:
@@ -76,17 +67,29 @@ class Comparator(Actor):
     """
 
     def __init__(self, latencies: Latencies, *, priming: bool = True) -> None:
-        super().__init__()
+        super().__init__(ComparatorFolds())
         self._latencies = latencies
         self._priming = priming
-        self._atlas: Atlas | None = None
-        self._calibration = Calibration({})
-        self._links = Links()
-        self._goals = Goals()
         self._stars: dict[str, Star] = {}
-        self._ignited: dict[UUID, float] = {}
         self._seeking: tuple[UUID, Duplicates] | None = None
         """What duplicates are sought with, slice by slice."""
+
+    @property
+    def _atlas(self) -> Atlas | None:
+        return self._folds.atlas.atlas
+
+    @property
+    def _calibration(self) -> Calibration:
+        declared = self._folds.atlas.declared
+        return Calibration({}) if declared is None else _calibration(declared)
+
+    @property
+    def _links(self) -> Links:
+        return self._folds.links
+
+    @property
+    def _goals(self) -> Goals:
+        return self._folds.goals
 
     def on_receive(self, message: ComparatorMessage) -> Any:
         """Route a message."""
@@ -110,8 +113,10 @@ class Comparator(Actor):
             case Appended(envelopes=envelopes):
                 for envelope in envelopes:
                     with self._latencies.timed(f"index: {type(envelope.event).__name__}"):
-                        self._apply(envelope)
+                        self._fold(envelope)
                 return None
+            case Digest() | Freeze() | Slice() | Thaw() | Refused():
+                return self._own(message)
             case _:
                 assert_never(message)
 
@@ -182,32 +187,6 @@ class Comparator(Actor):
             Alike(one=ids[0], other=ids[1], similarity=one.similarity) for ids, one in zip(pairs, found, strict=True)
         )
 
-    def _apply(self, envelope: Envelope) -> None:
-        """Fold an event; the first declaration says how large the spaces are."""
-        self._links.apply(envelope)
-        self._goals.apply(envelope)
-        match envelope.event:
-            case MemoryIgnited(memory=memory, order=order) if self._priming:
-                self._ignited[memory] = order
-            case MemoryFaded(memory=memory) | MemoryForgotten(memory=memory) | MemoryErased(memory=memory):
-                self._ignited.pop(memory, None)
-            case MemoriesMerged(absorbed=absorbed):
-                self._cool(absorbed)
-            case MemoriesPruned(pruned=pruned):
-                self._cool(one.memory for one in pruned)
-            case _:
-                pass
-        if self._atlas is None and isinstance(envelope.event, SpacesDeclared):
-            self._atlas = Atlas.of(envelope.event)
-            self._calibration = Calibration.of(envelope.event)
-        if self._atlas is not None:
-            self._atlas.apply(envelope)
-
-    def _cool(self, memories: Iterable[UUID]) -> None:
-        """Prime those no more that a run took out of every search."""
-        for memory in memories:
-            self._ignited.pop(memory, None)
-
     def _declared(self) -> Atlas:
         if self._atlas is None:
             raise StorageFault("Storage failed: the store has not been told which models fill its spaces")
@@ -215,7 +194,8 @@ class Comparator(Actor):
 
     def _search(self, message: Search) -> Found:
         with self._latencies.timed("search: all"):
-            found = pipeline.search(self._declared(), self._calibration, message, self._ignited)
+            primed = self._folds.priming.orders if self._priming else {}
+            found = pipeline.search(self._declared(), self._calibration, message, primed)
         for stage in found.stages:
             self._latencies.record(f"search: {stage.name}", stage.milliseconds)
         return found
@@ -327,6 +307,9 @@ class Comparator(Actor):
             exemplars=() if star is None else self._goals.exemplars(star.goal),
             drifts=self._goals.drifts(namespace),
         )
+
+
+_calibration = cache(Calibration.of)
 
 
 def _unknown(memory: object) -> NotFoundFault:

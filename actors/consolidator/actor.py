@@ -12,12 +12,10 @@ from contextlib import suppress
 from datetime import datetime
 from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any, assert_never
-from uuid import UUID
 
 import msgspec
 import pykka
 
-from actors.base import Actor
 from actors.consolidator import undoing
 from actors.consolidator.discovery import MIN_SIZE
 from actors.consolidator.others import Others
@@ -26,8 +24,8 @@ from actors.consolidator.running import Interrupted, Running
 from actors.consolidator.salience import THRESHOLD
 from actors.consolidator.sleeping import Sleeper
 from actors.consolidator.work import Job, Work
-from actors.faults import InternalFault, NotFoundFault, RateLimitFault
-from actors.messages.base import Appended
+from actors.faults import InternalFault, NotFoundFault, RateLimitFault, StorageFault
+from actors.messages.base import Appended, Digest, Freeze, Refused, Slice, Thaw
 from actors.messages.consolidator import (
     Consolidate,
     ConsolidatorMessage,
@@ -45,20 +43,20 @@ from actors.messages.consolidator import (
     Slept,
     Undo,
 )
+from actors.owning import Owner
 from events.values import Mode, Outcome
 from events.vocabulary import (
     ConsolidationSkipped,
     ConsolidationUndone,
-    GoalAdjusted,
     MemoryRestored,
     MemoryStored,
-    NorthStarChosen,
     PatternDiscovered,
 )
-from projections.runs import Runs
+from projections.owned import ConsolidatorFolds
 
 if TYPE_CHECKING:
     from actors.metrics import Latencies
+    from projections.runs import Runs
 
 
 COURTESY = 0.01
@@ -78,8 +76,8 @@ class Advance(msgspec.Struct, frozen=True):
     """Told by the consolidator to itself: go on with the next slice."""
 
 
-class Consolidator(Actor):
-    """Owns the `Runs`. Each decision is read, made and appended whole.
+class Consolidator(Owner[ConsolidatorFolds]):
+    """Owns the `Runs` and the `Stars`. Each decision is read, made and appended whole.
 
     Args:
         comparator: Whom it asks what is near what.
@@ -97,19 +95,21 @@ class Consolidator(Actor):
         latencies: Latencies,
         clock: Callable[[], datetime],
     ) -> None:
-        super().__init__()
+        super().__init__(ConsolidatorFolds())
         self._others = Others(comparator, store, workspace)
         self._purposes = Purposes(self._others)
         self._latencies = latencies
         self._clock = clock
-        self._runs = Runs()
-        self._stars: dict[str, UUID] = {}
         self._jobs: deque[Job] = deque()
         self._advancing = False
         self._queried_at = float("-inf")
         self._resting = False
         self._running: Running | None = None
         self._abort_milliseconds: float | None = None
+
+    @property
+    def _runs(self) -> Runs:
+        return self._folds.runs
 
     def on_receive(self, message: ConsolidatorMessage | CatchUp | Advance) -> Any:
         """Route a message."""
@@ -118,36 +118,36 @@ class Consolidator(Actor):
                 return self._begin(message)
             case Advance():
                 return self._advance()
-            case MeasureDrift(namespace=namespace, memories=memories):
-                return self._purposes.look(namespace, memories)
+            case MeasureDrift(namespace=namespace, memories=memories, noted=noted):
+                return self._purposes.look(namespace, memories) if noted else self._purposes.drift(namespace, memories)
             case Sleep():
-                with suppress(pykka.ActorDeadError):  # the log is closed
+                with suppress(pykka.ActorDeadError, StorageFault):  # the log is closed, or takes nothing
                     self._scheduled(message)
                 return None
             case Queried(at=at):
                 return self._queried(at)
             case Rest():
                 return self._rest()
-            case Undo(run=run, memory=memory):
-                return undoing.undo(self._others, self._runs, run, memory)
+            case Undo():
+                return undoing.undo(self._others, self._runs, message)
             case ReadRuns():
                 return self._listed(message)
             case ReadDream():
                 return self._dream_state()
             case CatchUp(namespace=namespace):
-                # The log is closed, or the North Star's last member was just deleted: whoever looks next catches up.
-                with suppress(pykka.ActorDeadError, NotFoundFault):
+                # The log is closed or full, or the North Star's last member was just deleted: it is caught up later.
+                with suppress(pykka.ActorDeadError, StorageFault, NotFoundFault):
                     self._purposes.catch_up(namespace)
                 return None
-            case Appended():
-                return self._appended(message)
+            case Appended() | Digest() | Freeze() | Slice() | Thaw() | Refused():
+                return self._appended(message) if isinstance(message, Appended) else self._own(message)
             case _:
                 assert_never(message)
 
     def _appended(self, message: Appended) -> None:
         behind: set[str] = set()
         for envelope in message.envelopes:
-            self._runs.apply(envelope)
+            self._fold(envelope)
             behind.update(self._behind(envelope.event))
         for namespace in () if message.replayed else sorted(behind):
             self.actor_ref.tell(CatchUp(namespace))
@@ -158,18 +158,12 @@ class Consolidator(Actor):
         That is what was judged before a choice and stored after it, and what was stored while all members of the North
         Star were forgotten.
         """
+        stars = self._folds.stars.chosen
         match event:
-            case NorthStarChosen(namespace=namespace, goal=goal) | GoalAdjusted(namespace=namespace, goal=goal):
-                self._stars[namespace] = goal
-                return ()
-            case ConsolidationUndone(run=run, memories=()):
-                undone = self._runs.get(run)
-                self._stars |= {one.namespace: one.previous for one in undone.adjusted} if undone else {}
-                return self._stars
             case MemoryStored(namespace=namespace, north_star=star):
-                return (namespace,) if star != self._stars.get(namespace) else ()
-            case MemoryRestored():
-                return self._stars
+                return (namespace,) if star != stars.get(namespace) else ()
+            case MemoryRestored() | ConsolidationUndone(memories=()):
+                return stars
             case _:
                 return ()
 

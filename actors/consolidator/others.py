@@ -53,7 +53,7 @@ class Others(msgspec.Struct, frozen=True):
         events: Sequence[Event],
         *,
         actor: str = "consolidator",
-        run: UUID | None = None,
+        correlation: UUID | None = None,
         live: Sequence[UUID] = (),
     ) -> None:
         """Append events, all or none, and wait until they are durable and every owner was told.
@@ -61,7 +61,7 @@ class Others(msgspec.Struct, frozen=True):
         Args:
             events: At least one.
             actor: Who decided it.
-            run: To which they belong.
+            correlation: The run or request to which they belong.
             live: Memories that must still be found.
 
         Raises:
@@ -74,7 +74,7 @@ class Others(msgspec.Struct, frozen=True):
                 event=first,
                 consequences=tuple(rest),
                 actor=actor,
-                correlation_id=run or uuid4(),
+                correlation_id=correlation or uuid4(),
                 live=tuple(live),
             )
         )

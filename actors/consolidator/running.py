@@ -132,4 +132,4 @@ class Running:
 
     def _write(self, *events: Event, live: tuple[UUID, ...] = ()) -> None:
         actor = "consolidator" if self.wanted.trigger is Trigger.REQUEST else "scheduler"
-        self._others.append(events, actor=actor, run=self.run, live=live)
+        self._others.append(events, actor=actor, correlation=self.run, live=live)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 import msgspec
 
 from actors.consolidator.others import Others
 from actors.faults import InvalidParamsFault, NotFoundFault
 from actors.messages.comparator import ReadGoals
-from actors.messages.consolidator import Undone
+from actors.messages.consolidator import Undo, Undone
 from events.values import Outcome
 from events.vocabulary import ConsolidationUndone, Event, GoalAdjusted, PurposesRealigned
 from projections.projection import State
@@ -21,22 +20,23 @@ if TYPE_CHECKING:
     from actors.messages.comparator import GoalState
 
 
-def undo(others: Others, runs: Runs, run: UUID, memory: UUID | None) -> Undone:
+def undo(others: Others, runs: Runs, wanted: Undo) -> Undone:
     """Take back a run, whole or for one memory that it absorbed, let survive, or pruned.
 
     Raises:
         NotFoundFault: there is no such run, or it did nothing to this memory.
         InvalidParamsFault: the run changed nothing, or was undone already.
     """
+    run, memory = wanted.run, wanted.memory
     known = runs.get(run)
     if known is None:
         raise NotFoundFault(f"Run not found: {run}", run_id=str(run))
     _check(known)
-    wanted = None if memory is None else {memory}
+    only = None if memory is None else {memory}
     absorbed = {
-        one for merge in known.merged_left for one in merge.absorbed if wanted is None or wanted & {one, merge.survivor}
+        one for merge in known.merged_left for one in merge.absorbed if only is None or only & {one, merge.survivor}
     }
-    hidden = absorbed | {one.memory for one in known.pruned_left if wanted is None or one.memory in wanted}
+    hidden = absorbed | {one.memory for one in known.pruned_left if only is None or one.memory in only}
     if memory is not None and not hidden:
         raise NotFoundFault(f"Run {run} neither merged nor pruned this memory, or it is back: {memory}", id=str(memory))
     entries = others.describe(sorted(hidden), own=True)
@@ -57,7 +57,7 @@ def undo(others: Others, runs: Runs, run: UUID, memory: UUID | None) -> Undone:
             again = list(_as_before(others, adjusted, known.realigned))
             events += again
             stars += [adjusted.namespace] if again else []
-    others.append(events, actor="front")
+    others.append(events, actor="front", correlation=wanted.request)
     return Undone(
         run=known,
         restored=restored,

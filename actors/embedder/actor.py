@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol, assert_never
 import msgspec
 import pykka
 
-from actors.base import Actor
 from actors.faults import EmbeddingFault, Fault
-from actors.messages.base import Appended
+from actors.messages.base import Appended, Digest, Freeze, Refused, Slice, Thaw
 from actors.messages.embedder import (
     EmbeddedMemory,
     EmbeddedQuery,
@@ -26,7 +25,8 @@ from actors.messages.embedder import (
     EmbedQuery,
     Load,
 )
-from projections.sessions import Sessions
+from actors.owning import Owner
+from projections.owned import EmbedderFolds
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from actors.metrics import Latencies
     from events.fingerprint import Float32
     from events.values import SpaceModel
+    from projections.sessions import Sessions
 
 INBOX = 128
 """Requests that may wait; whoever sends more is slowed down instead of filling memory."""
@@ -157,17 +158,20 @@ class Job:
         self.future.set_exception((type(fault), fault, None))
 
 
-class Embedder(Actor):
+class Embedder(Owner[EmbedderFolds]):
     """Owns the models and the `Sessions` projection."""
 
     def __init__(self, load: Callable[[], Profile], latencies: Latencies) -> None:
-        super().__init__()
+        super().__init__(EmbedderFolds())
         self._load = load
         self._latencies = latencies
         self._profile: Profile | None = None
-        self._sessions = Sessions()
         self._jobs: list[Job] = []
         self._after_long = False
+
+    @property
+    def _sessions(self) -> Sessions:
+        return self._folds.sessions
 
     def _create_actor_inbox(self) -> Inbox:  # pyright: ignore[reportIncompatibleMethodOverride] -- pykka's is static
         self._inbox = Inbox()
@@ -202,8 +206,10 @@ class Embedder(Actor):
                 return self._pump()
             case Appended(envelopes=envelopes):
                 for envelope in envelopes:
-                    self._sessions.apply(envelope)
+                    self._fold(envelope)
                 return None
+            case Digest() | Freeze() | Slice() | Thaw() | Refused():
+                return self._own(message)
             case _:
                 assert_never(message)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID, uuid4
 
 import anyio
@@ -14,9 +15,11 @@ import pykka
 
 from actors.asking import MODEL_PATIENCE, PATIENCE, answer_of
 from actors.faults import NotFoundFault, StorageFault
+from actors.front.once import KEY, Once
+from actors.front.parsing import moment
 from actors.messages.embedder import EmbedMemory, EmbedQuery, Load
-from actors.messages.store import Append, Declare, Describe
-from events.log import LogError
+from actors.messages.store import Append, Declare, Describe, FindRequest
+from events.log import Envelope, LogError
 from events.vocabulary import Event
 from projections.catalog import Entry
 from projections.projection import State
@@ -51,20 +54,51 @@ def told_from_thread(progress: Progress, what: str = "") -> Callable[..., object
     return partial(loop.call_soon_threadsafe, report)
 
 
-class Access:
-    """What all operations share: a running store, and the manner of asking its actors."""
+class _Line:
+    """Where requests wait for the actors."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self) -> None:
+        self.embedding = anyio.Semaphore(EMBEDDING_AT_ONCE)
+        # Threads that wait for embeddings are counted apart, so that a flood of those holds up nothing else.
+        self.embedding_threads = anyio.CapacityLimiter(EMBEDDING_AT_ONCE)
+        self.threads = anyio.CapacityLimiter(EMBEDDING_AT_ONCE)
+
+
+class Access:
+    """What all operations share: a running store, and the manner of asking its actors.
+
+    Args:
+        hub: The store.
+        at: Where the clock stands still, of a store as it was: then nothing is noted. None for the present.
+        line: Where requests wait; one by itself if it is left out.
+    """
+
+    def __init__(self, hub: Hub, at: datetime | None = None, line: _Line | None = None) -> None:
         self.hub = hub
+        self.at = at
+        self._line = line or _Line()
+        self.once = Once()
         self.dimensions: dict[str, int] = {}
         """Of each space by key, known once the models are loaded."""
-        self._embedding = anyio.Semaphore(EMBEDDING_AT_ONCE)
-        # Threads that wait for embeddings are counted apart, so that a flood of those holds up nothing else.
-        self._embedding_threads = anyio.CapacityLimiter(EMBEDDING_AT_ONCE)
-        self._threads = anyio.CapacityLimiter(EMBEDDING_AT_ONCE)
         self._getting_ready = anyio.Lock()
         self._ready = False
         self._replayed = False
+
+    def as_it_was(self, hub: Hub, at: datetime) -> Self:
+        """Return the same operations on the store as it was at a time; they wait in the same line for the embedder."""
+        return type(self)(hub, at, self._line)
+
+    def now(self) -> datetime:
+        """Return the time, in UTC."""
+        return self.at or datetime.now(UTC)
+
+    def moment(self, value: str | None, parameter: str) -> datetime:
+        """Read an ISO 8601 time, in UTC; now for None.
+
+        Raises:
+            InvalidParamsFault: it isn't one.
+        """
+        return self.now() if value is None else moment(value, parameter)
 
     async def ready(self, progress: Progress = silent) -> None:
         """Wait until the log is replayed and the models are loaded, telling why it takes a moment.
@@ -81,7 +115,7 @@ class Access:
             await self.replayed()
             await progress(0.2, None, "loading the models")
             models = await self.ask(self.hub.embedder, Load(), MODEL_PATIENCE)
-            await self.ask(self.hub.store, Declare(profile=self.hub.profile, spaces=models))
+            await self.ask(self.hub.store, Declare(profile=self.hub.profile.value, spaces=models))
             self.dimensions = {space.key: space.dimension for space in models}
             self._ready = True
 
@@ -97,23 +131,35 @@ class Access:
 
     async def embed(self, message: EmbedMemory | EmbedQuery) -> Any:
         """Ask the embedder, in turn with all others who do."""
-        async with self._embedding:
-            return await answer_of(self.hub.embedder, message, MODEL_PATIENCE, self._embedding_threads)
+        async with self._line.embedding:
+            return await answer_of(self.hub.embedder, message, MODEL_PATIENCE, self._line.embedding_threads)
 
     async def ask(self, ref: pykka.ActorRef[Any], message: object, patience: float = PATIENCE) -> Any:
         """Ask any other actor; what goes wrong is a `Fault`."""
-        return await answer_of(ref, message, patience, self._threads)
+        return await answer_of(ref, message, patience, self._line.threads)
 
     async def append(self, event: Event, *consequences: Event) -> None:
-        """Append events, all or none, and wait until they are durable."""
+        """Append events, all or none, and wait until they are durable; a store as it was stays so."""
+        if self.at is not None:
+            return
         await self.ask(
             self.hub.store,
-            Append(id=uuid4(), event=event, consequences=consequences, actor="front", correlation_id=uuid4()),
+            Append(id=uuid4(), event=event, consequences=consequences, actor="front", correlation_id=correlation()),
         )
+
+    async def done_before(self) -> tuple[Envelope, ...]:
+        """Return what the log has of the request that is being done, if this isn't the first time."""
+        key = KEY.get()
+        return () if key is None else await self.ask(self.hub.store, FindRequest(correlation=key))
 
     async def describe(self, *memories: UUID) -> tuple[Entry, ...]:
         """Return what the catalog knows of these memories; an unknown id is a `NotFoundFault`."""
         return await self.ask(self.hub.store, Describe(memories=memories))
+
+
+def correlation() -> UUID:
+    """Return the id that goes with all that the request appends which is being done."""
+    return KEY.get() or uuid4()
 
 
 def check_live(entry: Entry) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -31,19 +30,19 @@ class Attending(Access):
     ) -> dict[str, Any]:
         """Return C = I·R·D with its parts, the state by r, the winner, and how far the store has grown up."""
         now, held = await self._attention(params.namespace)
-        return attention.consciousness(now, held, datetime.now(UTC))
+        return attention.consciousness(now, held, self.now())
 
     async def get_workspace_status(self, params: GetWorkspaceStatus, _progress: Progress = silent) -> dict[str, Any]:
         """Return what is in the workspace, what competes for it, and what waits for REM."""
         now, held = await self._attention(params.namespace)
-        return attention.status(now, held, datetime.now(UTC))
+        return attention.status(now, held, self.now())
 
     async def adjust_coupling(self, params: AdjustCoupling, _progress: Progress = silent) -> dict[str, Any]:
         """Set K, and measure again what the last focus found."""
         await self.replayed()
         before: Attention = await self.ask(self.hub.workspace, ReadAttention())
         after: Attention = await self.ask(self.hub.workspace, messages.AdjustCoupling(coupling=params.new_k))
-        return attention.adjusted(before, after, datetime.now(UTC))
+        return attention.adjusted(before, after, self.now())
 
     async def trigger_workspace_broadcast(
         self, params: TriggerWorkspaceBroadcast, progress: Progress = silent

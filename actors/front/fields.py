@@ -34,6 +34,8 @@ LISTED = "x-listed"
 """In the schema of a share: list its limits, since a seed does."""
 UNLISTED = "x-unlisted"
 """In an enumeration's schema: what is listed in place of its values."""
+ANY = "x-any"
+"""In the schema of what may be of several types: what is listed in place of them."""
 SHORTEST = 1e-6
 """A purpose vector without a longer entry is none: float32 may not hold its length."""
 LEAST_TOKENS = 320

@@ -52,9 +52,9 @@ class Finding(Access):
     async def search_graph(self, params: SearchGraph, progress: Progress = silent) -> dict[str, Any]:
         """Find memories for a question by the five stages, page by page, within a budget of tokens."""
         page = (
-            pages.read(params.cursor, params)
+            pages.read(params.cursor, params, self.at)
             if params.cursor
-            else pages.first(params, pool(params.top_k), moment(params.asked_at, "asked_at"))
+            else pages.first(params, pool(params.top_k), self.moment(params.asked_at, "asked_at"), self.at)
         )
         wanted = Filter(
             namespace=params.namespace,
@@ -116,7 +116,7 @@ class Finding(Access):
 
     async def search_multi(self, params: SearchMulti, progress: Progress = silent) -> dict[str, Any]:
         """Rank all memories by exactly the weights asked for, over the active spaces (seed 002)."""
-        asked_at = moment(params.asked_at, "asked_at")
+        asked_at = self.moment(params.asked_at, "asked_at")
         await self.ready(progress)
         start = perf_counter()
         applied = _applied(params)
@@ -166,7 +166,7 @@ class Finding(Access):
 
     async def search_single_space(self, params: SearchSingleSpace, progress: Progress = silent) -> dict[str, Any]:
         """Rank all memories by one space alone (seed 002)."""
-        asked_at = moment(params.asked_at, "asked_at")
+        asked_at = self.moment(params.asked_at, "asked_at")
         await self.ready(progress)
         start = perf_counter()
         space = SPACES[params.space_index]
@@ -205,7 +205,7 @@ class Finding(Access):
         self, params: MemorySearchMultiPerspective, progress: Progress = silent
     ) -> dict[str, Any]:
         """Fuse the rankings of several spaces by reciprocal rank (seed 000; facts 7.3)."""
-        asked_at = moment(params.asked_at, "asked_at")
+        asked_at = self.moment(params.asked_at, "asked_at")
         await self.ready(progress)
         start = perf_counter()
         query = await self.question(params.query, asked_at, params.namespace, params.session)
@@ -316,7 +316,10 @@ class Finding(Access):
         """Note in the log what an answer contained, and let the workspace know. Told: an answer waits for neither.
 
         A question speaks to the spaces that say what a memory is about, and to those of time where they weigh enough.
+        Of what is asked of the past nothing is noted.
         """
+        if self.at is not None:
+            return
         if found:
             event = MemoryRecalled(memories=tuple(found), query_sha256=hashlib.sha256(text.encode()).digest())
             self.hub.store.tell(Append(id=uuid4(), event=event, actor="front", correlation_id=uuid4()))

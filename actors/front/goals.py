@@ -36,7 +36,9 @@ class Goals(Access):
         """Measure how far the latest memories are from the North Star."""
         await self.replayed()
         report: DriftReport | None = await self.ask(
-            self.hub.consolidator, messages.MeasureDrift(namespace=params.namespace, memories=params.memories), LONG
+            self.hub.consolidator,
+            messages.MeasureDrift(namespace=params.namespace, memories=params.memories, noted=self.at is None),
+            LONG,
         )
         return goals.drift(params.namespace, report, history=params.include_history)
 

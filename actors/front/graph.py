@@ -13,7 +13,6 @@ from actors.front.answers import graph
 from actors.front.answers.memories import body_of
 from actors.front.finding import Finding
 from actors.front.mind_schemas import FindCausalPath, GetNeighborhood
-from actors.front.parsing import moment
 from actors.messages.comparator import FindNeighbourhood, FindPaths, Found, Search
 from actors.settings import SearchProfile
 from events.vocabulary import LinksTraversed
@@ -47,6 +46,8 @@ class Graph(Finding):
         ends = {start, end} if not ways.paths else {memory for path in ways.paths for memory in path.memories}
         entries = {entry.id: entry for entry in await self.describe(*ends)}
         texts = {memory: entry.body.text for memory, entry in entries.items() if entry.body}
+        if gone := next((memory for memory in ends if memory not in texts), None):
+            raise NotFoundFault(f"Memory was erased or merged meanwhile: {gone}", id=str(gone))
         if ways.paths and ways.paths[0].edges:
             await self.append(LinksTraversed(steps=tuple(edge.step for edge in ways.paths[0].edges)))
         told = [narrative(path, texts) for path in ways.paths]
@@ -61,7 +62,8 @@ class Graph(Finding):
         wanted = FindNeighbourhood(memory=centre.id, namespace=namespace, depth=params.depth, limit=params.limit)
         reached: tuple[Reached, ...] = await self.ask(self.hub.comparator, wanted)
         entries = await self.describe(*(one.memory for one in reached))
-        return graph.neighbourhood(centre, reached, entries)
+        there = [(one, entry) for one, entry in zip(reached, entries, strict=True) if entry.body]
+        return graph.neighbourhood(centre, [one for one, _ in there], [entry for _, entry in there])
 
     async def _meant(
         self, concept: str, parameter: str, namespace: str | None, progress: Progress
@@ -86,7 +88,7 @@ class Graph(Finding):
             self.hub.comparator,
             Search(
                 text=text,
-                embeddings=await self.question(text, moment(None, parameter), namespace),
+                embeddings=await self.question(text, self.now(), namespace),
                 profile=SearchProfile.SEMANTIC_SEARCH,
                 filter=Filter(namespace=namespace),
                 limit=1,

@@ -8,9 +8,11 @@ from typing import Any
 import mcp_types as types
 import msgspec
 
-from actors.front.fields import LISTED, UNLISTED
+from actors.front.fields import ANY, LISTED, UNLISTED
+from actors.front.moments import AS_OF
 from actors.front.parsing import Params
-from actors.front.tools import BY_NAME, TOOLS, Tool
+from actors.front.tool import Tool
+from actors.front.tools import BY_NAME, TOOLS
 
 SPOKEN_LENGTH = 10_000
 """Limits on the length of a text are listed from here on: nobody writes a longer name or question by chance. Shorter
@@ -21,6 +23,9 @@ SHARE = (0, 1)
 """Limits of every similarity, threshold and share, which whoever names one expects."""
 
 Schema = dict[str, Any]
+
+THEN: Schema = {"description": "Event or time: answer as of then"}
+"""Of `as_of`, which isn't listed again for every tool that reads; a number or a text, so no type is named."""
 
 
 @cache
@@ -35,12 +40,15 @@ def listed() -> list[types.Tool]:
             annotations=_annotations(tool),
         )
         for tool in TOOLS
+        if tool.listed
     ]
 
 
 def schema_of(tool: Tool) -> Schema:
     """Return the schema of a tool's arguments, without those that its description refers to another tool for."""
     schema = input_schema(tool.params)
+    if tool.lists_as_of:
+        schema["properties"][AS_OF] = THEN
     if tool.as_in:
         known = input_schema(BY_NAME[tool.as_in].params)["properties"]
         schema["properties"] = {
@@ -72,6 +80,8 @@ def _compact(schema: Schema, components: dict[str, Schema]) -> Schema:
         schema = _given(schema)
     if "$ref" in schema:
         schema = _component(schema, components) | {key: value for key, value in schema.items() if key != "$ref"}
+    if ANY in schema:
+        return {"description": schema[ANY]}
     if UNLISTED in schema:
         schema = {key: value for key, value in schema.items() if key not in {"enum", UNLISTED}} | {
             "type": "string",

@@ -43,13 +43,13 @@ class TriggerDriftCorrection(Params, frozen=True, kw_only=True):
 class GetConsciousnessState(Params, frozen=True, kw_only=True):
     """Arguments of `get_consciousness_state`."""
 
-    namespace: Annotated[Name | None, Meta(description="Show no other's memories")] = None
+    namespace: Annotated[Name | None, Meta(description="Its memories only")] = None
 
 
 class GetWorkspaceStatus(Params, frozen=True, kw_only=True):
     """Arguments of `get_workspace_status`."""
 
-    namespace: Annotated[Name | None, Meta(description="Show no other's memories")] = None
+    namespace: Annotated[Name | None, Meta(description="Its memories only")] = None
 
 
 class AdjustCoupling(Params, frozen=True, kw_only=True):

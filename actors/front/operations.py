@@ -6,15 +6,17 @@ The MCP tools and methods, the command line and the benchmarks all come through 
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 from actors.faults import NotFoundFault
 from actors.front.access import Progress, silent
 from actors.front.answers import memories, store
 from actors.front.attending import Attending
+from actors.front.audit_schemas import StoreStatus
+from actors.front.auditing import Auditing
 from actors.front.comparing import Comparing
 from actors.front.goals import Goals
 from actors.front.graph import Graph
+from actors.front.keeping import Keeping
 from actors.front.schemas import MemoryRetrieve
 from actors.front.sleeping import Sleeping
 from actors.front.storing import Storing
@@ -25,7 +27,7 @@ from events.log import Envelope
 from projections.projection import State
 
 
-class Operations(Storing, Graph, Comparing, Goals, Attending, Sleeping):
+class Operations(Storing, Graph, Comparing, Goals, Attending, Sleeping, Auditing, Keeping):
     """The operations on one store, for any number of clients at once."""
 
     async def memory_retrieve(self, params: MemoryRetrieve, _progress: Progress = silent) -> dict[str, Any]:
@@ -45,14 +47,8 @@ class Operations(Storing, Graph, Comparing, Goals, Attending, Sleeping):
         await self.replayed()
         return await self.ask(self.hub.workspace, ReadPulse())
 
-    async def status(self) -> dict[str, Any]:
+    async def status(self, _params: StoreStatus | None = None, _progress: Progress = silent) -> dict[str, Any]:
         """Return counts, indexes, spaces, the position of the log and the latencies of all that was measured."""
         await self.replayed()
         indexes = await self.ask(self.hub.comparator, ReadIndexes())
         return store.status(await self.ask(self.hub.store, ReadStatus()), indexes, self.hub)
-
-    async def history(self, memory: UUID) -> list[dict[str, Any]]:
-        """Return what happened to a memory, in order."""
-        await self.replayed()
-        envelopes: tuple[Envelope, ...] = await self.ask(self.hub.store, ReadHistory(memory=memory))
-        return [store.happening(envelope, memory) for envelope in envelopes]

@@ -50,15 +50,16 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     """What was in the workspace then, with its order; None on the first page."""
 
 
-def search_of(params: SearchGraph) -> bytes:
-    """Return what tells a search from another one, whatever its page."""
+def search_of(params: SearchGraph, then: datetime | None = None) -> bytes:
+    """Return what tells a search, of the present or of the store as it was then, from another one on whatever page."""
     asked = {name: value for name, value in msgspec.structs.asdict(params).items() if name not in _PAGING}
+    asked["then"] = then
     return hashlib.sha256(msgspec.json.encode(asked)).digest()[:8]
 
 
-def first(params: SearchGraph, pool: int, asked_at: datetime) -> Page:
-    """Return the first page of a search."""
-    return Page(0, pool, None, asked_at.isoformat(), search_of(params))
+def first(params: SearchGraph, pool: int, asked_at: datetime, then: datetime | None = None) -> Page:
+    """Return the first page of a search; `then` is the time of the store as it was, None for the present one."""
+    return Page(0, pool, None, asked_at.isoformat(), search_of(params, then))
 
 
 def written(page: Page) -> str:
@@ -66,8 +67,8 @@ def written(page: Page) -> str:
     return base64.urlsafe_b64encode(msgspec.msgpack.encode(page)).decode()
 
 
-def read(cursor: str, params: SearchGraph) -> Page:
-    """Return the page of a cursor.
+def read(cursor: str, params: SearchGraph, then: datetime | None = None) -> Page:
+    """Return the page of a cursor; arguments as in `first`.
 
     Raises:
         InvalidParamsFault: it isn't a cursor, or one of another search.
@@ -78,7 +79,7 @@ def read(cursor: str, params: SearchGraph) -> Page:
         raise invalid("cursor", "not one that a search gave") from None
     if any(math.isnan(order) for order in (page.primed or {}).values()):  # which is neither below 0 nor above 1
         raise invalid("cursor", "not one that a search gave")
-    if page.search != search_of(params):
+    if page.search != search_of(params, then):
         raise invalid("cursor", "it belongs to a search with other parameters")
     return page
 

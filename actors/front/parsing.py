@@ -46,14 +46,12 @@ def parse(arguments: dict[str, Any], kind: type[P]) -> P:
     return params
 
 
-def moment(value: str | None, parameter: str) -> datetime:
-    """Read an ISO 8601 time, in UTC; now for None.
+def moment(value: str, parameter: str) -> datetime:
+    """Read an ISO 8601 time, in UTC.
 
     Raises:
         InvalidParamsFault: it isn't one, or lies outside the years 1 to 9999 once in UTC.
     """
-    if value is None:
-        return datetime.now(UTC)
     try:
         parsed = datetime.fromisoformat(value)
         return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)

@@ -47,6 +47,11 @@ from events.values import Modality, Quadrant
 # ── storing ─────────────────────────────────────────────────────────────────────────────────────────
 
 
+Whose = Annotated[Name, Meta(description="Project or person")]
+Conversation = Annotated[Name, Meta(description="The conversation it is a turn of")]
+Said = Annotated[Moment, Meta(description="When it was said, ISO 8601, if not now")]
+
+
 class Kept(Params, frozen=True, kw_only=True):
     """What every way of storing accepts and keeps."""
 
@@ -55,11 +60,11 @@ class Kept(Params, frozen=True, kw_only=True):
     modality: Modality = Modality.TEXT
     tags: Annotated[tuple[Name, ...], Meta(max_length=MAX_TAGS)] = ()
     link_to: Annotated[tuple[UUID, ...], Meta(max_length=MAX_LINKS, description="Ids of related memories")] = ()
-    namespace: Annotated[Name, Meta(description="Project or person")] = DEFAULT_NAMESPACE
-    session: Annotated[Name | None, Meta(description="The conversation it is a turn of")] = None
+    namespace: Whose = DEFAULT_NAMESPACE
+    session: Conversation | None = None
     memory_type: Name | None = None
     metadata: dict[str, Any] = {}
-    created_at: Annotated[Moment | None, Meta(description="When it was said, ISO 8601, if not now")] = None
+    created_at: Said | None = None
 
     def check(self) -> None:
         """Refuse blank content, and metadata that the log can't keep."""
@@ -81,7 +86,7 @@ class StoreMemory(Kept, frozen=True, kw_only=True):
 class InjectContext(Kept, frozen=True, kw_only=True):
     """Arguments of `inject_context` (seed 004)."""
 
-    rationale: Annotated[Reason, Meta(description="Why it is worth keeping")]
+    rationale: Reason
 
     def check(self) -> None:
         """Refuse a blank rationale too."""
@@ -94,10 +99,10 @@ class MemoryInject(Params, frozen=True, kw_only=True):
 
     content: Content
     memory_type: Name | None = None
-    namespace: Name = DEFAULT_NAMESPACE
+    namespace: Whose = DEFAULT_NAMESPACE
     metadata: dict[str, Any] = {}
-    session: Name | None = None
-    created_at: Moment | None = None
+    session: Conversation | None = None
+    created_at: Said | None = None
 
     def kept(self) -> StoreMemory:
         """Return the same as a memory to store."""
@@ -143,7 +148,7 @@ class MemoryRetrieve(OneMemory, frozen=True, kw_only=True):
 class MemoryDelete(OneMemory, frozen=True, kw_only=True):
     """Arguments of `memory/delete`."""
 
-    soft: Annotated[bool, Meta(description="false destroys it for good")] = True
+    soft: bool = True
     reason: Reason | None = None
 
 
@@ -189,8 +194,8 @@ class SearchGraph(MemorySearch, frozen=True, kw_only=True):
     max_tokens: Annotated[
         Annotated[int, Meta(ge=LEAST_TOKENS)] | None, Meta(description="Size limit of the answer")
     ] = None
-    cursor: Annotated[Cursor | None, Meta(description="next_cursor of the page before")] = None
-    explain: Annotated[bool, Meta(description="Add all scores, weights and stages")] = False
+    cursor: Annotated[Cursor | None, Meta(description="next_cursor")] = None
+    explain: Annotated[bool, Meta(description="Add scores, weights, stages")] = False
 
 
 class MemorySearchMultiPerspective(Asked, frozen=True, kw_only=True):
@@ -198,7 +203,7 @@ class MemorySearchMultiPerspective(Asked, frozen=True, kw_only=True):
 
     perspectives: Annotated[Spaces | None, Meta(description="Spaces, 0 = E1 to 12 = E13; all")] = None
     top_k: Ranked = 10
-    min_similarity: Annotated[float, Meta(ge=0, le=1, description="In each space")] = 0.0
+    min_similarity: Similarity = 0.0
     fusion_k: Annotated[int, Meta(ge=1, le=1_000)] = 60
     asked_at: Moment | None = None
 
@@ -323,7 +328,7 @@ class MemoryBatchCompare(Params, frozen=True, kw_only=True):
     targets: Annotated[tuple[UUID, ...], Meta(min_length=1, max_length=MAX_TARGETS)]
     include_per_embedder: bool = False
     strategy: AsInCompare = Strategy.COSINE
-    min_similarity: Annotated[float, Meta(ge=0, le=1, description="Leave out less similar targets")] = 0.0
+    min_similarity: Similarity = 0.0
 
 
 class MemorySimilarityMatrix(Params, frozen=True, kw_only=True):

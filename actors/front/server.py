@@ -6,40 +6,32 @@ Nothing but `Fault`s leaves a handler: the SDK would show an agent the text of a
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import anyio
 import mcp_types as types
 from mcp.server import Server, ServerRequestContext
-from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from actors.base import LOGGER
-from actors.faults import Fault, InternalFault, UnknownOperationFault
+from actors.faults import Fault, InternalFault, UnknownOperationFault, shortened
 from actors.front import prompts, resources
-from actors.front.door import Answers, Messages, door
-from actors.front.limits import DEFAULT, Limits
+from actors.front.calling import call
+from actors.front.door import Answers, Messages
+from actors.front.limits import Limits
 from actors.front.listing import listed
+from actors.front.once import key_of
 from actors.front.operations import Operations
-from actors.front.parsing import parse
 from actors.front.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool
-from actors.front.wire import answering_unreadable
+from actors.front.wire import CountedAnswers, in_order
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult
 
-    from actors.hub import Hub
-
 Context: TypeAlias = ServerRequestContext[Any]
-
-WARM_UP_AFTER = 1.0
-"""Seconds from the start after which the models load without having been asked for: `initialize` and `tools/list`
-come first, and importing torch holds up every other thread for most of a second."""
 
 PULSE = "_cognitive_pulse"
 """The field that goes with every answer of a tool (seeds 001 and 004)."""
@@ -68,8 +60,14 @@ class Front:
         )
         for tool in TOOLS:
             server.add_request_handler(tool.method, types.RequestParams, partial(self._call_method, tool))
-        server.middleware += [_with_codes, _with_pulse]
+        server.middleware += [_with_codes, self._once, _with_pulse]
         return server
+
+    async def _once(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Do a request under its key, if it has one."""
+        key = None if ctx.request_id is None else key_of(ctx.params)  # a notification does nothing of ours
+        async with self._operations.once.turn(key):
+            return await call_next(ctx)
 
     async def _list_tools(self, _ctx: Context, _params: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=listed())
@@ -92,9 +90,8 @@ class Front:
         return await self._perform(tool, arguments, ctx)
 
     async def _perform(self, tool: Tool, arguments: dict[str, Any], ctx: Context) -> dict[str, Any]:
-        params = parse(arguments, tool.params)
-        self._limits.take(tool.name)
-        return await tool.run(self._operations, params, ctx.session.report_progress)
+        taken = partial(self._limits.take, tool.name)
+        return await call(self._operations, tool, arguments, ctx.session.report_progress, taken)
 
     async def _failed(self, fault: Fault) -> types.CallToolResult:
         error = {"code": fault.code, "message": fault.message, "data": fault.data}
@@ -144,8 +141,10 @@ async def _with_codes(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Answer each failure with its code, in both eras; in the older one the SDK would show the text of any error."""
     try:
         return await call_next(ctx)
-    except (MCPError, ValidationError):  # the SDK's own, and what it makes of malformed parameters
+    except ValidationError:  # of malformed parameters, which the SDK tells in its own words
         raise
+    except MCPError as error:  # the SDK's own, which names a method as long as it came
+        raise MCPError(error.code, shortened(error.message), shortened(error.data)) from None
     except Exception as error:  # noqa: BLE001 -- told by its code, and logged
         fault = _told(error, ctx.method)
         raise MCPError(fault.code, fault.message, fault.data) from None
@@ -163,29 +162,6 @@ async def _with_pulse(ctx: Context, call_next: CallNext) -> HandlerResult:
 async def converse(operations: Operations, per_minute: Mapping[str, int], messages: Messages, answers: Answers) -> None:
     """Serve one client until it is gone: a session of its own, with limits of its own."""
     server = Front(operations, Limits(per_minute)).server()
-    async with answering_unreadable(messages, answers) as sorted_messages:
-        await server.run(sorted_messages, answers, server.create_initialization_options())
-
-
-async def serve(hub: Hub, per_minute: Mapping[str, int] = DEFAULT) -> None:
-    """Serve one client over stdin and stdout until it closes them, and meanwhile whoever comes to the door.
-
-    Args:
-        hub: The running store.
-        per_minute: How often each client may call some tools.
-    """
-    operations = Operations(hub)
-    attend = partial(converse, operations, per_minute)
-
-    async def warm_up() -> None:
-        await anyio.sleep(WARM_UP_AFTER)
-        try:
-            await operations.ready()
-        except Fault as fault:  # whoever calls a tool is told the same
-            print(f"context-graph: {fault.message}", file=sys.stderr)  # noqa: T201 -- stderr is the log of a stdio server
-
-    async with anyio.create_task_group() as group, door(hub.folder, attend):
-        group.start_soon(warm_up)
-        async with stdio_server() as (messages, answers):
-            await attend(messages, answers)
-        group.cancel_scope.cancel()
+    counted = CountedAnswers(answers)
+    async with in_order(messages, counted) as sorted_messages:
+        await server.run(sorted_messages, counted, server.create_initialization_options())

@@ -14,6 +14,9 @@ from actors.front.parsing import Params, check_text
 from actors.messages.consolidator import Phase
 from actors.settings import SleepMode
 
+NEVER = "off"
+"""Instead of a time: a mode that isn't to come by itself."""
+
 Salience = Annotated[float, Meta(ge=0, le=1)]
 Rationale = Annotated[str, Meta(min_length=1, max_length=1_024)]
 
@@ -68,3 +71,13 @@ class TriggerDream(Params, frozen=True, kw_only=True):
 
 class GetDreamStatus(Params, frozen=True, kw_only=True):
     """Arguments of `get_dream_status`."""
+
+
+class ChangeSchedules(Params, frozen=True, kw_only=True):
+    """Arguments of `schedule`: for each mode a crontab line, an interval as `90m`, or off; what is left out stays."""
+
+    light: str | None = None
+    deep: str | None = None
+    rem: str | None = None
+    paused: bool | None = None
+    pruning_permitted: bool | None = None

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 from uuid import UUID
 
 import anyio.to_thread
 
-from actors.front.access import Access, Progress, silent, told_from_thread
+from actors.faults import NotFoundFault
+from actors.front.access import Access, Progress, correlation, silent, told_from_thread
 from actors.front.answers import sleep
 from actors.front.goals import LONG
+from actors.front.once import KEY, used_otherwise
 from actors.front.sleep_schemas import (
+    NEVER,
+    ChangeSchedules,
     ConsolidateMemories,
     GetDreamStatus,
     GetPruningCandidates,
@@ -35,11 +39,18 @@ from actors.messages.consolidator import (
 from actors.messages.scheduler import ChangeSchedule, PermitPruning, ReadSchedule, ScheduleState, SwitchSchedule
 from actors.messages.store import Describe
 from actors.scheduler import timing
-from events.values import Mode
+from events.log import Envelope
+from events.values import Mode, Outcome
+from events.vocabulary import ConsolidationUndone, PurposesRealigned
 from projections.catalog import Entry
+from projections.projection import State
 
 PAUSE = 60.0
 """Seconds after a dream before another one begins, unless it is forced (facts 10.5)."""
+
+
+ASKED = ("mode", "namespace", "salience_threshold", "max_memories", "dry_run", "rationale")
+"""What is written down of a run that was asked for."""
 
 
 class Sleeping(Access):
@@ -48,25 +59,26 @@ class Sleeping(Access):
     async def consolidate_memories(self, params: ConsolidateMemories, progress: Progress = silent) -> dict[str, Any]:
         """Merge duplicates, prune what matters too little, and in deeper modes group and dream (seed 003)."""
         await self.replayed()
-        slept: Slept = await self.ask(
-            self.hub.consolidator,
-            Consolidate(
-                mode=Mode(params.mode),
-                namespace=params.namespace,
-                salience_threshold=params.salience_threshold,
-                max_memories=params.max_memories,
-                dry_run=params.dry_run,
-                max_seconds=params.max_seconds,
-                on_progress=told_from_thread(progress),
-            ),
-            LONG,
+        wanted = Consolidate(
+            run=correlation(),
+            mode=Mode(params.mode),
+            namespace=params.namespace,
+            salience_threshold=params.salience_threshold,
+            max_memories=params.max_memories,
+            dry_run=params.dry_run,
+            max_seconds=params.max_seconds,
+            on_progress=told_from_thread(progress),
         )
+        slept: Slept = await self._slept_before(wanted) or await self.ask(self.hub.consolidator, wanted, LONG)
         return sleep.slept(slept, await self._entries(sleep.shown_of(slept)))
 
     async def undo_consolidation(self, params: UndoConsolidation, _progress: Progress = silent) -> dict[str, Any]:
         """Take back what a run did, whole or for one memory."""
         await self.replayed()
-        undone: Undone = await self.ask(self.hub.consolidator, Undo(run=params.run_id, memory=params.memory_id))
+        if before := await self.done_before():
+            return sleep.undone(await self._undone_before(params, before))
+        undo = Undo(run=params.run_id, memory=params.memory_id, request=correlation())
+        undone: Undone = await self.ask(self.hub.consolidator, undo)
         return sleep.undone(undone)
 
     async def list_consolidations(self, params: ListConsolidations, _progress: Progress = silent) -> dict[str, Any]:
@@ -94,6 +106,7 @@ class Sleeping(Access):
         """Begin a dream, and wait for its end if that is wanted."""
         await self.replayed()
         dream = Consolidate(
+            run=correlation(),
             mode=Mode.DREAM,
             phase=params.phase,
             namespace=params.namespace,
@@ -103,6 +116,8 @@ class Sleeping(Access):
             rationale=params.rationale,
             on_progress=told_from_thread(progress if params.blocking else silent),
         )
+        if before := await self._slept_before(dream):
+            return sleep.begun(dream.run, params.phase) | (sleep.slept(before, {}) if params.blocking else {})
         if not params.blocking:
             begun = self.hub.consolidator.ask(dream, block=False)
             await anyio.to_thread.run_sync(begun.get)  # raises what refuses it; its end isn't waited for
@@ -115,7 +130,64 @@ class Sleeping(Access):
         await self.replayed()
         state: DreamState = await self.ask(self.hub.consolidator, ReadDream())
         schedule: ScheduleState = await self.ask(self.hub.scheduler, ReadSchedule())
-        return sleep.dream(state, schedule, datetime.now(UTC))
+        return sleep.dream(state, schedule, self.now())
+
+    async def _slept_before(self, wanted: Consolidate) -> Slept | None:
+        """Return what a run did that this request began before; None if it wasn't begun, or has to begin again.
+
+        One that was cut off or stopped changed nothing, and a dry run changes nothing, so these begin again.
+        """
+        found = None if KEY.get() is None else await self._run(wanted.run)
+        if found is None:
+            return None
+        (run,) = found.runs
+        if any(getattr(run.params, name) != getattr(wanted, name) for name in ASKED):
+            raise used_otherwise()
+        finished = run.finished
+        if finished is None or finished.outcome is not Outcome.FINISHED or wanted.dry_run:
+            return None
+        return Slept(
+            run=run.run,
+            mode=run.mode,
+            namespace=run.namespace,
+            dry_run=False,
+            outcome=finished.outcome,
+            reason=finished.reason,
+            counts=finished.counts,
+            memories=finished.memories,
+            milliseconds=finished.milliseconds,
+            merged=run.merged,
+            pruned=run.pruned,
+            patterns=found.patterns[run.run],
+            drifts={},  # measured and told, but not written down
+        )
+
+    async def _undone_before(self, params: UndoConsolidation, before: tuple[Envelope, ...]) -> Undone:
+        """Return what this very request took back, as far as nothing else happened to it since."""
+        memory = params.memory_id
+        found = await self._run(params.run_id)
+        if found is None or before[0].event != ConsolidationUndone(
+            run=params.run_id, memories=() if memory is None else (memory,)
+        ):
+            raise used_otherwise()
+        (run,) = found.runs
+        hidden = {
+            one for merge in run.merged for one in merge.absorbed if memory is None or memory in {one, merge.survivor}
+        } | {one.memory for one in run.pruned if memory is None or one.memory == memory}
+        entries = (await self._entries(hidden)).values()
+        again = {one.event.goal for one in before if isinstance(one.event, PurposesRealigned)}
+        return Undone(
+            run=run,
+            restored=tuple(sorted(entry.id for entry in entries if entry.state is State.LIVE)),
+            erased=tuple(sorted(entry.id for entry in entries if entry.state is State.ERASED)),
+            stars=tuple(adjusted.namespace for adjusted in run.adjusted if adjusted.previous in again),
+        )
+
+    async def _run(self, run: UUID) -> RunList | None:
+        try:
+            return await self.ask(self.hub.consolidator, ReadRuns(run=run))
+        except NotFoundFault:
+            return None
 
     async def _entries(self, memories: Iterable[UUID]) -> dict[UUID, Entry]:
         """Return what the catalog knows of these very memories, merged or not."""
@@ -123,12 +195,21 @@ class Sleeping(Access):
         found: tuple[Entry, ...] = await self.ask(self.hub.store, Describe(memories=wanted, own=True))
         return {entry.id: entry for entry in found}
 
-    async def schedule(self, *changes: ChangeSchedule | SwitchSchedule | PermitPruning) -> dict[str, Any]:
+    async def schedule(self, params: ChangeSchedules, _progress: Progress = silent) -> dict[str, Any]:
         """Change when the store sleeps, and return how it stands."""
         await self.replayed()
+        whens = {Mode.LIGHT: params.light, Mode.DEEP: params.deep, Mode.REM: params.rem}
+        changes: list[Any] = [
+            ChangeSchedule(mode=mode, when=None if when.lower() == NEVER else when)
+            for mode, when in whens.items()
+            if when is not None
+        ]
         for change in changes:  # all of them are read before any is made
-            if isinstance(change, ChangeSchedule):
-                timing.check(change.when, UTC)
+            timing.check(change.when, UTC)
+        if params.paused is not None:
+            changes.append(SwitchSchedule(paused=params.paused))
+        if params.pruning_permitted is not None:
+            changes.append(PermitPruning(permitted=params.pruning_permitted))
         for change in changes:
             await self.ask(self.hub.scheduler, change)
         return sleep.schedule(await self.ask(self.hub.scheduler, ReadSchedule()))

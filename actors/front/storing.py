@@ -6,14 +6,15 @@ import hashlib
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID, uuid4, uuid5
 
 import anyio
 
 from actors.faults import Fault, InvalidParamsFault, NotFoundFault, StorageFault
-from actors.front.access import Access, Progress, check_live, silent, told_from_thread
+from actors.front.access import Access, Progress, check_live, correlation, silent, told_from_thread
 from actors.front.answers import memories
-from actors.front.parsing import invalid, moment, parse
+from actors.front.once import KEY, used_otherwise
+from actors.front.parsing import invalid, parse
 from actors.front.schemas import (
     InjectContext,
     MemoryDelete,
@@ -25,12 +26,13 @@ from actors.front.schemas import (
 from actors.messages.embedder import EmbeddedMemory, EmbedMemory
 from actors.messages.store import Append, FindContent, Read
 from actors.messages.workspace import Judge, Judgement
-from events.codec import compress
+from events.codec import compress, decompress
 from events.fingerprint import Fingerprint
 from events.log import Envelope
-from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, MemoryRestored, MemoryStored
+from events.vocabulary import Event, MemoriesLinked, MemoryErased, MemoryForgotten, MemoryRestored, MemoryStored
+from projections.catalog import Entry
 from projections.links import CAUSES, LINK_TO
-from projections.projection import State
+from projections.projection import State, is_shredded_memory
 
 AT_ONCE = 8
 """Items of a batch that are under way together: enough to share forward passes and commits, and few enough that the
@@ -38,6 +40,9 @@ first of a hundred long ones is stored, and told, long before the last."""
 
 LINK_WEIGHT = 1.0
 """Of an edge that an agent drew."""
+
+KEPT = ("namespace", "session", "modality", "tags", "rationale", "memory_type", "metadata")
+"""Parameters that are stored as they are."""
 
 
 class Storing(Access):
@@ -76,12 +81,14 @@ class Storing(Access):
                 reports[index] = memories.item(index, fault=fault)
         await self.ready(progress)
         done = len(params.items) - len(sound)
+        key = KEY.get()
         slot = anyio.CapacityLimiter(AT_ONCE)
 
         async def keep(chain: list[tuple[int, MemoryInject]]) -> None:
             nonlocal done
             async with slot:
                 for index, one in chain:
+                    KEY.set(key and uuid5(key, str(index)))
                     try:
                         memory, _, _, twin = await self._store(one.kept(), silent)
                         reports[index] = memories.item(index, memory, twin=twin)
@@ -100,35 +107,42 @@ class Storing(Access):
         """Forget a memory, or erase it for good."""
         await self.replayed()
         (entry,) = await self.describe(params.id)
+        if before := await self.done_before():
+            return _deleted(params, entry, before)
         if entry.state is State.ERASED or (params.soft and entry.state is State.FORGOTTEN):
             raise NotFoundFault(f"Memory is already {entry.state.value}: {params.id}", id=str(params.id))
-        answer = {"fingerprintId": str(params.id), "deleted": True, "deleteType": "soft" if params.soft else "hard"}
+        gone = (*entry.lineage, entry.id)
         if params.soft:
             await self.append(MemoryForgotten(memory=entry.id, reason=params.reason))
         else:
             # Whoever destroys a memory means what it says, and that stands in those which it absorbed as well.
-            gone = (*entry.lineage, entry.id)
             await self.append(*(MemoryErased(memory=memory, reason=params.reason) for memory in gone))
-        merged = [str(memory) for memory in (*entry.lineage, entry.id) if memory != params.id]
-        return answer | ({"deletedWith": merged} if merged else {})
+        return memories.deleted(params.id, gone, soft=params.soft)
 
     async def memory_restore(self, params: MemoryRestore, _progress: Progress = silent) -> dict[str, Any]:
         """Bring back a memory that was forgotten or pruned."""
         await self.replayed()
         (entry,) = await self.describe(params.id)
+        answer = {"fingerprintId": str(params.id), "restored": True}
+        if before := await self.done_before():
+            if [envelope.event for envelope in before] != [MemoryRestored(memory=entry.id)]:
+                raise used_otherwise()
+            return answer
         if entry.state is State.ERASED:
             raise NotFoundFault(f"Memory was erased at {entry.state_since}: {params.id}", id=str(params.id))
         if entry.state is State.LIVE:
             raise invalid("id", f"memory {params.id} is not forgotten: there is nothing to restore", id=str(params.id))
         await self.append(MemoryRestored(memory=entry.id))
-        return {"fingerprintId": str(params.id), "restored": True}
+        return answer
 
     async def _store(
         self, params: StoreMemory | InjectContext, progress: Progress
     ) -> tuple[UUID, MemoryStored, float, UUID | None]:
         """Store a memory; return its id, what was stored, the milliseconds of its embedding and an equal memory."""
-        created_at = moment(params.created_at, "created_at")
+        created_at = self.moment(params.created_at, "created_at")
         await self.ready(progress)
+        if before := await self.done_before():
+            return await self._stored_before(params, before)
         targets = await self._survivors(params.link_to)
         linked = await self._fingerprints(targets)
         sha256 = hashlib.sha256(params.content.encode()).digest()
@@ -165,7 +179,7 @@ class Storing(Access):
             session=params.session,
             position=embedded.position,
             modality=params.modality,
-            importance=min(1.0, max(0.0, params.importance)),
+            importance=_importance(params),
             tags=params.tags,
             rationale=params.rationale,
             memory_type=params.memory_type,
@@ -178,11 +192,32 @@ class Storing(Access):
         await self._append(memory, stored, tuple(_links(memory, targets, judgement)))
         return memory, stored, embedded.milliseconds, twin
 
+    async def _stored_before(
+        self, params: StoreMemory | InjectContext, before: tuple[Envelope, ...]
+    ) -> tuple[UUID, MemoryStored, float, UUID | None]:
+        """Return what `_store` returned when this was done first; nothing was embedded for it this time."""
+        first = before[0]
+        if is_shredded_memory(first.event):
+            raise NotFoundFault(f"Memory was stored by this request, and erased since: {first.id}", id=str(first.id))
+        targets = tuple(entry.id for entry in await self.describe(*params.link_to))
+        linked = {target for one in before[1:] for target in _asked_for(one.event)}
+        stored = first.event
+        if (
+            not isinstance(stored, MemoryStored)
+            or linked not in ({*targets}, {*params.link_to})
+            or (params.created_at is not None and self.moment(params.created_at, "created_at") != stored.created_at)
+            or any(getattr(params, name) != getattr(stored, name) for name in KEPT)
+            or (decompress(stored.content), stored.importance) != (params.content, _importance(params))
+        ):
+            raise used_otherwise()
+        twin = await self.ask(self.hub.store, FindContent(sha256=stored.sha256, namespace=stored.namespace))
+        return first.id, stored, 0.0, None if twin == first.id else twin
+
     async def _append(self, memory: UUID, stored: MemoryStored, links: tuple[MemoriesLinked, ...]) -> None:
         """Append a memory with its links, and read it back by another way before anybody is told."""
         await self.ask(
             self.hub.store,
-            Append(id=memory, event=stored, consequences=links, actor="front", correlation_id=uuid4()),
+            Append(id=memory, event=stored, consequences=links, actor="front", correlation_id=correlation()),
         )
         read: Envelope = await self.ask(self.hub.store, Read(memory=memory))
         if read.event != stored:
@@ -210,6 +245,25 @@ def _links(memory: UUID, link_to: tuple[UUID, ...], judgement: Judgement) -> Ite
         yield MemoriesLinked(source=cause, targets=(memory,), relation=CAUSES, weight=weight)
     for effect, weight in judgement.effects:
         yield MemoriesLinked(source=memory, targets=(effect,), relation=CAUSES, weight=weight)
+
+
+def _asked_for(event: Event) -> tuple[UUID, ...]:
+    """Return the memories that an agent wanted a new one to be linked to."""
+    return event.targets if isinstance(event, MemoriesLinked) and event.relation == LINK_TO else ()
+
+
+def _importance(params: StoreMemory | InjectContext) -> float:
+    return min(1.0, max(0.0, params.importance))
+
+
+def _deleted(params: MemoryDelete, entry: Entry, before: tuple[Envelope, ...]) -> dict[str, Any]:
+    """Return what was answered when a memory was deleted by this very request."""
+    kind = MemoryForgotten if params.soft else MemoryErased
+    events = [envelope.event for envelope in before]
+    gone = [event.memory for event in events if isinstance(event, kind) and event.reason == params.reason]
+    if len(gone) != len(events) or not {params.id, entry.id} & {*gone}:
+        raise used_otherwise()
+    return memories.deleted(params.id, (*entry.lineage, entry.id) if params.soft else gone, soft=params.soft)
 
 
 def _item(item: Any) -> MemoryInject:

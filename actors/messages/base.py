@@ -1,10 +1,20 @@
 """What every message is, and what all owners of projections are told."""
 
+from __future__ import annotations
+
 from threading import Event
+from typing import TYPE_CHECKING, Any, TypeAlias
+from uuid import UUID
 
 import msgspec
 
 from events.log import Envelope
+
+if TYPE_CHECKING:
+    import pykka
+
+    from actors.sealing import Part, Sheet
+    from projections.owned import Folds
 
 
 class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -24,3 +34,43 @@ class Appended(Message, frozen=True, kw_only=True):
     envelopes: tuple[Envelope, ...]
     replayed: bool = False
     """Whether they happened in an earlier run: then nothing follows from them that hasn't followed already."""
+
+
+class Digest(Message, frozen=True, kw_only=True):
+    """Say what you know, by the digest of each projection: a cut, since every owner is told so between two events."""
+
+    reply: pykka.Future[dict[str, str]]
+
+
+class Freeze(Message, frozen=True, kw_only=True):
+    """Write down what you know, also a cut, and tell the store once it is done."""
+
+    sheet: Sheet
+    store: pykka.ActorRef[Any]
+
+
+class Frozen(Message, frozen=True, kw_only=True):
+    """Told to the store: a sheet is filled, or was given up."""
+
+    sheet: Sheet
+    part: Part | None
+
+
+class Slice(Message, frozen=True, kw_only=True):
+    """Told by an owner to itself: write the next slice."""
+
+
+class Thaw(Message, frozen=True, kw_only=True):
+    """Know this, which is what a replay up to some event leads to; what follows comes as `Appended`."""
+
+    folds: Folds
+
+
+class Refused(Message, frozen=True, kw_only=True):
+    """Nothing was appended of these requests: don't wait for it to come back."""
+
+    correlations: tuple[UUID, ...]
+
+
+OwnerMessage: TypeAlias = Digest | Freeze | Slice | Thaw | Refused
+"""What every owner is told besides `Appended`."""

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from actors.consolidator.drift import Drift, Strategy, Trend
-from actors.messages.base import Appended, Message, Withdrawable
+from actors.messages.base import Appended, Message, OwnerMessage, Withdrawable
 from events.values import Counts, Mode, Outcome, Pruned, Salience, Trigger
 from events.vocabulary import ConsolidationSkipped, GoalDiscovered, MemoriesMerged, PatternDiscovered
 from projections.goals import Finding
@@ -52,6 +52,8 @@ class MeasureDrift(Message, frozen=True, kw_only=True):
 
     namespace: str
     memories: int
+    noted: bool = True
+    """Whether a new level is written down, and what wasn't measured is measured before."""
 
 
 class DriftReport(Message, frozen=True, kw_only=True):
@@ -166,6 +168,8 @@ class Undo(Message, frozen=True, kw_only=True):
 
     run: UUID
     memory: UUID | None = None
+    request: UUID = msgspec.field(default_factory=uuid4)
+    """The correlation id of what is appended."""
 
 
 class Undone(Message, frozen=True, kw_only=True):
@@ -257,4 +261,5 @@ ConsolidatorMessage: TypeAlias = (
     | ReadCandidates
     | ReadDream
     | Appended
+    | OwnerMessage
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TypeAlias
 
-from actors.messages.base import Appended, Message, Withdrawable
+from actors.messages.base import Appended, Message, OwnerMessage, Withdrawable
 from events.fingerprint import Embedding, Fingerprint, Passage
 from events.values import Modality
 
@@ -52,4 +52,4 @@ class EmbeddedQuery(Message, frozen=True, kw_only=True):
     embeddings: dict[str, Embedding]
 
 
-EmbedderMessage: TypeAlias = Load | EmbedMemory | EmbedQuery | Appended
+EmbedderMessage: TypeAlias = Load | EmbedMemory | EmbedQuery | Appended | OwnerMessage

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from actors.messages.base import Appended, Message
+from actors.messages.base import Appended, Message, OwnerMessage
 from events.values import Mode
 from events.vocabulary import ConsolidationSkipped
 
@@ -62,4 +62,6 @@ class ScheduleState(Message, frozen=True, kw_only=True):
     """The latest scheduled runs that never began, the oldest first."""
 
 
-SchedulerMessage: TypeAlias = Tick | ReadSchedule | ChangeSchedule | SwitchSchedule | PermitPruning | Appended
+SchedulerMessage: TypeAlias = (
+    Tick | ReadSchedule | ChangeSchedule | SwitchSchedule | PermitPruning | Appended | OwnerMessage
+)

@@ -72,6 +72,12 @@ class FindContent(Message, frozen=True, kw_only=True):
     namespace: str
 
 
+class FindRequest(Message, frozen=True, kw_only=True):
+    """Answers every `Envelope` of one of the latest requests that stored, deleted or restored something, in order."""
+
+    correlation: UUID
+
+
 class ReadHistory(Message, frozen=True, kw_only=True):
     """Answers every `Envelope` that touched a memory, in order."""
 
@@ -82,6 +88,27 @@ class ReadEvents(Message, frozen=True, kw_only=True):
     """Answers every `Envelope` with one of these sequence numbers, in order."""
 
     seqs: tuple[int, ...]
+
+
+class ReadErased(Message, frozen=True, kw_only=True):
+    """Answers the `Envelope` of each erasure after an event of a memory that was stored until then, in order."""
+
+    stored_until: int
+    """Sequence number of that event."""
+
+
+class ReadDigests(Message, frozen=True, kw_only=True):
+    """Answers a future of the number of the last event, and of the digest of each projection as it stands after it.
+
+    Digests are in hexadecimal, by the names of `projections.owned`.
+    """
+
+
+class TakeSnapshot(Message, frozen=True, kw_only=True):
+    """Write down what is known, for a fast start; answers a future of whether it was."""
+
+    after: int = 1
+    """Events that must have come since the last one, or it isn't worth it."""
 
 
 class ReadStatus(Message, frozen=True, kw_only=True):
@@ -102,5 +129,17 @@ class Status(Message, frozen=True, kw_only=True):
 
 
 StoreMessage: TypeAlias = (
-    Replay | Declare | Append | Read | Describe | FindContent | ReadHistory | ReadEvents | ReadStatus
+    Replay
+    | Declare
+    | Append
+    | Read
+    | Describe
+    | FindContent
+    | FindRequest
+    | ReadHistory
+    | ReadEvents
+    | ReadErased
+    | ReadStatus
+    | ReadDigests
+    | TakeSnapshot
 )

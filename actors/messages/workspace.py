@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
-from actors.messages.base import Appended, Message
+from actors.messages.base import Appended, Message, OwnerMessage
 from events.fingerprint import Embedding, Fingerprint
 from events.values import JohariRow, Learning
 from events.vocabulary import FocusMoved
@@ -105,5 +105,5 @@ class Pulse(Message, frozen=True, kw_only=True):
 
 
 WorkspaceMessage: TypeAlias = (
-    Judge | Ask | Broadcast | AdjustCoupling | ReadAttention | CountIgnitions | ReadPulse | Appended
+    Judge | Ask | Broadcast | AdjustCoupling | ReadAttention | CountIgnitions | ReadPulse | Appended | OwnerMessage
 )

@@ -15,9 +15,9 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.date import DateTrigger
 
-from actors.base import LOGGER, Actor
-from actors.faults import InvalidParamsFault
-from actors.messages.base import Appended
+from actors.base import LOGGER
+from actors.faults import UNWRITTEN, InvalidParamsFault, StorageFault
+from actors.messages.base import Appended, Digest, Freeze, Refused, Slice, Thaw
 from actors.messages.consolidator import Sleep
 from actors.messages.scheduler import (
     ChangeSchedule,
@@ -30,6 +30,7 @@ from actors.messages.scheduler import (
     Tick,
 )
 from actors.messages.store import Append
+from actors.owning import Owner
 from actors.scheduler import timing
 from events.log import Envelope
 from events.values import Mode, Trigger
@@ -42,6 +43,7 @@ from events.vocabulary import (
     ScheduleChanged,
     ScheduleSwitched,
 )
+from projections.owned import SchedulerFolds
 from projections.schedule import Schedule
 
 QUIET = timedelta(minutes=1)
@@ -51,7 +53,7 @@ WAKE = "wake"
 """The one job of the timer."""
 
 
-class Scheduler(Actor):
+class Scheduler(Owner[SchedulerFolds]):
     """Owns the `Schedule`. What somebody changes becomes true when it comes back from the log.
 
     Args:
@@ -71,18 +73,21 @@ class Scheduler(Actor):
         *,
         armed: bool,
     ) -> None:
-        super().__init__()
+        super().__init__(SchedulerFolds())
         self._consolidator = consolidator
         self._store = store
         self._clock = clock
         self._tz = local_zone() if tz is None else tz
-        self._schedule = Schedule()
         self._asked = False
         """Whether the consolidator was told to sleep, and the log doesn't say yet what came of it."""
         self._changes: dict[UUID, pykka.Future[ScheduleState]] = {}
         self._timer = _timer() if armed else None
         self._quiet_until = datetime.min.replace(tzinfo=UTC)
         self._wake_at: datetime | None = None
+
+    @property
+    def _schedule(self) -> Schedule:
+        return self._folds.schedule
 
     def on_start(self) -> None:
         """Start the timer, which has nothing to do before the log has begun."""
@@ -110,6 +115,13 @@ class Scheduler(Actor):
                 return self._change(PruningPermitted(permitted=permitted))
             case Appended(envelopes=envelopes, replayed=replayed):
                 return self._appended(envelopes, replayed=replayed)
+            case Thaw():
+                self._own(message)
+                return self._keep_quiet()
+            case Refused(correlations=correlations):
+                return self._refused(correlations)
+            case Digest() | Freeze() | Slice():
+                return self._own(message)
             case _:
                 assert_never(message)
 
@@ -146,10 +158,9 @@ class Scheduler(Actor):
 
     def _appended(self, envelopes: tuple[Envelope, ...], *, replayed: bool) -> None:
         for envelope in envelopes:
-            self._schedule.apply(envelope)
+            self._fold(envelope)
         if replayed:
-            self._quiet_until = self._clock() + QUIET
-            self._set_timer(self._quiet_until)
+            self._keep_quiet()
             return
         relevant = False
         for envelope in envelopes:
@@ -166,6 +177,19 @@ class Scheduler(Actor):
         idle = timing.idle_at(self._schedule)
         if relevant or self._wake_at is None or (idle is not None and idle < self._wake_at):
             self._arm()
+
+    def _refused(self, correlations: tuple[UUID, ...]) -> None:
+        """Tell whoever waits that a change can't be written; nor can it be that a sleep began, if one should."""
+        for change in (self._changes.pop(correlation, None) for correlation in correlations):
+            if change is not None:
+                change.set_exception((StorageFault, StorageFault(UNWRITTEN), None))
+        self._asked = False
+        self._arm()
+
+    def _keep_quiet(self) -> None:
+        """Let nothing sleep just after the store was opened."""
+        self._quiet_until = self._clock() + QUIET
+        self._set_timer(self._quiet_until)
 
     def _arm(self) -> None:
         """Wake when anything may be due next; what the consolidator was told and hasn't begun is waited for first."""

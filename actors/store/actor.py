@@ -5,37 +5,48 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import islice
-from typing import TYPE_CHECKING, Any, assert_never
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 from uuid import UUID, uuid4
 
 import msgspec
 import pykka
 
-from actors.base import EXIT_UNCERTAIN, LOGGER, Actor
-from actors.faults import NotFoundFault, StorageFault
-from actors.messages.base import Appended
+from actors.base import EXIT_UNCERTAIN, LOGGER
+from actors.faults import DISK_FULL, NotFoundFault, StorageFault
+from actors.messages.base import Appended, Digest, Freeze, Frozen, OwnerMessage, Refused, Slice, Thaw
 from actors.messages.store import (
     Append,
     Declare,
     Describe,
     FindContent,
+    FindRequest,
     GoneError,
     Read,
+    ReadDigests,
+    ReadErased,
     ReadEvents,
     ReadHistory,
     ReadStatus,
     Replay,
     Status,
     StoreMessage,
+    TakeSnapshot,
 )
-from events.log import Draft, Envelope, Head, Log, LogError
+from actors.owning import Owner
+from actors.store.keeping import WORTH, Broken, Keeper, Quiet, Synced
+from actors.store.snapshots import Snapshots
+from events.log import Draft, Envelope, Head, Log, LogError, LogFullError
 from events.vocabulary import MemoryErased, SpacesDeclared
 from projections.catalog import Catalog, Entry
+from projections.owned import StoreFolds
 from projections.projection import State
 
 if TYPE_CHECKING:
     from actors.metrics import Latencies
+
+OWN = "store"
+"""How the store calls itself among the owners."""
 
 REPLAY_BATCH = 256
 """Events that go to the owners of projections in one message."""
@@ -45,64 +56,118 @@ class Flush(msgspec.Struct, frozen=True):
     """Told by the store to itself: commit what has gathered."""
 
 
+Asked: TypeAlias = Read | Describe | FindContent | FindRequest | ReadHistory | ReadEvents | ReadErased | ReadStatus
+"""What the store only tells of."""
+
+Kept: TypeAlias = Frozen | Quiet | Synced | Broken
+"""What the store is told about its snapshots."""
+
+
 def _batches(envelopes: Iterator[Envelope]) -> Iterable[tuple[Envelope, ...]]:
     while batch := tuple(islice(envelopes, REPLAY_BATCH)):
         yield batch
 
 
-class Store(Actor):
-    """Owns the log and the `Catalog` projection.
+class Store(Owner[StoreFolds]):
+    """Owns the log, the `Catalog`, and which sealed events were made of which memories.
 
     Args:
         log: where events go; this actor is its only writer.
         latencies: where commit times are recorded.
         clock: what tells when something happened, in UTC.
+        frozen: whether the log is the past of another one: then nothing is ever appended.
+        snapshots: where what is known is written down for a fast start; None for never.
     """
 
-    def __init__(self, log: Log, latencies: Latencies, clock: Callable[[], datetime]) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        log: Log,
+        latencies: Latencies,
+        clock: Callable[[], datetime],
+        *,
+        frozen: bool = False,
+        snapshots: Snapshots | None = None,
+    ) -> None:
+        super().__init__(StoreFolds())
         self._log = log
+        self._frozen = frozen
+        self._keeper = None if snapshots is None else Keeper(snapshots, self.actor_ref)
+        self._replayed = False
         self._clock = clock
         self._owners: Sequence[pykka.ActorRef[Any]] = ()
         self._latencies = latencies
-        self._catalog = Catalog()
-        self._declared: SpacesDeclared | None = None
         self._pending: list[tuple[list[Draft], pykka.Future[Envelope]]] = []
+
+    @property
+    def _catalog(self) -> Catalog:
+        return self._folds.catalog
+
+    @property
+    def _declared(self) -> SpacesDeclared | None:
+        return self._folds.declaration.latest
 
     def on_stop(self) -> None:
         """Commit what still waits, and let go of the log's files."""
         self._flush()
-        self._log.close()
+        if self._keeper is not None:
+            self._keeper.stop()
+        try:
+            self._log.close()
+        except LogError as error:  # all of it is on the disk, in two files instead of one
+            LOGGER.warning("the log was left as it is, to be folded together later: %s", error)
 
-    def on_receive(self, message: StoreMessage | Flush) -> Any:
+    def on_receive(self, message: StoreMessage | Flush | Kept | OwnerMessage) -> Any:
         """Route a message."""
         match message:
             case Append():
                 return self._append(message)
             case Flush():
                 return self._flush()
+            case Declare():
+                return self._declare(message)
+            case Replay(owners=owners):
+                self._owners = owners
+                return self._replay()
+            case ReadDigests():
+                return self._digests()
+            case TakeSnapshot(after=after):
+                return self._take_snapshot(after)
+            case Frozen() | Quiet() | Synced() | Broken():
+                return self._keep(message)
+            case Digest() | Freeze() | Slice() | Thaw() | Refused():
+                return self._own(message)
+            case _:
+                return self._tell_of(message)
+
+    def _tell_of(self, message: Asked) -> Any:
+        """Say what is known, or stands in the log."""
+        match message:
             case Read(memory=memory):
                 return self._read(memory)
             case Describe(memories=memories, own=own):
                 return tuple(self._entry(memory) if own else self._survivor(memory) for memory in memories)
             case FindContent(sha256=sha256, namespace=namespace):
                 return next(iter(self._catalog.by_sha(sha256, namespace)), None)
+            case FindRequest(correlation=correlation):
+                self._flush()
+                return tuple(self._log.get(self._catalog.requested(correlation)))
             case ReadHistory(memory=memory):
                 return tuple(self._log.get(self._entry(memory).events))
             case ReadEvents(seqs=seqs):
                 return tuple(self._log.get(seqs))
+            case ReadErased(stored_until=seq):
+                return self._erased_after(seq)
             case ReadStatus():
                 return self._status()
-            case Declare():
-                return self._declare(message)
-            case Replay(owners=owners):
-                self._owners = owners
-                return self._replay()
             case _:
                 assert_never(message)
 
     def _append(self, message: Append) -> pykka.Future[Envelope]:
         """Queue events. All that is already in the inbox joins them in one commit."""
+        future: pykka.Future[Envelope] = pykka.ThreadingFuture()
+        if self._frozen:
+            self._refuse([(message.correlation_id, future)], StorageFault("the past can't be changed"))
+            return future
         if message.live:
             self._check_live(message.live)
         now = self._clock()
@@ -119,7 +184,6 @@ class Store(Actor):
         ]
         if not self._pending:
             self.actor_ref.tell(Flush())
-        future: pykka.Future[Envelope] = pykka.ThreadingFuture()
         self._pending.append((drafts, future))
         return future
 
@@ -138,42 +202,104 @@ class Store(Actor):
         try:
             with self._latencies.timed("commit"):
                 envelopes = self._log.append([draft for drafts, _ in pending for draft in drafts])
-            erased = [envelope.event.memory for envelope in envelopes if isinstance(envelope.event, MemoryErased)]
-            if erased:
-                self._log.shred(erased)
-        except LogError:
+            for envelope in envelopes:
+                self._fold(envelope)
+            self._shred([envelope.event.memory for envelope in envelopes if isinstance(envelope.event, MemoryErased)])
+        except LogFullError as error:
+            LOGGER.error("nothing was stored: %s", error)
+            self._refuse([(drafts[0].correlation_id, future) for drafts, future in pending], StorageFault(DISK_FULL))
+            return
+        except (LogError, OSError):
             # Nobody knows whether the rows are there. Whoever waits is told, and the next start replays the truth.
             LOGGER.critical("a commit failed with an unknown outcome; stopping", exc_info=True)
             for _, future in pending:
                 fault = StorageFault("Storage failed: the log could not be written; the outcome is unknown")
                 future.set_exception((StorageFault, fault, None))
             os._exit(EXIT_UNCERTAIN)
-        self._fold(envelopes)
+        self._tell(envelopes)
+        if self._keeper is not None:
+            self._keeper.happened(self._log.head)
         appended = iter(envelopes)
         for drafts, future in pending:
             future.set(next(islice(appended, len(drafts))))
 
-    def _fold(self, envelopes: tuple[Envelope, ...], *, replayed: bool = False) -> None:
-        for envelope in envelopes:
-            self._catalog.apply(envelope)
-            if isinstance(envelope.event, SpacesDeclared):
-                self._declared = envelope.event
+    def _refuse(self, waiting: list[tuple[UUID, pykka.Future[Envelope]]], fault: StorageFault) -> None:
+        """Tell whoever waits, and owners who wait for what they appended to come back, that nothing was written."""
+        for owner in self._owners:
+            owner.tell(Refused(correlations=tuple(correlation for correlation, _ in waiting)))
+        for _, future in waiting:
+            future.set_exception((StorageFault, fault, None))
+
+    def _shred(self, erased: list[UUID]) -> None:
+        """Destroy the keys of erased memories, of what was made of them alone, and of whatever holds them besides."""
+        shredded = [*erased, *self._folds.derived.release()]
+        if shredded:
+            self._log.shred(shredded)
+            if self._keeper is not None:
+                self._keeper.erase()
+
+    def _tell(self, envelopes: tuple[Envelope, ...], *, replayed: bool = False) -> None:
         for owner in self._owners:
             owner.tell(Appended(envelopes=envelopes, replayed=replayed))
 
     def _replay(self) -> Head:
-        """Fold the whole log, and finish erasures that a crash cut off between the event and the key."""
+        """Fold the log, and finish erasures that a crash cut off between the event and the key."""
         erased: list[UUID] = []
-        for batch in _batches(self._log.read()):
-            self._fold(batch, replayed=True)
+        after = 0 if self._keeper is None else self._keeper.thaw(self._log, self._tellers())
+        for batch in _batches(self._log.read(after)):
+            for envelope in batch:
+                self._fold(envelope)
+            self._tell(batch, replayed=True)
             erased += [envelope.event.memory for envelope in batch if isinstance(envelope.event, MemoryErased)]
-        if erased:
-            self._log.shred(erased)
+        if not self._frozen:
+            self._shred(erased)
+        self._replayed = True
         return self._log.head
+
+    def _tellers(self) -> dict[str, Callable[[Any], object]]:
+        """Return how to tell each owner something at the present cut: the store itself hears of it at once."""
+        others = {owner.actor_class.__name__.lower(): owner.tell for owner in self._owners}
+        return {**others, OWN: self._own}
+
+    def _digests(self) -> pykka.Future[tuple[int, dict[str, str]]]:
+        """Cut through all owners between two events."""
+        seq = self._log.head.seq
+        replies: list[pykka.Future[dict[str, str]]] = []
+        for tell in self._tellers().values():
+            replies.append(pykka.ThreadingFuture())
+            tell(Digest(reply=replies[-1]))
+        first, *others = replies
+        return first.join(*others).map(lambda found: (seq, dict(chain.from_iterable(one.items() for one in found))))
+
+    def _take_snapshot(self, after: int) -> pykka.Future[bool]:
+        if self._keeper is None or not self._replayed:
+            taken: pykka.Future[bool] = pykka.ThreadingFuture()
+            taken.set(value=False)
+            return taken
+        return self._keeper.begin(self._log.head, self._tellers(), after)
+
+    def _keep(self, message: Kept) -> None:
+        """Go on with a snapshot."""
+        if self._keeper is None:
+            return
+        match message:
+            case Frozen():
+                self._keeper.take(message)
+            case Synced():
+                self._keeper.finish(message)
+            case Quiet():
+                if self._keeper.is_quiet():
+                    self._take_snapshot(WORTH)
+            case Broken(error=error):
+                LOGGER.critical("what was read from a snapshot doesn't follow from the log; stopping: %s", error)
+                self._keeper.erase()
+                os._exit(EXIT_UNCERTAIN)
 
     def _declare(self, message: Declare) -> pykka.Future[Envelope] | None:
         """Accept the models that this store was made with, or the first that it sees."""
         wanted = SpacesDeclared(profile=message.profile, spaces=message.spaces)
+        if self._declared is None and self._frozen:
+            raise NotFoundFault("Nothing was stored yet then")
         if self._declared is None:
             return self._append(Append(id=uuid4(), event=wanted, actor="store", correlation_id=uuid4()))
         if self._declared != wanted:
@@ -198,6 +324,12 @@ class Store(Actor):
 
     def _read(self, memory: UUID) -> Envelope:
         return self._log.get([self._entry(memory).seq])[0]
+
+    def _erased_after(self, seq: int) -> tuple[Envelope, ...]:
+        """Return the erasures after an event of memories that were stored until then."""
+        gone = [entry for entry in self._catalog.erased() if entry.seq <= seq]
+        later = self._log.get([event for entry in gone for event in entry.events if event > seq])
+        return tuple(envelope for envelope in later if isinstance(envelope.event, MemoryErased))
 
     def _status(self) -> Status:
         states = self._catalog.states()

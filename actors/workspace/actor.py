@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pykka
 
-from actors.base import Actor, resolve
+from actors.base import resolve
 from actors.faults import NotFoundFault
-from actors.messages.base import Appended
+from actors.messages.base import Appended, Digest, Freeze, Refused, Slice, Thaw
 from actors.messages.comparator import FindNeighbours, Neighbours, Resonances, Resonate
 from actors.messages.store import Append
 from actors.messages.workspace import (
@@ -32,6 +32,7 @@ from actors.messages.workspace import (
     ReadPulse,
     WorkspaceMessage,
 )
+from actors.owning import Owner
 from actors.workspace import turns
 from actors.workspace.attention import settle
 from actors.workspace.emotion import emotional_weight
@@ -41,12 +42,13 @@ from actors.workspace.learning import judge, learning_score
 from actors.workspace.turns import Turn
 from events.values import WIDTH, Resonance
 from events.vocabulary import CouplingAdjusted, Event, FocusMoved, MemoryStored
-from projections.learner import Learner
-from projections.workspace import WorkspaceState
+from projections.owned import WorkspaceFolds
 
 if TYPE_CHECKING:
     from actors.metrics import Latencies
     from events.log import Envelope
+    from projections.learner import Learner
+    from projections.workspace import WorkspaceState
 
 TIMEOUT = 30.0
 """Seconds that the comparator may take to answer."""
@@ -84,7 +86,7 @@ def pulse(entropy: float, coherence: float, score: float) -> Pulse:
     )
 
 
-class Workspace(Actor):
+class Workspace(Owner[WorkspaceFolds]):
     """Owns the `WorkspaceState` and the `Learner`.
 
     What it decides becomes true when it comes back from the log. Until then it doesn't turn to anything else, so that
@@ -92,17 +94,23 @@ class Workspace(Actor):
     """
 
     def __init__(self, comparator: pykka.ActorRef[Any], store: pykka.ActorRef[Any], latencies: Latencies) -> None:
-        super().__init__()
+        super().__init__(WorkspaceFolds())
         self._comparator = comparator
         self._store = store
         self._latencies = latencies
-        self._state = WorkspaceState()
-        self._learner = Learner()
         self._judged: OrderedDict[UUID, tuple[UUID, ...]] = OrderedDict()
         self._turns: deque[Turn] = deque()
         self._under_way: tuple[UUID, Turn] | None = None
         self._reminder: Timer | None = None
         self._noticed = self._restless_since = 0.0
+
+    @property
+    def _state(self) -> WorkspaceState:
+        return self._folds.workspace
+
+    @property
+    def _learner(self) -> Learner:
+        return self._folds.learner
 
     def on_stop(self) -> None:
         """Leave no timer behind."""
@@ -132,6 +140,10 @@ class Workspace(Actor):
                 return pulse(*EMPTY) if last is None else pulse(last.entropy, last.coherence, last.learning_score)
             case Appended(envelopes=envelopes):
                 return self._appended(envelopes)
+            case Refused(correlations=correlations):
+                return self._refused(correlations)
+            case Digest() | Freeze() | Slice() | Thaw():
+                return self._own(message)
             case _:
                 assert_never(message)
 
@@ -159,8 +171,7 @@ class Workspace(Actor):
     def _appended(self, envelopes: tuple[Envelope, ...]) -> None:
         """Fold what happened; what was judged here and is stored now is the new focus."""
         for envelope in envelopes:
-            self._state.apply(envelope)
-            self._learner.apply(envelope)
+            self._fold(envelope)
         if self._under_way is not None and any(envelope.correlation_id == self._under_way[0] for envelope in envelopes):
             _, turn = self._under_way
             self._under_way = None
@@ -170,6 +181,14 @@ class Workspace(Actor):
             near = self._judged.pop(envelope.id, None)
             if near is not None and isinstance(envelope.event, MemoryStored):
                 self._notice(turns.beside(envelope.id, envelope.event.namespace, near))
+
+    def _refused(self, correlations: tuple[UUID, ...]) -> None:
+        """Let go of what was decided and can't be written; whoever waits for it is told."""
+        if self._under_way is not None and self._under_way[0] in correlations:
+            _, turn = self._under_way
+            self._under_way = None
+            turn.refuse()
+            self._attend()
 
     def _notice(self, turn: Turn) -> None:
         """Turn to something soon. Attention moves on: what was noticed before and not attended to makes way."""

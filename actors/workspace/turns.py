@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 import pykka
 
+from actors.faults import UNWRITTEN, StorageFault
 from actors.messages.comparator import Resonate
 from actors.messages.workspace import AdjustCoupling, Ask, Attention, Broadcast, ReadAttention
 from events.spaces import SEMANTIC
@@ -32,6 +33,12 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
         """Tell whoever waits."""
         if self.reply is not None:
             self.reply.set(attention)
+
+    def refuse(self) -> None:
+        """Tell whoever waits that it can't be written."""
+        if self.reply is not None:
+            fault = StorageFault(UNWRITTEN)
+            self.reply.set_exception((StorageFault, fault, None))
 
     def fail(self) -> None:
         """Tell whoever waits of the exception that is being handled."""

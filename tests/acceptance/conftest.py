@@ -1,14 +1,22 @@
 """The real server, as a client starts it: a process of its own, over stdio, on a folder."""
 
+import fcntl
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from time import monotonic
+from typing import Any, TypeAlias
 
 import pytest
+
+from actors.window.client import Client as Direct
+from actors.window.election import LOCK
+from actors.window.meeting import card_in
 
 COMMAND = str(Path(sys.executable).parent / "context-graph")
 
@@ -21,15 +29,19 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+LINGER = ("--linger", "0.5")
+"""For a hub that is gone soon after its last client."""
+
+
 class Server:
     """A server process, spoken to in plain JSON-RPC lines, so that broken ones can be sent too."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, *options: str, environment: Mapping[str, str] | None = None) -> None:
         self.process = subprocess.Popen(
-            [COMMAND, "serve", "--standalone", "--data", str(data)],
+            [COMMAND, "serve", "--data", str(data), *(options or ["--standalone"])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            env=os.environ | {"OMP_NUM_THREADS": "1"} | dict(environment or {}),
         )
         self._id = 0
 
@@ -103,3 +115,109 @@ def servers(tmp_path: Path) -> Iterator[Any]:
     yield start
     for server in started:
         server.kill()
+
+
+Open: TypeAlias = Callable[..., Server]
+"""Opens a window: a pipe, with these options."""
+
+
+def running(folder: Path) -> dict[int, list[str]]:
+    """Return the command lines of all processes that were started on a folder, by process id."""
+    found = {}
+    for process in Path("/proc").iterdir():
+        if process.name.isdecimal() and int(process.name) != os.getpid():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                line = (process / "cmdline").read_text().split("\0")
+                if str(folder) in line:
+                    found[int(process.name)] = line
+    return found
+
+
+def hubs(folder: Path) -> list[int]:
+    return [number for number, line in running(folder).items() if "hub" in line]
+
+
+def gone(folder: Path) -> None:
+    """Wait until no hub holds the lock."""
+
+    def out_of_time(_number: int, _frame: object) -> None:
+        pytest.fail("a hub outlived its last client for too long")
+
+    before = signal.signal(signal.SIGALRM, out_of_time)
+    signal.alarm(int(PATIENCE))
+    try:
+        with (folder / LOCK).open("r+b") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    """A folder for a store; no process on it may be left when the test is over."""
+    folder = tmp_path / "data"
+    yield folder
+    if (folder / LOCK).exists():
+        gone(folder)
+    orphans = running(folder)
+    for number in orphans:
+        os.kill(number, signal.SIGKILL)
+    assert orphans == {}
+
+
+@pytest.fixture
+def window(data: Path) -> Iterator[Open]:
+    """Open windows on the store; they are closed at the end."""
+    opened: list[Server] = []
+
+    def start(*options: str, environment: Mapping[str, str] | None = None) -> Server:
+        opened.append(Server(data, *LINGER, *options, environment=environment))
+        return opened[-1]
+
+    yield start
+    for server in opened:
+        server.kill()
+
+
+def stored(server: Server) -> int:
+    return server.request("store/status")["result"]["memories"]["live"]
+
+
+def listens(folder: Path) -> None:
+    """Wait until a hub that is starting listens."""
+    until = monotonic() + PATIENCE
+    while monotonic() < until:
+        with suppress(FileNotFoundError, ConnectionRefusedError), Direct(folder, PATIENCE):
+            return
+    pytest.fail("no hub listens")
+
+
+def killed_hub(folder: Path) -> None:
+    card = card_in(folder)
+    assert card
+    os.kill(card.pid, signal.SIGKILL)
+
+
+def refused(
+    data: Path, *options: str, environment: Mapping[str, str] | None = None, through: Sequence[str] = ()
+) -> str:
+    """Serve a client that asks one thing and waits; return the one line that it and a person are told."""
+    process = subprocess.Popen(
+        [*through, COMMAND, "serve", "--data", str(data), *LINGER, *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | dict(environment or {}),
+    )
+    assert process.stdin
+    process.stdin.write(b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list"}\n')
+    process.stdin.flush()
+    assert process.wait(timeout=PATIENCE) == 1
+    told, errors = process.communicate()
+    answer: dict[str, Any] = json.loads(told)
+    assert (answer["id"], answer["error"]["code"]) == (7, -32004)
+    (line,) = errors.decode().splitlines()
+    assert line.startswith("context-graph: ")
+    assert line.removeprefix("context-graph: ") in answer["error"]["message"]
+    return line

@@ -35,8 +35,8 @@ def test_store_search_history_and_status_share_one_folder(tmp_path: Path) -> Non
     assert [hit["fingerprintId"] for hit in found["results"]] == [memory]
     assert len(found["results"][0]["embedderScores"]) == 13
     history = run_json(tmp_path, "history", memory)
-    assert [event["what"].split()[0] for event in history] == ["stored", "recalled"]
-    assert "for the vet" in history[0]["what"]
+    assert [event["kind"] for event in history["events"]] == ["memory_recalled", "memory_stored"]
+    assert "for the vet" in history["events"][-1]["what"]
     status = run_json(tmp_path, "status")
     assert status["memories"]["live"] == 1
     assert len(status["spaces"]) == 13
@@ -70,6 +70,14 @@ def test_people_read_tables_and_sentences(tmp_path: Path) -> None:
     assert "1 memories" in run(tmp_path, "status").stdout
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one memory."""
+    folder = tmp_path_factory.mktemp("kept")
+    run_json(folder, "store", "Mara's dog is called Bo.")
+    return folder
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -79,14 +87,22 @@ def test_people_read_tables_and_sentences(tmp_path: Path) -> None:
         (("history", str(uuid4())), "Memory not found"),
     ],
 )
-def test_mistakes_end_with_one_sentence_and_status_1(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
-    done = run(tmp_path, *arguments)
+def test_mistakes_end_with_one_sentence_and_status_1(kept: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = run(kept, *arguments)
     assert done.returncode == 1
     assert words in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_the_data_folder_comes_from_the_environment_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CONTEXT_GRAPH_DATA", str(tmp_path / "here"))
+@pytest.mark.parametrize("arguments", [("search", "dog"), ("status",), ("consolidate",), ("schedule", "--pause")])
+def test_a_mistyped_folder_is_no_new_store(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    done = run(tmp_path / "here", *arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"no store in {tmp_path / 'here'}" in done.stderr
+    assert not (tmp_path / "here").exists()
+
+
+def test_the_data_folder_comes_from_the_environment_too(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTEXT_GRAPH_DATA", str(kept))
     done = subprocess.run([COMMAND, "status", "--json"], capture_output=True, text=True, timeout=PATIENCE, check=True)
-    assert json.loads(done.stdout)["folder"] == str(tmp_path / "here")
+    assert json.loads(done.stdout)["folder"] == str(kept)

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from actors.front.pages import tokens
-from actors.pipe import SOCKET, Pipe, reachable
+from actors.window.client import Client
+from actors.window.meeting import SOCKET, reachable
 from events.duckdb_log import DuckDBLog
 from tests.acceptance.conftest import COMMAND, PATIENCE, Server
 
@@ -271,7 +272,7 @@ def test_what_a_tool_did_is_kept_only_if_the_user_wants_it_and_without_what_stoo
 def test_a_server_leaves_no_socket_behind_and_that_of_a_killed_one_is_replaced(data: Path) -> None:
     for end in (Server.kill, Server.close):
         with serving(data) as server:
-            with Pipe(data, PATIENCE) as pipe:
+            with Client(data, PATIENCE) as pipe:
                 assert pipe.request("tools/list")["tools"]
             end(server)
         assert (data / SOCKET).is_socket() == (end is Server.kill)

@@ -5,10 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from events.duckdb_log import DuckDBLog
 from tests.acceptance.test_command_line import run, run_json
 
 DOG = "Mara's dog is called Bo."
 SOCK = "A visitor wore odd socks."
+
+
+@pytest.fixture(autouse=True)
+def _begun(tmp_path: Path) -> None:
+    """An empty store: these commands make none."""
+    DuckDBLog(tmp_path).close()
 
 
 @pytest.fixture

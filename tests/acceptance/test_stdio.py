@@ -170,7 +170,7 @@ async def test_a_person_can_limit_how_often_a_tool_is_called(
 
 
 def test_a_limit_on_a_tool_that_does_not_exist_is_refused_by_name(tmp_path: Path) -> None:
-    arguments = [COMMAND, "serve", "--data", str(tmp_path / "data"), "--limit", "psychic=1"]
+    arguments = [COMMAND, "serve", "--standalone", "--data", str(tmp_path / "data"), "--limit", "psychic=1"]
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 1
     assert "no tool is named 'psychic'" in done.stderr

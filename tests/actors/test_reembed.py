@@ -11,16 +11,15 @@ import pytest
 
 from actors.embedder.profiles import EmbeddedProfile
 from actors.faults import EmbeddingFault, InvalidParamsFault
+from actors.front.audit_schemas import AuditTrail
 from actors.front.operations import Operations
 from actors.front.schemas import MemoryDelete, MemoryRestore, MemoryRetrieve
-from actors.front.sleep_schemas import ConsolidateMemories, ListConsolidations, UndoConsolidation
-from actors.messages.scheduler import ChangeSchedule, PermitPruning, SwitchSchedule
+from actors.front.sleep_schemas import ChangeSchedules, ConsolidateMemories, ListConsolidations, UndoConsolidation
 from actors.reembed import Counts, built_beside, history_of, reembed
 from actors.settings import SleepMode
 from events.duckdb_log import DuckDBLog
 from events.log import Head
 from events.memory_log import MemoryLog
-from events.values import Mode
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryStored, SpacesDeclared
 from tests.acceptance.conftest import COMMAND, PATIENCE
 from tests.actors.conftest import search, store
@@ -97,7 +96,8 @@ async def test_all_memories_but_the_erased_are_in_the_new_store_as_they_were(sta
         assert [hit["fingerprintId"] for hit in found] == [ids["plain"]]
         results = await search(operations, "shopping list with milk", top_k=100)
         assert {hit["fingerprintId"] for hit in results} == set(ids.values()) - {ids["forgotten"]}
-        life = [event for event in await operations.history(UUID(ids["forgotten"])) if event["actor"] != "workspace"]
+        trail = await operations.audit_trail(AuditTrail(memory_id=UUID(ids["forgotten"])))
+        life = [event for event in reversed(trail["events"]) if event["actor"] != "workspace"]
         assert [event["what"].partition(" ")[0].rstrip(",") for event in life] == ["stored", "forgotten"]
         assert life[1]["what"] == "forgotten, because: bought"
     assert head_of(old) == head
@@ -251,17 +251,11 @@ async def test_when_a_store_sleeps_is_what_somebody_said_in_the_new_one_too(star
     with start(DuckDBLog(old)) as hub:
         operations = Operations(hub)
         await store(operations, "Mara's dog is called Bo.")
-        changes = [
-            ChangeSchedule(mode=Mode.LIGHT, when="90m"),
-            ChangeSchedule(mode=Mode.REM, when=None),
-            SwitchSchedule(paused=True),
-            PermitPruning(permitted=True),
-        ]
-        before = await operations.schedule(*changes)
+        before = await operations.schedule(ChangeSchedules(light="90m", rem="off", paused=True, pruning_permitted=True))
     with start(DuckDBLog(new)) as hub:
         await reembed(old, hub)
     with start(DuckDBLog(new)) as hub:
-        after = await Operations(hub).schedule()
+        after = await Operations(hub).schedule(ChangeSchedules())
     same = ("paused", "pruning_permitted")
     assert [after[name] for name in same] == [before[name] for name in same] == [True, True]
     told = {mode: of["when"] for mode, of in before["modes"].items()}

@@ -76,6 +76,45 @@ class LogSuite:
         assert list(log.read(after=5)) == []
         assert list(log.read(after=99)) == []
 
+    def test_reading_stops_after_the_number_asked_for(self, log: Log):
+        envelopes = fill(log, 5)
+        assert list(log.read(last=3)) == envelopes[:3]
+        assert list(log.read(after=1, last=3)) == envelopes[1:3]
+        assert list(log.read(after=3, last=3)) == []
+        assert list(log.read(last=0)) == []
+        with pytest.raises(LogCorruptError, match="event 6"):
+            list(log.read(last=6))
+
+    def test_every_earlier_end_is_known(self, log: Log):
+        heads = [log.head]
+        for _ in range(3):
+            fill(log, 1)
+            heads.append(log.head)
+        assert [log.head_at(seq) for seq in range(4)] == heads
+        with pytest.raises(LogCorruptError, match="event 4"):
+            log.head_at(4)
+
+    def test_the_last_event_until_a_moment_is_found(self, log: Log):
+        for minute in range(4):
+            log.append([draft(forgotten(), at=NOON + timedelta(minutes=minute))])
+        assert log.until(NOON - timedelta(microseconds=1)) == 0
+        assert log.until(NOON) == 1
+        assert log.until(NOON + timedelta(seconds=90)) == 2
+        assert log.until(NOON + timedelta(days=1)) == 4
+        assert log.until(NOON + timedelta(days=1), last=3) == 3
+        east = timezone(timedelta(hours=14))
+        assert log.until((NOON + timedelta(minutes=2)).astimezone(east)) == 3
+
+    def test_a_clock_that_went_backwards_hides_no_later_event(self, log: Log):
+        for minute in (0, 9, 1, 8):
+            log.append([draft(forgotten(), at=NOON + timedelta(minutes=minute))])
+        assert log.until(NOON + timedelta(minutes=2)) == 3
+        assert log.until(NOON + timedelta(minutes=2), last=2) == 1
+
+    def test_a_moment_needs_a_zone(self, log: Log):
+        with pytest.raises(ValueError, match="zone"):
+            log.until(NOON.replace(tzinfo=None))
+
     def test_a_reader_sees_what_was_there_when_it_began(self, log: Log):
         envelopes = fill(log, 3)
         reader = log.read()
@@ -155,5 +194,9 @@ class LogSuite:
             list(log.read())
         with pytest.raises(LogError, match="closed"):
             log.get([1])
+        with pytest.raises(LogError, match="closed"):
+            log.head_at(1)
+        with pytest.raises(LogError, match="closed"):
+            log.until(NOON)
         with pytest.raises(LogError, match="closed"):
             log.shred([uuid4()])

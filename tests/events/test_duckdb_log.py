@@ -5,13 +5,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import pytest
 
+from events import duckdb_log
 from events.chain import GENESIS
 from events.duckdb_log import DuckDBLog
-from events.log import Envelope, Head, LogBehindError, LogCorruptError, LogError, LogInUseError
+from events.log import Envelope, Head, LogBehindError, LogCorruptError, LogError, LogFullError, LogInUseError
 from events.vocabulary import Shredded
 from tests.events.log_suite import LogSuite, fill, forgotten
 from tests.events.samples import draft, stored
@@ -247,6 +249,18 @@ def test_a_log_without_its_head_file_is_refused(log: DuckDBLog, folder: Path):
         DuckDBLog(folder)
 
 
+@pytest.mark.parametrize("name", ["log.duckdb", "keys"])
+def test_where_a_file_of_the_log_is_missing_no_new_one_takes_its_place(log: DuckDBLog, folder: Path, name: str):
+    fill(log, 4)
+    log.close()
+    (folder / name).unlink()
+    (folder / "log.duckdb.wal").write_bytes(b"what wasn't folded in")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(LogError, match=f"{name} is missing"):
+        DuckDBLog(folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
 def test_events_that_a_crash_left_unacknowledged_are_kept(log: DuckDBLog, folder: Path, tmp_path: Path):
     fill(log, 2)
     shutil.copy(folder / "head", tmp_path / "head")
@@ -254,23 +268,20 @@ def test_events_that_a_crash_left_unacknowledged_are_kept(log: DuckDBLog, folder
     log.close()
     shutil.copy(tmp_path / "head", folder / "head")
     assert reopened(folder) == envelopes
-    (folder / "log.duckdb").unlink()
-    with pytest.raises(LogBehindError, match="4 events are missing"):
-        DuckDBLog(folder)
 
 
 def full(*_: object) -> None:
     raise OSError("no space left on device")
 
 
-@pytest.mark.parametrize("part", ["_insert", "_head_file.write", "_keys.create"])
+@pytest.mark.parametrize("part", ["insert", "_head_file.write", "_keys.create"])
 def test_after_a_failed_append_the_log_takes_no_more(
     log: DuckDBLog, folder: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ):
     fill(log, 2)
     before = log.head
     owner, _, name = part.rpartition(".")
-    monkeypatch.setattr(getattr(log, owner) if owner else log, name, full)
+    monkeypatch.setattr(getattr(log, owner) if owner else duckdb_log, name, full)
     with pytest.raises(LogError, match="outcome is unknown"):
         fill(log, 1)
     monkeypatch.undo()
@@ -280,6 +291,44 @@ def test_after_a_failed_append_the_log_takes_no_more(
     assert len(list(log.read())) == 2
     log.close()
     assert len(reopened(folder)) == (3 if part == "_head_file.write" else 2)
+
+
+class Usage(NamedTuple):
+    free: int
+
+
+def test_a_full_disk_refuses_an_append_before_anything_is_written(
+    log: DuckDBLog, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    envelopes = fill(log, 2)
+    before = {
+        path.name: path.read_bytes() for path in folder.iterdir() if path.name in {"head", "keys", "log.duckdb.wal"}
+    }
+    for free in (0, 64 * 2**20):
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: Usage(free))
+        with pytest.raises(LogFullError, match=rf"{free:,} bytes left, and 67,\d\d\d,\d\d\d are needed"):
+            log.append([draft(stored())])
+    assert {name: (folder / name).read_bytes() for name in before} == before
+    assert list(log.read()) == envelopes
+    monkeypatch.undo()
+    assert log.append([draft(stored())])[0].seq == 3
+    log.close()
+    assert len(reopened(folder)) == 3
+
+
+def test_a_larger_batch_and_a_longer_wal_need_more_room(log: DuckDBLog, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(64 * 2**20 + 2**20))
+    log.append([draft(stored())])
+    with pytest.raises(LogFullError):
+        log.append([draft(stored(metadata={"much": "x" * 2**19}))])
+    while (folder / "log.duckdb.wal").stat().st_size < 2**20:
+        monkeypatch.undo()
+        log.append([draft(stored(str(log.head.seq))) for _ in range(40)])
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(64 * 2**20 + 2**20))
+    with pytest.raises(LogFullError):
+        fill(log, 1)
+    log.checkpoint()
+    fill(log, 1)
 
 
 def test_a_commit_that_the_database_refuses_is_a_log_error(log: DuckDBLog):

@@ -103,6 +103,13 @@ def kept(memory: UUID, stored: MemoryStored, milliseconds: float, twin: UUID | N
     return answer | ({"duplicate_of": str(twin)} if twin else {})
 
 
+def deleted(wanted: UUID, gone: Sequence[UUID], *, soft: bool) -> dict[str, Any]:
+    """Return what `memory_delete` answers: what was asked for, and which memories went with it."""
+    others = [str(memory) for memory in gone if memory != wanted]
+    answer = {"fingerprintId": str(wanted), "deleted": True, "deleteType": "soft" if soft else "hard"}
+    return answer | ({"deletedWith": others} if others else {})
+
+
 def learning(taught: Learning) -> dict[str, float]:
     """Return what a memory taught when it was stored (seed 004)."""
     return {

@@ -2,7 +2,7 @@
 
 from typing import TypeAlias
 
-from actors.messages.base import Appended
+from actors.messages.base import Appended, OwnerMessage
 from actors.messages.comparator.comparing import (
     Alike,
     Compare,
@@ -107,4 +107,5 @@ ComparatorMessage: TypeAlias = (
     | ReadIndexes
     | ReadLinks
     | Appended
+    | OwnerMessage
 )

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from actors.embedder.profiles import EmbeddedProfile
-from actors.front.access import silent
+from actors.front.calling import call
 from actors.front.operations import Operations
-from actors.front.parsing import parse
-from actors.front.tools import BY_NAME
+from actors.front.tools import BY_METHOD, BY_NAME
 from actors.hub import Hub, running
 from actors.metrics import Latencies
 from events.log import Log
@@ -137,6 +136,9 @@ BOAT = (
 REPEATED = ((0, 0), (1, 4), (2, 4), (3, 1), (3, 6), (4, 0), (4, 9), (5, 4), (1, 0), (0, 6))
 """Places in `GARDEN` of what is told again, word by word."""
 
+TOOLS = BY_NAME | {tool.name: tool for tool in BY_METHOD.values()}
+"""Every operation by name, listed or not."""
+
 NAMESPACE = "garden"
 SPRING = datetime(2026, 3, 2, 18, 0, tzinfo=UTC)
 
@@ -157,8 +159,12 @@ class Mind:
 
     async def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Call an operation, its arguments parsed as those of an agent are."""
-        operation = BY_NAME[tool]
-        return await operation.run(self.operations, parse(arguments, operation.params), silent)
+        return await call(self.operations, TOOLS[tool], arguments)
+
+    async def life(self, memory: str, **more: Any) -> list[str]:
+        """Return what happened to a memory, in words, the oldest first."""
+        events = (await self("audit_trail", memory_id=memory, **more))["events"]
+        return [event["what"] for event in reversed(events)]
 
 
 class Told(NamedTuple):

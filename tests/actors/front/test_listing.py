@@ -12,11 +12,13 @@ from actors.faults import InvalidParamsFault
 from actors.front import listing
 from actors.front.operations import Operations
 from actors.front.parsing import parse
-from actors.front.tools import TOOLS, Tool
+from actors.front.tool import Tool
+from actors.front.tools import BY_METHOD, BY_NAME, INSTRUCTIONS, TOOLS
 from events.values import Modality
 from tests.actors.conftest import Connect, store
 
-SCHEMAS = {tool.name: listing.schema_of(tool) for tool in TOOLS}
+LISTED_TOOLS = [tool for tool in TOOLS if tool.listed]
+SCHEMAS = {tool.name: listing.schema_of(tool) for tool in LISTED_TOOLS}
 ID = "00000000-0000-4000-8000-000000000001"
 
 FULL = {
@@ -74,6 +76,7 @@ FULL = {
         "namespace": "zoo",
         "max_seconds": 0.5,
     },
+    "audit_trail": {"memory_id": ID, "run_id": ID, "since": 1, "until": "2026-01-01", "limit": 500, "before": 9},
     "undo_consolidation": {"run_id": ID, "memory_id": ID},
     "list_consolidations": {"run_id": ID, "limit": 100},
     "get_pruning_candidates": {"limit": 5, "salience_threshold": 1, "namespace": "zoo"},
@@ -129,6 +132,8 @@ UNLISTED = [
     ("consolidate_memories", {"max_memories": -1}),
     ("undo_consolidation", {"run_id": "no id"}),
     ("list_consolidations", {"limit": 0}),
+    ("audit_trail", {"limit": 501}),
+    ("audit_trail", {"since": [1]}),
     ("trigger_dream", {"mode": "rem"}),
 ]
 """What it leaves to the error, which names the parameter."""
@@ -141,7 +146,8 @@ def test_every_schema_is_valid_and_complete(name: str) -> None:
     (tool,) = (tool for tool in TOOLS if tool.name == name)
     params = tool.params
     elsewhere = SCHEMAS[tool.as_in]["properties"] if tool.as_in else {}
-    assert set(schema["properties"]) | set(elsewhere) == set(params.__struct_fields__) | set(elsewhere)
+    taken = {*params.__struct_fields__, *(["as_of"] if tool.lists_as_of else [])}
+    assert set(schema["properties"]) | set(elsewhere) == taken | set(elsewhere)
     assert tool.as_in in tool.description
     assert schema.get("required", []) == [field.name for field in msgspec.structs.fields(params) if field.required]
     assert "$ref" not in json.dumps(schema)
@@ -169,7 +175,7 @@ def test_no_schema_says_what_an_error_can_say_in_time(name: str) -> None:
             assert part.keys().isdisjoint({"minimum", "maximum"})
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", LISTED_TOOLS, ids=lambda tool: tool.name)
 def test_of_an_answer_the_field_is_listed_that_an_agent_goes_on_with(tool: Tool) -> None:
     schema = listing.output_schema(tool.returns)
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -197,6 +203,22 @@ def test_what_may_be_left_out_is_listed_with_its_plain_type() -> None:
     assert properties["profile"]["default"] == "auto"
 
 
+def test_what_reads_takes_a_moment_and_two_tools_say_so() -> None:
+    assert [name for name, schema in SCHEMAS.items() if "as_of" in schema["properties"]] == [
+        "search_graph",
+        "memory_retrieve",
+    ]
+    assert "All tools that only read take as_of" in INSTRUCTIONS
+    assert all(tool.read_only for tool in TOOLS if tool.lists_as_of)
+
+
+def test_what_is_not_listed_is_no_tool_but_a_method() -> None:
+    unlisted = {tool.name: tool.method for tool in TOOLS if not tool.listed}
+    assert unlisted.keys() >= {"status", "diff", "replay", "schedule"}
+    assert unlisted.keys().isdisjoint(BY_NAME)
+    assert set(unlisted.values()) <= BY_METHOD.keys()
+
+
 def test_the_strategies_are_listed_once() -> None:
     listed = [name for name, schema in SCHEMAS.items() if "enum" in schema["properties"].get("strategy", {})]
     assert listed == ["memory_compare"]
@@ -213,7 +235,7 @@ def test_the_strategies_are_listed_once() -> None:
 async def test_the_list_leaves_most_of_a_context_to_others(operations: Operations, connect: Connect, mode: str) -> None:
     async with connect(operations, mode=mode) as agent:
         listed = await agent.client.list_tools()
-    assert [tool.name for tool in listed.tools] == [tool.name for tool in TOOLS]
+    assert [tool.name for tool in listed.tools] == [tool.name for tool in LISTED_TOOLS]
     assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) < 16_384
 
 
@@ -247,6 +269,7 @@ async def test_the_official_client_finds_every_answer_as_its_schema_says(
         "trigger_workspace_broadcast": {"id": fox},
         "find_causal_path": {"start_concept": fox, "end_concept": "A dog sleeps."},
         "get_neighborhood": {"id": fox},
+        "audit_trail": {"memory_id": fox},
         "search_weight_profiles": {},
         "memory_delete": {"id": fox},
         "memory_restore": {"id": fox},

@@ -1,5 +1,6 @@
 """Searching: what is found, what filters let through, and how a result explains itself."""
 
+import hashlib
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -7,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from actors.comparator.profiles import SEED_PROFILES
+from actors.front.audit_schemas import AuditTrail
 from actors.front.operations import Operations
 from events.spaces import SPACES
 from events.vocabulary import MemoryErased
@@ -132,8 +134,9 @@ async def test_an_answer_is_noted_in_the_log_of_what_it_contained(operations: Op
     memory = await store(operations, "The fox jumps.")
     await search(operations, "fox")
     await store(operations, "something else")  # goes through the store's inbox after the note
-    events = await operations.history(UUID(memory))
-    assert [event["what"] for event in events][1:] == ["recalled as number 1 of 1 by a search"]
+    trail = await operations.audit_trail(AuditTrail(memory_id=UUID(memory)))
+    question = hashlib.sha256(b"fox").hexdigest()[:16]
+    assert trail["events"][0]["what"] == f"recalled as number 1 of 1, by the question {question}"
 
 
 @pytest.mark.requirement("INTEG-001/inject/latency-breakdown")

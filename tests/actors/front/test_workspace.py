@@ -162,7 +162,7 @@ async def test_what_does_not_fit_the_next_focus_fades_and_waits_for_a_dream(mind
     assert status["empty_for_seconds"] >= 0
     assert status["suggested_action"].startswith("epistemic_action")
     assert status["focus"]["kind"] == "question"
-    life = [entry["what"] for entry in await mind.operations.history(UUID(first))]
+    life = await mind.life(first)
     assert any(what.startswith("entered the workspace") for what in life)
     assert any(what.startswith("faded from the workspace") for what in life)
     await mind("trigger_workspace_broadcast", id=first)

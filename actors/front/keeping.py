@@ -1,0 +1,51 @@
+"""Operations that look after the store as a whole while it goes on: is it sound, and a copy of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+
+from actors.faults import StorageFault
+from actors.front.access import Access, Progress, silent, told_from_thread
+from actors.front.answers import keeping
+from actors.front.audit_schemas import StoreBackUp, StoreVerify
+from actors.front.parsing import invalid
+from actors.store.snapshots import Snapshots
+from events.backup import back_up
+from events.duckdb_log import DuckDBLog
+from events.examination import Problem
+from events.log import LogError
+from events.verification import examine
+
+
+def _snapshot_problems(log: DuckDBLog) -> list[Problem]:
+    return Snapshots(log.folder, log.keys).problems()
+
+
+class Keeping(Access):
+    """Checking the store, and copying it."""
+
+    async def store_verify(self, _params: StoreVerify, progress: Progress = silent) -> dict[str, Any]:
+        """Check every byte of the open log, its chain, its keys and what it holds."""
+        report = await self._on_disk(examine, told_from_thread(progress, "events checked"))
+        return keeping.verified(report, await self._on_disk(_snapshot_problems))
+
+    async def store_back_up(self, params: StoreBackUp, progress: Progress = silent) -> dict[str, Any]:
+        """Copy the store as it stands now; it may be written to meanwhile."""
+        target = Path(params.target)
+        if not target.is_absolute():
+            raise invalid("target", "not an absolute path")
+        head = await self._on_disk(back_up, target, told_from_thread(progress, "events copied"))
+        return {"backup": str(target), "events": head.seq, "hash": head.hash.hex()}
+
+    async def _on_disk(self, work: Any, *arguments: Any) -> Any:
+        """Do something with the log's files in a thread of its own."""
+        await self.replayed()
+        if not isinstance(self.hub.log, DuckDBLog):
+            raise StorageFault("this log has no files")
+        try:
+            return await anyio.to_thread.run_sync(work, self.hub.log, *arguments)
+        except LogError as error:
+            raise StorageFault(f"Storage failed: {error}") from error

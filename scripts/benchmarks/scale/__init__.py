@@ -1,0 +1,1 @@
+"""How much a store takes in, and how soon it answers when it holds much."""

@@ -1,0 +1,158 @@
+"""Audits on the command line, on a store whose memories no model ever saw: replay needs none."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+
+from events.duckdb_log import DuckDBLog
+from events.log import Draft
+from events.spaces import SPACES
+from events.values import SpaceModel
+from events.vocabulary import MemoryErased, MemoryForgotten, MemoryRecalled, SpacesDeclared
+from tests.events.samples import DIMENSIONS, draft, stored
+
+PATIENCE = 120.0
+FOX, DOG = UUID(int=11), UUID(int=12)
+
+DECLARED = SpacesDeclared(
+    profile="embedded",
+    spaces=tuple(SpaceModel(space.key, "sample", "00" * 32, DIMENSIONS[space.key]) for space in SPACES),
+)
+HISTORY: tuple[Draft, ...] = (
+    draft(DECLARED),
+    draft(stored("The fox is red.", rationale="for the tale"), id=FOX),
+    draft(stored("The dog is old."), id=DOG),
+    draft(MemoryRecalled(memories=(FOX, DOG), query_sha256=bytes(32))),
+    draft(MemoryForgotten(memory=DOG, reason="it was wrong")),
+    draft(MemoryErased(memory=FOX, reason="asked for")),
+)
+
+MODELS = {"torch", "transformers", "sentence_transformers", "tokenizers", "safetensors", "sklearn"}
+
+PROGRAM = """
+import sys
+from actors.cli import app
+sys.argv = ["context-graph", *sys.argv[1:]]
+try:
+    app()
+finally:
+    sys.stderr.write("loaded: " + " ".join(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    log = DuckDBLog(tmp_path / "store")
+    for one in HISTORY:
+        log.append([one])
+    log.shred([FOX])
+    log.close()
+    return tmp_path / "store"
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments, "--data", str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+
+
+def told(folder: Path, *arguments: str) -> str:
+    done = run(folder, *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_replay_compares_every_projection_and_loads_no_model(folder: Path) -> None:
+    done = run(folder, "replay", "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert (answer["matches"], answer["seq"]) == (True, len(HISTORY))
+    assert MODELS.isdisjoint(done.stderr.rpartition("loaded: ")[2].split())
+    again = json.loads(told(folder, "replay", "--json"))
+    assert again["projections"] == answer["projections"], "two processes, one digest"
+    assert "all that is known follows from the log" in told(folder, "replay")
+
+
+def test_a_replay_that_differs_ends_with_1_and_names_the_projection(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = PROGRAM.replace(
+        "from actors.cli import app",
+        "from actors.cli import app\n"
+        "from actors.front import auditing\n"
+        "from projections.catalog import Catalog\n"
+        "really = auditing.rebuild\n"
+        "auditing.rebuild = lambda envelopes: really(envelopes) | {'catalog': Catalog()}",
+    )
+    monkeypatch.setattr(sys.modules[__name__], "PROGRAM", wrong)
+    done = run(folder, "replay")
+    assert done.returncode == 1
+    assert "catalog can't be had from the log" in done.stdout
+
+
+def test_a_replay_up_to_a_moment_shows_digests(folder: Path) -> None:
+    answer = json.loads(told(folder, "replay", "--as-of", "3", "--json"))
+    assert answer["seq"] == 3
+    assert len(answer["projections"]["catalog"]["replayed"]) == 64
+    assert "after event 3" in told(folder, "replay", "--as-of", "3")
+
+
+def test_history_and_audit_tell_it_in_words_the_latest_last(folder: Path) -> None:
+    lines = told(folder, "history", str(DOG)).splitlines()
+    assert [line.split()[0] for line in lines] == ["3", "4", "5"]
+    assert "stored in default as 15 characters" in lines[0]
+    assert "recalled as number 2 of 2" in lines[1]
+    assert "forgotten, because: it was wrong" in lines[2]
+    lines = told(folder, "audit", "--since", "4", "--until", "5").splitlines()
+    assert len(lines) == 2
+    lines = told(folder, "audit", "--limit", "1").splitlines()
+    assert f"memory {FOX} was erased: its key was destroyed, because: asked for" in lines[0]
+    assert lines[1] == f"the latest 1 of {len(HISTORY)} events"
+
+
+def test_a_difference_is_told_in_words(folder: Path) -> None:
+    words = told(folder, "diff", "1")
+    assert "2 memories stored" in words
+    assert "The dog is old." in words
+    assert "1 memory forgotten" in words
+    assert "(erased 2026-01-01 12:00, because: asked for)" in words
+    assert "fox" not in words
+    assert "0 events" in told(folder, "diff", "2", "2")
+
+
+def test_a_memory_and_the_store_are_shown_as_they_were(folder: Path) -> None:
+    assert "forgotten, because: it was wrong" in told(folder, "show", str(DOG))
+    before = told(folder, "show", str(DOG), "--as-of", "4")
+    assert "The dog is old." in before
+    assert "live" in before
+    assert told(folder, "status", "--as-of", "4").startswith("1 memories, 0 forgotten, 1 erased")
+    erased = run(folder, "show", str(FOX), "--as-of", "4")
+    assert erased.returncode == 1
+    assert "Memory was erased at 2026-01-01" in erased.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("history", str(uuid4())), "Memory not found"),
+        (("audit", "--run", str(uuid4())), "Run not found"),
+        (("diff", "5", "3"), "comes before"),
+        (("diff", "99"), "the log has events 1 to 6"),
+        (("replay", "--as-of", "2999-01-01"), "still to come"),
+        (("show", str(DOG), "--as-of", "2"), "Memory not found"),
+    ],
+)
+def test_mistakes_end_with_one_sentence_and_status_1(folder: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = run(folder, *arguments)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr

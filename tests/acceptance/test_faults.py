@@ -1,0 +1,444 @@
+"""What goes wrong around a store: each fault has one clear answer, and whatever was acknowledged survives it."""
+
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import pytest
+
+from actors.base import resolve
+from actors.embedder.backbone import PACKAGE, package_folder
+from actors.embedder.profiles import EmbeddedProfile
+from actors.hub import opened, running
+from actors.messages.store import Read, TakeSnapshot
+from actors.metrics import Latencies
+from actors.window.election import LOCK, LOG, MOST_LOG
+from actors.window.ledger import MOST_TRIES
+from actors.window.meeting import CARD, SOCKET, card_in
+from events.duckdb_log import DuckDBLog
+from events.log import LogError
+from tests.acceptance.conftest import COMMAND, PATIENCE, Open, Server, hubs, refused, stored
+from tests.actors.front.stream import Mind
+
+WAL = "log.duckdb.wal"
+HELLO = "hello"
+"""Stored in every folder that a test begins with, the last one only in the WAL."""
+
+Damage = Callable[[Path], object]
+
+
+class Template(NamedTuple):
+    """A store with a snapshot, after which its server was killed."""
+
+    folder: Path
+    memories: tuple[UUID, ...]
+
+    def at(self, folder: Path) -> Path:
+        shutil.copytree(self.folder, folder)
+        return folder
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    folder = tmp_path_factory.mktemp("template") / "data"
+    memories: list[UUID] = []
+
+    def store(server: Server) -> None:
+        server.initialize()
+        answer = server.call("store_memory", content=f"{HELLO} {len(memories)}")
+        memories.append(UUID(answer["structuredContent"]["fingerprintId"]))
+
+    first = Server(folder)
+    store(first)
+    first.close()
+    with opened(folder) as hub:
+        hub.replayed.get(timeout=PATIENCE)
+        assert resolve(hub.store.ask(TakeSnapshot(after=1), block=False), PATIENCE)
+    second = Server(folder)
+    store(second)
+    second.kill()
+    for name in (SOCKET, CARD):
+        (folder / name).unlink()
+    return Template(folder, tuple(memories))
+
+
+@pytest.fixture
+def store(template: Template, data: Path) -> Path:
+    """The folder of the fixtures `data` and `window`, with a store in it."""
+    return template.at(data)
+
+
+def contents(server: Server, template: Template) -> list[str]:
+    return [server.request("memory/retrieve", id=str(id_))["result"]["content"] for id_ in template.memories]
+
+
+def remembered(folder: Path, template: Template) -> bool:
+    """Open a store that nobody serves; return whether all memories are in it."""
+    with opened(folder) as hub:
+        hub.replayed.get(timeout=PATIENCE)
+        found: list[Any] = [hub.store.ask(Read(memory=id_)) for id_ in template.memories]
+    return [envelope.id for envelope in found] == [*template.memories]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# ── the disk ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 72 MB of its own, of which a store leaves 64 alone."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=72m", "tmpfs", str(folder)]
+    if (
+        os.geteuid()
+        or shutil.which("mount") is None
+        or subprocess.run(mount, capture_output=True, check=False).returncode
+    ):
+        pytest.skip("no disk of its own can be had")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)  # noqa: S607 -- wherever it is
+
+
+def test_on_a_full_disk_nothing_is_stored_searches_go_on_and_with_room_so_do_stores(disk: Path) -> None:
+    with closing(Server(disk / "data")) as server:
+        server.initialize()
+        memory = server.call("store_memory", content=HELLO)["structuredContent"]["fingerprintId"]
+        ballast = disk / "ballast"
+        ballast.write_bytes(bytes(8 << 20))
+        before = server.request("store/status")["result"]["log"]
+        for method, arguments in (
+            ("memory/store", {"content": "no room"}),
+            ("context/inject", {"content": "no room", "rationale": "none"}),
+            ("memory/consolidate", {"mode": "light"}),
+        ):
+            error = server.request(method, **arguments)["error"]
+            assert (error["code"], "the disk is full" in error["message"]) == (-32004, True), method
+        results = server.request("search/graph", query=HELLO)["result"]["results"]
+        assert [found["fingerprintId"] for found in results] == [memory]
+        assert server.request("store/status")["result"]["log"] == before
+        ballast.unlink()
+        server.call("store_memory", content="there is room")
+        assert stored(server) == 2
+
+
+def test_a_disk_that_can_only_be_read_is_told_in_a_sentence(disk: Path, template: Template) -> None:
+    store = template.at(disk / "data")
+    before = files(store)
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)  # noqa: S607 -- wherever it is
+    assert f"{store} can't be written to" in told_alone(store)
+    assert str(store) in refused(store)
+    assert files(store) == before
+
+
+def test_a_write_that_fails_in_the_middle_ends_hubs_but_is_answered_and_loses_nothing(window: Open, data: Path) -> None:
+    server = window()
+    server.initialize()
+    ids = [server.call("store_memory", content=HELLO)["structuredContent"]["fingerprintId"]]
+    (hub,) = hubs(data)
+    room = (data / WAL).stat().st_size + 1_000
+    for process in (hub, server.process.pid):  # the next hubs inherit it of the pipe
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+    error = server.request("memory/store", content="too much " * 1_000)["error"]
+    assert error["code"] == -32004
+    assert "may or may not have been done" in error["message"]
+    ended = (data / LOG).read_text().count("CRITICAL a commit failed with an unknown outcome")
+    assert 1 <= ended <= 1 + MOST_TRIES
+    assert server.request("memory/retrieve", id=ids[0])["result"]["content"] == HELLO
+    for process in (*hubs(data), server.process.pid):
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    ids.append(server.call("store_memory", content="there is room")["structuredContent"]["fingerprintId"])
+    assert stored(server) == 2
+    assert server.request("store/verify")["result"]["sound"]
+
+
+# ── the folder ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def unprivileged() -> tuple[str, ...]:
+    """What a command line begins with so that modes of files hold for whoever runs it."""
+    if os.geteuid():
+        return ()
+    if shutil.which("setpriv") is None:
+        pytest.skip("modes of files don't hold for this user")
+    return ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+
+
+@pytest.mark.parametrize("options", [(), ("--standalone",)])
+@pytest.mark.parametrize(("name", "mode"), [(".", 0o500), (".", 0o000), ("log.duckdb", 0o400), ("keys", 0o000)])
+def test_a_folder_or_file_that_may_not_be_written_to_is_told_in_a_sentence(
+    store: Path, unprivileged: tuple[str, ...], name: str, mode: int, options: tuple[str, ...]
+) -> None:
+    before = files(store)
+    (store / name).chmod(mode)
+    try:
+        line = (told_alone if options else refused)(store, through=unprivileged)
+    finally:
+        (store / name).chmod(0o700)
+    assert str(store) in line
+    assert "denied" in line.lower() or "can't be written to" in line
+    assert {path: data for path, data in files(store).items() if path not in (LOCK, LOG)} == before
+
+
+def told_alone(folder: Path, *, through: tuple[str, ...] = (), **environment: str) -> str:
+    """Serve alone; return the one line with which it refuses to."""
+    done = subprocess.run(
+        [*through, COMMAND, "serve", "--standalone", "--data", str(folder)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        env=os.environ | environment,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("context-graph: ")
+    return line
+
+
+# ── files turned into something else ────────────────────────────────────────────────────────────────
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(os.urandom(max(path.stat().st_size, 1_000) if path.exists() else 4_000))
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def half(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2] if path.exists() else b"{")
+
+
+def folder(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.mkdir()
+
+
+def gone(path: Path) -> None:
+    path.unlink(missing_ok=True)
+
+
+DAMAGES = (garbage, empty, half, folder, gone)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("name", ["log.duckdb", WAL, "head", "keys"])
+def test_a_store_with_a_damaged_file_is_refused_by_its_name_and_left_as_it_is(
+    template: Template, tmp_path: Path, name: str, damage: Damage
+) -> None:
+    store = template.at(tmp_path / "data")
+    damage(store / name)
+    before = files(store)
+    if (name, damage) == ("head", half):  # the other of its two slots is whole
+        assert remembered(store, template)
+        return
+    with pytest.raises(LogError) as told, opened(store) as hub:
+        hub.replayed.get(timeout=PATIENCE)
+    sentence = str(told.value)
+    assert "\n" not in sentence
+    assert re.search({WAL: f"{WAL}|events are missing", "keys": "key"}.get(name, name), sentence), sentence
+    read = damage in (garbage, empty, half) and name == "keys"  # which shows only while the log is read
+    changing = ("snapshot", "latencies.json", "log.duckdb" if read else "snapshot")
+    # What is empty tells nothing, whether it is there or not.
+    assert telling(files(store), changing) == telling(before, changing)
+
+
+def telling(found: dict[str, bytes], changing: tuple[str, ...]) -> dict[str, bytes]:
+    return {path: data for path, data in found.items() if data and not path.startswith(changing)}
+
+
+def disposable_files(template: Template) -> list[str]:
+    parts = [str(path.relative_to(template.folder)) for path in (template.folder / "snapshot").rglob("*")]
+    return ["latencies.json", "snapshot", *(part for part in parts if (template.folder / part).is_file())]
+
+
+def test_a_store_whose_disposable_files_are_damaged_has_all_its_memories(template: Template, tmp_path: Path) -> None:
+    for name in disposable_files(template):
+        for damage in DAMAGES:
+            store = template.at(tmp_path / f"{name.replace('/', '-')}-{damage.__name__}")
+            if name == "snapshot":
+                shutil.rmtree(store / name)
+            damage(store / name)
+            assert remembered(store, template), store
+            shutil.rmtree(store)
+
+
+@pytest.mark.parametrize("name", [SOCKET, CARD, LOCK, LOG])
+def test_a_folder_where_the_hub_puts_a_file_is_told_by_its_name(store: Path, template: Template, name: str) -> None:
+    (store / name).mkdir()
+    assert str(store / name) in refused(store)
+    (store / name).rmdir()
+    assert remembered(store, template)
+
+
+def test_a_hub_begins_its_files_anew_where_something_else_stands_in_them(
+    window: Open, store: Path, template: Template
+) -> None:
+    for name in (CARD, LOCK, "latencies.json"):
+        garbage(store / name)
+    (store / LOG).write_bytes(os.urandom(2 * MOST_LOG))
+    server = window()
+    server.initialize()
+    assert contents(server, template) == [f"{HELLO} 0", f"{HELLO} 1"]
+    assert card_in(store)
+    assert (store / LOG).stat().st_size < MOST_LOG
+
+
+def test_keys_that_are_garbage_are_told_to_whoever_asks_and_nothing_is_taken_for_erased(
+    window: Open, store: Path, template: Template
+) -> None:
+    garbage(store / "keys")
+    server = window()
+    server.initialize()
+    for method, arguments in (("memory/retrieve", {"id": str(template.memories[0])}), ("store/status", {})):
+        error = server.request(method, **arguments)["error"]
+        assert error["code"] == -32004
+        assert "the key of event" in error["message"]
+
+
+# ── models, passphrases, time ───────────────────────────────────────────────────────────────────────
+
+
+def test_with_models_that_are_not_the_published_ones_what_needs_none_goes_on(
+    window: Open, template: Template, data: Path, tmp_path: Path
+) -> None:
+    template.at(data)
+    package = tmp_path / "packages" / PACKAGE
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    shutil.copytree(package_folder(), package / "model")
+    weights = max((package / "model").iterdir(), key=lambda path: path.stat().st_size)
+    with weights.open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        last = file.read(1)
+        file.seek(-1, os.SEEK_END)
+        file.write(bytes([last[0] ^ 1]))
+    server = window(environment={"PYTHONPATH": str(package.parent)})
+    server.initialize()
+    for method, arguments in (("memory/store", {"content": HELLO}), ("search/graph", {"query": HELLO})):
+        error = server.request(method, **arguments)["error"]
+        assert error["code"] == -32005
+        assert weights.name in error["message"]
+        assert "SHA-256" in error["message"]
+    assert contents(server, template) == [f"{HELLO} 0", f"{HELLO} 1"]
+    assert server.request("audit/trail", memory_id=str(template.memories[0]))["result"]["events"]
+    assert server.request("store/verify")["result"]["sound"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ({}, "the keys are behind a passphrase, and none was given"),
+        ({"CONTEXT_GRAPH_PASSPHRASE": "open sesame"}, "the passphrase is wrong"),
+        ({"CONTEXT_GRAPH_PASSPHRASE_FILE": "/nowhere"}, "No such file or directory: '/nowhere'"),
+        ({"CONTEXT_GRAPH_PASSPHRASE_FILE": "binary"}, "no text in UTF-8: 'binary'"),
+    ],
+)
+def test_without_its_passphrase_a_store_is_not_served_and_the_reason_told(
+    data: Path, environment: dict[str, str], told: str
+) -> None:
+    DuckDBLog(data, "xyzzy").close()
+    (data / "binary").write_bytes(b"\xff\xfe\xfd")
+    before = files(data)
+    assert told in refused(data, environment=environment)
+    assert {path: content for path, content in files(data).items() if path in before} == before
+
+
+def numbers(answer: Any, name: str = "") -> Iterator[tuple[str, float]]:
+    """Yield each number in an answer with the name of its field."""
+    if isinstance(answer, dict):
+        for key, value in answer.items():
+            yield from numbers(value, key)
+    elif isinstance(answer, list):
+        for value in answer:
+            yield from numbers(value, name)
+    elif isinstance(answer, int | float) and not isinstance(answer, bool):
+        yield name, answer
+
+
+@pytest.mark.anyio
+async def test_a_clock_that_goes_backwards_disturbs_nothing(tmp_path: Path) -> None:
+    profile = EmbeddedProfile(Latencies())
+    noon = datetime(2026, 6, 1, 12, tzinfo=UTC)
+    now = [noon]
+    with running(DuckDBLog(tmp_path), tmp_path, lambda _: profile, clock=lambda: now[0]) as hub:
+        mind = Mind(hub)
+        first = await mind("store_memory", content="Rosa waters the garden on Mondays.", session="s")
+        after_first = hub.log.head.seq
+        now[0] = noon - timedelta(days=30)
+        second = await mind("store_memory", content="Rosa waters the garden on Fridays.", session="s")
+        ids = {first["fingerprintId"], second["fingerprintId"]}
+        answers = [await mind("search_graph", query="When does Rosa water the garden?")]
+        assert {found["fingerprintId"] for found in answers[0]["results"]} == ids
+        for hours in (0, -48, 24, -1_000):
+            now[0] += timedelta(hours=hours)
+            answers += [await mind("consolidate_memories", mode=mode) for mode in ("light", "deep", "rem")]
+            answers += [await mind("discover_goals"), await mind("get_alignment_drift")]
+            answers += [await mind("get_pruning_candidates"), await mind("get_consciousness_state")]
+            answers += [await mind("audit_trail"), await mind("get_dream_status")]
+        for answer in answers:
+            for name, number in numbers(answer):
+                if any(word in name.lower() for word in ("age", "duration", "ms", "seconds", "days", "hours")):
+                    assert number >= 0, (name, number)
+        assert hub.log.until(noon - timedelta(days=30)) > after_first
+        then = await mind("search_graph", query="Rosa", as_of=(noon - timedelta(days=30)).isoformat())
+        assert {found["fingerprintId"] for found in then["results"]} == ids, (
+            "the last event at or before it stands after both"
+        )
+
+
+# ── signals ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_standalone_server_that_is_told_to_end_does_so_though_its_input_stays_open(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    process = subprocess.Popen(
+        [COMMAND, "serve", "--standalone", "--data", str(tmp_path / "data")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1
+    process.send_signal(number)
+    assert process.wait(timeout=PATIENCE) == 0
+    assert process.stderr
+    assert process.stderr.read() == b""
+    assert not (tmp_path / "data" / SOCKET).exists()
+    process.communicate()
+
+
+def test_a_sleep_during_which_the_hub_is_told_to_end_is_answered_by_the_next_one(window: Open, store: Path) -> None:
+    server = window()
+    server.initialize()
+    (hub,) = hubs(store)
+    server.send(json.dumps({"jsonrpc": "2.0", "id": 9, "method": "memory/consolidate", "params": {"mode": "deep"}}))
+    os.kill(hub, signal.SIGTERM)
+    answer = server.receive()
+    assert (answer["id"], "result" in answer) == (9, True)
+    runs = server.request("memory/consolidations")["result"]["runs"]
+    assert [run["run_id"] for run in runs] == [answer["result"]["run_id"]]
+    assert hubs(store) != [hub]
+    assert server.request("store/verify")["result"]["sound"]

@@ -1,0 +1,208 @@
+"""What a person does to keep a store: check it, copy it, put it back, lock it; and all commands beside a server."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.hub import opened
+from actors.messages.store import TakeSnapshot
+from tests.acceptance.conftest import PATIENCE, Server
+from tests.acceptance.test_command_line import run, run_json
+
+DOG = "Mara's dog is called Bo."
+KEY = "The boathouse key hangs behind the red canoe."
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made") / "store"
+    for text in (DOG, KEY):
+        run_json(folder, "store", text)
+    return folder
+
+
+@pytest.fixture
+def kept(made: Path, tmp_path: Path) -> Path:
+    """A closed store with two memories."""
+    return shutil.copytree(made, tmp_path / "data")
+
+
+@pytest.fixture
+def served(kept: Path, servers: Callable[[], Server]) -> Iterator[Server]:
+    """A server on such a store."""
+    assert kept.name == "data", "where servers look"
+    server = servers()
+    server.initialize()
+    server.call("memory_search", query="dog")
+    yield server
+    server.close()
+
+
+def flip(path: Path, offset: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[offset] ^= 1
+    path.write_bytes(content)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def contents(data: Path, query: str) -> list[str]:
+    return [hit["content"] for hit in run_json(data, "search", query)["results"]]
+
+
+# ── is it sound ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_sound_store_is_called_sound_and_not_touched(kept: Path) -> None:
+    before = files(kept)
+    done = run(kept, "verify", "--json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["sound"], report["problems"], report["first_bad"]) == (0, True, [], None)
+    assert report["events"] == report["head"]["seq"] == report["acknowledged"]
+    assert report["sealed"] == 2
+    assert run(kept, "verify").stdout.startswith("sound: ")
+    assert files(kept) == before
+
+
+def test_a_damaged_store_says_what_is_damaged_and_is_set_aside_whole_if_one_asks_for_it(kept: Path) -> None:
+    size = (kept / "log.duckdb").stat().st_size
+    flip(kept / "log.duckdb", size // 2)
+    before = files(kept)
+    done = run(kept, "verify")
+    assert (done.returncode, "damaged" in done.stdout) == (1, True)
+    assert files(kept) == before
+    moved = json.loads(run(kept, "verify", "--quarantine", "--json").stdout)["quarantine"]
+    aside = files(Path(moved))
+    assert {name: aside[name] for name in ("log.duckdb", "keys", "head")} == {
+        name: before[name] for name in ("log.duckdb", "keys", "head")
+    }
+    assert "no store" in run(kept, "search", "dog").stderr
+
+
+def test_what_cannot_be_checked_is_told_from_what_is_damaged(tmp_path: Path, kept: Path) -> None:
+    assert run(tmp_path / "nowhere", "verify").returncode == 3
+    (kept / "keys").write_bytes(b"")
+    assert run(kept, "verify").returncode == 1
+
+
+def test_a_byte_that_changed_in_a_snapshot_is_named_and_costs_nothing_but_time(kept: Path) -> None:
+    with opened(kept) as hub:
+        assert hub.store.ask(TakeSnapshot()).get(timeout=PATIENCE)
+    assert run(kept, "verify").returncode == 0
+    large = max((kept / "snapshot").rglob("*"), key=lambda path: path.stat().st_size if path.is_file() else 0)
+    flip(large, large.stat().st_size // 2)
+    done = run(kept, "verify")
+    assert (done.returncode, "snapshot/" in done.stdout, "nothing, a start takes longer" in done.stdout) == (
+        1,
+        True,
+        True,
+    )
+    assert contents(kept, "Where is the key?") == [KEY, DOG]
+    assert run(kept, "verify").returncode == 0, "the start removed it"
+
+
+def test_a_running_server_checks_its_own_store(kept: Path, served: Server) -> None:
+    served.call("store_memory", content="The ferry leaves at noon.")
+    report = run_json(kept, "verify")
+    assert (report["sound"], report["sealed"]) == (True, 3)
+
+
+# ── copies ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_backup_of_a_store_in_use_is_a_store_and_can_be_put_back(kept: Path, served: Server, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    assert "events are in" in run(kept, "backup", str(copy)).stdout
+    served.call("store_memory", content="This came after the backup.")
+    assert run(kept, "backup", str(copy)).returncode == 1, "it is there already"
+    assert run(tmp_path / "new", "restore", str(copy)).returncode == 0
+    assert contents(tmp_path / "new", "Where is the key?") == [KEY, DOG]
+    assert run(copy, "verify").returncode == 0
+
+
+def test_putting_a_backup_back_needs_a_word_and_keeps_what_was_there(kept: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    run_json(kept, "backup", str(copy))
+    later = run_json(kept, "store", "This came after the backup.")["fingerprintId"]
+    refused = run(kept, "restore", str(copy))
+    assert (refused.returncode, "replac" in refused.stderr) == (1, True)
+    answer = run_json(kept, "restore", str(copy), "--replace")
+    assert set(contents(kept, "What came after the backup?")) == {DOG, KEY}
+    assert later in json.dumps(run_json(Path(answer["replaced"]), "search", "after the backup"))
+
+
+def test_a_damaged_backup_is_refused_and_nothing_happens(kept: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    run_json(kept, "backup", str(copy))
+    flip(copy / "log.duckdb", (copy / "log.duckdb").stat().st_size // 2)
+    before = files(kept)
+    assert run(kept, "restore", str(copy), "--replace").returncode == 1
+    assert files(kept) == before
+
+
+def test_no_backup_is_put_under_a_running_server(kept: Path, served: Server, tmp_path: Path) -> None:
+    run_json(kept, "backup", str(tmp_path / "copy"))
+    done = run(kept, "restore", str(tmp_path / "copy"), "--replace")
+    assert (done.returncode, "open" in done.stderr) == (1, True)
+    assert len(served.call("memory_search", query="dog")["structuredContent"]["results"]) == 2
+
+
+# ── a passphrase ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_behind_a_passphrase_nothing_opens_without_it(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("correct horse\n")
+    monkeypatch.setenv("CONTEXT_GRAPH_PASSPHRASE_FILE", str(secret))
+    assert run(kept, "passphrase").returncode == 0
+    assert contents(kept, "Where is the key?")[0] == KEY
+    run_json(kept, "backup", str(tmp_path / "copy"))
+    monkeypatch.delenv("CONTEXT_GRAPH_PASSPHRASE_FILE")
+    for folder in (kept, tmp_path / "copy"):
+        refused = run(folder, "search", "key")
+        assert (refused.returncode, "passphrase" in refused.stderr) == (1, True)
+        assert run(folder, "verify").returncode == 3
+    monkeypatch.setenv("CONTEXT_GRAPH_PASSPHRASE", "battery staple")
+    assert "wrong" in run(kept, "status").stderr
+    monkeypatch.setenv("CONTEXT_GRAPH_PASSPHRASE", "correct horse")
+    assert run(kept, "passphrase", "--remove").returncode == 0
+    monkeypatch.delenv("CONTEXT_GRAPH_PASSPHRASE")
+    assert contents(kept, "Where is the key?")[0] == KEY
+
+
+def test_a_new_store_is_behind_the_passphrase_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTEXT_GRAPH_PASSPHRASE", "correct horse")
+    run_json(tmp_path / "data", "store", DOG)
+    monkeypatch.delenv("CONTEXT_GRAPH_PASSPHRASE")
+    assert run(tmp_path / "data", "search", "dog").returncode == 1
+
+
+# ── beside a server ─────────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_command_works_while_a_server_has_the_store_and_says_what_the_server_knows(
+    kept: Path, served: Server
+) -> None:
+    memory: Any = run_json(kept, "store", "The ferry leaves at noon.", "--namespace", "harbour")["fingerprintId"]
+    found = served.call("search_graph", query="When does the ferry leave?")["structuredContent"]["results"]
+    assert found[0]["fingerprintId"] == memory
+    assert run_json(kept, "status")["memories"]["live"] == 3
+    run_json(kept, "forget", memory, "--reason", "outdated")
+    assert memory not in json.dumps(served.call("search_graph", query="ferry")["structuredContent"])
+    assert f"{memory} is back" in run(kept, "restore", memory).stdout
+    assert run_json(kept, "schedule", "--pause")["paused"]
+    assert served.call("get_dream_status")["structuredContent"]["scheduler"]["paused"]
+    words = [event["what"] for event in run_json(kept, "history", memory)["events"]]
+    assert any("outdated" in what for what in words)
+    done = run(kept, "search", "x", "-k", "0")
+    assert (done.returncode, "top_k" in done.stderr) == (1, True)
+    assert run(kept, "consolidate", "--dry-run").returncode == 0
+    assert run(kept, "replay").returncode == 0

@@ -1,0 +1,156 @@
+"""A store that takes nothing, being the past or on a full disk: whoever waits is told, and nobody waits for ever."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+from uuid import UUID
+
+import pytest
+
+from actors.base import resolve
+from actors.faults import StorageFault
+from actors.hub import Hub, in_utc, running
+from actors.messages.base import Appended, Refused
+from actors.messages.scheduler import PermitPruning, ReadSchedule, Tick
+from actors.messages.store import Describe, ReadStatus, Replay, TakeSnapshot
+from actors.messages.workspace import AdjustCoupling, Attention, ReadAttention
+from actors.metrics import Latencies
+from actors.store.actor import Store
+from events.log import Envelope, LogFullError
+from events.memory_log import MemoryLog
+from events.past import Past
+from events.vocabulary import MemoryErased, MemoryForgotten
+from projections.projection import State
+from tests.actors.store.test_store import Listener, append
+from tests.events.samples import draft, stored
+
+BOUND = 30.0
+
+
+class Full(MemoryLog):
+    """A log on a disk that can be full."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.full = False
+
+    def append(self, drafts: Any) -> tuple[Envelope, ...]:
+        if self.full:
+            raise LogFullError("the disk has 3 bytes left")
+        return super().append(drafts)
+
+
+class Hearing(Listener):
+    """Keeps what it is told besides events."""
+
+    def on_receive(self, message: Any) -> Any:
+        if isinstance(message, Appended | str):
+            return super().on_receive(message)
+        self.heard.append(message)
+        return None
+
+
+def no_models(_latencies: object) -> NoReturn:
+    raise AssertionError("no model is needed here")
+
+
+@contextmanager
+def full(folder: Path) -> Iterator[tuple[Hub, Full]]:
+    log = Full()
+    with running(log, folder, no_models) as hub:
+        hub.replayed.get(timeout=BOUND)
+        yield hub, log
+
+
+def ask(hub: Hub, name: str, message: object) -> Any:
+    return resolve(getattr(hub, name).ask(message, block=False), BOUND)
+
+
+def test_with_a_full_disk_whoever_waits_is_told_and_the_store_goes_on(tmp_path: Path) -> None:
+    with full(tmp_path) as (hub, log):
+        memory = ask(hub, "store", append(stored("before"))).id
+        log.full = True
+        waiting = [hub.store.ask(append(stored(f"memory {n}")), block=False) for n in range(3)]
+        for reply in waiting:
+            with pytest.raises(StorageFault) as caught:
+                resolve(reply, BOUND)
+            assert caught.value.code == -32004
+            assert "3 bytes" not in str(caught.value)
+        assert log.head.seq == 1
+        assert ask(hub, "store", Describe(memories=(memory,)))[0].state is State.LIVE
+        log.full = False
+        assert ask(hub, "store", append(stored("after"))).seq == 2
+
+
+def test_with_a_full_disk_no_owner_waits_for_what_it_told_the_store(tmp_path: Path) -> None:
+    with full(tmp_path) as (hub, log):
+        log.full = True
+        with pytest.raises(StorageFault):
+            ask(hub, "workspace", AdjustCoupling(coupling=5.0))
+        with pytest.raises(StorageFault):
+            ask(hub, "scheduler", PermitPruning(permitted=True))
+        attention: Attention = ask(hub, "workspace", ReadAttention())
+        assert attention.coupling == 3.0
+        assert not ask(hub, "scheduler", ReadSchedule()).permitted
+        log.full = False
+        assert ask(hub, "workspace", AdjustCoupling(coupling=5.0)).coupling == 5.0
+        assert ask(hub, "scheduler", PermitPruning(permitted=True)).permitted
+
+
+def test_a_sleep_that_can_t_be_written_down_ends_nothing_and_is_told_again(tmp_path: Path) -> None:
+    with full(tmp_path) as (hub, log):
+        ask(hub, "store", append(stored("before")))
+        log.full = True
+        hub.scheduler.tell(Tick())
+        ask(hub, "scheduler", ReadSchedule())
+        log.full = False
+        assert ask(hub, "store", ReadStatus()).live == 1
+        assert hub.consolidator.is_alive()
+
+
+def frozen(log: MemoryLog) -> tuple[Any, Any]:
+    listener = Hearing.start()
+    store = Store.start(log, Latencies(), in_utc, frozen=True)
+    store.ask(Replay(owners=(listener,)), timeout=BOUND)
+    return store, listener
+
+
+def past() -> tuple[MemoryLog, UUID]:
+    """Return a log that begins with a memory, and goes on with its deletion."""
+    log = MemoryLog()
+    memory = log.append([draft(stored("then"))])[0].id
+    log.append([draft(MemoryForgotten(memory=memory))])
+    return log, memory
+
+
+def test_the_past_is_as_it_was_and_can_t_be_changed() -> None:
+    log, memory = past()
+    store, listener = frozen(Past(log, 1))
+    assert store.ask(Describe(memories=(memory,)), timeout=BOUND)[0].state is State.LIVE
+    with pytest.raises(StorageFault, match="past can't be changed"):
+        resolve(store.ask(append(MemoryErased(memory=memory)), block=False), BOUND)
+    assert (log.head.seq, store.ask(ReadStatus(), timeout=BOUND).live) == (2, 1)
+    assert resolve(store.ask(TakeSnapshot(), block=False), BOUND) is False
+    store.stop()
+    listener.stop()
+
+
+def test_who_only_tells_the_past_is_told_that_nothing_comes_of_it() -> None:
+    store, listener = frozen(Past(past()[0], 1))
+    told = append(stored("now"))
+    store.tell(told)
+    assert store.ask(ReadStatus(), timeout=BOUND).live == 1
+    assert listener.ask("heard?", timeout=BOUND)[-1] == Refused(correlations=(told.correlation_id,))
+    store.stop()
+    listener.stop()
+
+
+def test_the_past_destroys_no_key() -> None:
+    log, memory = past()
+    log.append([draft(MemoryErased(memory=memory))])
+    store, listener = frozen(Past(log, 3))
+    assert log.get([1])[0].event == stored("then"), "its keys are those of the present, whose business they are"
+    assert store.ask(Describe(memories=(memory,)), timeout=BOUND)[0].state is State.ERASED
+    store.stop()
+    listener.stop()

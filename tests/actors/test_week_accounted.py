@@ -1,0 +1,118 @@
+"""A week of sleeps, with an undo and erasures on top, is all accounted for by its log, here and without the models."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from actors.base import resolve
+from actors.embedder.profiles import EmbeddedProfile
+from actors.hub import running
+from actors.messages.consolidator import Undo
+from actors.messages.store import Append, ReadDigests
+from actors.metrics import Latencies
+from actors.scheduler import actor
+from events.duckdb_log import DuckDBLog
+from events.log import Envelope, Log
+from events.past import Past
+from events.values import Mode
+from events.vocabulary import ConsolidationFinished, ConsolidationUndone, MemoriesMerged, MemoriesPruned, MemoryErased
+from projections.projection import State
+from projections.replay import digests, rebuild
+from tests.actors.consolidator.asleep import BOUND
+from tests.actors.consolidator.planted_memories import LIFE
+from tests.actors.front.test_replaying import ELSEWHERE
+from tests.actors.test_week import UTC, Week
+
+
+class Written(DuckDBLog):
+    """A log on disk that remembers what it answered, as a week expects of its log."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.told: list[Envelope] = []
+
+    def append(self, drafts: Any) -> tuple[Envelope, ...]:
+        envelopes = super().append(drafts)
+        self.told += envelopes
+        return envelopes
+
+
+class AccountedWeek(Week):
+    """A week after which a night is taken back, and memories are erased: told, merged, absorbed and pruned ones."""
+
+    log: Any
+
+    def live(self) -> None:
+        super().live()
+        night = next(run for run in self.listed if run.mode is Mode.DEEP and run.merged_left)
+        resolve(self.hub.consolidator.ask(Undo(run=night.run), block=False), BOUND)
+        for name in (LIFE[1], "copy 2", "trivial 3"):
+            memory = self.entry(name, own=True).id
+            erasure = MemoryErased(memory=memory, reason="asked for")
+            append = Append(id=night.run, event=erasure, actor="front", correlation_id=memory)
+            resolve(self.hub.store.ask(append, block=False), BOUND)
+        self.settle()
+        self.digests: dict[str, str]
+        seq, self.digests = resolve(self.hub.store.ask(ReadDigests(), block=False), BOUND)
+        assert seq == self.log.head.seq
+
+
+def states(log: Log, memories: Iterable[UUID]) -> dict[UUID, State]:
+    """Return where memories are in their lives, as far as they had begun when the log ended."""
+    catalog: Any = rebuild(log.read())["catalog"]
+    return {memory: catalog.get(memory).state for memory in memories if memory in catalog}
+
+
+@pytest.fixture(scope="module")
+def week(profile: EmbeddedProfile, tmp_path_factory: pytest.TempPathFactory) -> AccountedWeek:
+    def load(latencies: Latencies) -> EmbeddedProfile:
+        profile.latencies = latencies
+        return profile
+
+    folder = tmp_path_factory.mktemp("accounted")
+    week = AccountedWeek(Written(folder), permitted=True)  # pyright: ignore[reportArgumentType] -- see `Written`
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(actor, "local_zone", lambda: UTC)
+        with running(week.log, folder, load, scheduled=False, clock=week.clock) as hub:
+            week.hub = hub
+            hub.replayed.get(timeout=BOUND)
+            week.live()
+    return week
+
+
+def test_two_replays_one_of_them_elsewhere_without_models_give_the_digests_of_the_living(week: AccountedWeek) -> None:
+    folder = week.log.folder
+    done = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE, str(folder)], capture_output=True, text=True, timeout=BOUND, check=True
+    )
+    with closing(DuckDBLog(folder)) as log:
+        here = digests(rebuild(log.read()))
+    assert json.loads(done.stdout) == here == week.digests
+
+
+def test_before_a_merge_both_are_there_and_what_was_erased_since_is_erased_even_then(week: AccountedWeek) -> None:
+    told = week.log.told
+    erased = {one.event.memory for one in told if isinstance(one.event, MemoryErased)}
+    merge = next(one for one in told if isinstance(one.event, MemoriesMerged) and one.event.survivor not in erased)
+    absorbed = set(merge.event.absorbed)
+    with closing(DuckDBLog(week.log.folder)) as log:
+        before = states(Past(log, merge.seq - 1), absorbed | erased | {merge.event.survivor})
+        after = states(Past(log, merge.seq), absorbed | erased)
+        now = states(log, erased)
+    assert {before[memory] for memory in absorbed - erased} | {before[merge.event.survivor]} == {State.LIVE}
+    assert {after[memory] for memory in absorbed - erased} == {State.MERGED}
+    assert set(now.values()) == {State.ERASED}
+    assert len(now) == 4
+    assert {before[memory] for memory in erased & before.keys()} == {State.ERASED}
+
+
+def test_the_week_had_all_that_is_accounted_for(week: AccountedWeek) -> None:
+    kinds = {type(one.event) for one in week.log.told}
+    assert {MemoriesMerged, MemoriesPruned, ConsolidationFinished, ConsolidationUndone, MemoryErased} <= kinds

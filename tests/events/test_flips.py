@@ -1,0 +1,76 @@
+"""One changed byte anywhere in a store: never a wrong event, and never unnoticed by `verify`."""
+
+import random
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from events.duckdb_log import DuckDBLog
+from events.log import Envelope, LogError
+from events.verification import verify
+from tests.events.test_verification import killed
+
+FILES = ("log.duckdb", "log.duckdb.wal", "head", "keys")
+SHARES = (5, 3, 1, 1)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of 60 events, half of them in the WAL."""
+    return killed(tmp_path_factory.mktemp("flips") / "store")
+
+
+@pytest.fixture(scope="module")
+def truth(store: Path) -> list[Envelope]:
+    copy = store.with_name("copy")
+    shutil.copytree(store, copy)
+    return read(copy)
+
+
+def read(folder: Path) -> list[Envelope]:
+    log = DuckDBLog(folder)
+    try:
+        return list(log.read())
+    finally:
+        log.close()
+
+
+def flip(folder: Path, rng: random.Random) -> str:
+    """Change one bit, as often near the start of a file, where headers are, as anywhere; return the file's name."""
+    (name,) = rng.choices(FILES, SHARES)
+    path = folder / name
+    content = bytearray(path.read_bytes())
+    content[rng.randrange(len(content) if rng.random() < 0.5 else min(len(content), 13_000))] ^= 1 << rng.randrange(8)
+    path.write_bytes(content)
+    return name
+
+
+def outcome(store: Path, truth: list[Envelope], folder: Path, seed: int) -> tuple[str, str]:
+    """Flip one bit in a copy, and tell in which file and what opening and reading it led to."""
+    shutil.copytree(store, folder)
+    name = flip(folder, random.Random(seed))
+    report = verify(folder)
+    assert report.problems, f"a flip in {name} went unnoticed"
+    try:
+        events = read(folder)
+    except LogError:
+        return name, "refused"
+    finally:
+        shutil.rmtree(folder)
+    assert events == truth, f"after a flip in {name} something else was read"
+    return name, "harmless"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_flipped_bit_is_noticed_and_never_read(store: Path, truth: list[Envelope], tmp_path: Path, seed: int):
+    outcome(store, truth, tmp_path / "flipped", seed)
+
+
+@pytest.mark.slow
+def test_three_hundred_flips_are_noticed_and_never_read(store: Path, truth: list[Envelope], tmp_path: Path):
+    outcomes = Counter(outcome(store, truth, tmp_path / "flipped", seed) for seed in range(1_000, 1_300))
+    print(*sorted(outcomes.items()), sep="\n")  # noqa: T201 (figures for whoever runs it)
+    assert outcomes.total() == 300
+    assert {name for name, _ in outcomes} == set(FILES)

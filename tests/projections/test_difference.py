@@ -1,0 +1,179 @@
+"""What changed between two moments, as the net effect of all that happened in between."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from events.log import Envelope
+from events.values import Mode, Shortcut, Step
+from events.vocabulary import (
+    MemoryErased,
+    MemoryRecalled,
+    PruningPermitted,
+    ScheduleChanged,
+    ScheduleSwitched,
+    ShortcutsDrawn,
+)
+from projections.difference import Difference, Return, difference
+from projections.presence import Presence
+from projections.projection import State
+from tests.projections.history import read_later
+from tests.projections.sleeps import (
+    GOALS,
+    IDS,
+    OF_A_LIFE,
+    RUNS,
+    STORED,
+    choose,
+    erased,
+    forgotten,
+    goal,
+    linked,
+    log_of,
+    merged,
+    pruned,
+    restored,
+    undone,
+)
+
+X, Y, S, T, U, *_ = IDS
+FIRST, SECOND, *_ = RUNS
+KEPT = len(STORED)
+"""The event after which all memories are stored, and nothing else has happened."""
+
+Standings = dict[UUID, tuple[State, UUID | None]]
+
+
+def standings(log: Iterable[Envelope], until: int) -> Standings:
+    """Return how each memory stood after an event, found out by another way."""
+    presence, known = Presence(), list[UUID]()
+    for envelope in log:
+        if envelope.seq > until:
+            break
+        presence.apply(envelope)
+        if envelope.seq <= KEPT:
+            known.append(envelope.id)
+    return {memory: (presence.state(memory), presence.survivor(memory)) for memory in known}
+
+
+def applied(before: Standings, found: Difference) -> Standings:
+    """Return how each memory stands once a difference happened to it."""
+    after = before | dict.fromkeys(found.stored, (State.LIVE, None))
+    for state, memories in found.moved.items():
+        after |= {memory: (state, found.into.get(memory)) for memory in memories}
+    for memories in found.returned.values():
+        after |= dict.fromkeys(memories, (State.LIVE, None))
+    return after
+
+
+def of(log: list[Envelope], a: int, b: int) -> Difference:
+    return difference(log[:b], a)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(OF_A_LIFE, min_size=4, max_size=24), st.data())
+def test_a_difference_applied_to_the_earlier_states_gives_the_later_ones(events: list, data: st.DataObject):
+    log = log_of(*events)
+    a = data.draw(st.integers(0, len(log)))
+    b = data.draw(st.integers(a, len(log)))
+    found = of(log, a, b)
+    assert applied(standings(log, a), found) == standings(log, b)
+    told = [memory for memories in (*found.moved.values(), *found.returned.values()) for memory in memories]
+    assert len(told) == len({*told}), "a memory moves one way at most"
+    assert found.kinds.total() == b - a
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(OF_A_LIFE, min_size=4, max_size=16))
+def test_whether_a_body_can_still_be_read_makes_no_difference_to_where_memories_stand(events: list):
+    log = log_of(*events)
+    live, later = of(log, KEPT, len(log)), of(read_later(log), KEPT, len(log))
+    assert (live.stored, live.moved, live.into, live.returned) == (
+        later.stored,
+        later.moved,
+        later.into,
+        later.returned,
+    )
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(OF_A_LIFE, min_size=1, max_size=16))
+def test_nothing_changes_between_a_moment_and_itself(events: list):
+    log = log_of(*events)
+    found = of(log, len(log), len(log))
+    assert not any((found.stored, *found.moved.values(), *found.returned.values(), found.links, found.goals))
+    assert not found.stars
+    assert found.rules[0] == found.rules[1]
+    assert found.kinds.total() == 0
+
+
+def test_each_way_to_go_and_to_come_back_is_told_apart():
+    log = log_of(
+        forgotten(X),
+        pruned(FIRST, Y),
+        merged(FIRST, S, T),
+        merged(SECOND, U, IDS[5]),
+        restored(X),
+        undone(FIRST),
+        erased(U),
+    )
+    away = of(log, KEPT, KEPT + 4)
+    assert away.moved == {State.FORGOTTEN: (X,), State.PRUNED: (Y,), State.MERGED: (T, IDS[5]), State.ERASED: ()}
+    assert away.into == {T: S, IDS[5]: U}
+    back = of(log, KEPT + 4, len(log))
+    assert back.returned == {Return.RESTORED: (X,), Return.UNDONE: (Y, T), Return.FREED: (IDS[5],)}
+    assert back.moved[State.ERASED] == (U,)
+    whole = of(log, KEPT, len(log))
+    assert not any(whole.returned.values()), "what went and came back in between changed nothing"
+    assert {state for state, memories in whole.moved.items() if memories} == {State.ERASED}
+
+
+def test_a_memory_that_was_merged_into_another_survivor_than_before_has_moved():
+    log = log_of(merged(FIRST, S, X), undone(FIRST), merged(SECOND, T, X))
+    found = of(log, KEPT + 1, len(log))
+    assert (found.moved[State.MERGED], found.into) == ((X,), {X: T})
+
+
+def test_what_was_stored_in_between_is_told_as_stored_and_by_where_it_stands():
+    log = log_of(forgotten(X), erased(Y))
+    found = of(log, 0, len(log))
+    assert found.stored == tuple(IDS)
+    assert (found.moved[State.FORGOTTEN], found.moved[State.ERASED]) == ((X,), (Y,))
+
+
+def test_links_are_those_that_are_still_drawn():
+    shortcut = Step(X, T, "shortcut")
+    drawn = ShortcutsDrawn(run=FIRST, shortcuts=(Shortcut(shortcut, 0.5, 0.5, (Y,)),))
+    log = log_of(linked(S, T), linked(X, Y), drawn, linked(U, X), erased(U), undone(FIRST))
+    assert of(log, KEPT + 1, KEPT + 3).links == (Step(X, Y, "link_to"), shortcut)
+    assert of(log, KEPT + 1, KEPT + 5).links == (Step(X, Y, "link_to"), shortcut), "an end of the last one is erased"
+    assert of(log, KEPT + 1, len(log)).links == (Step(X, Y, "link_to"),)
+
+
+def test_goals_and_north_stars_are_told_before_and_after():
+    log = log_of(goal(GOALS[0], (X, Y)), choose(GOALS[0]), goal(GOALS[1], (S, T)), choose(GOALS[1]))
+    found = of(log, KEPT + 2, len(log))
+    assert [one.goal for one in found.goals] == [GOALS[1]]
+    before, after = found.stars["default"]
+    assert before is not None
+    assert after is not None
+    assert (before.goal, after.goal) == (GOALS[0], GOALS[1])
+    first = of(log, KEPT, KEPT + 2).stars["default"]
+    assert first[0] is None
+
+
+def test_the_schedule_is_told_before_and_after():
+    log = log_of(
+        ScheduleChanged(mode=Mode.DEEP, when="90m"), ScheduleSwitched(paused=True), PruningPermitted(permitted=True)
+    )
+    before, after = of(log, KEPT, len(log)).rules
+    assert (before.when[Mode.DEEP], after.when[Mode.DEEP]) == ("30 3 * * *", "90m")
+    assert (before.paused, after.paused, before.permitted, after.permitted) == (False, True, False, True)
+
+
+def test_events_are_counted_by_the_name_of_their_kind_also_where_nobody_can_read_them():
+    log = log_of(MemoryRecalled(memories=(X,), query_sha256=b""), MemoryErased(memory=Y))
+    expected = {"memory_stored": KEPT, "memory_recalled": 1, "memory_erased": 1}
+    assert of(log, 0, len(log)).kinds == of(read_later(log), 0, len(log)).kinds == expected
