@@ -92,6 +92,7 @@ def restore(backup: Path, folder: Path, passphrase: str | None = None, *, replac
         LogInUseError: somebody has one of them open.
         PassphraseError: the passphrase is wrong, or missing, or the backup has none.
     """
+    folder = folder.resolve()  # a link stays one, and `.` has a name to which others can be put beside
     manifest = _checked(backup, passphrase)
     refuse_if_open(folder)
     occupied = folder.exists() and any(folder.iterdir())

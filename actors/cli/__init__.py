@@ -3,12 +3,15 @@
 Each command imports what it needs when it runs, so that `--help` starts at once; `serve` imports no other command.
 """
 
+import os
 import sys
 
 
 def app() -> None:
     """Do what the arguments of this process say."""
     from actors.window import command
+
+    os.umask(0o077)  # DuckDB's files, too, are for their owner alone
 
     if (pipe := command.plain(sys.argv[1:])) is not None:
         sys.exit(command.run(pipe))

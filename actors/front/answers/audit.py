@@ -204,8 +204,9 @@ def _of_memory(envelope: Envelope, memory: UUID) -> str:
         case MemoryRecalled() as event:
             rank = event.memories.index(memory) + 1
             return f"recalled as number {rank} of {len(event.memories)}, by the question {_hash(event.query_sha256)}"
-        case MemoryForgotten() | MemoryRestored() | MemoryErased():
-            return _gone_or_back(envelope.event)
+        case MemoryForgotten(memory=whose) | MemoryRestored(memory=whose) | MemoryErased(memory=whose):
+            told = _gone_or_back(envelope.event)
+            return told if whose == memory else f"memory {whose}, which was merged with it, was {told}"
         case MemoryIgnited() | MemoryFaded():
             return _attended(envelope.event)
         case PurposesRealigned() as event:
