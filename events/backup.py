@@ -20,7 +20,7 @@ import duckdb
 import msgspec
 
 from events.chain import GENESIS, linked
-from events.database import NAME, PAGE, connect, insert, pages, refuse_if_open
+from events.database import NAME, PAGE, connect, insert, kept_from_others, pages
 from events.duckdb_log import DuckDBLog
 from events.durable import DurableFile, HeadFile, sync_folder
 from events.examination import Progress
@@ -58,17 +58,17 @@ def back_up(log: DuckDBLog, target: Path, progress: Progress | None = None) -> H
         LogCorruptError: the log is damaged; `events.verification` tells what can be saved.
         LogError: the target exists, or can't be written.
     """
-    if target.exists():
-        raise LogError(f"{target} exists already")
     beside = target.with_name(f"{target.name}.partial-{_now()}")
     try:
+        if target.exists():
+            raise LogError(f"{target} exists already")
         beside.mkdir(mode=0o700, parents=True)
         head = _copy_log(log, beside, progress)
         _write(beside / _MANIFEST, msgspec.json.encode(_described(beside, head.seq)))
         sync_folder(beside)
         beside.rename(target)
         sync_folder(target.parent)
-    except (OSError, duckdb.Error) as error:
+    except (OSError, ValueError, duckdb.Error) as error:  # the second of a path that can't be one
         raise LogError(f"the backup can't be written: {error}") from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
@@ -94,30 +94,26 @@ def restore(backup: Path, folder: Path, passphrase: str | None = None, *, replac
     """
     folder = folder.resolve()  # a link stays one, and `.` has a name to which others can be put beside
     manifest = _checked(backup, passphrase)
-    refuse_if_open(folder)
-    occupied = folder.exists() and any(folder.iterdir())
-    if occupied and not replace:
-        raise LogError(f"{folder} isn't empty, and nothing was said about replacing it")
     now = _now()
     beside = folder.with_name(f"{folder.name}.restoring-{now}")
-    try:
-        beside.mkdir(mode=0o700, parents=True)
-        for name in _FILES:
-            shutil.copyfile(backup / name, beside / name)
-            (beside / name).chmod(0o600)
-            _sync(beside / name)
-        if _described(beside, manifest.seq).files != manifest.files:
-            raise LogError(f"the copy of {backup} isn't what the backup is")
-        sync_folder(beside)
-        if not occupied:
-            beside.rename(folder)
+    with kept_from_others(folder):
+        occupied = folder.exists() and any(folder.iterdir())
+        if occupied and not replace:
+            raise LogError(f"{folder} isn't empty, and nothing was said about replacing it")
+        try:
+            try:
+                _copy_backup(backup, beside, manifest)
+                if occupied:
+                    _exchange(beside, folder)
+                else:
+                    beside.rename(folder)
+            except BaseException:
+                shutil.rmtree(beside, ignore_errors=True)  # it hasn't taken the folder's place
+                raise
+            replaced = beside.rename(folder.with_name(f"{folder.name}.replaced-{now}")) if occupied else None
             sync_folder(folder.parent)
-            return None
-        _exchange(beside, folder)
-        replaced = beside.rename(folder.with_name(f"{folder.name}.replaced-{now}"))
-        sync_folder(folder.parent)
-    except OSError as error:
-        raise LogError(f"the backup can't be put in place: {error}") from error
+        except OSError as error:
+            raise LogError(f"the backup can't be put in place: {error}") from error
     return replaced
 
 
@@ -130,7 +126,11 @@ def quarantine(folder: Path) -> Path:
         LogInUseError: somebody has the store open.
         LogError: there is nothing to move, or it can't be moved.
     """
-    refuse_if_open(folder)
+    with kept_from_others(folder):
+        return _set_aside(folder)
+
+
+def _set_aside(folder: Path) -> Path:
     found = [*folder.glob(f"{NAME}*"), *folder.glob("snapshot"), *folder.glob("keys*"), *folder.glob("head")]
     if not found:
         raise LogError(f"there is no store in {folder}")
@@ -144,6 +144,18 @@ def quarantine(folder: Path) -> Path:
     except OSError as error:
         raise LogError(f"the store can't be set aside: {error}") from error
     return aside
+
+
+def _copy_backup(backup: Path, target: Path, manifest: _Manifest) -> None:
+    """Copy the files of a backup into a new folder, and make sure of them."""
+    target.mkdir(mode=0o700, parents=True)
+    for name in _FILES:
+        shutil.copyfile(backup / name, target / name)
+        (target / name).chmod(0o600)
+        _sync(target / name)
+    if _described(target, manifest.seq).files != manifest.files:
+        raise LogError(f"the copy of {backup} isn't what the backup is")
+    sync_folder(target)
 
 
 def _copy_log(log: DuckDBLog, folder: Path, progress: Progress | None) -> Head:

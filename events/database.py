@@ -1,8 +1,8 @@
 """The DuckDB file of a log: its schema, how it is opened, and how rows go in and out."""
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -83,11 +83,18 @@ def connect(path: Path, *, read_only: bool = False) -> duckdb.DuckDBPyConnection
     return database
 
 
-def refuse_if_open(folder: Path) -> None:
-    """Raise `LogInUseError` if the log in this folder is open, here or in another process."""
-    if (folder / NAME).exists():
-        with suppress(_Damaged):
-            connect(folder / NAME, read_only=True).close()
+@contextmanager
+def kept_from_others(folder: Path) -> Generator[None, None, None]:
+    """Keep everybody from opening the log in this folder while inside; one that can't be opened needs no keeping.
+
+    Raises:
+        LogInUseError: it is open, here or in another process.
+    """
+    with ExitStack() as held:
+        if (folder / NAME).exists():
+            with suppress(_Damaged):
+                held.enter_context(closing(connect(folder / NAME, read_only=True)))
+        yield
 
 
 def schema(cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:

@@ -50,6 +50,7 @@ class DuckDBLog:
                 # Closed after the database: whoever closes any descriptor of a file gives up the process's locks on it.
                 outlasting = opened.enter_context(ExitStack())
                 self._database = opened.enter_context(closing(connect(folder / NAME)))
+                (folder / NAME).chmod(0o600)  # DuckDB goes by the umask
                 self.file: Final[FileIO] = outlasting.enter_context((folder / NAME).open("rb", buffering=0))
                 """The main file, to read its bytes: nobody else in this process may open it while the log is open."""
                 self._writer = self._database.cursor()

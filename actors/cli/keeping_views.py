@@ -9,7 +9,7 @@ from actors.cli.views import OUT
 
 def verified(answer: dict[str, Any]) -> None:
     """Print whether a store is sound; if not, what is wrong and what is lost."""
-    told = f"{answer['events']} events, {answer['sealed']} of them sealed, {answer['erased']} erased"
+    told = f"{answer['events']} events, {answer['sealed']} of them sealed, {answer['erased']} whose keys are destroyed"
     if answer["sound"]:
         OUT.print(f"[bold]sound[/]: {told}, up to {answer['head']['hash'][:16]}…")
         return

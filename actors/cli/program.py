@@ -14,6 +14,10 @@ import typer
 from actors.settings import ModelProfile
 from actors.window.command import data_folder
 
+INTERRUPTED = "Query interrupted"
+"""What DuckDB makes of Ctrl-C."""
+STOPPED = 130
+"""The exit status of a command that Ctrl-C ended."""
 PATIENCE = 10.0
 """Seconds that a command waits for another one to let go of the store."""
 
@@ -77,6 +81,10 @@ def told_plainly(status: int = 1) -> Iterator[None]:
     except (Fault, LogError, NoStoreError, ClientError, OSError) as error:
         typer.secho(f"context-graph: {error}", err=True, fg="red")
         raise typer.Exit(status) from None
+    except RuntimeError as error:
+        if str(error) != INTERRUPTED:
+            raise
+        raise typer.Exit(STOPPED) from None
 
 
 def perform(

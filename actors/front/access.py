@@ -162,6 +162,12 @@ def correlation() -> UUID:
     return KEY.get() or uuid4()
 
 
+def erased(entry: Entry) -> NotFoundFault:
+    """Return what is told of a memory that nobody can read any more, with the time and reason as far as known."""
+    when = f" at {entry.state_since}" if entry.state_since else ""
+    return NotFoundFault(f"Memory was erased{when}: {entry.id}", id=str(entry.id), reason=entry.reason)
+
+
 def check_live(entry: Entry) -> None:
     """Refuse a memory that was forgotten or erased."""
     if entry.state is not State.LIVE:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio.from_thread
 import anyio.to_thread
 
 from actors.faults import StorageFault
@@ -20,6 +22,16 @@ from events.log import LogError
 from events.verification import examine
 
 
+def _cancellable(report: Callable[..., object]) -> Callable[[int, int], None]:
+    """Return a callback for a worker thread that reports, and ends the thread once nobody waits for it."""
+
+    def told(done: int, total: int) -> None:
+        anyio.from_thread.check_cancelled()
+        report(done, total)
+
+    return told
+
+
 def _snapshot_problems(log: DuckDBLog) -> list[Problem]:
     return Snapshots(log.folder, log.keys).problems()
 
@@ -29,7 +41,7 @@ class Keeping(Access):
 
     async def store_verify(self, _params: StoreVerify, progress: Progress = silent) -> dict[str, Any]:
         """Check every byte of the open log, its chain, its keys and what it holds."""
-        report = await self._on_disk(examine, told_from_thread(progress, "events checked"))
+        report = await self._on_disk(examine, _cancellable(told_from_thread(progress, "events checked")))
         return keeping.verified(report, await self._on_disk(_snapshot_problems))
 
     async def store_back_up(self, params: StoreBackUp, progress: Progress = silent) -> dict[str, Any]:
@@ -37,7 +49,7 @@ class Keeping(Access):
         target = Path(params.target)
         if not target.is_absolute():
             raise invalid("target", "not an absolute path")
-        head = await self._on_disk(back_up, target, told_from_thread(progress, "events copied"))
+        head = await self._on_disk(back_up, target, _cancellable(told_from_thread(progress, "events copied")))
         return {"backup": str(target), "events": head.seq, "hash": head.hash.hex()}
 
     async def _on_disk(self, work: Any, *arguments: Any) -> Any:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from actors.faults import NotFoundFault
-from actors.front.access import Progress, silent
+from actors.front.access import Progress, erased, silent
 from actors.front.answers import memories, store
 from actors.front.attending import Attending
 from actors.front.audit_schemas import StoreStatus
@@ -35,9 +34,7 @@ class Operations(Storing, Graph, Comparing, Goals, Attending, Sleeping, Auditing
         await self.replayed()
         (entry,) = await self.describe(params.id)
         if entry.state is State.ERASED:
-            raise NotFoundFault(
-                f"Memory was erased at {entry.state_since}: {params.id}", id=str(params.id), reason=entry.reason
-            )
+            raise erased(entry)
         edges: Edges = await self.ask(self.hub.comparator, ReadLinks(memory=entry.id))
         life: tuple[Envelope, ...] = await self.ask(self.hub.store, ReadHistory(memory=entry.id))
         return memories.memory(entry, edges, life, include_embeddings=params.include_embeddings)

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4, uuid5
 import anyio
 
 from actors.faults import Fault, InvalidParamsFault, NotFoundFault, StorageFault
-from actors.front.access import Access, Progress, check_live, correlation, silent, told_from_thread
+from actors.front.access import Access, Progress, check_live, correlation, erased, silent, told_from_thread
 from actors.front.answers import memories
 from actors.front.once import KEY, used_otherwise
 from actors.front.parsing import invalid, parse
@@ -129,7 +129,7 @@ class Storing(Access):
                 raise used_otherwise()
             return answer
         if entry.state is State.ERASED:
-            raise NotFoundFault(f"Memory was erased at {entry.state_since}: {params.id}", id=str(params.id))
+            raise erased(entry)
         if entry.state is State.LIVE:
             raise invalid("id", f"memory {params.id} is not forgotten: there is nothing to restore", id=str(params.id))
         await self.append(MemoryRestored(memory=entry.id))

@@ -118,6 +118,12 @@ def test_a_backup_is_whole_while_others_go_on_writing(log: DuckDBLog, tmp_path: 
     assert heads[0].seq < heads[2].seq < log.head.seq + 1
 
 
+@pytest.mark.parametrize("name", ["nul\0l", "x" * 300])
+def test_a_target_that_can_have_no_such_name_is_refused_in_a_sentence(log: DuckDBLog, tmp_path: Path, name: str):
+    with pytest.raises(LogError, match="can't be written"):
+        back_up(log, tmp_path / name)
+
+
 def test_a_target_that_exists_is_left_alone(log: DuckDBLog, tmp_path: Path):
     (tmp_path / "backup").mkdir()
     with pytest.raises(LogError, match="exists already"):
@@ -171,6 +177,24 @@ def flipped(target: Path, name: str, at: int) -> None:
     data = bytearray((target / name).read_bytes())
     data[at] ^= 1
     (target / name).write_bytes(data)
+
+
+def test_nobody_opens_a_store_while_a_backup_takes_its_place(
+    log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    fill_both(log)
+    copy = made(log, tmp_path / "backup")
+    log.close()
+    copied = backup._copy_backup
+
+    def beside_another(*arguments: object) -> None:
+        copied(*arguments)
+        with pytest.raises(LogInUseError):
+            DuckDBLog(tmp_path / "store")
+
+    monkeypatch.setattr(backup, "_copy_backup", beside_another)
+    assert restore(copy, tmp_path / "store", replace=True) is not None
+    assert len(content(tmp_path / "store")) == 30
 
 
 @pytest.mark.parametrize(

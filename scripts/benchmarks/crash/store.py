@@ -22,8 +22,10 @@ from actors.front.tools import BY_NAME
 from actors.messages.embedder import EmbeddedQuery, EmbedMemory, EmbedQuery, Load
 from actors.messages.store import TakeSnapshot
 from actors.metrics import Latencies
+from actors.store.snapshots import Snapshots
 from benchmarks.latency import sentences
 from events.fingerprint import Embedding
+from events.keys import KeyRing
 from events.log import LogError
 from events.values import SpaceModel
 from events.verification import verify
@@ -198,7 +200,10 @@ def _remembered(kept: Kept, _latencies: Latencies, **_models: object) -> Remembe
 def _verified(folder: Path) -> Verified:
     before = contents(folder)
     try:
-        problems = tuple(f"{one.file}: {one.what}" for one in verify(folder).problems)
+        found = list(verify(folder).problems)
+        if not found:  # as `context-graph verify` does
+            found += Snapshots(folder, KeyRing.of((folder / "keys").read_bytes())).problems()
+        problems = tuple(f"{one.file}: {one.what}" for one in found)
     except Exception as error:  # noqa: BLE001 -- whatever it is, it is what a person would see
         problems = (f"verification failed: {type(error).__name__}: {error}",)
     return Verified(problems, contents(folder) != before)
