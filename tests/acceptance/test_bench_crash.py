@@ -40,7 +40,7 @@ def by_name(section: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def test_a_few_kills_and_flips_lose_nothing_and_are_all_counted() -> None:
-    report = run("crash", "--kills", "2", "--clients", "2", "--flips", "8")
+    report = run("crash", "--kills", "2", "--clients", "2", "--flips", "14")
     assert report["failed"] == []
     killed = by_name(report["sections"]["kill -9"])
     there = killed["what was acknowledged is there as it was acknowledged"]["figures"]
@@ -48,7 +48,7 @@ def test_a_few_kills_and_flips_lose_nothing_and_are_all_counted() -> None:
     assert there["found"] == there["acknowledged"] > 0
     assert killed["every request is answered, and as if nothing had happened"]["figures"]["requests"] > 0
     flipped = by_name(report["sections"]["flipped bytes"])
-    assert flipped["no wrong answer is given"]["figures"]["flips"] == 8
+    assert flipped["no wrong answer is given"]["figures"]["flips"] == 14
     assert {"closed: log.duckdb", "killed: log.duckdb.wal", "killed: head", "killed: keys"} <= flipped.keys()
 
 

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from actors.embedder.profiles import EmbeddedProfile
-from actors.faults import Fault, InvalidParamsFault, NotFoundFault, StorageFault
+from actors.faults import InvalidParamsFault, NotFoundFault, StorageFault
 from actors.front import auditing
 from actors.front.calling import call
 from actors.messages.store import Append
@@ -21,32 +21,15 @@ from tests.actors.consolidator.planted_memories import Kind
 from tests.actors.front.conftest import Bed, Ways
 from tests.actors.front.sleeper import found, settled
 from tests.actors.front.stream import TOOLS, Lasting, Mind, awake
+from tests.actors.front.telling import DOG, FOX, OWL, kept, now, refused
 
 pytestmark = pytest.mark.anyio
-
-FOX, DOG, OWL = "A fox jumps over the fence.", "A dog sleeps by the fire.", "An owl hoots in the barn."
 
 
 @pytest.fixture
 async def mind(profile: EmbeddedProfile, tmp_path: Path) -> AsyncIterator[Mind]:
     with awake(profile, tmp_path, Lasting()) as mind:
         yield mind
-
-
-async def kept(mind: Mind, content: str, **more: Any) -> str:
-    return (await mind("store_memory", content=content, **more))["fingerprintId"]
-
-
-async def now(mind: Mind) -> int:
-    """Return where the log ends once the workspace has written down all that it noticed."""
-    await settled(mind)
-    return mind.hub.log.head.seq
-
-
-async def refused(mind: Mind, tool: str, /, **arguments: Any) -> Fault:
-    with pytest.raises(Fault) as caught:
-        await mind(tool, **arguments)
-    return caught.value
 
 
 class Reads(MemoryLog):
