@@ -52,6 +52,7 @@ def test_a_few_kills_and_flips_lose_nothing_and_are_all_counted() -> None:
     assert {"closed: log.duckdb", "killed: log.duckdb.wal", "killed: head", "killed: keys"} <= flipped.keys()
 
 
+@pytest.mark.slow
 def test_storing_and_starting_are_measured_beside_what_was_promised() -> None:
     report = run("scale", "--memories", "40", "--clients", "2", "--stores", "5", "--rounds", "1")
     assert report["failed"] == []

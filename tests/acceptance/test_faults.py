@@ -178,7 +178,7 @@ def unprivileged() -> tuple[str, ...]:
     return ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 
-@pytest.mark.parametrize("options", [(), ("--standalone",)])
+@pytest.mark.parametrize("options", [(), pytest.param(("--standalone",), marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "mode"), [(".", 0o500), (".", 0o000), ("log.duckdb", 0o400), ("keys", 0o000)])
 def test_a_folder_or_file_that_may_not_be_written_to_is_told_in_a_sentence(
     store: Path, unprivileged: tuple[str, ...], name: str, mode: int, options: tuple[str, ...]

@@ -86,7 +86,14 @@ def nothing(rude: Rude) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "times"), [(half_a_message, 20), (endless_line, 2), (flood, 2), (death, 50), (nothing, 200)]
+    ("how", "times"),
+    [
+        (half_a_message, 20),
+        (endless_line, 2),
+        (flood, 2),
+        pytest.param(death, 50, marks=pytest.mark.slow),
+        pytest.param(nothing, 200, marks=pytest.mark.slow),
+    ],
 )
 def test_a_rude_client_holds_up_nobody_and_fills_no_memory(
     window: Open, data: Path, how: Callable[[Rude], None], times: int

@@ -63,7 +63,7 @@ def test_a_hub_ends_by_itself_after_its_last_client_and_the_next_one_finds_every
     assert again.call("memory_retrieve", id=memory)["structuredContent"]["content"] == FOX
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_hub_that_is_told_to_end_does_so_cleanly_and_its_clients_go_on_with_the_next(
     window: Open, data: Path, number: signal.Signals
 ) -> None:
@@ -147,7 +147,7 @@ def test_a_request_with_the_client_s_own_key_is_done_once_by_two_hubs(window: Op
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)])
 async def test_the_official_client_does_not_notice_that_the_hub_was_killed(data: Path, mode: str) -> None:
     command = StdioServerParameters(command=COMMAND, args=["serve", "--data", str(data), *LINGER])
     async with Client(command, mode=mode) as client:
