@@ -137,6 +137,7 @@ def test_a_folder_that_is_too_small_for_a_stream_is_refused_by_name(folder: Path
 
 
 @pytest.mark.requirement("INTEG-013/light/duration", "INTEG-013/deep/duration", "INTEG-013/rem/duration")
+@pytest.mark.slow
 def test_sleep_is_judged_by_its_duration_and_by_all_else_that_was_promised(tmp_path: Path) -> None:
     corpus = talk(150)
     queries = {query.id: (query.text, {}, query.id[1:]) for query in corpus.queries[:5]}
@@ -154,6 +155,7 @@ def test_sleep_is_judged_by_its_duration_and_by_all_else_that_was_promised(tmp_p
 
 
 @pytest.mark.requirement("INTEG-001/inject/latency-budget", "S002/multi/latency")
+@pytest.mark.slow
 def test_latency_is_reported_beside_a_bare_forward_pass_and_the_budgets() -> None:
     report = run("latency", "--memories", "100", "--words", "8", "--samples", "3")
     assert report["inject_ratio"] > 0

@@ -39,6 +39,7 @@ def by_name(section: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {verdict["what"]: verdict for verdict in section}
 
 
+@pytest.mark.slow
 def test_a_few_kills_and_flips_lose_nothing_and_are_all_counted() -> None:
     report = run("crash", "--kills", "2", "--clients", "2", "--flips", "14")
     assert report["failed"] == []
