@@ -91,7 +91,8 @@ class Remembered:
 
     def memory(self, request: EmbedMemory, sessions: object) -> Any:
         """Refuse: nothing is stored in a damaged store."""
-        raise NotImplementedError
+        message = "a damaged store is only asked"
+        raise RuntimeError(message)
 
     def query(self, request: EmbedQuery, sessions: object) -> Any:
         """Plan nothing, and return what is known."""
