@@ -91,7 +91,8 @@ class Remembered:
 
     def memory(self, request: EmbedMemory, sessions: object) -> Any:
         """Refuse: nothing is stored in a damaged store."""
-        message = "a damaged store is only asked"
+        del sessions
+        message = f"a damaged store is only asked, never told anything: {request.content}"
         raise RuntimeError(message)
 
     def query(self, request: EmbedQuery, sessions: object) -> Any:
