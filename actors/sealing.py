@@ -1,15 +1,16 @@
-"""Projections as encrypted files, piece by piece: nobody who waits for an actor waits for all of it."""
+"""Projections as compressed and encrypted files, piece by piece: nobody who waits for an actor waits for all of it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Executor
 from io import FileIO
 from pathlib import Path
 from threading import Event
-from typing import Final
+from typing import Final, NamedTuple, cast
 
+import lz4.block
 import msgspec
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from projections.snapshot import Packed, pack, unpack
 
 PIECE: Final = 1 << 20
 """Bytes that are sealed at once: a core's cache holds them."""
-SLICE: Final = 4
+SLICE: Final = 2
 """Pieces between two messages: some 3 ms."""
 TAG: Final = 16
 """Bytes that each piece grows by (AES-GCM)."""
@@ -28,28 +29,40 @@ SPARE: Final = 256 << 20
 """Bytes of the disk that are left alone: the log needs them more."""
 
 
+class Piece(NamedTuple):
+    """A stretch of a segment, and where in the file it stands."""
+
+    number: int
+    segment: int
+    start: int
+    end: int
+    offset: int
+    length: int
+
+    @property
+    def compressed(self) -> bool:
+        """Whether it is; one that wouldn't get shorter stands as it is."""
+        return self.length < self.end - self.start + TAG
+
+
 class Part(msgspec.Struct, frozen=True):
-    """What one owner put in its file: the lengths of its pickle and of its arrays."""
+    """What one owner put in its file: the lengths of its pickle and of its arrays, and those of the sealed pieces."""
 
     inline: int
     arrays: tuple[int, ...]
+    sealed: tuple[int, ...]
 
-    def pieces(self) -> Iterator[tuple[int, int, int]]:
-        """Yield which segment each piece belongs to, and from where to where in it, in the order of the file."""
-        for segment, length in enumerate((self.inline, *self.arrays)):
-            for start in range(0, length, PIECE):
-                yield segment, start, min(start + PIECE, length)
-
-    def placed(self) -> Iterator[tuple[int, int, int, int, int]]:
-        """Yield the same with the number of each piece and where in the file it stands."""
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the pieces in the order of the file."""
         offset = 0
-        for count, (segment, start, end) in enumerate(self.pieces()):
-            yield count, offset, segment, start, end
-            offset += end - start + TAG
+        stretches = _stretches(self.inline, self.arrays)
+        for number, (stretch, length) in enumerate(zip(stretches, self.sealed, strict=True)):
+            yield Piece(number, *stretch, offset, length)
+            offset += length
 
     def size(self) -> int:
         """Return the bytes of the file."""
-        return sum(end - start + TAG for _, start, end in self.pieces())
+        return sum(self.sealed)
 
 
 class Sheet:
@@ -76,18 +89,22 @@ class Sheet:
             OSError: the disk doesn't take it, or it was withdrawn.
         """
         packed = pack(folds)
-        part = Part(len(packed.inline), tuple(array.nbytes for array in packed.arrays))
+        inline, arrays = len(packed.inline), tuple(array.nbytes for array in packed.arrays)
         room = memoryview(bytearray(PIECE + TAG))
-        for count, (segment, start, end) in enumerate(part.pieces()):
+        lengths: list[int] = []
+        for count, (segment, start, end) in enumerate(_stretches(inline, arrays)):
             if not count % SLICE:
                 yield
                 self._check()
             plain = _segment(packed, segment)[start:end]
-            sealed = room[: end - start + TAG]
-            self._cipher.encrypt_into(_nonce(self._number, count), plain, None, sealed)
+            shorter = cast("bytes", lz4.block.compress(plain, store_size=False))
+            told = shorter if len(shorter) < len(plain) else plain
+            sealed = room[: len(told) + TAG]
+            self._cipher.encrypt_into(_nonce(self._number, count), told, None, sealed)
             if self.file.write(sealed) != len(sealed):
                 raise OSError(f"the disk took only a part of a write to {self.name}")
-        return part
+            lengths.append(len(sealed))
+        return Part(inline, arrays, tuple(lengths))
 
     def _check(self) -> None:
         if self.withdrawn.is_set():
@@ -111,15 +128,18 @@ def read(path: Path, secret: bytes, number: int, part: Part, pool: Executor) -> 
         if os.fstat(file.fileno()).st_size != part.size():
             raise OSError(f"{path.name} isn't as long as it was")
 
-        def restore(pieces: list[tuple[int, int, int, int, int]]) -> None:
-            room = memoryview(bytearray(PIECE + TAG))
-            for count, offset, segment, start, end in pieces:
-                sealed = room[: end - start + TAG]
-                if os.preadv(file.fileno(), [sealed], offset) != len(sealed):
+        def restore(pieces: list[Piece]) -> None:
+            room, told = memoryview(bytearray(PIECE + TAG)), memoryview(bytearray(PIECE))
+            for piece in pieces:
+                sealed, plain = room[: piece.length], segments[piece.segment].data[piece.start : piece.end]
+                if os.preadv(file.fileno(), [sealed], piece.offset) != len(sealed):
                     raise OSError(f"{path.name} isn't as long as it was")
-                cipher.decrypt_into(_nonce(number, count), sealed, None, segments[segment].data[start:end])
+                shorter = told[: piece.length - TAG] if piece.compressed else plain
+                cipher.decrypt_into(_nonce(number, piece.number), sealed, None, shorter)
+                if piece.compressed:
+                    plain[:] = cast("bytes", lz4.block.decompress(shorter, uncompressed_size=len(plain)))
 
-        pieces = list(part.placed())
+        pieces = list(part.pieces())
         for _ in pool.map(restore, [pieces[start : start + 16] for start in range(0, len(pieces), 16)]):
             pass
     return unpack(segments[0].data, segments[1:])
@@ -131,11 +151,18 @@ def check(path: Path, secret: bytes, number: int, part: Part) -> None:
     with path.open("rb", buffering=0) as file:
         if os.fstat(file.fileno()).st_size != part.size():
             raise OSError(f"{path.name} isn't as long as it was")
-        for count, _, _, start, end in part.placed():
-            sealed = room[: end - start + TAG]
+        for piece in part.pieces():
+            sealed = room[: piece.length]
             if file.readinto(sealed) != len(sealed):
                 raise OSError(f"{path.name} isn't as long as it was")
-            cipher.decrypt(_nonce(number, count), sealed, None)
+            cipher.decrypt(_nonce(number, piece.number), sealed, None)
+
+
+def _stretches(inline: int, arrays: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+    """Yield which segment each piece belongs to, and from where to where in it."""
+    for segment, length in enumerate((inline, *arrays)):
+        for start in range(0, length, PIECE):
+            yield segment, start, min(start + PIECE, length)
 
 
 def _segment(packed: Packed, number: int) -> memoryview:

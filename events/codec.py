@@ -1,27 +1,27 @@
-"""Events as bytes: msgpack maps, and upcasters for the tags of the past.
+"""Events as bytes: msgpack maps, those that hold embeddings in an LZ4 block, brought up to date if their tag is old.
 
 The tag stands in the log's `kind` column too, so that a reader of metadata needs no decoding.
 UUIDs are 16 bytes, and vectors are the bytes that they already were.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias, cast, get_args
+from collections.abc import Mapping
+from typing import Any, Final, cast, get_args
 
 import lz4.block  # pyright: ignore[reportMissingTypeStubs]
 import msgspec
 
 from events.log import LogError
+from events.upcasting import UPCASTERS, Upcaster
 from events.vocabulary import Event, Known
 
-Upcaster: TypeAlias = Callable[[dict[str, Any]], tuple[str, dict[str, Any]]]
-"""Takes the fields of an old event; returns the tag that succeeded its own, and the fields of that."""
-
-UPCASTERS: Final[Mapping[str, Upcaster]] = {}
-"""By old tag. The tag that an upcaster returns may be old as well."""
+_COMPRESSED: Final = frozenset({"memory_stored.2"})
+"""Tags, also past ones, whose maps are compressed: a fifth of a memory says again what another space says, or zero."""
 
 _KNOWN: Final[tuple[type[Known], ...]] = get_args(Known)
 _TAGS: Final[dict[type[Event], str]] = {event: str(event.__struct_config__.tag) for event in _KNOWN}
 _SEALED: Final[frozenset[str]] = frozenset(_TAGS[event].rpartition(".")[0] for event in _KNOWN if event.sealed)
+
+_BlockError: Final = cast("type[Exception]", lz4.block.LZ4BlockError)  # pyright: ignore[reportUnknownMemberType]
 
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 _decoders: Final[dict[str, msgspec.msgpack.Decoder[Known]]] = {
@@ -39,12 +39,12 @@ class UnknownKindError(LogError):
 
 def compress(text: str) -> bytes:
     """Return the text as UTF-8 in an LZ4 block that starts with its uncompressed size."""
-    return cast("bytes", lz4.block.compress(text.encode(), store_size=True))  # pyright: ignore[reportUnknownMemberType]
+    return _shorter(text.encode())
 
 
 def decompress(data: bytes) -> str:
     """Return the text that `compress` was given; anything else is an `LZ4BlockError`."""
-    return cast("bytes", lz4.block.decompress(data)).decode()  # pyright: ignore[reportUnknownMemberType]
+    return _longer(data).decode()
 
 
 def kind_of(event: Event) -> str:
@@ -65,15 +65,16 @@ def is_sealed(kind: str) -> bool:
 
 
 def encode(event: Event) -> bytes:
-    """Return the event as a msgpack map.
+    """Return the event as a msgpack map, compressed if its tag says so.
 
     Raises:
         UnknownKindError: the event isn't one that may be written.
         OverflowError: the metadata hold an integer beyond 64 bits.
         TypeError: the metadata hold something that msgpack can't say.
     """
-    kind_of(event)
-    return _encoder.encode(event)
+    compressed = kind_of(event) in _COMPRESSED
+    data = _encoder.encode(event)
+    return _shorter(data) if compressed else data
 
 
 def decode(kind: str, data: bytes, upcasters: Mapping[str, Upcaster] = UPCASTERS) -> Known:
@@ -88,13 +89,26 @@ def decode(kind: str, data: bytes, upcasters: Mapping[str, Upcaster] = UPCASTERS
         UnknownKindError: the tag is neither current nor old.
         msgspec.DecodeError: the data are no event of this kind.
     """
-    while kind in upcasters:
-        fields: dict[str, Any] = msgspec.msgpack.decode(data, type=dict[str, Any])
-        fields.pop("type", None)
-        kind, fields = upcasters[kind](fields)
-        data = _encoder.encode(fields)
+    try:
+        if kind in _COMPRESSED:
+            data = _longer(data)
+        while kind in upcasters:
+            fields: dict[str, Any] = msgspec.msgpack.decode(data, type=dict[str, Any])
+            fields.pop("type", None)
+            kind, fields = upcasters[kind](fields)
+            data = _encoder.encode(fields)
+    except (_BlockError, LookupError, TypeError, ValueError) as error:
+        raise msgspec.DecodeError(str(error)) from error
     try:
         decoder = _decoders[kind]
     except KeyError:
         raise UnknownKindError(kind) from None
     return decoder.decode(data)
+
+
+def _shorter(data: bytes) -> bytes:
+    return cast("bytes", lz4.block.compress(data, store_size=True))  # pyright: ignore[reportUnknownMemberType]
+
+
+def _longer(data: bytes) -> bytes:
+    return cast("bytes", lz4.block.decompress(data))  # pyright: ignore[reportUnknownMemberType]

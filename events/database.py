@@ -17,11 +17,16 @@ NAME: Final = "log.duckdb"
 PAGE: Final = 256
 """Rows read at a time. One query over everything would hold all of its result at once, whatever is fetched of it."""
 
+_MEMORY: Final = "1GB"
+"""What a checkpoint may need: it holds all that it rewrites."""
+_READING: Final = "64MB"
+"""What is enough to read."""
+
 _CONFIG: Final[dict[str, str | bool | int | float | list[str]]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "checkpoint_threshold": "256MB",  # at the default of 16 MB an append in some hundred waits for up to .5 s
-    "memory_limit": "1GB",
+    "memory_limit": _MEMORY,
     "temp_directory": "",  # nothing is spilled beside whatever folder we happen to run in
 }
 
@@ -131,6 +136,16 @@ def pages(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> Iterator[
     """Yield the rows from `first` to `last`, ascending, never holding more than a page of them."""
     for start in range(first, last + 1, PAGE):
         yield from between(cursor, start, min(start + PAGE - 1, last))
+
+
+def forget(cursor: duckdb.DuckDBPyConnection) -> None:
+    """Give memory back: DuckDB keeps what was read up to its limit, and lets go of it only where that is lowered.
+
+    Nothing may be written meanwhile.
+    """
+    with suppress(duckdb.OutOfMemoryException):  # what isn't in the file yet has to stay
+        cursor.execute(f"SET memory_limit = '{_READING}'")
+    cursor.execute(f"SET memory_limit = '{_MEMORY}'")
 
 
 def row_at(cursor: duckdb.DuckDBPyConnection, seq: int) -> tuple[Any, ...] | None:

@@ -7,13 +7,14 @@ from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
 from io import FileIO
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 from uuid import UUID
 
 import duckdb
 
 from events.chain import GENESIS, Prepared, Row, envelope, extend, in_utc, prepare, read_row, replay, verify
-from events.database import NAME, SELECT, connect, insert, last_row, pages, row_at
+from events.database import NAME, SELECT, connect, forget, insert, last_row, pages, row_at
 from events.durable import HeadFile, slots_of
 from events.keys import KeyRing, KeyUnreadableError
 from events.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogError, LogFullError
@@ -23,6 +24,9 @@ _RESERVE: Final = 64 * 2**20
 """Bytes of the disk that an append leaves alone: DuckDB needs room to close the file in good order."""
 _FOLDS: Final = 4
 """How much room a batch asks for: once in the WAL, once in the main file, and as much again for what surrounds it."""
+
+_TOGETHER: Final = 4_096
+"""Events that are read before what DuckDB keeps of them is forgotten: some 50 MB."""
 
 
 class DuckDBLog:
@@ -41,6 +45,8 @@ class DuckDBLog:
         self.folder: Final = folder
         self._closed = False
         self._failed = False
+        self._writing = Lock()
+        """Held while DuckDB may need all the memory that it is allowed."""
         with ExitStack() as opened:
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -105,7 +111,8 @@ class DuckDBLog:
         self._check_room(prepared)
         try:
             rows = extend(self._head, prepared, self._keys)
-            insert(self._writer, rows)
+            with self._writing:
+                insert(self._writer, rows)
             self._head_file.write(rows[-1].head)
         except (duckdb.Error, OSError, KeyUnreadableError) as error:
             self._failed = True
@@ -123,7 +130,12 @@ class DuckDBLog:
         if after < end.seq:
             start = self.head_at(after)
             with self.cursor() as cursor:
-                yield from replay(start, end, pages(cursor, after + 1, end.seq), self._keys)
+                rows = pages(cursor, after + 1, end.seq)
+                for count, envelope in enumerate(replay(start, end, rows, self._keys)):
+                    if not count % _TOGETHER:
+                        self._let_go()
+                    yield envelope
+                self._let_go()
 
     def get(self, seqs: Collection[int]) -> list[Envelope]:
         """Return the events with these sequence numbers, ascending; a missing one is a `LogCorruptError`.
@@ -151,9 +163,10 @@ class DuckDBLog:
             raise LogError(f"the keys can't be written: {error}") from error
 
     def checkpoint(self) -> None:
-        """Fold what was appended into the main file: for idle times, as it takes up to a second."""
-        with self.cursor() as cursor:
+        """Fold what was appended into the main file, and forget it: for idle times, as it takes up to a second."""
+        with self.cursor() as cursor, self._writing:
             cursor.execute("CHECKPOINT log")
+            forget(cursor)
 
     def close(self) -> None:
         """Checkpoint and let go of the files; a second call does nothing."""
@@ -192,6 +205,15 @@ class DuckDBLog:
                 yield cursor
         except duckdb.Error as error:
             raise LogError(f"DuckDB can't work on the log: {error}") from error
+
+    def _let_go(self) -> None:
+        """Have DuckDB forget most of what was read, unless something is being written, which may need its room."""
+        if self._writing.acquire(blocking=False):
+            try:
+                with self.cursor() as cursor:
+                    forget(cursor)
+            finally:
+                self._writing.release()
 
     def _check_room(self, prepared: Sequence[Prepared]) -> None:
         """Refuse a batch that might fill the disk, as long as nothing is written (`LogFullError`)."""

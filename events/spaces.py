@@ -14,9 +14,9 @@ class Kind(StrEnum):
     """The shape of an embedding, and with it the type that carries it in a fingerprint."""
 
     DENSE = "dense"
-    """One unit vector of float16."""
+    """The direction of one vector."""
     DIRECTED = "directed"
-    """Two unit vectors of float16: the memory as a cause, and as an effect."""
+    """The directions of two vectors: the memory as a cause, and as an effect."""
     SPARSE = "sparse"
     """Weights of a few out of some thirty thousand terms."""
     BINARY = "binary"

@@ -1,20 +1,17 @@
 """The thirteen spaces together: every embedding of every memory by row, and what rows are filtered by."""
 
 from collections.abc import Iterable, Mapping
-from typing import Final, TypeAlias, assert_never
+from typing import Final
 from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
 
-from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, Tokens
+from events.fingerprint import Bits, Dense, Directed, Embedding, Levels, Sparse, Tokens, levels
 from events.log import Envelope
-from events.spaces import SPACES, Kind, Space
-from events.vocabulary import (
-    MemoryStored,
-    PurposesRealigned,
-    SpacesDeclared,
-)
+from events.spaces import SPACES
+from events.vocabulary import MemoryStored, PurposesRealigned, SpacesDeclared
+from projections import holding
 from projections.arrays import Mask, Rows, Scores, best
 from projections.binary import BinarySpace
 from projections.clusters import Clusters
@@ -26,6 +23,7 @@ from projections.presence import Change, Presence
 from projections.projection import State, digest_of, is_shredded_memory
 from projections.purpose import PurposeSpace
 from projections.sparse import SparseSpace
+from projections.telling import SILENT, Cues, Telling
 from projections.tokens import TokenStore
 from projections.windows import Span, WindowedSpace
 
@@ -33,12 +31,18 @@ WINDOWED: Final = "e1_semantic"
 """The space in which passages of long memories are found too."""
 EXPANSION: Final = "e13_splade"
 """The space of the inverted index that the seeds know."""
-COUNTED: Final = "e6_sparse"
-"""The sparse space whose weights are plain counts: BM25 ranks it, and its cosine saturates them."""
 PREFIX: Final = 128
 """So many first dimensions of E1 carry most of it (Matryoshka); recall reads no more."""
 CONTEXT: Final = "e8_graph"
 """The space of what memories are about in their context: there those of a cluster lean towards its middle."""
+RECENCY: Final = "e2_temporal_recent"
+"""The space of when something happened: for a question that names a time, memories that tell of it come first."""
+ORDER: Final = "e4_temporal_positional"
+"""The space of turns: for a question that names an end of its session, the turn that stands there comes first."""
+CLOSENESS: Final = 64
+"""The power of E4's cosine that counts then: two turns away that is .982, of which .3 is left, four away .014."""
+ENTITIES: Final = "e11_entity"
+"""The space of who and what is named: for a question that names a speaker, what they say comes first."""
 LETTERS: Final = "e9_hdc"
 """The space of hypervectors."""
 SKETCH: Final = 2_048
@@ -49,8 +53,6 @@ GRAPH_FROM: Final = 500_000
 """Rows from which a dense space is searched through a graph. Exact search takes .8 ms for 20,000 rows of 384, 4 ms for
 100,000; the graph .3 and .5 ms, but its first search 4 and 62 s, until a snapshot of it is kept.
 """
-
-_AnySpace: TypeAlias = WindowedSpace | DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenStore
 
 
 class Atlas:
@@ -64,7 +66,7 @@ class Atlas:
         """Make empty spaces; `dimensions` gives the size of each by its key, and a missing one is a KeyError."""
         self._dimensions = {space.key: dimensions[space.key] for space in SPACES}
         self._semantic = WindowedSpace(self._dimensions[WINDOWED], graph_from)
-        self._spaces = {space.key: _empty(space, self._dimensions[space.key], graph_from) for space in SPACES}
+        self._spaces = {space.key: holding.empty(space, self._dimensions[space.key], graph_from) for space in SPACES}
         self._context = ContextSpace(self._dimensions[CONTEXT], graph_from)
         self._spaces[WINDOWED] = self._semantic
         self._spaces[CONTEXT] = self._context
@@ -74,6 +76,7 @@ class Atlas:
         self._ids: list[UUID] = []
         self._rows: dict[UUID, int] = {}
         self.facets = Facets()
+        self.telling = Telling()
         self._presence = Presence()
         self._clusters = Clusters()
 
@@ -152,9 +155,9 @@ class Atlas:
         """
         match self._spaces[key], embedding:
             case WindowedSpace() as space, Dense():
-                return space.scores(embedding.array, rows, passages=not symmetric)
+                return space.scores(embedding.levels, rows, passages=not symmetric)
             case DenseSpace() as space, Dense():
-                return space.scores(embedding.array, rows)
+                return space.scores(embedding.levels, rows)
             case DirectedSpace() as space, Directed():
                 return space.scores(embedding, rows, direction)
             case SparseSpace() as space, Sparse():
@@ -165,17 +168,26 @@ class Atlas:
                 rows = np.arange(len(self)) if rows is None else rows
                 return space.symmetric(embedding, rows) if symmetric else space.max_sim(embedding, rows, weighted=True)
             case _:
-                raise _mismatch(key, embedding)
+                raise holding.mismatch(key, embedding)
 
-    def relevance(self, key: str, embedding: Embedding, rows: Rows, *, direction: Direction | None = None) -> Scores:
-        """Return what ranks these rows for a query in one space: BM25 for plain counts, the raw similarity elsewhere.
+    def relevance(self, key: str, embedding: Embedding, rows: Rows, cues: Cues = SILENT) -> Scores:
+        """Return what ranks these rows for a query in one space: the raw similarity, but for four spaces.
 
-        BM25 has no upper end, so relevances of two spaces compare only after they were standardised.
+        BM25 for plain counts, which has no upper end; in E2 how well a memory tells of the time that is named; in E4
+        how right at the end that is asked for a turn stands; in E11 one more if who says it is named. So relevances of
+        two spaces compare only after they were standardised.
         """
         space = self._spaces[key]
-        if key == COUNTED and isinstance(space, SparseSpace) and isinstance(embedding, Sparse):
+        if key == holding.COUNTED and isinstance(space, SparseSpace) and isinstance(embedding, Sparse):
             return space.bm25(embedding)[rows]
-        return self.scores(key, embedding, rows, direction=direction)
+        if key == RECENCY and cues.intervals:
+            return self.telling.times(cues.intervals, rows)
+        scores = self.scores(key, embedding, rows, direction=cues.direction)
+        if key == ORDER and (cues.start or cues.end):
+            return scores**CLOSENESS
+        if key == ENTITIES and len(voices := self.telling.voices(cues.words)):
+            scores = scores + self.telling.spoken(voices, rows)
+        return scores
 
     def nearest(
         self, key: str, embedding: Embedding, count: int, eligible: Mask, *, direction: Direction | None = None
@@ -183,7 +195,7 @@ class Atlas:
         """Return the `count` best eligible rows of one whole space, best first, with their raw similarities."""
         space = self._spaces[key]
         if isinstance(space, WindowedSpace | DenseSpace) and isinstance(embedding, Dense):
-            return space.nearest(embedding.array, count, eligible)
+            return space.nearest(embedding.levels, count, eligible)
         rows = np.flatnonzero(eligible)
         if 2 * len(rows) > len(self):  # most of them: all at once is faster than a gather
             scores = self.scores(key, embedding, direction=direction)[rows]
@@ -197,7 +209,7 @@ class Atlas:
 
         A row is as near as the nearest of its whole and its passages.
         """
-        return self._prefix.nearest(_shorten(query_e1[None])[0], count, eligible)[0]
+        return self._prefix.nearest(levels(query_e1[:PREFIX]), count, eligible)[0]
 
     def recall_sketch(self, query: Bits, count: int, eligible: Mask) -> Rows:
         """Return the `count` eligible rows, best first, nearest in E9 among those nearest by its first bits."""
@@ -208,19 +220,23 @@ class Atlas:
     def recall_sparse(self, key: str, query: Sparse, count: int, eligible: Mask) -> Rows:
         """Return up to `count` eligible rows, best first, that share a term with the query; BM25 ranks plain counts."""
         space = self._sparse(key)
-        scores = space.bm25(query) if key == COUNTED else space.cosine(query)
+        scores = space.bm25(query) if key == holding.COUNTED else space.cosine(query)
         rows = np.flatnonzero((scores > 0) & eligible)
         return rows[best(scores[rows], count)]
 
+    def knows(self, key: str, query: Sparse) -> bool:
+        """Tell whether every term of a question stands in some memory that counts."""
+        return self._sparse(key).knows(query)
+
     def passage_scores(self, query_e1: npt.NDArray[np.floating], rows: Rows) -> tuple[Scores, list[Span | None]]:
         """Return the E1 scores of these rows, and the span of each one's best passage (None where it has none)."""
-        return self._semantic.passages(query_e1, rows)
+        return self._semantic.passages(levels(query_e1), rows)
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all spaces, facets and ids."""
         spaces = [space.digest() for space in self._spaces.values()]
         ids = b"".join(memory.bytes for memory in self._ids)
-        folds = (self.purposes, self.facets, self._presence, self._clusters)
+        folds = (self.purposes, self.facets, self.telling, self._presence, self._clusters)
         return digest_of(*spaces, self._prefix.digest(), *(fold.digest() for fold in folds), ids)
 
     def _sparse(self, key: str) -> SparseSpace:
@@ -233,17 +249,18 @@ class Atlas:
         self._rows[memory] = len(self._ids)
         self._ids.append(memory)
         self.facets.append(stored)
+        self.telling.append(stored)
         if stored is None:
             self.purposes.append(None)
         else:
             self.purposes.append(stored.purpose, stored.north_star)
         windows, spans = _windows(stored, self._dimensions[WINDOWED])
         self._semantic.append(windows, spans)
-        self._prefix.append(_shorten(windows), spans)
+        self._prefix.append(levels(windows[:, :PREFIX]), spans)
         self._sketch.append(None if stored is None else self._sketched(stored.fingerprint.take(LETTERS, Bits)))
         for key, space in self._spaces.items():
             if not isinstance(space, WindowedSpace):
-                _append(key, space, None if stored is None else stored.fingerprint[key])
+                holding.append(key, space, None if stored is None else stored.fingerprint[key])
 
     def _sketched(self, bits: Bits) -> npt.NDArray[np.uint8]:
         return bits.array[: min(SKETCH, self._dimensions[LETTERS]) // 8]
@@ -266,7 +283,7 @@ class Atlas:
                 elif change.after is State.LIVE:
                     space.show(row)
         if change.after is State.ERASED:
-            for held in (self.facets, self._prefix, self._sketch, self.purposes, *self._spaces.values()):
+            for held in (self.facets, self.telling, self._prefix, self._sketch, self.purposes, *self._spaces.values()):
                 held.clear(row)
         elif change.after is State.LIVE:
             self.facets.show(row)
@@ -286,60 +303,14 @@ class Atlas:
         if leaning:
             lean, middles, shares = zip(*leaning, strict=True)
             distinct, which = np.unique(middles, return_inverse=True)
-            vectors = np.stack([self._semantic.at(middle).array for middle in distinct.tolist()]).astype(np.float32)
+            vectors = np.stack([self._semantic.at(middle).array for middle in distinct.tolist()])
             self._context.lean(np.array(lean), vectors[which], np.array(shares, np.float32))
 
 
-def _empty(space: Space, dimension: int, graph_from: int) -> _AnySpace:
-    match space.kind:
-        case Kind.DENSE:
-            return DenseSpace(dimension, graph_from)
-        case Kind.DIRECTED:
-            return DirectedSpace(dimension)
-        case Kind.SPARSE:
-            return SparseSpace(dimension, counts=space.key == COUNTED)
-        case Kind.BINARY:
-            return BinarySpace(dimension)
-        case Kind.TOKENS:
-            return TokenStore(dimension)
-        case _:
-            assert_never(space.kind)
-
-
-def _append(
-    key: str, space: DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenStore, embedding: Embedding | None
-) -> None:
-    match space, embedding:
-        case _, None:
-            space.append(None)
-        case DenseSpace(), Dense():
-            space.append(embedding.array)
-        case DirectedSpace(), Directed():
-            space.append(embedding)
-        case SparseSpace(), Sparse():
-            space.append(embedding)
-        case BinarySpace(), Bits():
-            space.append(embedding.array)
-        case TokenStore(), Tokens():
-            space.append(embedding)
-        case _:
-            raise _mismatch(key, embedding)
-
-
-def _windows(stored: MemoryStored | None, dimension: int) -> tuple[npt.NDArray[np.float16], list[Span]]:
+def _windows(stored: MemoryStored | None, dimension: int) -> tuple[Levels, list[Span]]:
     """Return the E1 vectors of a whole memory and of its passages, and the spans of these."""
     if stored is None:
-        return np.empty((0, dimension), np.float16), []
-    whole = stored.fingerprint.take(WINDOWED, Dense).array
-    vectors = np.stack([whole, *(passage.array for passage in stored.passages)])
+        return np.empty((0, dimension), np.int8), []
+    whole = stored.fingerprint.take(WINDOWED, Dense).levels
+    vectors = np.stack([whole, *(passage.levels for passage in stored.passages)])
     return vectors, [(passage.start, passage.end) for passage in stored.passages]
-
-
-def _shorten(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
-    """Return the unit vectors along the first dimensions of E1."""
-    short = vectors[:, :PREFIX].astype(np.float32)
-    return short / np.maximum(np.linalg.norm(short, axis=1, keepdims=True), np.float32(1e-6))
-
-
-def _mismatch(key: str, embedding: Embedding) -> TypeError:
-    return TypeError(f"{key} can't take {type(embedding).__name__}")

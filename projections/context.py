@@ -5,6 +5,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from events.fingerprint import Levels, directions, levels
 from projections.arrays import Rows
 from projections.dense import DenseSpace
 from projections.projection import digest_of
@@ -18,7 +19,7 @@ class ContextSpace(DenseSpace):
 
     def __init__(self, dimension: int, graph_from: int = 20_000) -> None:
         super().__init__(dimension, graph_from)
-        self._upright: dict[int, npt.NDArray[np.float16]] = {}
+        self._upright: dict[int, Levels] = {}
         """What was stored in each row that leans."""
 
     def clear(self, row: int) -> None:
@@ -42,10 +43,9 @@ class ContextSpace(DenseSpace):
         """
         stored = self.array[rows]
         mixed = (SHARE * shares)[:, None] * towards
-        mixed += stored
-        mixed /= np.linalg.norm(mixed, axis=1, keepdims=True)
+        mixed += directions(stored)
         self._upright.update(zip(rows.tolist(), stored, strict=True))
-        self.replace(rows, mixed)
+        self.replace(rows, levels(mixed))
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the vectors, and of those that were stored in rows that lean."""
@@ -55,7 +55,7 @@ class ContextSpace(DenseSpace):
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the graph, and give what was stored in rows that lean as one array."""
         rows = sorted(self._upright)
-        stored = np.stack([self._upright[row] for row in rows]) if rows else np.empty(0, np.float16)
+        stored = np.stack([self._upright[row] for row in rows]) if rows else np.empty(0, np.int8)
         return {**super().__getstate__(), "_upright": (np.array(rows, np.int64), stored)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ class Direction(StrEnum):
 
 
 class DirectedSpace:
-    """Two unit vectors by row."""
+    """Two vectors by row."""
 
     def __init__(self, dimension: int) -> None:
         self._causes = DenseSpace(dimension)
@@ -28,8 +28,8 @@ class DirectedSpace:
 
     def append(self, embedding: Directed | None) -> None:
         """Add the next row; without an embedding it stays empty."""
-        self._causes.append(None if embedding is None else embedding.as_cause)
-        self._effects.append(None if embedding is None else embedding.as_effect)
+        self._causes.append(None if embedding is None else embedding.cause_levels)
+        self._effects.append(None if embedding is None else embedding.effect_levels)
 
     def at(self, row: int) -> Directed:
         """Return both vectors of a row that isn't empty."""
@@ -48,11 +48,11 @@ class DirectedSpace:
         """
         match direction:
             case Direction.EFFECT:
-                return self._effects.scores(query.as_cause, rows)
+                return self._effects.scores(query.cause_levels, rows)
             case Direction.CAUSE:
-                return self._causes.scores(query.as_effect, rows)
+                return self._causes.scores(query.effect_levels, rows)
             case None:
-                both = self._causes.scores(query.as_cause, rows) + self._effects.scores(query.as_effect, rows)
+                both = self._causes.scores(query.cause_levels, rows) + self._effects.scores(query.effect_levels, rows)
                 return both / np.float32(2.0)
 
     def digest(self) -> bytes:

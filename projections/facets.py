@@ -170,6 +170,11 @@ class Facets:
             mask &= holders
         return mask & self.live
 
+    def mostly(self, modality: Modality, eligible: Mask) -> bool:
+        """Tell whether most of these rows are of a modality."""
+        told = self._columns["modality"].equals(modality) & eligible
+        return 2 * int(np.count_nonzero(told)) > int(np.count_nonzero(eligible))
+
     def created_at(self, row: int) -> datetime:
         """Return when what a row tells happened or was said; the epoch for an erased one."""
         return _EPOCH + timedelta(microseconds=int(self._created.array[row]))

@@ -11,8 +11,8 @@ from events.codec import kind_of
 from events.log import Envelope
 from events.vocabulary import Event, MemoryStored, Shredded
 
-STORED: Final = str(MemoryStored.__struct_config__.tag)
-"""The tag under which a stored memory stands in the log, and in a `Shredded` once it is erased."""
+STORED: Final = str(MemoryStored.__struct_config__.tag).rpartition(".")[0]
+"""The name under which stored memories of all versions stand in the log, and in a `Shredded` once they are erased."""
 
 
 class State(StrEnum):
@@ -46,7 +46,7 @@ class Projection(Protocol):
 
 def is_shredded_memory(event: object) -> bool:
     """Tell whether this event stands for a stored memory that can't be read again."""
-    return isinstance(event, Shredded) and event.kind == STORED
+    return isinstance(event, Shredded) and name_of(event) == STORED
 
 
 def name_of(event: Event) -> str:

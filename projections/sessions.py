@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from events.fingerprint import Dense, Float16
+from events.fingerprint import Dense, Float32, Levels, directions, levels
 from events.log import Envelope
 from events.vocabulary import MemoryErased, MemoryStored
 from projections.arrays import Growing
@@ -24,7 +24,7 @@ class _Ahead(NamedTuple):
     """A turn that was embedded and hasn't come back from the log."""
 
     position: int
-    e1: npt.NDArray[np.float16]
+    e1: Levels
 
 
 class Sessions:
@@ -36,7 +36,7 @@ class Sessions:
     neither of the digest.
 
     An erased turn was never there: a session stands where its last turn left it that isn't erased. So all turns are
-    kept, 800 bytes each, since any of them may be among the last once later ones are erased.
+    kept, 400 bytes each, since any of them may be among the last once later ones are erased.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Sessions:
         self._owners = Growing(np.int32)
         """The session of each turn by its number; -1 once the turn is erased."""
         self._positions = Growing(np.int64)
-        self._vectors: Growing[np.float16] | None = None
+        self._vectors: Growing[np.int8] | None = None
         self._numbers: dict[_Key, int] = {}
         self._next_number = 0
         self._latest: dict[_Key, tuple[int, ...]] = {}
@@ -55,7 +55,7 @@ class Sessions:
         """Take in the next event of the log."""
         match envelope.event:
             case MemoryStored(session=str(session)) as stored:
-                e1 = stored.fingerprint.take("e1_semantic", Dense).array
+                e1 = stored.fingerprint.take("e1_semantic", Dense).levels
                 self._push((stored.namespace, session), envelope.id, stored.position, e1)
             case MemoryErased(memory=memory):
                 self._erase(memory)
@@ -65,7 +65,7 @@ class Sessions:
     def advance(self, namespace: str, session: str, e1: npt.NDArray[np.floating]) -> None:
         """Give the next position of a session to a turn with this E1 vector, shape (dimension,)."""
         key = (namespace, session)
-        turn = _Ahead(self.next_position(*key), e1.astype(np.float16))
+        turn = _Ahead(self.next_position(*key), levels(e1))
         self._ahead[key] = (*self._ahead.get(key, ()), turn)[-REACH:]
 
     def next_position(self, namespace: str, session: str | None) -> int:
@@ -76,18 +76,18 @@ class Sessions:
         last = max((turn.position for turn in self._ahead.get(key, ())), default=-1)
         return max(last, self._last(key)) + 1
 
-    def tail(self, namespace: str, session: str | None) -> tuple[Float16, ...]:
-        """Return the E1 vectors of the turns on the last three positions, the latest last; none without a session."""
+    def tail(self, namespace: str, session: str | None) -> tuple[Float32, ...]:
+        """Return unit E1 vectors of the turns on the last three positions, the latest last; none without a session."""
         if session is None:
             return ()
         key = (namespace, session)
-        turns: dict[int, Float16] = {}
+        turns: dict[int, Levels] = {}
         if self._vectors is not None:
             for turn in self._latest.get(key, ()):
                 turns[int(self._positions.array[turn])] = self._vectors.array[turn]
         turns |= {turn.position: turn.e1 for turn in self._ahead.get(key, ())}
         since = self.next_position(namespace, session) - REACH
-        return tuple(turns[position] for position in sorted(turns) if position >= since)
+        return tuple(directions(turns[position]) for position in sorted(turns) if position >= since)
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all turns that aren't erased, by session, in the order in which they were stored."""
@@ -105,9 +105,9 @@ class Sessions:
         latest = self._latest.get(key)
         return int(self._positions.array[latest[-1]]) if latest else -1
 
-    def _push(self, key: _Key, memory: UUID, position: int, e1: npt.NDArray[np.float16]) -> None:
+    def _push(self, key: _Key, memory: UUID, position: int, e1: Levels) -> None:
         if self._vectors is None:
-            self._vectors = Growing(np.float16, len(e1))
+            self._vectors = Growing(np.int8, len(e1))
         if key not in self._numbers:
             self._numbers[key] = self._next_number
             self._next_number += 1

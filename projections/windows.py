@@ -1,9 +1,8 @@
 """Dense vectors of whole memories and of their passages: a long memory is found by any of its parts."""
 
 import numpy as np
-import numpy.typing as npt
 
-from events.fingerprint import Dense
+from events.fingerprint import Dense, Levels
 from projections.arrays import Growing, Mask, Rows, Scores, Stretches, reduce_rows
 from projections.dense import DenseSpace
 from projections.projection import digest_of
@@ -24,8 +23,8 @@ class WindowedSpace:
     def __len__(self) -> int:
         return len(self._stretches)
 
-    def append(self, vectors: npt.NDArray[np.floating], spans: list[Span]) -> None:
-        """Add the next row: unit vectors, shape (1 + passages, dimension), and the span of each passage.
+    def append(self, vectors: Levels, spans: list[Span]) -> None:
+        """Add the next row: vectors, shape (1 + passages, dimension), and the span of each passage.
 
         A row without content has no vectors, shape (0, dimension), and no spans.
         """
@@ -50,10 +49,10 @@ class WindowedSpace:
 
     def at(self, row: int) -> Dense:
         """Return the vector of the whole of a row that isn't empty."""
-        return Dense.of(self._vectors.array[self._stretches.stretch(row).start])
+        return self._vectors.at(self._stretches.stretch(row).start)
 
-    def scores(self, query: npt.NDArray[np.floating], rows: Rows | None = None, *, passages: bool = True) -> Scores:
-        """Return the cosine in [0, 1] of a unit query to the best vector of each row (of all if None).
+    def scores(self, query: Levels, rows: Rows | None = None, *, passages: bool = True) -> Scores:
+        """Return the cosine in [0, 1] of a query to the best vector of each row (of all if None).
 
         Without `passages` to the vector of its whole alone.
         """
@@ -64,7 +63,7 @@ class WindowedSpace:
         scores = self._vectors.scores(query)[entries] if rows is None else self._vectors.scores(query, entries)
         return reduce_rows(np.maximum, scores, lengths)
 
-    def passages(self, query: npt.NDArray[np.floating], rows: Rows) -> tuple[Scores, list[Span | None]]:
+    def passages(self, query: Levels, rows: Rows) -> tuple[Scores, list[Span | None]]:
         """Return the scores of these rows, and for each the span of its best passage (None if it has no passages)."""
         entries, lengths = self._stretches.gather(rows)
         scores = self._vectors.scores(query, entries)
@@ -77,7 +76,7 @@ class WindowedSpace:
             start += length
         return reduce_rows(np.maximum, scores, lengths), spans
 
-    def nearest(self, query: npt.NDArray[np.floating], count: int, eligible: Mask) -> tuple[Rows, Scores]:
+    def nearest(self, query: Levels, count: int, eligible: Mask) -> tuple[Rows, Scores]:
         """Return the `count` best eligible rows, best first, with their scores; fewer only if fewer are eligible."""
         allowed = eligible[self._owners.array]
         wanted = count

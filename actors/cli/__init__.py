@@ -15,7 +15,7 @@ def app() -> None:
 
     if (pipe := command.plain(sys.argv[1:])) is not None:
         sys.exit(command.run(pipe))
-    from actors.cli import audit, hooks, keeping, memories, mind, serving, sleep, stores  # noqa: F401 -- they add their commands
+    from actors.cli import audit, carrying, hooks, keeping, memories, mind, serving, sleep, stores  # noqa: F401 -- they add their commands
     from actors.cli.program import app as program
 
     program()

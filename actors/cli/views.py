@@ -56,6 +56,21 @@ def stored(answer: dict[str, Any]) -> None:
         OUT.print(f"the same content was there already: {twin}", style="yellow")
 
 
+def imported(answer: dict[str, Any], most: int) -> None:
+    """Print what `import` did, and what is wrong with bad lines, at most so many."""
+    before = f"; {answer['stored_before']} were imported before" if answer["stored_before"] else ""
+    OUT.print(f"stored [bold]{answer['stored']}[/] memories{before}")
+    for failure in answer["failed"][:most]:
+        ERR.print(f"line {failure['line']}: {failure['message']}", style="red", markup=False)
+    if len(answer["failed"]) > most:
+        ERR.print(f"and {len(answer['failed']) - most} more", style="red")
+
+
+def exported(answer: dict[str, Any]) -> None:
+    """Print what `export` did."""
+    OUT.print(f"{answer['exported']} memories are in {answer['file']}", markup=False)
+
+
 def found(answer: dict[str, Any]) -> None:
     """Print search results: each memory, the three spaces that found it, and all thirteen similarities."""
     if not answer["results"]:

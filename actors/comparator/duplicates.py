@@ -44,8 +44,8 @@ another one, 16 find all of the 609 pairs above .90 that 64 find; what has more 
 copies, however many, still hang together, each through those most like it."""
 
 _LEVELS: Final = np.linspace(0.0, 1.0, 4_097, dtype=np.float32)
-_ROUNDING: Final = 0.002
-"""By which a product of float16 vectors may fall short of the cosine."""
+_ROUNDING: Final = 1e-5
+"""By which an inner product in single precision may fall short of the cosine."""
 
 
 class Pair(NamedTuple):
@@ -104,7 +104,7 @@ class Duplicates:
         embedding = self._atlas.embedding(WINDOWED, row)
         if not isinstance(embedding, Dense):
             raise TypeError("meaning is dense")
-        vector = embedding.array.astype(np.float32)
+        vector = embedding.array
         short = np.zeros(SHORT + 1, np.float32)
         short[: len(vector[:SHORT])] = vector[:SHORT]
         short[SHORT] = np.linalg.norm(vector[SHORT:])

@@ -10,13 +10,14 @@ SPREAD = 1 / 3
 """Share of its better neighbour's score that a turn borrows (measured on conversations)."""
 
 
-def standardise(scores: Scores) -> tuple[np.float32, np.float32]:
+def standardise(scores: Scores, least: float = 0.0) -> tuple[np.float32, np.float32]:
     """Return mean and deviation of one space's scores, shape (candidates,), by which spaces become comparable.
 
-    A space that sees no difference between the candidates gets an infinite deviation, and so no say.
+    A space that sees no difference between the candidates gets an infinite deviation, and so no say; one that sees
+    less than `least` has the less to say.
     """
     deviation = scores.std(dtype=np.float32)
-    return scores.mean(dtype=np.float32), deviation if deviation > 1e-6 else np.float32(np.inf)
+    return scores.mean(dtype=np.float32), np.float32(max(deviation, least) if deviation > 1e-6 else np.inf)
 
 
 def fuse(

@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
-from actors.comparator import pipeline, profiles
+from actors.comparator import pipeline, reading
 from actors.comparator.alignment import Star
 from actors.comparator.calibration import Calibration
 from actors.comparator.causes import Causal, causal_neighbours
@@ -68,7 +68,7 @@ def candidates(atlas: Atlas, query: Mapping[str, Embedding], at: datetime, eligi
         raise TypeError("words are sparse, meaning is dense, and letters are bits")
     named = [
         atlas.recall_sparse(WORDS, words, POOL, eligible),
-        atlas.recall_prefix(meaning.array.astype(np.float32), POOL, eligible),
+        atlas.recall_prefix(meaning.array, POOL, eligible),
         atlas.recall_sketch(letters, BESIDE, eligible),
         atlas.nearest(ENTITIES, query[ENTITIES], BESIDE, eligible)[0],
         atlas.facets.nearest_in_time(at, BESIDE, eligible),
@@ -140,7 +140,7 @@ def resonances(atlas: Atlas, calibration: Calibration, wanted: Resonate) -> Reso
         scores = one_to_many(atlas, calibration, row, rows)
         scores[:, [INDEX[space.key] for space in SPACES if space.key not in wanted.keys]] = np.nan
     else:
-        of = Similarities(atlas, calibration, wanted.focus, profiles.direction(wanted.text))
+        of = Similarities(atlas, calibration, wanted.focus, reading.direction(wanted.text))
         scores = np.full((len(rows), len(SPACES)), np.nan, np.float32)
         for key in wanted.keys & wanted.focus.keys():
             scores[:, INDEX[key]] = of(key, rows)

@@ -9,22 +9,24 @@ score; what a result shows as its similarity is calibrated, and takes no part in
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
 from time import perf_counter
-from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
 
-from actors.comparator import fusion, profiles
+from actors.comparator import fusion, profiles, reading
 from actors.comparator.calibration import Calibration
+from actors.comparator.explaining import MEANING, Ranking, meaning, page
 from actors.comparator.ranking import LATE, Similarities
-from actors.messages.comparator import Found, Hit, Search, SpaceScore, Stage
+from actors.comparator.reading import Kind
+from actors.comparator.renewal import renewal
+from actors.messages.comparator import Found, Hit, Search, Stage
 from actors.settings import SearchProfile
-from events.fingerprint import Dense, Embedding, Float32, Sparse
+from events.fingerprint import Embedding, Sparse
+from events.values import Modality
 from projections.arrays import Mask, Rows, Scores, best
 from projections.atlas import Atlas
-from projections.directed import Direction
+from projections.telling import Cues
 
 RECALL = 128
 """Candidates that each way of recall may name, at least; more when more are asked for."""
@@ -44,9 +46,15 @@ SERVING = 1.0
 PRIMING = 0.1
 """What being in the workspace with an order of 1 adds to a fused score: enough to decide between near equals."""
 
+LEAST_DEVIATION = {"e2_temporal_recent": 0.05, "e11_entity": 0.02}
+"""Spaces whose candidates often hardly differ: less than this is not blown up to a whole deviation."""
+
 WORDS = ("e6_sparse", "e13_splade")
-MEANING = "e1_semantic"
 CAUSAL = "e5_causal"
+TIME = "e2_temporal_recent"
+TELLING = 0.5
+"""How well a memory tells of the time that is asked for, if that alone makes it a candidate."""
+NONE: Rows = np.empty(0, np.int64)
 
 
 class _Stages:
@@ -63,30 +71,44 @@ class _Stages:
         self._since = now
 
 
-def applied_weights(profile: SearchProfile, question: str, spoken: Mapping[str, Embedding]) -> profiles.Weights:
+def applied_weights(
+    profile: SearchProfile, kinds: frozenset[Kind], spoken: Mapping[str, Embedding]
+) -> profiles.Weights:
     """Return the profile's weights, shared out among the spaces that the question speaks to; they sum to 1."""
-    weights = {key: weight for key, weight in profiles.weights(profile, question).items() if key in spoken}
+    weights = {key: weight for key, weight in profiles.weights(profile, kinds).items() if key in spoken}
     total = sum(weights.values())
     return {key: weight / total for key, weight in weights.items()}
 
 
 def recall(
-    atlas: Atlas, query: Mapping[str, Embedding], eligible: Mask, count: int, direction: Direction | None
+    atlas: Atlas, query: Mapping[str, Embedding], eligible: Mask, count: int, cues: Cues
 ) -> Iterator[tuple[str, Rows]]:
     """Yield each way of recall with at most `count` rows that it names for one of its spaces, the best first."""
-    words = [(key, query[key]) for key in WORDS]
+    words = [(key, query.get(key)) for key in WORDS]
     named = [atlas.recall_sparse(key, terms, count, eligible) for key, terms in words if isinstance(terms, Sparse)]
-    yield "sparse recall", np.concatenate(named)
-    yield "prefix recall", atlas.recall_prefix(_meaning(query), count, eligible)
-    if direction is not None:
-        yield "causal recall", atlas.nearest(CAUSAL, query[CAUSAL], count, eligible, direction=direction)[0]
+    yield "sparse recall", np.concatenate([NONE, *named])
+    if MEANING in query:
+        yield "prefix recall", atlas.recall_prefix(meaning(query), count, eligible)
+    if cues.direction is not None and CAUSAL in query:
+        yield "causal recall", atlas.nearest(CAUSAL, query[CAUSAL], count, eligible, direction=cues.direction)[0]
+    if cues.intervals and TIME in query and MEANING in query:
+        met = np.zeros(len(eligible), np.float32)
+        rows = np.flatnonzero(eligible)
+        met[rows] = atlas.telling.times(cues.intervals, rows)
+        yield "time recall", atlas.nearest(MEANING, query[MEANING], count, met >= TELLING)[0]
 
 
-def _meaning(query: Mapping[str, Embedding]) -> Float32:
-    embedding = query[MEANING]
-    if not isinstance(embedding, Dense):
-        raise TypeError(f"{MEANING} is dense")
-    return embedding.array.astype(np.float32)
+def kinds(atlas: Atlas, request: Search, eligible: Mask) -> frozenset[Kind]:
+    """Return what a question is like, by its wording and by what is stored."""
+    found = reading.kinds(request.text, request.cues)
+    if Kind.TALK in found and atlas.facets.mostly(Modality.CODE, eligible):
+        found = found - {Kind.TALK} | {Kind.CODE}
+    if len(atlas.telling.voices(request.cues.words)):
+        found |= {Kind.VOICE}
+    counted = request.embeddings.get(WORDS[0])
+    if isinstance(counted, Sparse) and not atlas.knows(WORDS[0], counted):
+        found |= {Kind.UNKNOWN}
+    return found
 
 
 def pool(limit: int) -> int:
@@ -104,27 +126,28 @@ def search(atlas: Atlas, calibration: Calibration, request: Search, ignited: Map
         ignited: What is in the workspace, with its order; it counts on the first page of an answer.
     """
     stages = _Stages()
-    query = request.embeddings
-    weights = applied_weights(request.profile, request.text, query)
-    direction = profiles.direction(request.text)
+    query = {key: embedding for key, embedding in request.embeddings.items() if key not in request.without}
     eligible = atlas.facets.eligible(request.filter)
     if request.as_of is not None:
         eligible[request.as_of :] = False
+    weights = applied_weights(request.profile, kinds(atlas, request, eligible), query)
+    cues = request.cues
     primed = request.primed
     if primed is None:
         primed = {
             memory: order for memory, order in ignited.items() if memory in atlas and eligible[atlas.row_of(memory)]
         }
 
-    rows = np.empty(0, np.int64)
-    for name, named in recall(atlas, query, eligible, request.pool, direction):
+    rows = NONE
+    for name, named in recall(atlas, query, eligible, request.pool, cues):
         rows = np.union1d(rows, named)
         stages.finish(name, len(rows))
     hits: tuple[Hit, ...] = ()
     if len(rows):
-        candidates = _Candidates(atlas, query, direction, rows)
+        candidates = _Candidates(atlas, query, cues, rows)
         ranking = _ranked(candidates, request, weights, eligible, primed, stages)
-        hits = _page(atlas, Similarities(atlas, calibration, query, direction), request, weights, ranking)
+        similarities = Similarities(atlas, calibration, request.embeddings, cues.direction)
+        hits = page(atlas, similarities, request, weights, ranking)
         stages.finish("explanation", len(hits[: request.limit]))
     return Found(
         hits=hits[: request.limit],
@@ -140,10 +163,10 @@ def search(atlas: Atlas, calibration: Calibration, request: Search, ignited: Map
 class _Candidates:
     """The rows that a search still looks at, and what the spaces heard so far say of each."""
 
-    def __init__(self, atlas: Atlas, query: Mapping[str, Embedding], direction: Direction | None, rows: Rows) -> None:
+    def __init__(self, atlas: Atlas, query: Mapping[str, Embedding], cues: Cues, rows: Rows) -> None:
         self.atlas = atlas
         self._query = query
-        self._direction = direction
+        self._cues = cues
         self.rows = rows
         self.scores: dict[str, Scores] = {}
         self._scale: dict[str, tuple[np.float32, np.float32]] = {}
@@ -152,7 +175,7 @@ class _Candidates:
         """Let more spaces score all rows; what they say here is the scale for rows that join later."""
         for key in keys:
             self.scores[key] = self._relevance(key, self.rows)
-            self._scale[key] = fusion.standardise(self.scores[key])
+            self._scale[key] = fusion.standardise(self.scores[key], LEAST_DEVIATION.get(key, 0.0))
 
     def keep(self, places: Rows) -> None:
         """Drop all others."""
@@ -173,18 +196,7 @@ class _Candidates:
         return _total(self.contributions(weights), self.rows)
 
     def _relevance(self, key: str, rows: Rows) -> Scores:
-        return self.atlas.relevance(key, self._query[key], rows, direction=self._direction)
-
-
-class _Ranking(NamedTuple):
-    """Rows, the best first, and what made up the score of each, all of shape (rows,)."""
-
-    rows: Rows
-    contributions: dict[str, Scores]
-    lent: Scores
-    served: Scores | None
-    """By serving the North Star; None where that doesn't count."""
-    primed: Scores
+        return self.atlas.relevance(key, self._query[key], rows, self._cues)
 
 
 def _ranked(
@@ -194,7 +206,7 @@ def _ranked(
     eligible: Mask,
     primed: Mapping[UUID, float],
     stages: _Stages,
-) -> _Ranking:
+) -> Ranking:
     """Go through the stages from fusion on."""
     atlas = candidates.atlas
     candidates.hear(key for key, weight in weights.items() if weight > 0 and key != LATE)
@@ -206,7 +218,7 @@ def _ranked(
     candidates.keep(aligned(atlas, candidates.rows, request.min_alignment))
     stages.finish("alignment", len(candidates.rows), skipped=not measured)
 
-    late = weights[LATE] > 0
+    late = weights.get(LATE, 0) > 0
     if late and len(candidates.rows):
         candidates.hear([LATE])
     fused = candidates.fused(weights) + serving(atlas, candidates.rows, asked=request.include_alignment)
@@ -219,32 +231,23 @@ def _ranked(
     rows = candidates.rows
     contributions = candidates.contributions(weights)
     fused = _total(contributions, rows)
-    lent = fusion.lend(fused, _places(atlas.facets.turns(rows, REACH)[0], rows))
+    lent = fusion.lend(fused, places(atlas.facets.turns(rows, REACH)[0], rows))
     served = serving(atlas, rows, asked=request.include_alignment)
     bonus = priming(atlas, rows, primed)
-    order = best(fused + lent + served + bonus, len(rows))
+    total = fused + lent + served + bonus
+    # Who asks about a time wants what was true then.
+    then = request.cues.intervals or request.cues.recurring or request.cues.start or request.cues.end
+    renewed = np.zeros_like(total) if then else renewal(atlas, rows, total)
+    order = best(total + renewed, len(rows))
     stages.finish("context", len(rows))
-    return _Ranking(
+    return Ranking(
         rows=rows[order],
         contributions={key: values[order] for key, values in contributions.items()},
         lent=lent[order],
         served=served[order] if request.include_alignment else None,
         primed=bonus[order],
+        renewed=renewed[order],
     )
-
-
-def _page(
-    atlas: Atlas, of: Similarities, request: Search, weights: profiles.Weights, ranking: _Ranking
-) -> tuple[Hit, ...]:
-    """Return the hits of the page that is asked for, and one more if there is any."""
-    # Without a threshold only those that are asked for need explaining; one more tells whether there is another page.
-    places = slice(None)
-    skip, until = request.offset, request.offset + request.limit + 1
-    if request.min_similarity == 0:
-        places = slice(skip, until)
-        skip, until = 0, until - skip
-    hits = _explained(atlas, of, request.embeddings, weights, ranking, places)
-    return tuple(islice((hit for hit in hits if hit.similarity >= request.min_similarity), skip, until))
 
 
 def aligned(atlas: Atlas, rows: Rows, least: float | None) -> Rows:
@@ -279,46 +282,8 @@ def _total(contributions: Mapping[str, Scores], rows: Rows) -> Scores:
     return sum(contributions.values(), start=np.zeros(len(rows), np.float32))
 
 
-def _places(turns: Rows, rows: Rows) -> Rows:
+def places(turns: Rows, rows: Rows) -> Rows:
     """Return where in `rows` each neighbouring turn stands, -1 where it isn't among them; both shape (rows, turns)."""
     order = np.argsort(rows)
     found = order[np.searchsorted(rows, turns, sorter=order).clip(max=len(rows) - 1)]
     return np.where(rows[found] == turns, found, -1)
-
-
-def _explained(
-    atlas: Atlas,
-    of: Similarities,
-    query: Mapping[str, Embedding],
-    weights: profiles.Weights,
-    ranking: _Ranking,
-    places: slice,
-) -> Iterator[Hit]:
-    """Say of each memory what every space that the question speaks to thinks of it, whether it weighs or not."""
-    rows = ranking.rows[places]
-    similarity = {key: of(key, rows) for key in query}
-    contributions = {key: values[places].tolist() for key, values in ranking.contributions.items()}
-    lent, primed = ranking.lent[places].tolist(), ranking.primed[places].tolist()
-    served = None if ranking.served is None else ranking.served[places].tolist()
-    _, passages = atlas.passage_scores(_meaning(query), rows)
-    for place, (memory, passage) in enumerate(zip(atlas.ids(rows), passages, strict=True)):
-        spaces = {
-            key: SpaceScore(
-                similarity=float(values[place]),
-                contribution=contributions[key][place] if key in contributions else 0.0,
-            )
-            for key, values in similarity.items()
-        }
-        # Where nothing tells candidates apart, as with a single one, the weighted similarity says what found it.
-        ranked = sorted(spaces, key=lambda key: (spaces[key].contribution, weights[key] * spaces[key].similarity))
-        extra = lent[place] + (served[place] if served else 0.0) + primed[place]
-        yield Hit(
-            memory=memory,
-            score=sum(space.contribution for space in spaces.values()) + extra,
-            similarity=sum(weights[key] * space.similarity for key, space in spaces.items()),
-            spaces={key: spaces[key] for key in reversed(ranked)},
-            passage=passage,
-            context=lent[place],
-            alignment=served[place] if served else None,
-            priming=primed[place],
-        )

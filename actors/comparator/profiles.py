@@ -1,14 +1,17 @@
-"""What each kind of question weighs: the seeds' six profiles, and `auto`, which reads the question.
+"""What each kind of question weighs: the seeds' six profiles, and `auto`, which goes by the kind of question.
 
-Every profile has one weight per space and sums to 1.
+Every profile has one weight per space and sums to 1. The weights of `auto` stand in `auto.json`, a table by kind that
+`scripts/train/fusion.py` learns; a question that is of several kinds adds up their rows.
 """
 
-import re
+from pathlib import Path
 from typing import Final
 
+import msgspec
+
+from actors.comparator.reading import Kind
 from actors.settings import SearchProfile
 from events.spaces import SPACES
-from projections.directed import Direction
 
 Weights = dict[str, float]
 """By space key; all thirteen, summing to 1."""
@@ -43,62 +46,15 @@ SEED_PROFILES: Final[dict[SearchProfile, Weights]] = {
 """The fixed profiles by name (seed 002, thirteen wide as design 5 settles)."""
 
 
-def _mix(**shares: float) -> Weights:
-    """Weights proportional to the shares named, zero elsewhere."""
-    total = sum(shares.values())
-    return {space.key: shares.get(space.key, 0.0) / total for space in SPACES}
+AUTO: Final = msgspec.json.decode(Path(__file__).with_name("auto.json").read_bytes(), type=dict[Kind, Weights])
+"""What each kind of question weighs; spaces without weight are left out. The first three rows sum to 1."""
 
 
-TALK: Final = _mix(e12_late_interaction=1.0, e6_sparse=0.3, e8_graph=0.2, e1_semantic=0.1)
-"""Questions about what was said: the words of a turn decide; its meaning, alone and in context, helps."""
-
-CODE: Final = _mix(e1_semantic=1.5, e12_late_interaction=0.8, e7_code=0.3, e6_sparse=0.15)
-"""Questions for code: meaning leads, since code seldom repeats the words of the question."""
-
-CAUSE: Final = _mix(e5_causal=1.0, e12_late_interaction=0.3)
-"""Questions for the cause or effect of something that they tell; a mere "why" names what it seeks, and is TALK."""
-
-_NOUNS = r"(?:cause|reason|effect|result|consequence|outcome|impact)s?"
-_TELLING = re.compile(
-    rf"^\s*what (?:caused|led to|(?:is|was|are|were) the {_NOUNS} of|"
-    r"(?:happens|happened|will happen) (?:when|if|after|because))(?: this\s*:)?\s*",
-    re.IGNORECASE,
-)
-"""How a question begins that tells something and asks for its cause or effect."""
-_EFFECT = re.compile(r"\b(?:effect|result|consequence|outcome|impact)s?\b|\bhappen", re.IGNORECASE)
-_CAUSE = re.compile(r"\b(?:why|cause[sd]?|led to|reasons?)\b", re.IGNORECASE)
-_LANGUAGE = re.compile(
-    r"\b(?:python[23]?|javascript|typescript|golang|bash|numpy|pandas|django)\b|\bc\+\+|\bc#", re.IGNORECASE
-)
-"""Names of languages and libraries that hardly mean anything else."""
-_CODE = re.compile(
-    r"\b(?:java|rust|function|method|class|regex|api|code|snippet|def|dataframe|string|list|dict|array|json|csv|sql|file|"
-    r"import|parse|iterate|exception|loop|datetime)\b|[a-z]+_[a-z]+|\w+\(\)",
-    re.IGNORECASE,
-)
-"""Words that mean code when two of them meet."""
-
-
-def direction(question: str) -> Direction | None:
-    """Return whether a question asks for causes or for effects, or for neither."""
-    asking = _TELLING.match(question)
-    if asking is not None:
-        return Direction.EFFECT if _EFFECT.search(asking.group()) else Direction.CAUSE
-    return Direction.CAUSE if _CAUSE.search(question) else None
-
-
-def subject(question: str) -> str:
-    """Return what a question for a cause or an effect tells, without the asking; any other question as it is.
-
-    "What is the effect of this: it rained" looks for what follows from rain, not for texts about effects.
-    """
-    return _TELLING.sub("", question).strip() or question
-
-
-def weights(profile: SearchProfile, question: str) -> Weights:
-    """Return the weights of a profile; `auto` chooses them by the question's wording."""
+def weights(profile: SearchProfile, kinds: frozenset[Kind]) -> Weights:
+    """Return the weights of a profile; those of `auto` depend on what kinds of question it is."""
     if profile is not SearchProfile.AUTO:
         return SEED_PROFILES[profile]
-    if _TELLING.match(question):
-        return CAUSE
-    return CODE if _LANGUAGE.search(question) or len(_CODE.findall(question)) >= 2 else TALK
+    rows = [AUTO[kind] for kind in Kind if kind in kinds]
+    added = {space.key: sum(row.get(space.key, 0.0) for row in rows) for space in SPACES}
+    total = sum(added.values())
+    return {key: weight / total for key, weight in added.items()}

@@ -1,7 +1,8 @@
 """The embedder: one model, many who wait, and nobody waits for a long text.
 
 Work is cut into slices of at most `SLICE_TOKENS` tokens. Questions and short memories that wait
-at the same time share a slice; a long memory takes turns with them, one slice at a time.
+at the same time share a slice, questions first; a long memory takes turns with them, one slice at a time.
+The turns of a session are finished in the order in which they came.
 """
 
 from __future__ import annotations
@@ -101,18 +102,33 @@ class Job:
         withdrawn: threading.Event | None = None,
         *,
         long_after: int,
+        is_question: bool = False,
+        session: tuple[str, str] | None = None,
+        after: Job | None = None,
     ) -> None:
         self.plan = plan
+        self.is_question = is_question
+        self.session = session
+        self.after = after
+        """The turn before this one, if that isn't finished."""
         self.future: pykka.Future[EmbeddedMemory | EmbeddedQuery] = pykka.ThreadingFuture()
         self.rows: Rows = []
         self.states: list[Float32] = []
         self.done = False
+        self._result: EmbeddedMemory | EmbeddedQuery | None = None
         self._on_progress = on_progress
         self._withdrawn = withdrawn or threading.Event()
         self._long_after = long_after
         self.drop_if_withdrawn()
         if not self.done:
             self._step(None)
+
+    @property
+    def has_its_turn(self) -> bool:
+        """Whether it may be finished now."""
+        if self.after is not None and self.after.done:
+            self.after = None  # or each turn would keep all before it in memory
+        return self.after is None
 
     @property
     def waiting(self) -> Rows:
@@ -141,11 +157,17 @@ class Job:
             self.states = []
         except StopIteration as stop:
             self.done = True
-            self.future.set(stop.value)
+            self._result = stop.value
         except Fault as fault:
             self.fail(fault)
         except Exception as error:  # noqa: BLE001 -- whatever a model or tokenizer raises, all thirteen or nothing
             self.fail(EmbeddingFault(f"Embedding failed: {type(error).__name__}: {error}"))
+
+    def answer(self) -> None:
+        """Hand over the result, once there is one."""
+        if self._result is not None:
+            self.future.set(self._result)
+            self._result = None
 
     def drop_if_withdrawn(self) -> None:
         """End here if nobody waits for the result any more."""
@@ -227,7 +249,18 @@ class Embedder(Owner[EmbedderFolds]):
     def _accept(
         self, plan: Plan, request: EmbedMemory | EmbedQuery, on_progress: Callable[[int, int], object] | None
     ) -> pykka.Future[Any]:
-        job = Job(plan, on_progress, request.withdrawn, long_after=SLICE_TOKENS // 2)
+        session = _session(request)
+        before = [] if session is None else [job for job in self._jobs if job.session == session]
+        job = Job(
+            plan,
+            on_progress,
+            request.withdrawn,
+            long_after=SLICE_TOKENS // 2,
+            is_question=isinstance(request, EmbedQuery),
+            session=session,
+            after=before[-1] if before else None,
+        )
+        job.answer()
         if not job.done:
             if not self._jobs:
                 self.actor_ref.tell(Pump())
@@ -254,8 +287,14 @@ class Embedder(Owner[EmbedderFolds]):
                 job.fail(EmbeddingFault(f"Embedding failed: {type(error).__name__}: {error}"))
         else:
             for job, count in taken:
-                job.feed(states[:count])
+                if job.has_its_turn:  # or the one before it, which was thought to be short, goes on
+                    job.feed(states[:count])
+                if job.is_question:
+                    job.answer()
                 states = states[count:]
+            # All at once: what is embedded together is then judged, committed and read back together.
+            for job, _ in taken:
+                job.answer()
         # Whoever was served goes to the end, so that long ones take turns with each other too.
         served = [job for job, _ in taken]
         self._jobs = [job for job in (*(job for job in self._jobs if job not in served), *served) if not job.done]
@@ -265,15 +304,24 @@ class Embedder(Owner[EmbedderFolds]):
 
 def next_slice(jobs: Sequence[Job], *, after_long: bool) -> list[tuple[Job, int]]:
     """Return who goes next, each with how many of its rows: short jobs together, a long one in turn with them."""
-    short = [job for job in jobs if not job.is_long]
-    long = [job for job in jobs if job.is_long]
-    if long and not (short and after_long):
+    short = sorted((job for job in jobs if not job.is_long), key=lambda job: not job.is_question)
+    long = [job for job in jobs if job.is_long and job.has_its_turn]
+    if long and not (after_long and any(job.has_its_turn for job in short)):
         return [(long[0], min(len(long[0].waiting), 1))]  # a window fills half a slice
-    taken: list[tuple[Job, int]] = []
+    taken: dict[Job, int] = {}
     tokens = 0
     for job in short:
+        if not (job.has_its_turn or job.after in taken):
+            continue
         tokens += sum(map(len, job.waiting))
         if taken and tokens > SLICE_TOKENS:
             break
-        taken.append((job, len(job.waiting)))
-    return taken
+        taken[job] = len(job.waiting)
+    return list(taken.items())
+
+
+def _session(request: EmbedMemory | EmbedQuery) -> tuple[str, str] | None:
+    """Return the session that a memory is a turn of; a question is none."""
+    if isinstance(request, EmbedQuery) or request.session is None:
+        return None
+    return request.namespace, request.session

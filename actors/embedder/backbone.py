@@ -106,6 +106,10 @@ class Backbone:
         pieces = self._tokenizer.get_vocab()
         return sorted(pieces, key=pieces.__getitem__)
 
+    def embeddings(self, pieces: Sequence[int] | npt.NDArray[np.integer]) -> Float32:
+        """Return what wordpieces mean before the model reads them in context, shape (pieces, 384)."""
+        return self._bert.embeddings(list(map(int, pieces))).numpy()
+
     def forward(self, rows: Sequence[Sequence[int] | npt.NDArray[np.integer]]) -> list[Float32]:
         """Return the token states of each row of wordpieces, shape (pieces + 2, 384), from one batch.
 

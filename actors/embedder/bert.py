@@ -77,6 +77,11 @@ class Bert:
         return len(self._positions)
 
     @torch.inference_mode()
+    def embeddings(self, ids: Sequence[int]) -> Tensor:
+        """Return the input embeddings of token ids, shape (tokens, hidden), float32 on the CPU."""
+        return self._pieces[torch.tensor(ids, device=self.device)].float().cpu()
+
+    @torch.inference_mode()
     def __call__(self, rows: Sequence[Sequence[int]]) -> list[Tensor]:
         """Return the last layer's states of each row of token ids, shape (tokens, hidden), float32 on the CPU."""
         lengths = [len(row) for row in rows]

@@ -1,6 +1,9 @@
 """E5: what a text is as a cause, and what it is as an effect.
 
-Two linear heads on E1, trained by `scripts/train/causal.py` on pairs of causes and effects.
+Two linear heads, trained by `scripts/train/causal.py` on pairs of causes and effects. They read E1 and, beside it, the
+mean of what the text's pieces mean by themselves. What follows from an event hangs on the very words, such as verbs
+and who does what, which E1 gives up for the topic: trained alike, E1 alone
+reaches a held-out Recall@10 of .575, both .599.
 """
 
 from __future__ import annotations
@@ -10,15 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from actors.embedder import weights
+from actors.embedder.backbone import DIMENSION as MEANING
 from events.fingerprint import Float32
 
 FILE = "causal.safetensors"
 DIMENSION = 768
+EVIDENCE = 2 * MEANING
+"""What the heads read of a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class CausalHeads:
-    """The trained heads, each of shape (384, 768)."""
+    """The trained heads, each of shape (768, 768)."""
 
     cause: Float32
     effect: Float32
@@ -30,13 +36,22 @@ class CausalHeads:
         return cls(arrays["cause"].astype(np.float32), arrays["effect"].astype(np.float32))
 
 
-def causal_vectors(e1: Float32, heads: CausalHeads) -> tuple[Float32, Float32]:
-    """Return a text's unit vectors as cause and as effect, shape (768,) each, from its rotated E1, shape (384,).
+def evidence(e1: Float32, pieces: Float32) -> Float32:
+    """Return what the heads read: E1 beside the mean of the pieces, each of length 1, shape (768,).
+
+    Args:
+        e1: The text's rotated E1, shape (384,).
+        pieces: The model's input embeddings of its wordpieces, [CLS] and [SEP] included, shape (pieces, 384).
+    """
+    return np.concatenate([e1, _unit(pieces.mean(axis=0))])
+
+
+def causal_vectors(read: Float32, heads: CausalHeads) -> tuple[Float32, Float32]:
+    """Return a text's unit vectors as cause and as effect, shape (768,) each, from its `evidence`.
 
     The likelier one text causes another, the larger the inner product of its cause with the other's effect.
     """
-    cause, effect = e1 @ heads.cause, e1 @ heads.effect
-    return _unit(cause), _unit(effect)
+    return _unit(read @ heads.cause), _unit(read @ heads.effect)
 
 
 def _unit(vector: Float32) -> Float32:

@@ -1,4 +1,8 @@
-"""E13: a text's own wordpieces and, at less weight, related words, so that "car" meets "automobile"."""
+"""E13: a text's own wordpieces, and words that it might have used as well, so that "car" meets "automobile".
+
+Which words those are, a trained head reads from the E12 vectors of the text's tokens, so they depend on how a word is
+used: SPLADE's way (Formal et al. 2021) with a head small enough to ship. `scripts/train/expansion.py` trains it.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,22 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.embedder import weights
-from events.fingerprint import Float32, Sparse
+from events.fingerprint import Float32, Sparse, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FILE = "expansion.safetensors"
 
-RELATED_WEIGHT = 0.3
-"""What a related word of cosine 1 would weigh against an own one."""
+NAMED = 64
+"""Words that the head may name for one text; what is beyond them weighs little, and every search would pay for it."""
+
+NAMED_WEIGHT = 0.8
+"""What a named word counts against how the head was trained. Measured: at 1, questions full of names lose more to the
+added words than others gain; at .6 the words that a text might have used bring fewer candidates."""
+
+READ = 32
+"""Tokens that the head reads, the most informative ones, so that a long text takes it no longer than a short one."""
 
 STOP_WORDS = frozenset(
     """
@@ -32,56 +43,72 @@ STOP_WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class ExpansionTable:
-    """What is related to each wordpiece, and which pieces say nothing."""
+class ExpansionHead:
+    """What the head knows of each word that it can name, and which pieces say nothing."""
 
-    terms: npt.NDArray[np.uint16]
-    """Related wordpieces, shape (30522, 8)."""
-    weights: Float32
-    """Their weights, shape (30522, 8); 0 where a word has fewer."""
+    words: npt.NDArray[np.uint16]
+    """The wordpieces that it can name, shape (words,), ascending."""
+    directions: Float32
+    """Where a token vector must point for the word to be named, shape (128, words)."""
+    bias: Float32
+    """What is added before negative weights are cut off, shape (words,)."""
+    informativeness: Float32
+    """Background idf of each wordpiece, shape (30522,)."""
     mute: npt.NDArray[np.bool_]
     """Specials, punctuation and stop words, shape (30522,)."""
-    continues: npt.NDArray[np.bool_]
-    """Pieces that continue a word (`##ing`), shape (30522,)."""
 
     @classmethod
-    def load(cls, vocabulary: Sequence[str]) -> ExpansionTable:
-        """Load the shipped relations for the backbone's wordpieces; a damaged file is a `WeightsError`."""
+    def load(cls, vocabulary: Sequence[str], informativeness: Float32) -> ExpansionHead:
+        """Load the shipped head for the backbone's wordpieces; a damaged file is a `WeightsError`."""
         arrays = weights.load(FILE)
         return cls(
-            arrays["terms"],
-            arrays["cosines"].astype(np.float32) * RELATED_WEIGHT,
-            np.array([_says_nothing(piece) for piece in vocabulary]),
-            np.array([piece.startswith("##") for piece in vocabulary]),
+            arrays["words"],
+            np.ascontiguousarray(arrays["directions"].T, dtype=np.float32),
+            arrays["bias"].astype(np.float32),
+            informativeness,
+            np.array([says_nothing(piece) for piece in vocabulary]),
         )
 
 
-def expand(pieces: npt.NDArray[np.integer], table: ExpansionTable) -> Sparse:
-    """Return the weights of a text's own and related terms over the vocabulary.
+def expand(pieces: npt.NDArray[np.integer], tokens: Tokens, head: ExpansionHead) -> Sparse:
+    """Return the weights of a text's own terms and of the words that it might have used, over the vocabulary.
 
-    An own term weighs ln(1 + tf); a related one that times its cosine to the own term and `RELATED_WEIGHT`, the best
-    of them if there are several. Only whole words have relations: "car" is no part of what "carabiner" means.
-    Specials, punctuation and stop words are left out unless the text has nothing else.
+    An own term weighs ln(1 + tf) or what the head gives it, whichever is more. The head gives a word
+    `NAMED_WEIGHT` · ln(1 + max(0, w)), where w is the best agreement of a token with its direction, plus its bias; the
+    best `NAMED` of them stay. Specials, punctuation and stop words are left out unless the text has nothing else.
 
     Args:
         pieces: The wordpieces of the whole text, not empty; [CLS] stands for a text that has none.
-        table: The relations.
+        tokens: Its E12.
+        head: The trained head.
     """
-    inside = np.append(table.continues[pieces], False)
-    whole = ~(inside[:-1] | inside[1:])
-    telling = ~table.mute[pieces]
-    if not telling.any():
-        telling = np.ones_like(telling)
-    own = pieces[telling]
-    result = np.zeros(len(table.mute), dtype=np.float32)
-    np.add.at(result, own, 1)
-    result[own] = np.log1p(result[own])
-    words = pieces[telling & whole]
-    np.maximum.at(result, table.terms[words], table.weights[words] * result[words, None])
+    own = pieces[~head.mute[pieces]]
+    result = np.zeros(len(head.mute), dtype=np.float32)
+    np.add.at(result, own if len(own) else pieces, 1)
+    np.log1p(result, out=result)
+    if len(own):
+        words, named = _named(tokens, head)
+        np.maximum.at(result, words, named)
     terms = np.flatnonzero(result > 0)  # six times as fast as on the numbers themselves
     return Sparse(terms.astype("<u2").tobytes(), result[terms].astype("<f2").tobytes())
 
 
-def _says_nothing(piece: str) -> bool:
+def telling(pieces: npt.NDArray[np.integer], informativeness: Float32, count: int) -> npt.NDArray[np.intp]:
+    """Return the places of the `count` most informative pieces, ascending; the first of equals."""
+    return np.sort(np.argsort(-informativeness[pieces], kind="stable")[:count])
+
+
+def says_nothing(piece: str) -> bool:
+    """Tell whether a wordpiece is a special, punctuation or a stop word."""
     bracketed = piece.startswith("[") and piece.endswith("]")
     return bracketed or piece in STOP_WORDS or not any(map(str.isalnum, piece))
+
+
+def _named(tokens: Tokens, head: ExpansionHead) -> tuple[npt.NDArray[np.uint16], Float32]:
+    """Return the words that the head names, with their weights."""
+    read = tokens.array[telling(tokens.ids, head.informativeness, READ)].astype(np.float32)
+    read /= np.linalg.norm(read, axis=1, keepdims=True).clip(min=1)  # int8: whatever isn't 0 is longer
+    agreement = (read @ head.directions).max(axis=0) + head.bias
+    best = np.argpartition(-agreement, NAMED)[:NAMED]
+    best = best[agreement[best] > 0]
+    return head.words[best], np.float32(NAMED_WEIGHT) * np.log1p(agreement[best])

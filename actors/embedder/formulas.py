@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
-
-import numpy as np
 
 from actors.embedder import hypervector, temporal, weights
 from actors.messages.embedder import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
 from events.fingerprint import Dense, Embedding, Fingerprint, Float32, Passage
 from events.spaces import SPACES
 from events.values import SpaceModel
+from projections.periods import evenly
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -21,9 +21,15 @@ if TYPE_CHECKING:
 
     from actors.embedder.actor import Rows
     from actors.metrics import Latencies
+    from projections.periods import Interval
     from projections.sessions import Sessions
 
 T = TypeVar("T")
+
+SAMPLES = 16
+"""Moments that stand for a time that a question names."""
+LONGEST = timedelta(days=31)
+"""Of a time that is of one season."""
 
 
 def space_model(key: str, name: str, dimension: int, *parts: str) -> SpaceModel:
@@ -62,10 +68,10 @@ def paused(latencies: Latencies, key: str, work: Generator[None, None, T]) -> Ge
 
 
 def vector_of(embedding: Embedding) -> Float32:
-    """Return the vector of a dense embedding in single precision; another kind is a TypeError."""
+    """Return the unit vector of a dense embedding; another kind is a TypeError."""
     if not isinstance(embedding, Dense):
         raise TypeError(f"{type(embedding).__name__} isn't dense")
-    return embedding.array.astype(np.float32)
+    return embedding.array
 
 
 def placed_memory(
@@ -105,11 +111,30 @@ def placed_memory(
 def placed_query(
     request: EmbedQuery, parts: Mapping[str, Embedding], *, sessions: Sessions, latencies: Latencies
 ) -> EmbeddedQuery:
-    """Return a question seen from the time at which it is asked; without a session it has no position."""
+    """Return a question seen from the time that it names, or else at which it is asked.
+
+    A time longer than a month has no hour, day or season (E3); without a session a question has no position (E4).
+    """
+    cues = request.cues
     placed = {**parts, **_times(request.at, latencies)}
+    if cues.intervals:
+        samples = [moment for interval in cues.intervals for moment in _samples(interval)]
+        placed["e2_temporal_recent"] = Dense.of(temporal.recency_of(samples))
+        if all(end - start <= LONGEST for start, end in cues.intervals):
+            placed["e3_temporal_periodic"] = Dense.of(temporal.periodicity_of(samples))
+        else:
+            del placed["e3_temporal_periodic"]
+    if cues.recurring:
+        placed["e3_temporal_periodic"] = Dense.of(temporal.periodicity_of(cues.recurring))
     if request.session is not None:
-        placed |= _order(sessions.next_position(request.namespace, request.session), latencies)
+        position = 0 if cues.start else sessions.next_position(request.namespace, request.session)
+        placed |= _order(position, latencies)
     return EmbeddedQuery(embeddings={space.key: placed[space.key] for space in SPACES if space.key in placed})
+
+
+def _samples(interval: Interval) -> list[datetime]:
+    """Return `SAMPLES` moments that fill an interval evenly, and its hours and minutes too."""
+    return [interval.start + share * (interval.end - interval.start) for share in evenly(SAMPLES)]
 
 
 def _times(at: datetime, latencies: Latencies) -> dict[str, Embedding]:

@@ -26,7 +26,7 @@ from actors.embedder.backbone import CLS, DIMENSION, MODEL, MODEL_SHA256, SEP, V
 from actors.embedder.formulas import space_model, vector_of
 from actors.faults import EmbeddingFault
 from actors.messages.embedder import EmbedMemory, EmbedQuery
-from events.fingerprint import Dense, Directed, Embedding, Float32, Passage, pack
+from events.fingerprint import Dense, Directed, Embedding, Float32, Passage, Tokens, pack
 from events.spaces import SPACES
 from events.values import Modality, SpaceModel
 
@@ -58,14 +58,14 @@ def space_models() -> tuple[SpaceModel, ...]:
         for model in (
             *formulas.space_models(),
             space_model("e1_semantic", f"{MODEL}, rotated/1", DIMENSION, *meaning),
-            space_model("e5_causal", "causal-heads/1", causal.DIMENSION, *meaning, heads),
+            space_model("e5_causal", "causal-heads/2", causal.DIMENSION, *meaning, heads),
             space_model("e6_sparse", "stems/1", lexical.DIMENSION),
             space_model("e7_code", "identifiers-paths-meaning/1", code.DIMENSION, *meaning),
             space_model("e8_graph", "meaning-in-context/1", DIMENSION, *meaning),
             space_model("e10_multimodal", "meaning-and-modality/1", 2 * DIMENSION, *meaning),
-            space_model("e11_entity", "entities/1", entities.DIMENSION),
+            space_model("e11_entity", "entities/2", entities.DIMENSION),
             space_model("e12_late_interaction", "token-states/1", tokens.DIMENSION, MODEL_SHA256, projection),
-            space_model("e13_splade", "related-terms/1", VOCABULARY, related),
+            space_model("e13_splade", "related-terms/2", VOCABULARY, MODEL_SHA256, projection, related),
         )
     }
     return tuple(models[space.key] for space in SPACES)
@@ -101,7 +101,7 @@ class EmbeddedProfile:
         self._rotation = weights.load(ROTATION)["rotation"].astype(np.float32)
         self._heads = causal.CausalHeads.load()
         self._tokens = tokens.TokenWeights.load()
-        self._related = expansion.ExpansionTable.load(self._backbone.vocabulary())
+        self._expansion = expansion.ExpansionHead.load(self._backbone.vocabulary(), self._tokens.informativeness)
 
     def forward(self, rows: Rows) -> list[Float32]:
         """Return the token states of each row, shape (tokens + 2, 384), from one batch."""
@@ -122,7 +122,7 @@ class EmbeddedProfile:
 
         # From here to the end nothing else runs, so the turns of a session get their places one by one.
         meaning = vector_of(parts["e1_semantic"])
-        turns = [turn.astype(np.float32) for turn in sessions.tail(request.namespace, request.session)]
+        turns = sessions.tail(request.namespace, request.session)
         linked = [vector_of(fingerprint["e1_semantic"]) for fingerprint in request.linked]
         parts["e8_graph"] = self._timed("e8_graph", lambda: Dense.of(context.in_context(meaning, turns, linked)))
         return formulas.placed_memory(
@@ -133,7 +133,7 @@ class EmbeddedProfile:
         """Plan the embedding of a question, which returns an `EmbeddedQuery`."""
         reading = self._read(request.text, is_code=False)
         states: list[Float32] = yield reading.rows
-        parts, _ = yield from self._parts(reading, states, Modality.TEXT)
+        parts, _ = yield from self._parts(reading, states, request.cues.modality)
         parts["e8_graph"] = parts["e1_semantic"]
         return formulas.placed_query(request, parts, sessions=sessions, latencies=self.latencies)
 
@@ -171,18 +171,24 @@ class EmbeddedProfile:
         content = reading.content
         framed = np.concatenate([[CLS], reading.ids, [SEP]])
         kept = tokens.telling(framed, self._tokens)
+        parts: dict[str, Embedding] = {}
         makers: dict[str, Callable[[], Embedding]] = {
             "e1_semantic": lambda: Dense.of(meaning),
-            "e5_causal": lambda: Directed.of(*causal.causal_vectors(meaning, self._heads)),
+            "e5_causal": lambda: Directed.of(
+                *causal.causal_vectors(causal.evidence(meaning, self._backbone.embeddings(framed)), self._heads)
+            ),
             "e6_sparse": lambda: lexical.terms(content),
             "e7_code": lambda: Dense.of(code.code_vector(content, is_code=reading.is_code, meaning=words)),
             "e10_multimodal": lambda: Dense.of(context.with_modality(meaning, modality)),
             "e12_late_interaction": lambda: tokens.token_embedding(
                 framed[kept], windows.pick(reading.ranges, states[:count], kept), self._tokens
             ),
-            "e13_splade": lambda: expansion.expand(reading.ids if len(reading.ids) else framed[:1], self._related),
+            "e13_splade": lambda: expansion.expand(
+                reading.ids if len(reading.ids) else framed[:1],
+                _tokens_of(parts["e12_late_interaction"]),  # made just before
+                self._expansion,
+            ),
         }
-        parts: dict[str, Embedding] = {}
         for key, make in makers.items():
             parts[key] = self._timed(key, make)
             if count > 1:
@@ -199,3 +205,9 @@ class EmbeddedProfile:
 
     def _timed(self, key: str, make: Callable[[], Embedding]) -> Embedding:
         return formulas.timed(self.latencies, key, make)
+
+
+def _tokens_of(embedding: Embedding) -> Tokens:
+    if not isinstance(embedding, Tokens):
+        raise TypeError(f"E12 is made of tokens, not {type(embedding).__name__}")
+    return embedding

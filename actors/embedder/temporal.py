@@ -4,6 +4,7 @@ All three are cosines and sines of an absolute quantity, 256 pairs, so that an i
 on a difference alone: never on "now", and never on when the vector was computed.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Final
@@ -44,6 +45,13 @@ def _waves(phases: Float64, amplitudes: Float64) -> Float32:
     return np.concatenate([roots * np.cos(phases), roots * np.sin(phases)]).astype(np.float32)
 
 
+def _mean(phases: Float64, amplitudes: Float64) -> Float32:
+    """Return the unit vector along the mean of the waves of several moments; `phases` has shape (moments, 256)."""
+    roots = np.sqrt(amplitudes / amplitudes.sum())
+    mean = np.concatenate([roots * np.cos(phases).mean(axis=0), roots * np.sin(phases).mean(axis=0)])
+    return (mean / np.linalg.norm(mean)).astype(np.float32)
+
+
 def _seconds(at: datetime) -> float:
     """Return the seconds since 1970; a stamp without a time zone names no moment and is a `ValueError`."""
     if at.utcoffset() is None:
@@ -68,6 +76,12 @@ def recency(at: datetime) -> Float32:
     return _waves(frequencies * _seconds(at), amplitudes)
 
 
+def recency_of(moments: Sequence[datetime]) -> Float32:
+    """Return E2 of several moments at once, unit vector of shape (512,): near each of them."""
+    frequencies, amplitudes = _recency_spectrum()
+    return _mean(np.outer([_seconds(at) for at in moments], frequencies), amplitudes)
+
+
 @cache
 def _cycles() -> tuple[Float64, Float64]:
     """Return frequencies (rad/s) and amplitudes of 51 harmonics of each period, and one pair that stays empty."""
@@ -86,6 +100,15 @@ def periodicity(at: datetime) -> Float32:
     """
     frequencies, amplitudes = _cycles()
     return _waves(frequencies * _seconds(at), amplitudes)
+
+
+def periodicity_of(moments: Sequence[datetime]) -> Float32:
+    """Return E3 of what several moments have in common, unit vector of shape (512,).
+
+    Of all Sunday mornings of a year, which share neither month nor season, it says Sunday morning and nothing else.
+    """
+    frequencies, amplitudes = _cycles()
+    return _mean(np.outer([_seconds(at) for at in moments], frequencies), amplitudes)
 
 
 @cache

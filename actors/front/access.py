@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 EMBEDDING_AT_ONCE = 48
 """Requests that go to the embedder's bounded inbox at once; the rest wait here, where they hold no thread."""
 
+MANY_AT_ONCE = 32
+"""Items of batches among them: enough that one slice is filled while another goes through the model, and room is left
+for whoever stores or asks one thing."""
+
 Progress = Callable[[float, float | None, str], Coroutine[Any, Any, None]]
 """Told (done, total, what) while something takes long."""
 
@@ -54,11 +58,12 @@ def told_from_thread(progress: Progress, what: str = "") -> Callable[..., object
     return partial(loop.call_soon_threadsafe, report)
 
 
-class _Line:
+class Line:
     """Where requests wait for the actors."""
 
     def __init__(self) -> None:
         self.embedding = anyio.Semaphore(EMBEDDING_AT_ONCE)
+        self.many = anyio.Semaphore(MANY_AT_ONCE)
         # Threads that wait for embeddings are counted apart, so that a flood of those holds up nothing else.
         self.embedding_threads = anyio.CapacityLimiter(EMBEDDING_AT_ONCE)
         self.threads = anyio.CapacityLimiter(EMBEDDING_AT_ONCE)
@@ -73,10 +78,10 @@ class Access:
         line: Where requests wait; one by itself if it is left out.
     """
 
-    def __init__(self, hub: Hub, at: datetime | None = None, line: _Line | None = None) -> None:
+    def __init__(self, hub: Hub, at: datetime | None = None, line: Line | None = None) -> None:
         self.hub = hub
         self.at = at
-        self._line = line or _Line()
+        self.line = line or Line()
         self.once = Once()
         self.dimensions: dict[str, int] = {}
         """Of each space by key, known once the models are loaded."""
@@ -86,7 +91,7 @@ class Access:
 
     def as_it_was(self, hub: Hub, at: datetime) -> Self:
         """Return the same operations on the store as it was at a time; they wait in the same line for the embedder."""
-        return type(self)(hub, at, self._line)
+        return type(self)(hub, at, self.line)
 
     def now(self) -> datetime:
         """Return the time, in UTC."""
@@ -131,12 +136,12 @@ class Access:
 
     async def embed(self, message: EmbedMemory | EmbedQuery) -> Any:
         """Ask the embedder, in turn with all others who do."""
-        async with self._line.embedding:
-            return await answer_of(self.hub.embedder, message, MODEL_PATIENCE, self._line.embedding_threads)
+        async with self.line.embedding:
+            return await answer_of(self.hub.embedder, message, MODEL_PATIENCE, self.line.embedding_threads)
 
     async def ask(self, ref: pykka.ActorRef[Any], message: object, patience: float = PATIENCE) -> Any:
         """Ask any other actor; what goes wrong is a `Fault`."""
-        return await answer_of(ref, message, patience, self._line.threads)
+        return await answer_of(ref, message, patience, self.line.threads)
 
     async def append(self, event: Event, *consequences: Event) -> None:
         """Append events, all or none, and wait until they are durable; a store as it was stays so."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, assert_never
 
 import numpy as np
@@ -16,11 +18,17 @@ import numpy as np
 from actors.faults import InvalidParamsFault
 from actors.front.parsing import invalid
 from events.fingerprint import Bits, Dense, Directed, Embedding, Float32, Sparse, Tokens
-from events.spaces import INDEX, Kind, Space
+from events.spaces import INDEX, SPACES, Kind, Space
 
 LARGEST = 60_000.0
 """A weight of a sparse embedding; float16, in which they are kept, ends at 65,504."""
 MOST_TOKENS = 512
+
+SILENCE = {
+    "e3_temporal_periodic": "a time of more than a month has no hour, day or season (E3): name a shorter one, or none",
+    "e4_temporal_positional": "without a session a question has no place in the order of turns (E4): name its session",
+}
+"""Why a question doesn't speak to a space."""
 
 
 def plain(embedding: Embedding) -> Any:
@@ -38,6 +46,28 @@ def plain(embedding: Embedding) -> Any:
             return {"pieces": embedding.ids.tolist(), "vectors": embedding.array.tolist()}
         case _:
             assert_never(embedding)
+
+
+def given(query: dict[str, Any], keys: Iterable[str], dimensions: Mapping[str, int]) -> dict[str, Embedding]:
+    """Return the embeddings that came with a query; each of the spaces `keys`, which weigh something, needs one."""
+    sent = query.get("embeddings")
+    if not isinstance(sent, dict) or len(query) != 1:
+        raise invalid("query", 'a text, or an object {"embeddings": {e1_semantic: [...], ...}}')
+    for key in sent:
+        if key not in INDEX:
+            raise invalid("query.embeddings", f"no space is called {key}")
+    if missing := [key for key in keys if key not in sent]:
+        problem = f"{missing[0]} is missing; narrow active_spaces or give it"
+        raise invalid("query.embeddings", problem, missing=missing)
+    return {
+        key: parsed(SPACES[INDEX[key]], value, dimensions[key], f"query.embeddings.{key}")
+        for key, value in sent.items()
+    }
+
+
+def silent(parameter: str, keys: AbstractSet[str]) -> InvalidParamsFault:
+    """Return the fault for asking of spaces what doesn't speak to them."""
+    return invalid(parameter, "; ".join(reason for key, reason in SILENCE.items() if key in keys))
 
 
 def parsed(space: Space, value: Any, dimension: int, parameter: str) -> Embedding:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime
 from time import perf_counter
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
@@ -11,13 +10,12 @@ from uuid import UUID, uuid4
 import msgspec
 
 from actors.comparator.pipeline import pool
-from actors.comparator.profiles import SEED_PROFILES, Weights, direction, subject
-from actors.faults import InvalidParamsFault
+from actors.comparator.profiles import SEED_PROFILES, Weights
 from actors.front import embeddings, pages
-from actors.front.access import Access, Progress, silent
+from actors.front.access import Progress, silent
 from actors.front.answers import memories, searches
-from actors.front.fields import DEFAULT_NAMESPACE
-from actors.front.parsing import invalid, moment
+from actors.front.parsing import moment
+from actors.front.questions import Questions
 from actors.front.schemas import (
     MemorySearch,
     MemorySearchMultiPerspective,
@@ -29,7 +27,6 @@ from actors.front.schemas import (
 )
 from actors.messages.comparator import Found, Hit, Match, Rank, RankByPerspectives, RankByPurpose, Ranked, Search
 from actors.messages.consolidator import Queried
-from actors.messages.embedder import EmbeddedQuery, EmbedQuery
 from actors.messages.store import Append
 from actors.messages.workspace import Ask
 from actors.settings import SearchProfile
@@ -39,6 +36,7 @@ from events.vocabulary import MemoryRecalled
 from projections.catalog import Entry
 from projections.facets import Filter
 from projections.projection import State
+from projections.telling import SILENT
 
 F = TypeVar("F", Hit, Match)
 
@@ -46,7 +44,7 @@ PRIMARY = 0.15
 """A space that weighs more leads its profile (facts 8.2)."""
 
 
-class Finding(Access):
+class Finding(Questions):
     """Searching in thirteen spaces."""
 
     async def search_graph(self, params: SearchGraph, progress: Progress = silent) -> dict[str, Any]:
@@ -69,11 +67,13 @@ class Finding(Access):
         await self.ready(progress)
         start = perf_counter()
         asked_at = moment(page.asked_at, "cursor")
-        query = await self.question(params.query, asked_at, params.namespace, params.session)
+        said = await self.said(params.query, asked_at, wanted)
+        query = await self.question(params.query, said, asked_at, params.namespace, params.session)
         found: Found = await self.ask(
             self.hub.comparator,
             Search(
                 text=params.query,
+                cues=said,
                 embeddings=query,
                 profile=params.profile,
                 filter=wanted,
@@ -122,19 +122,21 @@ class Finding(Access):
         applied = _applied(params)
         active = {SPACES[index].key for index in params.active_spaces or range(len(SPACES))}
         weights = {key: weight for key, weight in applied.items() if key in active and weight > 0}
+        said = SILENT
         if isinstance(params.query, str):
-            query = await self.question(params.query, asked_at, params.namespace, params.session)
+            said = await self.said(params.query, asked_at, Filter(namespace=params.namespace))
+            query = await self.question(params.query, said, asked_at, params.namespace, params.session)
             weights = {key: weight for key, weight in weights.items() if key in query}
             if not weights:
-                raise _silent("active_spaces")
+                raise embeddings.silent("active_spaces", active)
         else:
-            query = self._given(params.query, weights)
+            query = embeddings.given(params.query, weights, self.dimensions)
         found: Ranked = await self._ranked(
             Rank(
                 embeddings=query,
                 weights=weights,
                 shown=tuple(query.keys() & active) if params.include_per_embedder_scores else (),
-                direction=direction(params.query) if isinstance(params.query, str) else None,
+                direction=said.direction,
                 filter=Filter(namespace=params.namespace, session=params.session),
                 limit=params.top_k,
                 min_similarity=params.min_similarity,
@@ -171,10 +173,12 @@ class Finding(Access):
         start = perf_counter()
         space = SPACES[params.space_index]
         asked: dict[str, Embedding] = {}
+        said = SILENT
         if params.query is not None:
-            asked = await self.question(params.query, asked_at, params.namespace, params.session)
+            said = await self.said(params.query, asked_at, Filter(namespace=params.namespace))
+            asked = await self.question(params.query, said, asked_at, params.namespace, params.session)
             if space.key not in asked:
-                raise _silent("space_index")
+                raise embeddings.silent("space_index", {space.key})
             query = asked[space.key]
         else:
             query = embeddings.parsed(space, params.query_embedding, self.dimensions[space.key], "query_embedding")
@@ -182,7 +186,7 @@ class Finding(Access):
             Rank(
                 embeddings={space.key: query},
                 weights={space.key: 1.0},
-                direction=direction(params.query) if params.query is not None else None,
+                direction=said.direction,
                 filter=Filter(namespace=params.namespace, session=params.session),
                 limit=params.top_k,
                 min_similarity=params.min_similarity,
@@ -208,18 +212,19 @@ class Finding(Access):
         asked_at = self.moment(params.asked_at, "asked_at")
         await self.ready(progress)
         start = perf_counter()
-        query = await self.question(params.query, asked_at, params.namespace, params.session)
+        said = await self.said(params.query, asked_at, Filter(namespace=params.namespace))
+        query = await self.question(params.query, said, asked_at, params.namespace, params.session)
         wanted = range(len(SPACES)) if params.perspectives is None else params.perspectives
         keys = tuple(SPACES[index].key for index in wanted)
         if params.perspectives is None:
             keys = tuple(key for key in keys if key in query)
         elif not all(key in query for key in keys):
-            raise _silent("perspectives")
+            raise embeddings.silent("perspectives", {*keys} - query.keys())
         found = await self._ranked(
             RankByPerspectives(
                 embeddings=query,
                 keys=keys,
-                direction=direction(params.query),
+                direction=said.direction,
                 filter=Filter(namespace=params.namespace, session=params.session),
                 limit=params.top_k,
                 min_similarity=params.min_similarity,
@@ -270,32 +275,6 @@ class Finding(Access):
             "spaces": [space.key for space in SPACES],
         }
 
-    async def question(
-        self, text: str, asked_at: datetime, namespace: str | None, session: str | None = None
-    ) -> dict[str, Embedding]:
-        """Embed a question in every space that it speaks to; a dream that a query shall stop hears of it."""
-        self.hub.consolidator.tell(Queried(at=perf_counter()))
-        embedded: EmbeddedQuery = await self.embed(
-            EmbedQuery(text=subject(text), at=asked_at, namespace=namespace or DEFAULT_NAMESPACE, session=session)
-        )
-        return embedded.embeddings
-
-    def _given(self, query: dict[str, Any], weights: Weights) -> dict[str, Embedding]:
-        """Read the embeddings that came with a query; every space that weighs anything needs one."""
-        given = query.get("embeddings")
-        if not isinstance(given, dict) or len(query) != 1:
-            raise invalid("query", 'a text, or an object {"embeddings": {e1_semantic: [...], ...}}')
-        for key in given:
-            if key not in INDEX:
-                raise invalid("query.embeddings", f"no space is called {key}")
-        if missing := [key for key in weights if key not in given]:
-            problem = f"{missing[0]} is missing; narrow active_spaces or give it"
-            raise invalid("query.embeddings", problem, missing=missing)
-        return {
-            key: embeddings.parsed(SPACES[INDEX[key]], value, self.dimensions[key], f"query.embeddings.{key}")
-            for key, value in given.items()
-        }
-
     async def _ranked(self, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:
         self.hub.consolidator.tell(Queried(at=perf_counter()))
         return await self.ask(self.hub.comparator, message)
@@ -332,11 +311,6 @@ def _applied(params: SearchMulti) -> Weights:
     if params.weights is not None:
         return dict(zip(INDEX, params.weights, strict=True))
     return SEED_PROFILES[SearchProfile(params.query_type.value)]
-
-
-def _silent(parameter: str) -> InvalidParamsFault:
-    """Return the fault for asking E4 alone what only a turn of a session can be asked."""
-    return invalid(parameter, "without a session a question has no place in the order of turns (E4): name its session")
 
 
 def _primary(weights: Weights) -> list[str]:

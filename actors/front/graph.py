@@ -84,11 +84,13 @@ class Graph(Finding):
         self, text: str, parameter: str, namespace: str | None, progress: Progress
     ) -> tuple[UUID, float]:
         await self.ready(progress)
+        said = await self.said(text, self.now(), Filter(namespace=namespace))
         found: Found = await self.ask(
             self.hub.comparator,
             Search(
                 text=text,
-                embeddings=await self.question(text, self.now(), namespace),
+                cues=said,
+                embeddings=await self.question(text, said, self.now(), namespace),
                 profile=SearchProfile.SEMANTIC_SEARCH,
                 filter=Filter(namespace=namespace),
                 limit=1,

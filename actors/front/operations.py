@@ -12,6 +12,7 @@ from actors.front.answers import memories, store
 from actors.front.attending import Attending
 from actors.front.audit_schemas import StoreStatus
 from actors.front.auditing import Auditing
+from actors.front.carrying import Carrying
 from actors.front.comparing import Comparing
 from actors.front.goals import Goals
 from actors.front.graph import Graph
@@ -23,10 +24,10 @@ from actors.messages.comparator import Edges, ReadIndexes, ReadLinks
 from actors.messages.store import ReadHistory, ReadStatus
 from actors.messages.workspace import Pulse, ReadPulse
 from events.log import Envelope
-from projections.projection import State
+from projections.projection import State, is_shredded_memory
 
 
-class Operations(Storing, Graph, Comparing, Goals, Attending, Sleeping, Auditing, Keeping):
+class Operations(Storing, Carrying, Graph, Comparing, Goals, Attending, Sleeping, Auditing, Keeping):
     """The operations on one store, for any number of clients at once."""
 
     async def memory_retrieve(self, params: MemoryRetrieve, _progress: Progress = silent) -> dict[str, Any]:
@@ -37,6 +38,9 @@ class Operations(Storing, Graph, Comparing, Goals, Attending, Sleeping, Auditing
             raise erased(entry)
         edges: Edges = await self.ask(self.hub.comparator, ReadLinks(memory=entry.id))
         life: tuple[Envelope, ...] = await self.ask(self.hub.store, ReadHistory(memory=entry.id))
+        if is_shredded_memory(life[0].event):  # another client erased it meanwhile
+            (entry,) = await self.describe(params.id)
+            raise erased(entry)
         return memories.memory(entry, edges, life, include_embeddings=params.include_embeddings)
 
     async def pulse(self) -> Pulse:

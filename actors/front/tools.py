@@ -5,7 +5,8 @@ Every word here is paid for in every conversation.
 
 from actors.front import audit_schemas, mind_schemas, schemas, sleep_schemas
 from actors.front.operations import Operations
-from actors.front.tool import Tool, reading, unlisted
+from actors.front.program_tools import FOR_PROGRAMS
+from actors.front.tool import Tool, reading
 
 INSTRUCTIONS = """\
 Context Graph is your long-term memory: what you store here outlives this conversation and is found again by meaning, \
@@ -295,51 +296,7 @@ TOOLS = (
         schemas.SearchWeightProfiles,
         Operations.search_weight_profiles,
     ),
-    unlisted(
-        "status",
-        "store/status",
-        "What the store holds, which models fill the spaces, and how long things take.",
-        audit_schemas.StoreStatus,
-        Operations.status,
-    ),
-    unlisted(
-        "diff",
-        "store/diff",
-        "What changed between two moments.",
-        audit_schemas.StoreDiff,
-        Operations.store_diff,
-    ),
-    unlisted(
-        "replay",
-        "store/replay",
-        "Whether all that is known follows from the log.",
-        audit_schemas.StoreReplay,
-        Operations.store_replay,
-    ),
-    unlisted(
-        "schedule",
-        "store/schedule",
-        "When the store sleeps, as it is or shall be.",
-        sleep_schemas.ChangeSchedules,
-        Operations.schedule,
-        read_only=False,
-    ),
-    unlisted(
-        "verify",
-        "store/verify",
-        "Whether every byte of the log is what it was.",
-        audit_schemas.StoreVerify,
-        Operations.store_verify,
-        read_only=False,
-    ),
-    unlisted(
-        "backup",
-        "store/backup",
-        "Copy the store as it stands.",
-        audit_schemas.StoreBackUp,
-        Operations.store_back_up,
-        read_only=False,
-    ),
+    *FOR_PROGRAMS,
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS if tool.listed} | {"memory_store": TOOLS[0]}

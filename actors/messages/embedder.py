@@ -7,6 +7,7 @@ from typing import TypeAlias
 from actors.messages.base import Appended, Message, OwnerMessage, Withdrawable
 from events.fingerprint import Embedding, Fingerprint, Passage
 from events.values import Modality
+from projections.telling import SILENT, Cues
 
 
 class Load(Message, frozen=True, kw_only=True):
@@ -44,6 +45,8 @@ class EmbedQuery(Withdrawable, frozen=True, kw_only=True):
     """When it is asked: the point from which recency and rhythm are seen."""
     namespace: str
     session: str | None = None
+    cues: Cues = SILENT
+    """What it says beside its words: a time, the end of a session, a modality that it looks for."""
 
 
 class EmbeddedQuery(Message, frozen=True, kw_only=True):

@@ -40,6 +40,13 @@ class Append(Message, frozen=True, kw_only=True):
     """Memories that must still be found when it is written; else nothing is, and `GoneError` names those that can't."""
 
 
+class AppendTogether(Message, frozen=True, kw_only=True):
+    """Append several by one commit; answers a future of a list with the `Envelope` of the first event of each."""
+
+    appends: tuple[Append, ...]
+    """At least one."""
+
+
 class GoneError(Exception):
     """What should have been decided about some memories can't be, since they were deleted meanwhile."""
 
@@ -66,10 +73,10 @@ class Describe(Message, frozen=True, kw_only=True):
 
 
 class FindContent(Message, frozen=True, kw_only=True):
-    """Answers the id of the oldest live memory with this content in this namespace, or None."""
+    """Answers, for each content, the id of the oldest live memory that has it in that namespace, or None: a tuple."""
 
-    sha256: bytes
-    namespace: str
+    contents: tuple[tuple[bytes, str], ...]
+    """The SHA-256 of each, and the namespace."""
 
 
 class FindRequest(Message, frozen=True, kw_only=True):
@@ -132,6 +139,7 @@ StoreMessage: TypeAlias = (
     Replay
     | Declare
     | Append
+    | AppendTogether
     | Read
     | Describe
     | FindContent

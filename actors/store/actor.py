@@ -17,6 +17,7 @@ from actors.faults import DISK_FULL, NotFoundFault, StorageFault
 from actors.messages.base import Appended, Digest, Freeze, Frozen, OwnerMessage, Refused, Slice, Thaw
 from actors.messages.store import (
     Append,
+    AppendTogether,
     Declare,
     Describe,
     FindContent,
@@ -121,6 +122,9 @@ class Store(Owner[StoreFolds]):
         match message:
             case Append():
                 return self._append(message)
+            case AppendTogether(appends=appends):
+                first, *others = (self._append(append) for append in appends)
+                return first.join(*others)
             case Flush():
                 return self._flush()
             case Declare():
@@ -146,8 +150,8 @@ class Store(Owner[StoreFolds]):
                 return self._read(memory)
             case Describe(memories=memories, own=own):
                 return tuple(self._entry(memory) if own else self._survivor(memory) for memory in memories)
-            case FindContent(sha256=sha256, namespace=namespace):
-                return next(iter(self._catalog.by_sha(sha256, namespace)), None)
+            case FindContent(contents=contents):
+                return tuple(next(iter(self._catalog.by_sha(*content)), None) for content in contents)
             case FindRequest(correlation=correlation):
                 self._flush()
                 return tuple(self._log.get(self._catalog.requested(correlation)))

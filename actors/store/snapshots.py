@@ -31,7 +31,7 @@ from events.log import Head, Log
 from projections.owned import Folds
 from projections.snapshot import code
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Of the files and the manifest; another one for whatever changes how these are read, such as the size of pieces."""
 MANIFEST: Final = "manifest"
 UNFINISHED: Final = ".tmp"

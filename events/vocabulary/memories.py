@@ -16,8 +16,11 @@ class SpacesDeclared(Event, frozen=True, kw_only=True, tag="spaces_declared.1"):
     spaces: tuple[SpaceModel, ...]
 
 
-class MemoryStored(Event, frozen=True, kw_only=True, tag="memory_stored.1"):
-    """A memory was stored. The id of the event is the id of the memory."""
+class MemoryStored(Event, frozen=True, kw_only=True, tag="memory_stored.2"):
+    """A memory was stored. The id of the event is the id of the memory.
+
+    In version 1 vectors were float16, and the body as long as it is.
+    """
 
     sealed: ClassVar[bool] = True
 

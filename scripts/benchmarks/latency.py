@@ -4,14 +4,13 @@ Also of a search over all spaces, a comparison and a matrix of comparisons; what
 What the mind costs is the difference of stores and searches with it and without, by turns in the same run.
 """
 
-import ast
 import json
+import os
 import random
-import re
-import sysconfig
 import tempfile
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -22,7 +21,7 @@ import msgspec
 import numpy as np
 import pykka
 from rich.console import Console
-from rich.progress import track
+from rich.progress import Progress, track
 from rich.table import Table
 from typer import BadParameter, Option
 
@@ -35,16 +34,18 @@ from actors.front.schemas import (
     MemorySimilarityMatrix,
     SearchGraph,
     SearchMulti,
-    StoreMemory,
 )
 from actors.hub import Hub, opened
+from actors.messages.comparator import ListMemories
 from actors.messages.workspace import Judge, Judgement, ReadAttention
 from actors.workspace.johari import rows
+from benchmarks.filling import QUERY_WORDS, SEED, bare, fill, sentences
+from benchmarks.ratios import ratios, table_of
+from benchmarks.scale.plausible import SAMPLES, build, sampled
 from events.values import WIDTH, Learning
 
-SEED = 20_261_121
-AT_ONCE = 32
-QUERY_WORDS = 8
+REAL = 5_000
+"""Memories from which a store is filled with moved copies, in a minute for 10,000 instead of ten."""
 MATRIX = 100
 """Memories that are compared all with each other, in every tenth sample."""
 EVERY = 10
@@ -75,49 +76,6 @@ class Mindless(pykka.ThreadingActor):
     def on_receive(self, message: object) -> Judgement | None:
         """Answer `Judge`; whatever else it is told goes by."""
         return NEUTRAL if isinstance(message, Judge) else None
-
-
-def sentences(words: int) -> list[str]:
-    """Return distinct texts of so many words from the docstrings of the standard library, shuffled by a fixed seed."""
-
-    def docstrings() -> Iterator[str]:
-        for path in sorted(Path(sysconfig.get_path("stdlib")).rglob("*.py")):
-            if "site-packages" in path.parts or "test" in path.parts:
-                continue
-            try:
-                tree = ast.parse(path.read_bytes())
-            except (SyntaxError, ValueError):  # a few files of the library are broken on purpose
-                continue
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-                    yield ast.get_docstring(node) or ""
-
-    text = re.findall(r"\S+", " ".join(docstrings()))
-    chunks = list(dict.fromkeys(" ".join(text[at : at + words]) for at in range(0, len(text) - words, words)))
-    random.Random(SEED).shuffle(chunks)  # noqa: S311 -- an order, not a secret
-    return chunks
-
-
-def bare(backbone: Backbone, text: str) -> None:
-    """Embed a text as a plain embedding service would: tokenise, one forward pass, mean."""
-    (states,) = backbone.forward([backbone.tokenize(text).ids])
-    states.mean(axis=0)
-
-
-async def fill(operations: Operations, texts: list[str]) -> list[str]:
-    """Store texts side by side, and return their ids."""
-    slot = anyio.CapacityLimiter(AT_ONCE)
-    stored: list[str] = []
-
-    async def keep(text: str) -> None:
-        async with slot:
-            answer = await operations.store_memory(parse({"content": text}, StoreMemory))
-            stored.append(answer["fingerprintId"])
-
-    async with anyio.create_task_group() as group:
-        for text in texts:
-            group.start_soon(keep, text)
-    return stored
 
 
 Times = dict[str, list[float]]
@@ -162,30 +120,37 @@ async def compared(hub: Hub, texts: Sequence[str]) -> Times:
     return times
 
 
-async def measure(memories: int, words: int, samples: int) -> dict[str, Any]:
-    """Fill a store, then do everything that is timed by turns."""
+async def measure(memories: int, words: int, samples: int, batches: int, folder: Path) -> dict[str, Any]:
+    """Fill a store unless there is one, then do everything that is timed by turns."""
     texts = sentences(words)
     beside = 4 * ROW * -(-samples // ROW)  # with the mind and without, alone and in a row
-    if len(texts) < memories + samples + beside:
+    real = memories if memories < REAL and not (folder / "log.duckdb").exists() else 0
+    if len(texts) < real + samples + beside:
         raise BadParameter(f"the standard library yields {len(texts)} texts of {words} words, fewer than asked for")
     backbone = Backbone.load()
     times: Times = defaultdict(list)
-    with tempfile.TemporaryDirectory() as data, opened(Path(data)) as hub:
+    if not real and memories and not (folder / "log.duckdb").exists():
+        with tempfile.TemporaryDirectory() as scratch:
+            sample = await sampled(Path(scratch), SAMPLES)
+        with track_of(memories) as advance:
+            build(folder, sample, memories, advance)
+    with opened(folder) as hub:
         operations = Operations(hub)
         await operations.ready()
-        stored = await fill(operations, texts[:memories])
+        await fill(operations, texts[:real])
+        stored = [str(one) for one in await operations.ask(hub.comparator, ListMemories(namespace="default"))]
         pick = random.Random(SEED)  # noqa: S311 -- a choice, not a secret
 
         sample = partial(timed, times)
-        fresh = texts[memories : memories + samples]
+        fresh = texts[real : real + samples]
         for number, text in enumerate(track(fresh, console=Console(stderr=True), transient=True)):
             query = " ".join(text.split()[:QUERY_WORDS])
             inject = parse({"content": text, "rationale": "latency"}, InjectContext)
             search = parse({"query": query}, SearchGraph)
             multi = parse({"query": query, "query_type": "balanced", "min_similarity": 0}, SearchMulti)
-            await sample("bare (memory)", partial(anyio.to_thread.run_sync, bare, backbone, text))
+            await sample("bare (memory)", partial(anyio.to_thread.run_sync, partial(bare, backbone, text)))
             await sample("inject", partial(operations.inject_context, inject))
-            await sample("bare (query)", partial(anyio.to_thread.run_sync, bare, backbone, query))
+            await sample("bare (query)", partial(anyio.to_thread.run_sync, partial(bare, backbone, query)))
             await sample("search", partial(operations.search_graph, search))
             await sample("search_multi", partial(operations.search_multi, multi))
             if len(stored) < MATRIX:
@@ -197,10 +162,11 @@ async def measure(memories: int, words: int, samples: int) -> dict[str, Any]:
                 matrix = parse({"memory_ids": pick.sample(stored, MATRIX)}, MemorySimilarityMatrix)
                 await sample(WHOLE, partial(operations.memory_similarity_matrix, matrix))
         parts = hub.latencies.summary()
-        beside_each_other = await compared(hub, texts[memories + samples : memories + samples + beside])
+        against = await ratios(operations, backbone, samples, batches, len(stored))
+        beside_each_other = await compared(hub, texts[real + samples : real + samples + beside])
     medians = {name: float(np.median(values)) for name, values in times.items()}
     return {
-        "memories": memories,
+        "memories": len(stored),
         "words": words,
         "ms": {
             name: {"median": medians[name], "p95": float(np.quantile(values, 0.95)), "budget": BUDGETS.get(name)}
@@ -208,6 +174,8 @@ async def measure(memories: int, words: int, samples: int) -> dict[str, Any]:
         },
         "inject_ratio": medians["inject"] / medians["bare (memory)"],
         "search_ratio": medians["search"] / medians["bare (query)"],
+        "ratios": against,
+        "load": os.getloadavg()[0],
         "mind_ms": mind_costs(beside_each_other),
         "parts_ms": {name: {"median": part.median, "p95": part.p95} for name, part in parts.items()},
     }
@@ -228,17 +196,31 @@ def mind_costs(times: Times) -> dict[str, dict[str, float]]:
     }
 
 
+@contextmanager
+def track_of(memories: int) -> Iterator[Callable[[int], object]]:
+    """Show how many of so many memories are written, on standard error."""
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("filling the store", total=memories)
+        yield partial(bar.advance, task)
+
+
 def latency(
     memories: Annotated[int, Option(min=0, help="Memories in the store.")] = 1_000,
     words: Annotated[int, Option(min=1, help="Words of each memory.")] = 20,
     samples: Annotated[int, Option(min=1, help="How often each thing is timed.")] = 100,
+    batches: Annotated[int, Option(min=0, help="How many batches of 100 are timed.")] = 5,
+    data: Annotated[
+        Path | None,
+        Option(file_okay=False, help="A store to measure, made if it isn't there; it grows by the samples."),
+    ] = None,
     *,
     as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure inject and search beside one bare forward pass of the same text, what compares, and the mind's share."""
-    report = anyio.run(measure, memories, words, samples)
+    with tempfile.TemporaryDirectory() as scratch:
+        report = anyio.run(measure, memories, words, samples, batches, data or Path(scratch))
     if as_json:
-        print(json.dumps(report, indent=2))
+        print(json.dumps(msgspec.to_builtins(report), indent=2))
         return
     console = Console()
     table = Table("what", "median ms", "p95 ms", "budget ms")
@@ -251,7 +233,8 @@ def latency(
         shown = (f"{row[name]:.2f}" for name in ("with", "without", "adds"))
         minds.add_row(work, *shown, f"{row['budget']:.0f}", str(row["samples"]))
     console.print(minds)
+    console.print(table_of(report["ratios"]))
     console.print(
-        f"at {memories} memories, {words} words: inject takes {report['inject_ratio']:.2f} bare forwards, "
-        f"search {report['search_ratio']:.2f}"
+        f"at {report['memories']} memories, {words} words: inject takes {report['inject_ratio']:.2f} bare forwards, "
+        f"search {report['search_ratio']:.2f}; load {report['load']:.1f}"
     )

@@ -19,6 +19,11 @@ LICENCES = {
 WORDNET_FILES = ("data.adj", "data.adv", "data.noun", "data.verb")
 LONGEST = 1000
 """Characters of one docstring paragraph that are read."""
+ENDINGS = (("s", ""), ("es", ""), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"))
+ENDINGS += (("er", ""), ("er", "e"), ("est", ""), ("est", "e"))
+"""What an inflected word ends in, and what its base has in that place: WordNet's rules of detachment, morphy(7WN)."""
+BODY = 400
+"""Characters of a docstring or of the function under it that make up a pair."""
 
 
 def neutral_texts(wordnet: Path) -> tuple[list[str], str]:
@@ -27,18 +32,72 @@ def neutral_texts(wordnet: Path) -> tuple[list[str], str]:
     return texts, hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
-def _glosses(wordnet: Path) -> Iterator[str]:
+def neutral_pairs(wordnet: Path) -> tuple[dict[str, list[tuple[str, str]]], str]:
+    """Return pairs of texts that say one thing in different words, by kind, and the SHA-256 (hex) of them all.
+
+    A synset's words and its definition, its first two examples and its definition, a docstring and its function.
+    """
+    pairs: dict[str, set[tuple[str, str]]] = {"words": set(), "examples": set(), "functions": set(_functions())}
+    for words, definition, examples in _synsets(wordnet):
+        if definition:
+            pairs["words"].add((", ".join(words), definition))
+            pairs["examples"].update((example, definition) for example in examples[:2])
+    ordered = {kind: sorted(found) for kind, found in pairs.items()}
+    text = "\n".join(line for found in ordered.values() for pair in found for line in pair)
+    return ordered, hashlib.sha256(text.encode()).hexdigest()
+
+
+def common_words(wordnet: Path, words: list[str]) -> list[bool]:
+    """Tell which words WordNet writes in lower case, inflected or not: no names, and no fragments of longer words."""
+    bases = {word for names, _, _ in _synsets(wordnet) for word in names if word.islower()}
+    for path in sorted(wordnet.glob("*.exc")):
+        for form, *of in map(str.split, path.read_text("utf-8").splitlines()):
+            if bases.intersection(of):
+                bases.add(form)
+    return [
+        word in bases
+        or any(word.endswith(end) and word.removesuffix(end) + base_end in bases for end, base_end in ENDINGS)
+        for word in words
+    ]
+
+
+def _synsets(wordnet: Path) -> Iterator[tuple[list[str], str, list[str]]]:
+    """Yield the words, the definition (may be empty) and the examples of each set of synonyms."""
     for name in WORDNET_FILES:
         for line in (wordnet / name).read_text("utf-8").splitlines():
             if line.startswith("  "):  # the licence at the head of each file
                 continue
-            gloss = line.partition(" | ")[2].strip()
-            examples = re.findall(r'"([^"]+)"', gloss)
-            definition = re.sub(r'"[^"]+"', "", gloss).strip(" ;")
-            yield from filter(None, (definition, *examples))
+            head, _, gloss = line.partition(" | ")
+            fields = head.split()
+            count = int(fields[3], 16)
+            words = [re.sub(r"\(.*\)", "", word).replace("_", " ") for word in fields[4 : 4 + 2 * count : 2]]
+            yield words, re.sub(r'"[^"]+"', "", gloss.strip()).strip(" ;"), re.findall(r'"([^"]+)"', gloss)
+
+
+def _glosses(wordnet: Path) -> Iterator[str]:
+    for _, definition, examples in _synsets(wordnet):
+        yield from filter(None, (definition, *examples))
+
+
+def _functions() -> Iterator[tuple[str, str]]:
+    """Yield what a function's docstring says first, and the function without it."""
+    for node in _definitions():
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("__"):
+            said = " ".join((ast.get_docstring(node) or "").partition("\n\n")[0].split())[:BODY]
+            body = ast.unparse(ast.Module(node.body[1:], []))[:BODY]
+            if len(said) > len("Return something new.") and len(body) > len("return something.new()"):
+                yield said, f"def {node.name}({', '.join(arg.arg for arg in node.args.args)}):\n{body}"
 
 
 def _docstrings() -> Iterator[str]:
+    for node in _definitions():
+        for paragraph in (ast.get_docstring(node) or "").split("\n\n"):
+            if len(text := " ".join(paragraph.split())[:LONGEST]) > len("Return x."):
+                yield text
+
+
+def _definitions() -> Iterator[ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield all modules, classes and functions of Python's standard library."""
     library = Path(sysconfig.get_paths()["stdlib"])
     for path in sorted(library.rglob("*.py")):
         if "site-packages" in path.parts or "test" in path.parts:
@@ -51,6 +110,4 @@ def _docstrings() -> Iterator[str]:
             continue  # templates and lib2to3's samples of Python 2
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                for paragraph in (ast.get_docstring(node) or "").split("\n\n"):
-                    if len(text := " ".join(paragraph.split())[:LONGEST]) > len("Return x."):
-                        yield text
+                yield node

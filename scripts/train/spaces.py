@@ -1,8 +1,8 @@
-"""Fit what the embedded profile derives from MiniLM without labels: E1's rotation, E12's projection, E13's relations.
+"""Fit what the embedded profile derives from MiniLM without labels: E1's rotation and E12's projection.
 
     python -m scripts.train.spaces /usr/share/wordnet
 
-Writes `semantic`, `tokens` and `expansion.safetensors`. Seeded; about four minutes on one core.
+Writes `semantic` and `tokens.safetensors`. Seeded; about four minutes on one core.
 """
 
 import argparse
@@ -23,10 +23,6 @@ Float32 = npt.NDArray[np.float32]
 SPECIALS = (0, 100, CLS, SEP, 103)
 """[PAD], [UNK], [CLS], [SEP], [MASK]."""
 BATCH = 32
-RELATED = 8
-SHORTEST_WORD = 3
-LEAST_COSINE = 0.7
-"""Below this, neighbours are more often associated than alike in meaning ("memory" and "amnesia", .64)."""
 
 
 def main() -> None:
@@ -59,10 +55,6 @@ def main() -> None:
         **about,
         figures=figures,
     )
-    terms, weights, figures = related_terms(backbone)
-    about["data"], about["inputs"] = {}, {"all-MiniLM-L6-v2 model.safetensors": MODEL_SHA256}
-    about["arguments"] = {"related": RELATED, "least cosine": LEAST_COSINE}
-    record("expansion.safetensors", {"terms": terms, "cosines": weights}, **about, figures=figures)
 
 
 def background_idf(pieces: Sequence[npt.NDArray[np.uint16]], vocabulary: Sequence[str]) -> Float32:
@@ -97,40 +89,6 @@ def directions(
         "share of the token states' energy in 128 dimensions": round(float(token_share[TOKEN_DIMENSION - 1]), 4),
     }
     return rotation, axes[:, :TOKEN_DIMENSION], figures
-
-
-def related_terms(backbone: Backbone) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.float16], dict[str, Any]]:
-    """Return for each wordpiece up to eight mutual nearest words by the cosine of their lone embeddings.
-
-    Only lower-case Latin words of three letters and more take part: shorter ones are fragments, and the model
-    knows other scripts too little to tell their words apart. Both results have shape (30522, 8); rows are filled
-    from the left with falling cosines, the rest is 0.
-    """
-    vocabulary = backbone.vocabulary()
-    words = np.array(
-        [i for i, piece in enumerate(vocabulary) if len(piece) >= SHORTEST_WORD and piece.isascii() and piece.isalpha()]
-    )
-    vectors = np.stack([pool(states) for _, states in _forward(backbone, list(words[:, None]))])
-    nearest = np.zeros((len(words), RELATED), dtype=np.intp)
-    cosines = np.zeros((len(words), RELATED), dtype=np.float32)
-    for start in range(0, len(words), 1024):
-        similar = vectors[start : start + 1024] @ vectors.T
-        similar[np.arange(len(similar)), start + np.arange(len(similar))] = -1
-        top = np.argsort(-similar, axis=1)[:, :RELATED]
-        nearest[start : start + 1024] = top
-        cosines[start : start + 1024] = np.take_along_axis(similar, top, axis=1)
-    mutual = (nearest[nearest] == np.arange(len(words))[:, None, None]).any(axis=2)
-    kept = mutual & (cosines >= LEAST_COSINE)
-    order = np.argsort(~kept, axis=1, kind="stable")
-    kept = np.take_along_axis(kept, order, axis=1)
-    nearest = np.take_along_axis(nearest, order, axis=1)
-    cosines = np.take_along_axis(cosines, order, axis=1)
-    terms = np.zeros((VOCABULARY, RELATED), dtype=np.uint16)
-    weights = np.zeros((VOCABULARY, RELATED), dtype=np.float16)
-    terms[words] = np.where(kept, words[nearest], 0)
-    weights[words] = np.where(kept, cosines, 0)
-    figures = {"words": len(words), "words with relations": int(kept.any(axis=1).sum()), "relations": int(kept.sum())}
-    return terms, weights, figures
 
 
 def _forward(backbone: Backbone, rows: Sequence[Any]) -> Iterator[tuple[Any, Float32]]:

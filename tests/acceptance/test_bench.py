@@ -157,9 +157,12 @@ def test_sleep_is_judged_by_its_duration_and_by_all_else_that_was_promised(tmp_p
 @pytest.mark.requirement("INTEG-001/inject/latency-budget", "S002/multi/latency")
 @pytest.mark.slow
 def test_latency_is_reported_beside_a_bare_forward_pass_and_the_budgets() -> None:
-    report = run("latency", "--memories", "100", "--words", "8", "--samples", "3")
+    report = run("latency", "--memories", "100", "--words", "8", "--samples", "3", "--batches", "0")
     assert report["inject_ratio"] > 0
     assert report["search_ratio"] > 0
+    told = {row["what"]: (row["ratio"], row["target"]) for row in report["ratios"]}
+    assert list(told) == ["inject of 20 words", "inject of 200 words", "search of 100 memories"]
+    assert all(ratio > 1 for ratio, _ in told.values()), "the bare pass is a part of it"
     budgets = {name: row["budget"] for name, row in report["ms"].items()}
     assert budgets == {
         "inject": 25,

@@ -18,7 +18,7 @@ from events.values import Counts, Modality
 sys.path.append(str(Path(__file__).parents[2] / "scripts"))  # what people run is no package
 
 from benchmarks.mind.verdicts import Verdict
-from benchmarks.retrieval import Document
+from benchmarks.retrieval.corpora import Document
 from benchmarks.sleep.asking import Answers, Query, identical, recall
 from benchmarks.sleep.corpora import Corpus, normalised, read_corpora
 from benchmarks.sleep.crashing import Kill, survived

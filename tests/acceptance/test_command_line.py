@@ -70,6 +70,21 @@ def test_people_read_tables_and_sentences(tmp_path: Path) -> None:
     assert "1 memories" in run(tmp_path, "status").stdout
 
 
+def test_memories_are_imported_once_and_exported_again(tmp_path: Path) -> None:
+    store, file = tmp_path / "store", tmp_path / "memories.jsonl"
+    file.write_text(
+        '{"content": "The dog sleeps.", "tags": ["pets"]}\n{"content": ""}\nno JSON\n{"content": "An owl."}\n'
+    )
+    first = run(store, "import", str(file), "--json")
+    assert first.returncode == 1, "two lines are bad"
+    told = json.loads(first.stdout)
+    assert (told["stored"], [failure["line"] for failure in told["failed"]]) == (2, [2, 3])
+    again = json.loads(run(store, "import", str(file), "--json").stdout)
+    assert (again["stored"], again["stored_before"]) == (0, 2)
+    lines = [json.loads(line) for line in run(store, "export").stdout.splitlines()]
+    assert [(line["content"], line.get("tags")) for line in lines] == [("The dog sleeps.", ["pets"]), ("An owl.", None)]
+
+
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with one memory."""

@@ -4,13 +4,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from secrets import token_hex
 from typing import NamedTuple
 
 import duckdb
 import pytest
 
-from events import duckdb_log
+from events import database, duckdb_log
 from events.chain import GENESIS
 from events.duckdb_log import DuckDBLog
 from events.log import Envelope, Head, LogBehindError, LogCorruptError, LogError, LogFullError, LogInUseError
@@ -320,7 +322,7 @@ def test_a_larger_batch_and_a_longer_wal_need_more_room(log: DuckDBLog, folder: 
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(64 * 2**20 + 2**20))
     log.append([draft(stored())])
     with pytest.raises(LogFullError):
-        log.append([draft(stored(metadata={"much": "x" * 2**19}))])
+        log.append([draft(stored(metadata={"much": token_hex(2**18)}))])
     while (folder / "log.duckdb.wal").stat().st_size < 2**20:
         monkeypatch.undo()
         log.append([draft(stored(str(log.head.seq))) for _ in range(40)])
@@ -350,7 +352,7 @@ def test_an_erased_memory_leaves_no_key_in_any_file(log: DuckDBLog, folder: Path
     assert other in content  # so the search would find a key
     assert key not in content
     assert b"a secret" not in content
-    assert [envelope.event for envelope in reopened(folder)] == [Shredded(kind="memory_stored.1"), kept.event]
+    assert [envelope.event for envelope in reopened(folder)] == [Shredded(kind="memory_stored.2"), kept.event]
 
 
 def test_content_stands_in_no_file_as_it_was_said(log: DuckDBLog, folder: Path):
@@ -385,3 +387,21 @@ def test_an_empty_log_has_no_end_to_lose(log: DuckDBLog, folder: Path):
     again = DuckDBLog(folder)
     assert again.head == GENESIS == Head(0, bytes(32))
     again.close()
+
+
+def test_what_was_read_does_not_stay_in_memory(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(database, "_READING", "1MB")
+    with closing(DuckDBLog(folder)) as log:
+        log.append([draft(stored(metadata={"long": token_hex(4_000)})) for _ in range(400)])
+    with closing(DuckDBLog(folder)) as log, log.cursor() as cursor:
+        cursor.execute("SELECT sum(octet_length(data)) FROM log.main.log")
+        assert cursor.fetchall()[0][0] > 5_000_000
+        assert held(cursor) > 2_000_000
+        assert sum(1 for _ in log.read()) == 400
+        assert held(cursor) < 2_000_000
+        assert cursor.execute("SELECT current_setting('memory_limit')").fetchall() == [("953.6 MiB",)]
+
+
+def held(cursor: duckdb.DuckDBPyConnection) -> int:
+    (found,) = cursor.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
+    return int(found[0])

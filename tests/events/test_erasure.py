@@ -8,7 +8,7 @@ import pytest
 
 from events import wrapping
 from events.backup import back_up
-from events.codec import compress, encode
+from events.codec import compress
 from events.duckdb_log import DuckDBLog
 from events.fingerprint import Fingerprint
 from events.log import LogCorruptError
@@ -46,7 +46,7 @@ def left(folder: Path, needles: dict[str, bytes] = TRACES) -> list[tuple[str, st
 
 
 def test_the_search_would_find_every_trace(tmp_path: Path):
-    (tmp_path / "log").write_bytes(encode(MEMORY) + SECRET.encode("utf-16-le"))
+    (tmp_path / "log").write_bytes(msgspec.msgpack.encode(MEMORY) + SECRET.encode("utf-16-le"))
     assert {what for _, what in left(tmp_path)} == set(TRACES)
     assert len(TRACES) > 300
     assert len(msgspec.structs.asdict(Fingerprint(MEMORY.fingerprint.embeddings))["embeddings"]) == 13
@@ -86,7 +86,7 @@ def test_nothing_of_an_erased_memory_is_left_in_any_file(tmp_path: Path, passphr
         again = DuckDBLog(place, passphrase)
         events = [envelope.event for envelope in again.read(after=2)]
         assert events == [
-            Shredded(kind="memory_stored.1"),
+            Shredded(kind="memory_stored.2"),
             kept.event,
             MemoryErased(memory=memory.id, reason="it was asked for"),
         ]

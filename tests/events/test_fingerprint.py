@@ -6,9 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from events.codec import decode, encode
-from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
+from events.fingerprint import (
+    Bits,
+    Dense,
+    Directed,
+    Embedding,
+    Fingerprint,
+    Passage,
+    Sparse,
+    Tokens,
+    directions,
+    levels,
+)
 from events.spaces import SPACES
+from events.vocabulary import MemoryStored
 from tests.events.samples import random_fingerprint, stored
 
 EMBEDDINGS = dict(zip((space.key for space in SPACES), random_fingerprint(1).embeddings, strict=True))
@@ -67,9 +78,9 @@ def test_an_embedding_is_taken_only_as_what_it_is():
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda: Dense(b""), "unit"),
-        (lambda: Directed(b"", b""), "unit"),
-        (lambda: Directed(EMBEDDINGS[KEYS[0]].vector, b""), "unit"),
+        (lambda: Dense(b""), "dense embedding"),
+        (lambda: Directed(b"", b""), "cause"),
+        (lambda: Directed(EMBEDDINGS[KEYS[0]].vector, b""), "effect"),
         (lambda: Sparse(b"", b""), "at least one"),
         (lambda: Sparse.of({}), "at least one"),
         (lambda: Bits(b""), "bits"),
@@ -88,8 +99,16 @@ def test_an_empty_embedding_is_refused(make, complaint: str):  # noqa: ANN001 (a
 def test_a_vector_that_is_zero_endless_or_not_of_length_one_is_refused(vector: npt.NDArray[np.float64]):
     with pytest.raises(ValueError, match="unit"):
         Dense.of(vector)
-    with pytest.raises(ValueError, match="effect"):
+    with pytest.raises(ValueError, match="unit"):
         Directed.of([1.0, 0.0], vector)
+
+
+@pytest.mark.parametrize("levels", [[0, 0], [3, -126], [-128, 127], [1, 1]])
+def test_levels_whose_largest_is_not_127_are_refused(levels: list[int]):
+    data = np.array(levels, np.int8).tobytes()
+    for make in (Dense, lambda data: Directed(data, data), lambda data: Passage(0, 1, data)):
+        with pytest.raises(ValueError, match="127"):
+            make(data)
 
 
 def test_cause_and_effect_have_one_dimension():
@@ -98,9 +117,25 @@ def test_cause_and_effect_have_one_dimension():
 
 
 @given(vectors)
-def test_a_dense_vector_comes_back_to_half_precision(vector: npt.NDArray[np.float32]):
+def test_a_dense_vector_comes_back_as_a_unit_vector_to_half_a_level(vector: npt.NDArray[np.float32]):
     unit = normed(vector)
-    np.testing.assert_array_equal(Dense.of(unit).array, unit.astype(np.float16))
+    again = Dense.of(unit).array
+    assert float(np.linalg.norm(again)) == pytest.approx(1, abs=1e-6)
+    assert float(np.linalg.norm(again - unit)) <= float(np.abs(unit).max()) / 127 * np.sqrt(len(unit))
+
+
+@given(vectors)
+def test_what_comes_back_is_packed_into_the_same_bytes(vector: npt.NDArray[np.float32]):
+    packed = Dense.of(normed(vector))
+    assert Dense.of(packed.array) == packed
+
+
+@given(vectors)
+def test_only_the_direction_of_vectors_becomes_levels(vector: npt.NDArray[np.float32]):
+    both = levels(np.stack([vector, 4 * vector]))
+    np.testing.assert_array_equal(both[0], both[1])
+    np.testing.assert_array_equal(both[0], levels(vector))
+    np.testing.assert_array_equal(directions(np.zeros((2, 3), np.int8)), np.zeros((2, 3)))
 
 
 @given(term_weights)
@@ -153,17 +188,16 @@ def test_tokens_that_do_not_match_their_vectors_are_refused():
 
 
 def test_a_stored_memory_whose_embedding_was_emptied_cannot_be_decoded():
-    event = stored()
-    fields = msgspec.msgpack.decode(encode(event))
+    fields = msgspec.msgpack.decode(msgspec.msgpack.encode(stored()))
     for place, emptied in ((0, {"vector": b""}), (5, {"terms": b"", "weights": b""}), (8, {"data": b""})):
         embeddings = list(fields["fingerprint"]["embeddings"])
         embeddings[place] = embeddings[place] | emptied
         broken = fields | {"fingerprint": {"embeddings": embeddings}}
         with pytest.raises(msgspec.ValidationError, match=r"embeddings\[\d+\]|fingerprint"):
-            decode("memory_stored.1", msgspec.msgpack.encode(broken))
+            msgspec.convert(broken, MemoryStored)
     lacking = fields | {"fingerprint": {"embeddings": fields["fingerprint"]["embeddings"][1:]}}
     with pytest.raises(msgspec.ValidationError, match="13"):
-        decode("memory_stored.1", msgspec.msgpack.encode(lacking))
+        msgspec.convert(lacking, MemoryStored)
 
 
 @pytest.mark.parametrize("field", ["purpose", "johari"])

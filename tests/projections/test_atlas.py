@@ -1,3 +1,4 @@
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +22,9 @@ from projections.atlas import Atlas
 from projections.context import SHARE
 from projections.directed import Direction
 from projections.facets import Filter
+from projections.intervals import named
 from projections.projection import State
+from projections.telling import SILENT, Cues
 from tests.events.samples import DIMENSIONS, stored, unit
 from tests.projections.history import history, memory_id, passage, read_later
 from tests.projections.sleeps import RUNS, erased, formed, group, merged, pruned, undone
@@ -214,10 +217,10 @@ def test_a_long_memory_is_found_by_any_of_its_parts():
     atlas = atlas_of(*MEMORIES[:3], long, *MEMORIES[4:])
     query = Dense(part.vector)
     assert found(atlas, "e1_semantic", query, count=1) == [3]
-    assert atlas.recall_prefix(part.array, 1, atlas.facets.live).tolist() == [3]
-    assert len({*atlas.recall_prefix(part.array, 20, atlas.facets.live).tolist()}) == 20
+    assert atlas.recall_prefix(query.array, 1, atlas.facets.live).tolist() == [3]
+    assert len({*atlas.recall_prefix(query.array, 20, atlas.facets.live).tolist()}) == 20
     rows = np.array([0, 3])
-    scores, spans = atlas.passage_scores(part.array, rows)
+    scores, spans = atlas.passage_scores(query.array, rows)
     assert spans == [None, (400, 900)]
     assert scores[1] == pytest.approx(1, abs=2e-3)
     np.testing.assert_allclose(atlas.scores("e1_semantic", query, rows), scores)
@@ -452,3 +455,77 @@ def test_a_context_of_another_dimension_stays_as_it_was_stored():
     for envelope in history(*told, formed(FIRST, group(ONE, TWO))):
         atlas.apply(envelope)
     assert atlas.embedding("e8_graph", 0) == embedding
+
+
+# ── what ranks memories for a question that names a time or a person ────────────────────────────────
+
+SAID = datetime(2023, 5, 9, 12, tzinfo=UTC)
+TOLD = (
+    stored("Ana: I ran yesterday.", created_at=SAID),
+    stored("Ben: Ana ran.", created_at=SAID - timedelta(days=90)),
+    stored("I ran.", created_at=SAID, metadata={"speaker": "Ana"}),
+)
+DAY_BEFORE = Cues(intervals=tuple(named("on 8 May 2023", SAID)))
+
+
+def relevance(atlas: Atlas, key: str, cues: Cues) -> list[float]:
+    return atlas.relevance(key, TOLD[0].fingerprint[key], np.arange(len(atlas)), cues).tolist()
+
+
+@pytest.mark.parametrize("key", [space.key for space in SPACES if space.key != "e6_sparse"])
+def test_relevance_is_similarity_where_a_question_says_nothing_beside(key: str):
+    atlas = atlas_of(*TOLD)
+    scores = atlas.scores(key, TOLD[0].fingerprint[key]).tolist()
+    assert relevance(atlas, key, SILENT) == scores
+    if key != "e2_temporal_recent":
+        assert relevance(atlas, key, DAY_BEFORE) == scores
+    if key != "e11_entity":
+        assert relevance(atlas, key, Cues(words=frozenset({"ana"}))) == scores
+
+
+def test_for_a_time_that_is_named_recency_is_how_well_a_memory_tells_of_it():
+    told, other, same_week = relevance(atlas_of(*TOLD), "e2_temporal_recent", DAY_BEFORE)
+    assert told == pytest.approx(1.0)
+    assert other < same_week < told
+
+
+def test_for_a_speaker_who_is_named_what_they_say_gains_one():
+    atlas = atlas_of(*TOLD)
+    plain = relevance(atlas, "e11_entity", SILENT)
+    assert relevance(atlas, "e11_entity", Cues(words=frozenset({"did", "ana"}))) == pytest.approx(
+        [score + gain for score, gain in zip(plain, (1, 0, 1), strict=True)]
+    )
+    assert relevance(atlas, "e11_entity", Cues(words=frozenset({"dora"}))) == plain
+
+
+def test_a_term_is_known_while_a_memory_that_counts_holds_it():
+    terms = TOLD[0].fingerprint.take("e6_sparse", Sparse)
+    log = history(*TOLD[:2], MemoryForgotten(memory=memory_id(1)), MemoryRestored(memory=memory_id(1)))
+    atlas = Atlas(DIMENSIONS)
+    known = []
+    for envelope in log:
+        atlas.apply(envelope)
+        known.append(atlas.knows("e6_sparse", terms))
+    assert known == [True, True, False, True]
+
+
+def test_an_erased_memory_tells_nothing_and_its_speaker_is_no_voice():
+    atlas = atlas_of(*TOLD, MemoryErased(memory=memory_id(2)))
+    assert len(atlas.telling.voices(frozenset({"ben"}))) == 0
+    assert len(atlas.telling.voices(frozenset({"ana"}))) == 1
+    assert relevance(atlas, "e2_temporal_recent", DAY_BEFORE)[1] == 0.0
+
+
+@pytest.mark.parametrize("cues", [Cues(start=True), Cues(end=True)])
+def test_for_an_end_of_a_session_the_turn_that_stands_there_is_far_ahead_of_the_next(cues: Cues):
+    key = "e4_temporal_positional"
+    angles = (0.0, 0.1, 0.2, 0.4)  # about as far apart as a turn and the next ones
+    waves = [np.concatenate([[np.cos(angle), np.sin(angle)], np.zeros(510)]) for angle in angles]
+    atlas = atlas_of(*(with_embedding(TOLD[0], key, Dense.of(wave.astype(np.float32))) for wave in waves))
+    asked = Dense.of(waves[0].astype(np.float32))
+    plain, ahead = (atlas.relevance(key, asked, np.arange(4), one) for one in (SILENT, cues))
+    assert np.argsort(-plain).tolist() == np.argsort(-ahead).tolist() == [0, 1, 2, 3]
+    assert plain[1] > 0.99
+    assert plain[3] > 0.9
+    assert ahead[1] < 0.8
+    assert ahead[3] < 0.05

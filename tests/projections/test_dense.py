@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from events.fingerprint import Directed
+from events.fingerprint import Directed, directions, levels
 from projections.arrays import best
 from projections.binary import BinarySpace
 from projections.dense import DenseSpace
@@ -12,11 +12,11 @@ DIMENSION = 64
 
 
 def low_rank(count: int, seed: int = 0) -> np.ndarray:
-    """Return unit vectors as embeddings lie: near a space of few dimensions."""
+    """Return vectors as embeddings lie: near a space of few dimensions."""
     rng = np.random.default_rng(seed)
     vectors = rng.standard_normal((count, 12)) @ rng.standard_normal((12, DIMENSION))
     vectors += 0.3 * rng.standard_normal(vectors.shape)
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float16)
+    return levels(vectors)
 
 
 def space_of(vectors: np.ndarray, graph_from: int = 20_000) -> DenseSpace:
@@ -26,21 +26,30 @@ def space_of(vectors: np.ndarray, graph_from: int = 20_000) -> DenseSpace:
 
 
 def cosines(vectors: np.ndarray, query: np.ndarray) -> np.ndarray:
-    return np.clip(vectors.astype(np.float64) @ query.astype(np.float64), 0, 1)
+    return np.clip(directions(vectors).astype(np.float64) @ directions(query).astype(np.float64), 0, 1)
 
 
 def test_scores_are_cosines_clamped_at_zero():
     vectors = low_rank(300)
-    space, query = space_of(vectors), vectors[7].astype(np.float32)
-    assert (vectors.astype(np.float32) @ query).min() < 0
-    np.testing.assert_allclose(space.scores(query), cosines(vectors, query), atol=1e-3)
-    assert space.scores(query)[7] == pytest.approx(1, abs=2e-3)
+    space, query = space_of(vectors), vectors[7]
+    assert (directions(vectors) @ directions(query)).min() < 0
+    np.testing.assert_allclose(space.scores(query), cosines(vectors, query), atol=1e-6)
+    assert space.scores(query)[7] == pytest.approx(1, abs=1e-6)
 
 
 def test_scores_by_row_are_the_scores_of_those_rows():
     vectors = low_rank(300)
     space, rows = space_of(vectors), np.array([299, 0, 17, 17])
-    np.testing.assert_allclose(space.scores(vectors[3], rows), space.scores(vectors[3])[rows], atol=1e-6)
+    assert space.scores(vectors[3], rows).tolist() == space.scores(vectors[3])[rows].tolist()
+
+
+def test_a_pair_scores_the_same_from_either_side_and_in_any_company():
+    vectors = low_rank(60, seed=3)
+    space = space_of(vectors)
+    table = np.stack([space.scores(vector) for vector in vectors])
+    np.testing.assert_array_equal(table, table.T)
+    alone = [[space.scores(vector, np.array([row]))[0] for row in range(0, 60, 7)] for vector in vectors]
+    np.testing.assert_array_equal(table[:, ::7], alone)
 
 
 def test_an_empty_space_finds_nothing():
@@ -128,23 +137,23 @@ def test_causes_meet_effects_when_a_direction_is_asked_for():
     for pair in pairs:
         space.append(pair)
     query = pairs[2]
-    causes = np.stack([pair.as_cause for pair in pairs])
-    effects = np.stack([pair.as_effect for pair in pairs])
+    causes = np.stack([pair.cause_levels for pair in pairs])
+    effects = np.stack([pair.effect_levels for pair in pairs])
     found = space.scores(query, direction=Direction.EFFECT)
-    np.testing.assert_allclose(found, cosines(effects, query.as_cause), atol=1e-3)
+    np.testing.assert_allclose(found, cosines(effects, query.cause_levels), atol=1e-6)
     found = space.scores(query, direction=Direction.CAUSE)
-    np.testing.assert_allclose(found, cosines(causes, query.as_effect), atol=1e-3)
-    like = (cosines(causes, query.as_cause) + cosines(effects, query.as_effect)) / 2
-    np.testing.assert_allclose(space.scores(query), like, atol=1e-3)
-    assert space.scores(query)[2] == pytest.approx(1, abs=2e-3)
+    np.testing.assert_allclose(found, cosines(causes, query.effect_levels), atol=1e-6)
+    like = (cosines(causes, query.cause_levels) + cosines(effects, query.effect_levels)) / 2
+    np.testing.assert_allclose(space.scores(query), like, atol=1e-6)
+    assert space.scores(query)[2] == pytest.approx(1, abs=1e-6)
 
 
 @pytest.mark.parametrize("graph_from", [10, 500_000])
 def test_a_replaced_vector_is_found_where_it_is_now(graph_from: int):
-    vectors = np.eye(40, 48)
+    vectors = levels(np.eye(40, 48))
     space = DenseSpace(48, graph_from)
     space.extend(vectors)
-    new = np.eye(48)[45]
+    new = levels(np.eye(48)[45])
     assert space.nearest(vectors[7], 1)[0].tolist() == [7]
     space.replace(np.array([7]), new[None])
     assert space.nearest(new, 1)[0].tolist() == [7]

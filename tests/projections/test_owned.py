@@ -100,15 +100,15 @@ def test_who_comes_back_finds_what_it_found_before():
 
 
 def test_large_arrays_are_handed_out_as_they_are_and_bring_room_for_what_comes():
-    log = history(DECLARED, *(stored(f"memory {n}") for n in range(100)))
+    log = history(DECLARED, *(stored(f"memory {n}") for n in range(200)))
     (comparator,) = [one for one in lived(log) if isinstance(one, ComparatorFolds)]
     packed = pack(comparator)
     assert sum(len(array) for array in packed.arrays) > 10 * len(packed.inline)
     thawed = through_bytes(comparator)
-    thawed.apply(history(*[stored("one more")] * 102)[-1])
+    thawed.apply(history(*[stored("one more")] * 202)[-1])
     assert isinstance(thawed, ComparatorFolds)
     assert thawed.atlas.atlas is not None
-    assert len(thawed.atlas.atlas) == 101
+    assert len(thawed.atlas.atlas) == 201
 
 
 def test_nothing_of_an_erased_memory_is_packed():

@@ -74,6 +74,24 @@ def test_bm25_knows_the_rows_that_came_after_the_last_ranking(memories: list[Spa
     np.testing.assert_array_equal(space.bm25(memories[0]), space_of(memories).bm25(memories[0]))
 
 
+@pytest.mark.parametrize("counts", [True, False])
+def test_rows_score_the_same_to_the_last_bit_before_and_after_the_inverted_file_has_them(
+    memories: list[Sparse], *, counts: bool
+):
+    step_by_step = space_of(memories[:150], counts=counts)
+    step_by_step.bm25(memories[0])
+    for memory in memories[150:]:
+        step_by_step.append(memory)
+    at_once = space_of(memories, counts=counts)
+    for space in (step_by_step, at_once):
+        for row in (20, 170):
+            space.hide(row)
+            space.clear(row)
+    for query in memories[::9]:
+        np.testing.assert_array_equal(step_by_step.bm25(query), at_once.bm25(query))
+        np.testing.assert_array_equal(step_by_step.cosine(query), at_once.cosine(query))
+
+
 @pytest.mark.parametrize("rows", [None, np.array([5, 199, 0])])
 def test_cosine_takes_weights_as_they_stand(memories: list[Sparse], rows: np.ndarray | None):
     query = memories[5]

@@ -156,6 +156,25 @@ def item(
     return answer | ({"duplicate_of": str(twin)} if twin else {})
 
 
+def exported(entry: Entry) -> dict[str, Any]:
+    """Return a memory as `memory/import` takes it, with its id; what it doesn't have is left out."""
+    body = body_of(entry)
+    answer: dict[str, Any] = {
+        "id": str(entry.id),
+        "content": body.text,
+        "created_at": iso(body.created_at),
+        "namespace": body.namespace,
+        "session": body.session,
+        "modality": body.modality.value,
+        "importance": body.importance,
+        "tags": list(body.tags),
+        "rationale": body.rationale,
+        "memory_type": body.memory_type,
+        "metadata": body.metadata,
+    }
+    return {name: value for name, value in answer.items() if value not in (None, [], {})}
+
+
 def memory(entry: Entry, edges: Edges, life: Sequence[Envelope], *, include_embeddings: bool) -> dict[str, Any]:
     """Return all that is known of one memory: what was stored, what became of it, and the shape of its embeddings.
 

@@ -40,6 +40,7 @@ def result(hit: Hit, entry: Entry, *, explain: bool) -> dict[str, Any]:
         answer["contributions"] = {key: rounded(space.contribution) for key, space in ranked} | {
             "context": rounded(hit.context),
             "priming": rounded(hit.priming),
+            "renewal": rounded(hit.renewal),
         }
         if hit.alignment is not None:
             answer["contributions"]["alignment"] = rounded(hit.alignment)

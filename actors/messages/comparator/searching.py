@@ -7,12 +7,15 @@ from actors.settings import SearchProfile
 from events.fingerprint import Embedding
 from projections.directed import Direction
 from projections.facets import Filter
+from projections.telling import SILENT, Cues
 
 
 class Search(Message, frozen=True, kw_only=True):
     """Rank memories for a question by the five stages; answers `Found`, best first."""
 
     text: str
+    cues: Cues = SILENT
+    """What the text says beside its embeddings."""
     embeddings: dict[str, Embedding]
     profile: SearchProfile
     filter: Filter
@@ -29,6 +32,8 @@ class Search(Message, frozen=True, kw_only=True):
     """Whether serving the North Star counts for the ranking."""
     primed: dict[UUID, float] | None = None
     """What was in the workspace on the first page, with its order; None for what is there now."""
+    without: frozenset[str] = frozenset()
+    """Spaces that take no part, neither in recall nor in ranking: what a space is worth shows when it is left out."""
 
 
 class SpaceScore(Message, frozen=True, kw_only=True):
@@ -55,6 +60,8 @@ class Hit(Message, frozen=True, kw_only=True):
     """What serving the North Star added to `score`; None where that doesn't count."""
     priming: float = 0.0
     """What being in the workspace added to `score`."""
+    renewal: float = 0.0
+    """What being the later version of what another memory says added to `score`."""
 
 
 class Stage(Message, frozen=True, kw_only=True):

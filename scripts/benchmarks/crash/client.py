@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from benchmarks.crash.window import Reply, Window
+from events.fingerprint import levels
 
 LIVE, FORGOTTEN, ERASED = "live", "forgotten", "erased"
 UNCERTAIN = -32004
@@ -209,8 +210,8 @@ def _stored(tool: str, arguments: dict[str, Any], answer: dict[str, Any]) -> Ite
 
 def _traces(vectors: dict[str, Any]) -> tuple[bytes, ...]:
     """Return a piece of the meaning and of the letters of a memory, in the types that files keep them in."""
-    meaning = vectors["e1_semantic"][:TRACE]
-    return np.asarray(meaning, "<f2").tobytes(), np.asarray(meaning, "<f4").tobytes()
+    meaning = vectors["e1_semantic"]
+    return levels(meaning)[:TRACE].tobytes(), np.asarray(meaning[:TRACE], "<f4").tobytes()
 
 
 def _word(chance: random.Random) -> str:

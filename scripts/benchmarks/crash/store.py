@@ -23,7 +23,7 @@ from actors.messages.embedder import EmbeddedQuery, EmbedMemory, EmbedQuery, Loa
 from actors.messages.store import TakeSnapshot
 from actors.metrics import Latencies
 from actors.store.snapshots import Snapshots
-from benchmarks.latency import sentences
+from benchmarks.filling import sentences
 from events.fingerprint import Embedding
 from events.keys import KeyRing
 from events.log import LogError

@@ -25,7 +25,7 @@ from benchmarks.mind.learning import learning
 from benchmarks.mind.serving import corrected, drift, drifted, goals, ranking, retrieve, without_goals
 from benchmarks.mind.stream import Heard, Plan, Told, plan, tell
 from benchmarks.mind.verdicts import Sections, Verdict, table
-from benchmarks.retrieval import keep
+from benchmarks.retrieval.corpora import keep
 
 SAMPLES = 40
 """Memories that are judged again, by all memories of the store."""

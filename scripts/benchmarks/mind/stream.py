@@ -13,7 +13,7 @@ from actors.front.mind_schemas import GetWorkspaceStatus
 from actors.front.operations import Operations
 from actors.front.schemas import InjectContext
 from actors.messages.workspace import Pulse
-from benchmarks.retrieval import Document, content, memory, read_documents, read_judgements
+from benchmarks.retrieval.corpora import Document, content, memory, read_documents, read_judgements
 
 TOPIC = 180
 """Memories of the topic, at most; at most half of what its namespace holds."""

@@ -15,9 +15,9 @@ from typer import BadParameter, Exit, Option
 
 from actors.hub import WORTH_AT_CLOSE
 from benchmarks.crash.store import SNAPSHOTS
-from benchmarks.latency import sentences
+from benchmarks.filling import sentences
 from benchmarks.mind.verdicts import Verdict, table
-from benchmarks.retrieval import read_documents
+from benchmarks.retrieval.corpora import read_documents
 from benchmarks.scale.plausible import SAMPLES, Sample, build, sampled
 from benchmarks.scale.starting import Start, measured, size
 from benchmarks.scale.throughput import Rate, throughput

@@ -11,10 +11,10 @@ import numpy as np
 
 from actors.front.operations import Operations
 from actors.hub import opened
-from benchmarks.latency import fill, sentences
+from benchmarks.filling import fill, sentences
 from events.codec import compress, decompress
 from events.duckdb_log import DuckDBLog
-from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Float16, Float32, Sparse, Tokens
+from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Float32, Sparse, Tokens
 from events.log import Draft
 from events.vocabulary import Event, MemoryStored, SpacesDeclared
 
@@ -90,7 +90,7 @@ def _moved(embedding: Embedding, chance: np.random.Generator) -> Embedding:
             return Tokens.of(embedding.ids, embedding.array + chance.normal(0, 20, embedding.array.shape))
 
 
-def _turned(vector: Float16, chance: np.random.Generator) -> Float32:
+def _turned(vector: Float32, chance: np.random.Generator) -> Float32:
     """Return a unit vector near this one."""
     noise = chance.standard_normal(len(vector), dtype=np.float32)
     turned = vector.astype(np.float32) + NOISE * noise / np.linalg.norm(noise)

@@ -15,7 +15,7 @@ from actors.front.schemas import SearchGraph
 from actors.front.tools import BY_NAME
 from actors.messages.store import ReadStatus
 from actors.messages.workspace import ReadAttention
-from benchmarks.retrieval import DEPTH
+from benchmarks.retrieval.corpora import DEPTH
 
 Ranking = tuple[tuple[str, float], ...]
 """Memories and their scores, best first."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from typer import BadParameter
 
-from benchmarks.retrieval import Document, content, read_documents, read_judgements, sessions
+from benchmarks.retrieval.corpora import Document, content, read_documents, read_judgements, sessions
 
 ORDINARY = range(40, 601)
 """Characters of an ordinary memory: shorter ones say little by themselves, longer ones take long to embed."""

@@ -10,7 +10,7 @@ from typer import BadParameter
 from actors.front.operations import Operations
 from actors.hub import opened
 from benchmarks.mind.verdicts import Verdict
-from benchmarks.retrieval import content, keep
+from benchmarks.retrieval.corpora import content, keep
 from benchmarks.sleep.asking import Query, ask, call, recall
 from benchmarks.sleep.corpora import Corpus
 from benchmarks.sleep.judging import TOLERANCE

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from typer import BadParameter
 
-from benchmarks.retrieval import content
+from benchmarks.retrieval.corpora import content
 from benchmarks.sleep.corpora import Chosen, Corpus, chosen_from
 from benchmarks.sleep.trivia import MOST, trivia
 from benchmarks.sleep.wording import one_word_changed, paraphrased, respaced

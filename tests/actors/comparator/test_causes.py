@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from actors.comparator.causes import LEAST, MARGIN, MOST, causal_neighbours
-from actors.embedder.backbone import Backbone, pool
-from actors.embedder.causal import CausalHeads, causal_vectors
+from actors.embedder.backbone import CLS, SEP, Backbone, pool
+from actors.embedder.causal import CausalHeads, causal_vectors, evidence
 from actors.embedder.profiles import ROTATION
 from actors.embedder.weights import load
 
@@ -68,9 +68,12 @@ def test_the_trained_heads_see_which_of_two_texts_is_the_effect_and_no_effect_in
         "We had soup and bread for lunch.",
     )
     backbone, heads, rotation = Backbone.load(threads=1), CausalHeads.load(), load(ROTATION)["rotation"]
-    states = backbone.forward([backbone.tokenize(text).ids for text in texts])
+    rows = [backbone.tokenize(text).ids for text in texts]
+    states = backbone.forward(rows)
     meanings = [pool(state) @ rotation.astype(np.float32) for state in states]
-    (cause, effect), *others = [causal_vectors(meaning, heads) for meaning in meanings]
+    pieces = [backbone.embeddings([CLS, *row, SEP]) for row in rows]
+    read = [evidence(*both) for both in zip(meanings, pieces, strict=True)]
+    (cause, effect), *others = [causal_vectors(each, heads) for each in read]
     likeness = np.clip([meanings[0] @ meaning for meaning in meanings[1:]], 0, 1).astype(np.float32)
     as_effects = np.clip([cause @ other[1] for other in others], 0, 1).astype(np.float32)
     as_causes = np.clip([effect @ other[0] for other in others], 0, 1).astype(np.float32)

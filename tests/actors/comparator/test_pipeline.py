@@ -1,10 +1,12 @@
 """The five stages: each looks only at what the one before it let through, and pages fit together."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from actors.comparator import pipeline
 from actors.comparator.calibration import Calibration
+from actors.comparator.reading import Kind, cues
 from actors.messages.comparator import Found, Search
 from actors.settings import SearchProfile
 from events.fingerprint import Dense, Directed, Sparse
@@ -19,8 +22,9 @@ from events.vocabulary import MemoryStored
 from projections.arrays import Rows
 from projections.atlas import Atlas
 from projections.facets import Filter
+from projections.telling import SILENT
 from tests.actors.comparator.likeness import KEYS, QUESTION, atlas_of, memory, query, varied, with_embedding
-from tests.events.samples import stored
+from tests.events.samples import NOON, stored
 from tests.projections.history import memory_id
 
 RAW = Calibration({})
@@ -29,9 +33,10 @@ ASKED = QUESTION.take(MEANING, Dense).array
 STAGES = ["sparse recall", "prefix recall", "fusion", "alignment", "late interaction", "context", "explanation"]
 
 
-def found(atlas: Atlas, ignited: Mapping[UUID, float] | None = None, **overrides: Any) -> Found:
+def found(atlas: Atlas, ignited: Mapping[UUID, float] | None = None, text: str = "the tide", **overrides: Any) -> Found:
     fields: dict[str, Any] = {
-        "text": "the tide",
+        "text": text,
+        "cues": cues(text, NOON),
         "embeddings": query(),
         "profile": SearchProfile.BALANCED,
         "filter": Filter(),
@@ -126,7 +131,7 @@ def test_stage_4_is_skipped_while_nothing_is_measured_against_a_north_star(asked
     before = purposed((0.8, UNMEASURED), (0.7, UNMEASURED))
     answer = found(before, **asked)
     assert answer.stages[3].skipped
-    assert rows_of(before, answer) == [0, 1]
+    assert rows_of(before, answer) == rows_of(before, found(before))
     assert not found(purposed((0.8, UNMEASURED), (0.7, ALIGNED)), **asked).stages[3].skipped
 
 
@@ -193,16 +198,16 @@ def test_every_space_reads_the_candidates_and_late_interaction_those_that_are_le
     fresh, read = atlas_of(varied(400)), dict[str, list[Rows]]()
     relevance = fresh.relevance
 
-    def watched(key: str, embedding: Any, rows: Rows, **others: Any) -> Any:
+    def watched(key: str, embedding: Any, rows: Rows, *others: Any) -> Any:
         read.setdefault(key, []).append(rows)
-        return relevance(key, embedding, rows, **others)
+        return relevance(key, embedding, rows, *others)
 
     monkeypatch.setattr(fresh, "relevance", watched)
     monkeypatch.setattr(pipeline, "KEPT", 20)
     answer = found(fresh, pool=40, min_alignment=asked)
     counts = {stage.name: stage.candidates for stage in answer.stages}
     named = np.unique(
-        np.concatenate([rows for _, rows in pipeline.recall(fresh, query(), fresh.facets.live, 40, None)])
+        np.concatenate([rows for _, rows in pipeline.recall(fresh, query(), fresh.facets.live, 40, SILENT)])
     )
     assert read.keys() == {*KEYS}
     for key in KEYS:
@@ -410,3 +415,60 @@ def test_a_later_page_is_primed_by_what_was_in_the_workspace_on_the_first():
     scored = [(hit.memory, hit.score, hit.priming) for hit in (*first.hits, *second.hits)]
     assert scored == [(hit.memory, hit.score, hit.priming) for hit in found(atlas(), then, limit=60).hits]
     assert scored != [(hit.memory, hit.score, hit.priming) for hit in found(atlas(), since, limit=60).hits]
+
+
+# ── what a question says beside its embeddings ──────────────────────────────────────────────────────
+
+
+def asked(text: str, embeddings: dict[str, Any] | None = None) -> Search:
+    return Search(
+        text=text,
+        cues=cues(text, NOON),
+        embeddings=query() if embeddings is None else embeddings,
+        profile=SearchProfile.AUTO,
+        filter=Filter(),
+        limit=10,
+        pool=pipeline.RECALL,
+    )
+
+
+def test_a_question_is_for_a_voice_if_somebody_of_that_name_speaks_in_what_is_stored():
+    alike = memory({}, 0, otherwise=0.5)
+    atlas = atlas_of([alike, msgspec.structs.replace(alike, metadata={"speaker": "Ana"})])
+    assert Kind.VOICE in pipeline.kinds(atlas, asked("What did Ana say?"), atlas.facets.live)
+    assert Kind.VOICE not in pipeline.kinds(atlas, asked("What did Ben say?"), atlas.facets.live)
+
+
+def test_a_question_with_a_term_that_nothing_stored_holds_is_for_something_unknown():
+    terms = QUESTION.take("e6_sparse", Sparse)
+    atlas = atlas_of([memory({"e6_sparse": 1.0}, 0), memory({}, 1)])
+    strange = next(term for term in range(30_522) if not atlas.knows("e6_sparse", Sparse.of({term: 1.0})))
+    misspelt = query() | {"e6_sparse": Sparse.of({int(terms.ids[0]): 1.0, strange: 1.0})}
+    assert Kind.UNKNOWN not in pipeline.kinds(atlas, asked("the tide"), atlas.facets.live)
+    assert Kind.UNKNOWN in pipeline.kinds(atlas, asked("the tied", misspelt), atlas.facets.live)
+
+
+def test_of_memories_alike_in_all_else_the_one_of_the_time_that_is_named_comes_first():
+    alike = memory({}, 0, otherwise=0.5)
+    days = [datetime(2023, 5, day, 9, tzinfo=UTC) for day in (1, 8, 9, 20)]
+    atlas = atlas_of(msgspec.structs.replace(alike, created_at=day) for day in days)
+    for text, expected in (("what was it on 8 May 2023", 1), ("what was it on 20 May 2023", 3)):
+        answer = found(atlas, text=text, profile=SearchProfile.AUTO)
+        assert rows_of(atlas, answer)[0] == expected
+        assert next(iter(answer.hits[0].spaces)) == "e2_temporal_recent"
+    for hit in found(atlas, text="what was it", profile=SearchProfile.AUTO).hits:
+        assert hit.spaces["e2_temporal_recent"].contribution == 0
+
+
+def test_of_memories_alike_in_all_else_the_one_of_the_speaker_who_is_named_comes_first():
+    alike = memory({}, 0, otherwise=0.5)
+    atlas = atlas_of(
+        msgspec.structs.replace(alike, metadata={} if name is None else {"speaker": name})
+        for name in (None, "Ana", "Ben", "Carla")
+    )
+    for name, expected in (("Ana", 1), ("Ben", 2), ("Carla", 3)):
+        answer = found(atlas, text=f"what did {name} say", profile=SearchProfile.AUTO)
+        assert rows_of(atlas, answer)[0] == expected
+        assert next(iter(answer.hits[0].spaces)) == "e11_entity"
+    for hit in found(atlas, text="what did Dora say", profile=SearchProfile.AUTO).hits:
+        assert hit.spaces["e11_entity"].contribution == 0

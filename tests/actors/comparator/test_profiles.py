@@ -1,17 +1,23 @@
-"""The profiles: the seeds' rows, and how `auto` reads a question."""
+"""The profiles: the seeds' rows, and the table by which `auto` goes."""
+
+from itertools import combinations
 
 import pytest
 
-from actors.comparator.profiles import CAUSE, CODE, SEED_PROFILES, TALK, direction, subject, weights
+from actors.comparator.profiles import AUTO, SEED_PROFILES, weights
+from actors.comparator.reading import Kind
 from actors.settings import SearchProfile
 from events.spaces import SPACES
-from projections.directed import Direction
+
+KEYS = [space.key for space in SPACES]
+MAIN = [Kind.TALK, Kind.CODE, Kind.CAUSE]
+MORE = [kind for kind in Kind if kind not in MAIN]
 
 
 @pytest.mark.parametrize("profile", SEED_PROFILES)
 def test_each_profile_weighs_thirteen_spaces_and_sums_to_one(profile: SearchProfile) -> None:
     row = SEED_PROFILES[profile]
-    assert list(row) == [space.key for space in SPACES]
+    assert list(row) == KEYS
     assert sum(row.values()) == pytest.approx(1.0, abs=0.01)
     assert min(row.values()) >= 0
 
@@ -29,33 +35,45 @@ def test_the_rows_of_seed_002_hold_but_for_the_share_of_the_thirteenth() -> None
     )
 
 
-@pytest.mark.parametrize(
-    ("question", "expected", "asked_for"),
-    [
-        ("Where did Ana go in May?", TALK, None),
-        ("python check if a variable is iterable", CODE, None),
-        ("function that parses json from a string", CODE, None),
-        ("Why did the payments fail?", TALK, Direction.CAUSE),
-        ("What caused the outage in March?", CAUSE, Direction.CAUSE),
-        ("What is the cause of this: the lawn is wet", CAUSE, Direction.CAUSE),
-        ("What is the effect of this: it rained all night", CAUSE, Direction.EFFECT),
-        ("What happens if the pool runs dry?", CAUSE, Direction.EFFECT),
-    ],
-)
-def test_auto_reads_the_question(question: str, expected: dict[str, float], asked_for: Direction | None) -> None:
-    assert weights(SearchProfile.AUTO, question) == expected
-    assert direction(question) == asked_for
+@pytest.mark.parametrize("profile", SEED_PROFILES)
+def test_a_fixed_profile_weighs_the_same_whatever_is_asked(profile: SearchProfile) -> None:
+    assert (
+        weights(profile, frozenset({Kind.CODE, Kind.TIME})) == weights(profile, frozenset()) == SEED_PROFILES[profile]
+    )
+
+
+def test_the_table_of_auto_has_a_row_for_each_kind_of_question() -> None:
+    assert {*AUTO} == {*Kind}
+    for row in AUTO.values():
+        assert {*row} <= {*KEYS}
+        assert all(weight > 0 for weight in row.values())
+    for kind in MAIN:
+        assert sum(AUTO[kind].values()) == pytest.approx(1.0, abs=1e-3)
 
 
 @pytest.mark.parametrize(
-    ("question", "told"),
+    ("kind", "space"),
     [
-        ("What is the effect of this: it rained all night", "it rained all night"),
-        ("What caused the outage in March?", "the outage in March?"),
-        ("What happens if the pool runs dry?", "the pool runs dry?"),
-        ("What is the cause of this:", "What is the cause of this:"),
-        ("Why did the payments fail?", "Why did the payments fail?"),
+        (Kind.CODE, "e7_code"),
+        (Kind.CAUSE, "e5_causal"),
+        (Kind.TIME, "e2_temporal_recent"),
+        (Kind.RHYTHM, "e3_temporal_periodic"),
+        (Kind.ORDER, "e4_temporal_positional"),
+        (Kind.VOICE, "e11_entity"),
+        (Kind.UNKNOWN, "e9_hdc"),
     ],
 )
-def test_what_a_causal_question_tells_is_what_is_looked_for(question: str, told: str) -> None:
-    assert subject(question) == told
+def test_a_kind_of_question_weighs_the_space_that_is_made_for_it_more_than_others_do(kind: Kind, space: str) -> None:
+    assert AUTO[kind][space] > AUTO[Kind.TALK].get(space, 0.0)
+
+
+@pytest.mark.parametrize("main", MAIN)
+@pytest.mark.parametrize("more", [*combinations(MORE, 0), *combinations(MORE, 1), *combinations(MORE, 3)])
+def test_kinds_add_up_and_weights_sum_to_one(main: Kind, more: tuple[Kind, ...]) -> None:
+    found = weights(SearchProfile.AUTO, frozenset({main, *more}))
+    assert list(found) == KEYS
+    assert sum(found.values()) == pytest.approx(1.0)
+    rows = [AUTO[kind] for kind in (main, *more)]
+    total = sum(weight for row in rows for weight in row.values())
+    for key, weight in found.items():
+        assert weight == pytest.approx(sum(row.get(key, 0.0) for row in rows) / total)

@@ -100,6 +100,18 @@ def test_turns_that_wait_together_keep_their_order(watched: Watching) -> None:
     assert [resolve(future, PATIENCE).position for future in futures] == list(range(20))
 
 
+def test_a_short_turn_waits_for_the_long_one_before_it_and_a_question_for_neither(watched: Watching) -> None:
+    embedder = Embedder.start(lambda: watched, Latencies())
+    embedder.ask(Load(), timeout=PATIENCE)
+    contents = {"long": "Hour after hour the fox jumps over the dog. " * 100, "short": "It is tired.", "last": "Good."}
+    futures = {name: embedder.ask(memory(text, session="s"), block=False) for name, text in contents.items()}
+    asked = embedder.ask(EmbedQuery(text="fox", at=datetime.now(UTC), namespace="n"), block=False)
+    resolve(asked, PATIENCE)
+    assert len(watched.batches) <= 3, "of the five windows"
+    positions = {name: resolve(future, PATIENCE).position for name, future in futures.items()}
+    assert positions == {"long": 0, "short": 1, "last": 2}
+
+
 @pytest.mark.requirement("INTEG-001/errors/embedding")
 def test_a_failing_model_fails_those_who_wait_and_nobody_after_them(watched: Watching) -> None:
     embedder = Embedder.start(lambda: watched, Latencies())

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.embedder import weights
-from actors.embedder.backbone import Backbone, pool
-from actors.embedder.causal import CausalHeads, causal_vectors
+from actors.embedder.backbone import CLS, SEP, Backbone, pool
+from actors.embedder.causal import EVIDENCE, CausalHeads, causal_vectors, evidence
 from events.fingerprint import Float32
 
 Vectors = Callable[[list[str]], tuple[Float32, Float32, Float32]]
@@ -34,18 +34,19 @@ def vectors(heads: CausalHeads):
     rotation = weights.load("semantic.safetensors")["rotation"].astype(np.float32)
 
     def vectors(texts: list[str]) -> tuple[Float32, Float32, Float32]:
-        states = backbone.forward([backbone.tokenize(text).ids for text in texts])
-        e1 = np.stack([pool(each) for each in states]) @ rotation
-        causal = [causal_vectors(each, heads) for each in e1]
+        rows = [backbone.tokenize(text).ids for text in texts]
+        e1 = np.stack([pool(states) for states in backbone.forward(rows)]) @ rotation
+        pieces = [backbone.embeddings([CLS, *row, SEP]) for row in rows]
+        causal = [causal_vectors(evidence(*both), heads) for both in zip(e1, pieces, strict=True)]
         return e1, np.stack([cause for cause, _ in causal]), np.stack([effect for _, effect in causal])
 
     return vectors
 
 
 @given(st.integers(min_value=0, max_value=10_000))
-def test_any_unit_vector_gives_two_different_unit_vectors(heads: CausalHeads, seed: int):
-    e1 = np.random.default_rng(seed).normal(size=384).astype(np.float32)
-    cause, effect = causal_vectors(e1 / np.linalg.norm(e1), heads)
+def test_any_evidence_gives_two_different_unit_vectors(heads: CausalHeads, seed: int):
+    read = np.random.default_rng(seed).normal(size=EVIDENCE).astype(np.float32)
+    cause, effect = causal_vectors(read, heads)
     assert cause.shape == effect.shape == (768,)
     np.testing.assert_allclose([np.linalg.norm(cause), np.linalg.norm(effect)], 1, atol=1e-5)
     assert cause @ effect < 0.99
@@ -70,8 +71,9 @@ def test_what_causes_what_is_seen_more_clearly_than_by_likeness(
     e1_effects, _, effects = vectors([effect for _, effect in PAIRS])
 
     def margin(scores: Float32) -> float:
-        right = scores.diagonal()
-        return (right - (scores.sum(axis=1) - right) / (len(right) - 1)).mean()
+        """Return by how many deviations of the wrong pairs the right ones stand out: scales of two spaces differ."""
+        wrong = scores[~np.eye(len(scores), dtype=np.bool_)]
+        return (scores.diagonal().mean() - wrong.mean()) / wrong.std()
 
     assert margin(causes @ effects.T) > margin(e1_causes @ e1_effects.T)
 
@@ -81,3 +83,11 @@ def test_the_direction_counts(vectors: Vectors):
     forwards = (causes[0::2] * effects[1::2]).sum(axis=1)
     backwards = (causes[1::2] * effects[0::2]).sum(axis=1)
     assert forwards.mean() > backwards.mean()
+
+
+def test_the_words_themselves_count_beside_the_meaning():
+    e1 = np.eye(384, dtype=np.float32)[0]
+    pieces = np.random.default_rng(5).normal(size=(3, 384)).astype(np.float32)
+    read = evidence(e1, pieces)
+    assert np.array_equal(read[:384], e1)
+    np.testing.assert_allclose(read[384:], pieces.mean(axis=0) / np.linalg.norm(pieces.mean(axis=0)), rtol=1e-5)

@@ -60,7 +60,7 @@ def test_the_seeds_models_and_dimensions_are_the_default():
 def test_a_question_and_a_passage_are_read_with_the_prefixes_of_e5_and_only_by_e1(models: FullModels):
     asked, told = (embed(models, "Where is the fox?", asking=asking) for asking in (True, False))
     plain = models._encoders["e1_semantic"].encode(["query: Where is the fox?"], normalize_embeddings=True)[0]
-    np.testing.assert_allclose(asked["e1_semantic"].array, plain, atol=1e-3)
+    np.testing.assert_allclose(asked["e1_semantic"].array, plain, atol=3e-3)
     assert asked["e1_semantic"] != told["e1_semantic"]
     assert asked["e8_graph"] == told["e8_graph"]
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from actors.embedder.temporal import Float64, order, periodicity, recency
+from actors.embedder.temporal import Float64, order, periodicity, periodicity_of, recency, recency_of
 from events.fingerprint import Dense, Float32
 
 BASES = [datetime(2026, 3, 1, 9, 30, 17, 250_000, UTC), datetime(1999, 12, 31, 23, 59, tzinfo=UTC)]
@@ -93,6 +93,33 @@ def test_periodicity_knows_the_hour_of_another_day(difference: timedelta, low: f
         assert low <= similarity(periodicity, base, base + difference) <= high
 
 
+@pytest.mark.parametrize(("one", "several"), [(recency, recency_of), (periodicity, periodicity_of)])
+def test_of_one_moment_several_say_what_it_says(
+    one: Callable[[datetime], Float32], several: Callable[[list[datetime]], Float32]
+):
+    assert several([BASES[0]]) == pytest.approx(one(BASES[0]), abs=1e-6)
+    assert several([BASES[0]] * 3) == pytest.approx(one(BASES[0]), abs=1e-6)
+    with pytest.raises(ValueError, match="time zone"):
+        several([BASES[0], BASES[0].replace(tzinfo=None)])
+
+
+def test_recency_of_several_moments_is_near_each_of_them_and_far_from_others():
+    week = [BASES[0] + timedelta(days=day) for day in range(7)]
+    vector = recency_of(week)
+    inside = [float(vector @ recency(moment)) for moment in week]
+    outside = [float(vector @ recency(BASES[0] + timedelta(days=days))) for days in (-60, -30, 60, 200)]
+    assert min(inside) > 2 * max(outside)
+
+
+def test_periodicity_of_many_mornings_says_morning_and_no_day_of_the_week():
+    mornings = [BASES[0] + timedelta(days=day) for day in range(0, 364, 5)]
+    vector = periodicity_of(mornings)
+    by_day = [float(vector @ periodicity(BASES[0] + timedelta(days=2_001 + day))) for day in range(7)]
+    evening = float(vector @ periodicity(BASES[0] + timedelta(days=2_001, hours=10)))
+    assert max(by_day) - min(by_day) < 0.1
+    assert min(by_day) > evening + 0.3
+
+
 def test_neighbouring_turns_are_similar_and_distant_ones_are_not():
     falling = [similarity(order, 40, 40 + step) for step in (1, 10, 100, 1_000, 5_000)]
     assert falling == sorted(falling, reverse=True)
@@ -111,7 +138,9 @@ def test_a_negative_position_is_refused():
         order(-1)
 
 
-@pytest.mark.parametrize("vector", [recency(BASES[0]), periodicity(BASES[1]), order(7)])
+@pytest.mark.parametrize(
+    "vector", [recency(BASES[0]), periodicity(BASES[1]), order(7), recency_of(BASES), periodicity_of(BASES)]
+)
 def test_temporal_embeddings_are_512_wide_unit_vectors(vector: Float32):
     assert vector.shape == (512,)
     assert vector.dtype == np.float32

@@ -12,7 +12,7 @@ from actors.embedder.profiles import EmbeddedProfile
 from actors.faults import InvalidParamsFault, NotFoundFault, StorageFault
 from actors.front import auditing
 from actors.front.calling import call
-from actors.messages.store import Append
+from actors.messages.store import Append, ReadHistory
 from events.memory_log import MemoryLog
 from events.vocabulary import MemoriesMerged, MemoryForgotten
 from projections.links import Links
@@ -323,3 +323,21 @@ async def test_the_past_takes_no_event(mind: Mind) -> None:
         with pytest.raises(StorageFault, match="past"):
             await mind.operations.ask(then.hub.store, wanted)
     assert (await mind("memory_retrieve", id=fox))["state"] == "live"
+
+
+async def test_a_memory_that_is_erased_while_it_is_read_reads_as_erased(
+    mind: Mind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fox = await kept(mind, FOX)
+    ask = mind.operations.ask
+
+    async def erase_first(ref: Any, message: object, *more: Any) -> Any:
+        if isinstance(message, ReadHistory):
+            monkeypatch.undo()
+            await mind("memory_delete", id=fox, soft=False)
+        return await ask(ref, message, *more)
+
+    monkeypatch.setattr(mind.operations, "ask", erase_first)
+    fault = await refused(mind, "memory_retrieve", id=fox)
+    assert isinstance(fault, NotFoundFault)
+    assert "erased" in fault.message

@@ -41,6 +41,19 @@ TOPICS = {
     "club": {"boat", "hull"},
 }
 
+BEDS = (
+    "We planted tomatoes in the first raised bed of the garden this morning.",
+    "The tomatoes in the second raised bed of the garden have their first flowers.",
+    "Mei watered the tomatoes in all raised beds of the garden after a hot day.",
+    "Compost went around the tomatoes in the raised beds of the garden.",
+    "The tomatoes in the raised beds of the garden are tied to stakes now.",
+    "Rosa harvested ripe tomatoes from three raised beds of the garden.",
+    "Straw under the tomatoes in the raised beds of the garden keeps the soil moist.",
+    "The children planted tomatoes in a raised bed of the garden that they look after.",
+)
+"""A group that every dream finds. Those of the rest of the stream are so loose that it takes little to lose one: of 40
+draws of 60 of its 70 texts 13 hold no pattern."""
+
 
 @pytest.fixture(scope="module")
 async def topics(
@@ -52,6 +65,8 @@ async def topics(
     log = Lasting()
     with asleep(profile, tmp_path_factory.mktemp("topics"), log) as mind:
         await live(mind)
+        for content in BEDS:
+            await told(mind, content, namespace=NAMESPACE)
         for content in BOAT:
             await told(mind, content, namespace="club")
         await settled(mind)
@@ -70,7 +85,7 @@ async def drifting(
         for content in BOAT:
             await told(mind, content)
         await mind("discover_goals")
-        for content in (text for turns in GARDEN for text in turns):
+        for content in (*BEDS, *(text for turns in GARDEN for text in turns)):
             await told(mind, content)
         await settled(mind)
     return log

@@ -152,8 +152,8 @@ async def test_a_cause_that_e5_sees_is_linked_when_the_effect_is_stored(
 ) -> None:
     async with connect(operations) as agent:
         await agent.call("store_memory", content=BREAD)
-        cause = (await agent.call("store_memory", content="Tom wants to go to the market."))["fingerprintId"]
-        effect = (await agent.call("store_memory", content="He went to the market."))["fingerprintId"]
+        cause = (await agent.call("store_memory", content="Tom wants to withdraw money."))["fingerprintId"]
+        effect = (await agent.call("store_memory", content="He went to the bank."))["fingerprintId"]
         answer = await agent.call("find_causal_path", start_concept=cause, end_concept=effect, path_type="causal")
         assert nodes(answer) == [cause, effect]
         assert 0 < answer["path"][1]["edge_weight"] <= 1

@@ -182,7 +182,7 @@ async def test_a_memory_that_was_judged_before_there_was_a_north_star_is_measure
 
 
 async def test_what_was_stored_while_the_north_star_was_forgotten_is_measured_when_it_is_back(mind: Mind) -> None:
-    ids = await keep(mind, *BOAT[:-5])
+    ids = await keep(mind, *BUILDS[:-5])
     await mind("discover_goals")
     before = await mind("get_alignment_drift")
     state = await known_goals(mind)
@@ -190,7 +190,7 @@ async def test_what_was_stored_while_the_north_star_was_forgotten_is_measured_wh
     members = [str(member) for member in state.star.members]
     for member in members:
         await mind("memory_delete", id=member)
-    ids += (late := await keep(mind, *BOAT[-5:]))
+    ids += (late := await keep(mind, *BUILDS[-5:]))
     assert [await purpose(mind, memory) for memory in late] == [NEUTRAL] * 5
     for member in members:
         await mind("memory_restore", id=member)

@@ -243,9 +243,10 @@ async def test_one_moment_is_open_for_all_who_ask_about_it(mind: Mind, monkeypat
     async def ask(when: int) -> None:
         answers.append(await hits(mind, "fox", as_of=when))
 
-    async with anyio.create_task_group() as group:
-        for when in (last, last, last, first, first, last):
-            group.start_soon(ask, when)
+    for together in ((last, last, last), (first, first), (last,)):
+        async with anyio.create_task_group() as group:
+            for when in together:
+                group.start_soon(ask, when)
     assert len(answers) == 6
     assert {memory for found in answers for memory in found} <= {fox, dog}
     assert opened == [last, first, last]

@@ -55,7 +55,7 @@ QUERIES = (
     ("parse_config", "e7_code", "e3_temporal_periodic", {}),
     ("reading settings at startup in parse_config", "e6_sparse", "e9_hdc", {}),
     ("a doctor called Ana Lopez", "e11_entity", "e2_temporal_recent", {}),
-    ("car repair", "e13_splade", "e12_late_interaction", {}),
+    ("car repair", "e13_splade", "e2_temporal_recent", {}),
     ("refridgerator maintainance", "e9_hdc", "e3_temporal_periodic", {}),
     ("weekly team meeting", "e10_multimodal", "e2_temporal_recent", {}),
     ("breakfast", "e8_graph", "e4_temporal_positional", {"session": "home"}),

@@ -378,7 +378,7 @@ async def test_a_restart_knows_the_same_by_replay_alone(profile: EmbeddedProfile
         lived = await live(mind)
         strange, repeat = lived.strange[0].id, lived.repeats[2].id
         await mind("memory_delete", id=lived.topic[1].id)
-        found = await mind("discover_goals", namespace=NAMESPACE)
+        found = await mind("discover_goals", namespace=NAMESPACE, max_goals=20)
         middle, start, end, *_ = found["north_star"]["members"]
         memories = [middle, start, end, strange, repeat]
         await mind("adjust_coupling", new_k=5)
@@ -397,7 +397,7 @@ async def test_a_restart_knows_the_same_by_replay_alone(profile: EmbeddedProfile
     with awake(profile, tmp_path, log) as mind:
         assert await known(mind, memories) == before
         assert await asked(mind, start, end) == answers
-        again = await mind("discover_goals", namespace=NAMESPACE)
+        again = await mind("discover_goals", namespace=NAMESPACE, max_goals=20)
     assert again["north_star"] == found["north_star"]
     assert again["north_star_chosen"] is False
     star = found["north_star"]["goal_id"]

@@ -1,0 +1,333 @@
+"""How a memory arrives: embedded, judged, written and read back; one by itself, or many together."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice, takewhile
+from typing import NamedTuple
+from uuid import UUID, uuid4
+
+import anyio
+
+from actors.faults import Fault, NotFoundFault, StorageFault
+from actors.front.access import Access, Progress, check_live, correlation, told_from_thread
+from actors.front.once import KEY, used_otherwise
+from actors.front.schemas import InjectContext, StoreMemory
+from actors.messages.embedder import EmbeddedMemory, EmbedMemory
+from actors.messages.store import Append, AppendTogether, FindContent, Read, ReadEvents
+from actors.messages.workspace import Judge, Judgement
+from events.codec import compress, decompress
+from events.fingerprint import Fingerprint
+from events.log import Envelope
+from events.vocabulary import Event, MemoriesLinked, MemoryStored
+from projections.links import CAUSES, LINK_TO
+from projections.projection import is_shredded_memory
+
+TOGETHER = 16
+"""Memories of a batch that are committed, and read back, as one: that takes a quarter of what they take one by one,
+and the first of a hundred is stored, and told, long before the last."""
+
+LINK_WEIGHT = 1.0
+"""Of an edge that an agent drew."""
+
+KEPT = ("namespace", "session", "modality", "tags", "rationale", "memory_type", "metadata")
+"""Parameters that are stored as they are."""
+
+Told = Callable[[int, "Arrived | Fault"], Awaitable[None]]
+"""Told of each item of a batch, by its place, what became of it."""
+
+
+class Arrived(NamedTuple):
+    """A memory that is stored."""
+
+    memory: UUID
+    stored: MemoryStored
+    milliseconds: float = 0.0
+    """Of its embedding."""
+    twin: UUID | None = None
+    """The oldest live memory of the same content."""
+    before: bool = False
+    """Whether the same request had stored it already."""
+
+
+class Sent(NamedTuple):
+    """One of many that are to be stored."""
+
+    params: StoreMemory
+    key: UUID | None
+    """Of the request that it counts as, as in `once`."""
+
+
+class _Coming(NamedTuple):
+    """A memory on its way, with all that the request says of it."""
+
+    params: StoreMemory | InjectContext
+    created_at: datetime
+    targets: tuple[UUID, ...]
+    """Memories that it shall be linked to."""
+    linked: tuple[Fingerprint, ...]
+    """Of those."""
+    correlation: UUID
+
+    @property
+    def sha256(self) -> bytes:
+        """Of its content."""
+        return hashlib.sha256(self.params.content.encode()).digest()
+
+
+class _Place:
+    """An item of a batch: what it became as far as that is known."""
+
+    def __init__(self, sent: Sent) -> None:
+        self.sent = sent
+        self.known = anyio.Event()
+        self.outcome: tuple[_Coming, EmbeddedMemory] | Arrived | Fault | None = None
+
+    def settle(self, outcome: tuple[_Coming, EmbeddedMemory] | Arrived | Fault) -> None:
+        self.outcome = outcome
+        self.known.set()
+
+
+class Arriving(Access):
+    """Keeping memories."""
+
+    async def keep(self, params: StoreMemory | InjectContext, progress: Progress) -> Arrived:
+        """Store a memory, unless the same request did so before."""
+        created_at = self.moment(params.created_at, "created_at")
+        await self.ready(progress)
+        coming = await self._coming(params, created_at)
+        if isinstance(coming, Arrived):
+            return coming
+        embedded: EmbeddedMemory = await self.embed(_embedding(coming, told_from_thread(progress, "windows embedded")))
+        (twin,) = await self._twins(coming)
+        append, arrived = await self._judged(coming, embedded, twin)
+        await self.ask(self.hub.store, append)
+        read: Envelope = await self.ask(self.hub.store, Read(memory=arrived.memory))
+        _verify(read, arrived)
+        return arrived
+
+    async def keep_together(self, items: Sequence[Sent], told: Told) -> None:
+        """Store many, each for itself: side by side through the model, and in their order into the log.
+
+        Whatever is ready is judged one by one and written by one commit, but for the turns of a session: each of
+        those is stored before the next one is judged, since it is the first thing that the next one is near to.
+        """
+        places = [_Place(item) for item in items]
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._embed_all, places)
+            done = 0
+            while done < len(places):
+                await places[done].known.wait()
+                ready = takewhile(lambda one: one.known.is_set(), islice(places, done, done + TOGETHER))
+                together = list(_one_of_each_session(ready))
+                for number, outcome in enumerate(await self._kept(together), start=done):
+                    await told(number, outcome)
+                done += len(together)
+
+    async def _embed_all(self, places: Sequence[_Place]) -> None:
+        """Let all go through the model, in their order as far as they share a session."""
+        async with anyio.create_task_group() as group:
+            for place in places:
+                KEY.set(place.sent.key)
+                try:
+                    created_at = self.moment(place.sent.params.created_at, "created_at")
+                    coming = await self._coming(place.sent.params, created_at)
+                except Fault as fault:
+                    place.settle(fault)
+                    continue
+                if isinstance(coming, Arrived):
+                    place.settle(coming)
+                    continue
+                group.start_soon(self._embed_one, place, coming)
+
+    async def _embed_one(self, place: _Place, coming: _Coming) -> None:
+        async with self.line.many:
+            try:
+                place.settle((coming, await self.embed(_embedding(coming))))
+            except Fault as fault:
+                place.settle(fault)
+
+    async def _kept(self, together: Sequence[_Place]) -> list[Arrived | Fault]:
+        """Judge and write what was embedded; return what became of each."""
+        outcomes: dict[int, Arrived | Fault] = {}
+        embedded: dict[int, tuple[_Coming, EmbeddedMemory]] = {}
+        for number, place in enumerate(together):
+            match place.outcome:
+                case (_Coming() as coming, EmbeddedMemory() as one):
+                    embedded[number] = coming, one
+                case Arrived() | Fault() as outcome:
+                    outcomes[number] = outcome
+                case _:
+                    raise TypeError("nothing is kept before it is known")
+        try:
+            twins = await self._twins(*(coming for coming, _ in embedded.values()))
+        except Fault as fault:
+            return [outcomes.get(number, fault) for number in range(len(together))]
+        writing: dict[int, tuple[Append, Arrived]] = {}
+        first: dict[tuple[str, bytes], UUID] = {}
+        for (number, (coming, one)), twin in zip(embedded.items(), twins, strict=True):
+            try:
+                append, arrived = await self._judged(coming, one, twin)
+            except Fault as fault:
+                outcomes[number] = fault
+                continue
+            same = first.setdefault((coming.params.namespace, arrived.stored.sha256), arrived.memory)
+            if arrived.twin is None and same != arrived.memory:
+                arrived = arrived._replace(twin=same)
+            writing[number] = append, arrived
+        if writing:
+            outcomes |= await self._written(writing)
+        return [outcomes[number] for number in range(len(together))]
+
+    async def _written(self, writing: dict[int, tuple[Append, Arrived]]) -> dict[int, Arrived | Fault]:
+        """Write some memories by one commit, and read them back."""
+        try:
+            appends = tuple(append for append, _ in writing.values())
+            written: list[Envelope] = await self.ask(self.hub.store, AppendTogether(appends=appends))
+            seqs = tuple(envelope.seq for envelope in written)
+            read: tuple[Envelope, ...] = await self.ask(self.hub.store, ReadEvents(seqs=seqs))
+            for envelope, (_, arrived) in zip(read, writing.values(), strict=True):
+                _verify(envelope, arrived)
+        except Fault as fault:
+            return dict.fromkeys(writing, fault)
+        return {number: arrived for number, (_, arrived) in writing.items()}
+
+    async def _coming(self, params: StoreMemory | InjectContext, created_at: datetime) -> _Coming | Arrived:
+        """Return what is to be stored, or what the same request stored before."""
+        if before := await self.done_before():
+            return await self._stored_before(params, before)
+        targets = await self._survivors(params.link_to)
+        return _Coming(params, created_at, targets, await self._fingerprints(targets), correlation())
+
+    async def _twins(self, *coming: _Coming) -> tuple[UUID | None, ...]:
+        """Return the oldest live memory of the same content as each of these, if there is one."""
+        contents = tuple((one.sha256, one.params.namespace) for one in coming)
+        return await self.ask(self.hub.store, FindContent(contents=contents)) if contents else ()
+
+    async def _judged(self, coming: _Coming, embedded: EmbeddedMemory, twin: UUID | None) -> tuple[Append, Arrived]:
+        """Judge a memory, and return what is to be appended and answered."""
+        params = coming.params
+        memory = uuid4()
+        judgement: Judgement = await self.ask(
+            self.hub.workspace,
+            Judge(
+                memory=memory,
+                content=params.content,
+                fingerprint=embedded.fingerprint,
+                namespace=params.namespace,
+                created_at=coming.created_at,
+            ),
+        )
+        stored = MemoryStored(
+            content=compress(params.content),
+            sha256=coming.sha256,
+            created_at=coming.created_at,
+            fingerprint=embedded.fingerprint,
+            passages=embedded.passages,
+            namespace=params.namespace,
+            session=params.session,
+            position=embedded.position,
+            modality=params.modality,
+            importance=_importance(params),
+            tags=params.tags,
+            rationale=params.rationale,
+            memory_type=params.memory_type,
+            metadata=params.metadata,
+            purpose=judgement.purpose,
+            north_star=judgement.north_star,
+            johari=judgement.johari,
+            learning=judgement.learning,
+        )
+        append = Append(
+            id=memory,
+            event=stored,
+            consequences=tuple(_links(memory, coming.targets, judgement)),
+            actor="front",
+            correlation_id=coming.correlation,
+        )
+        return append, Arrived(memory, stored, embedded.milliseconds, twin)
+
+    async def _stored_before(self, params: StoreMemory | InjectContext, before: tuple[Envelope, ...]) -> Arrived:
+        """Return what was stored when this was done first; nothing is embedded for it this time."""
+        first = before[0]
+        if is_shredded_memory(first.event):
+            raise NotFoundFault(f"Memory was stored by this request, and erased since: {first.id}", id=str(first.id))
+        targets = tuple(entry.id for entry in await self.describe(*params.link_to))
+        linked = {target for one in before[1:] for target in _asked_for(one.event)}
+        stored = first.event
+        if (
+            not isinstance(stored, MemoryStored)
+            or linked not in ({*targets}, {*params.link_to})
+            or (params.created_at is not None and self.moment(params.created_at, "created_at") != stored.created_at)
+            or any(getattr(params, name) != getattr(stored, name) for name in KEPT)
+            or (decompress(stored.content), stored.importance) != (params.content, _importance(params))
+        ):
+            raise used_otherwise()
+        content = stored.sha256, stored.namespace
+        (twin,) = await self.ask(self.hub.store, FindContent(contents=(content,)))
+        return Arrived(first.id, stored, twin=None if twin == first.id else twin, before=True)
+
+    async def _survivors(self, memories: tuple[UUID, ...]) -> tuple[UUID, ...]:
+        """Return live memories, or those that absorbed them; any other id is a `NotFoundFault`."""
+        if not memories:
+            return ()
+        entries = await self.describe(*memories)
+        for entry in entries:
+            check_live(entry)
+        return tuple(dict.fromkeys(entry.id for entry in entries))
+
+    async def _fingerprints(self, memories: tuple[UUID, ...]) -> tuple[Fingerprint, ...]:
+        envelopes = [await self.ask(self.hub.store, Read(memory=memory)) for memory in memories]
+        return tuple(envelope.event.fingerprint for envelope in envelopes)
+
+
+def _embedding(coming: _Coming, on_progress: Callable[[int, int], object] | None = None) -> EmbedMemory:
+    params = coming.params
+    return EmbedMemory(
+        content=params.content,
+        modality=params.modality,
+        created_at=coming.created_at,
+        namespace=params.namespace,
+        session=params.session,
+        linked=coming.linked,
+        on_progress=on_progress,
+    )
+
+
+def _verify(read: Envelope, arrived: Arrived) -> None:
+    """Refuse to tell of a memory that can't be read as it was written."""
+    if read.event != arrived.stored:
+        raise StorageFault(f"Storage failed: verification of {arrived.memory} read something else than was written")
+
+
+def _one_of_each_session(places: Iterator[_Place]) -> Iterator[_Place]:
+    """Yield places until one is a turn of the same session as one before it."""
+    seen: set[tuple[str, str]] = set()
+    for place in places:
+        params = place.sent.params
+        if params.session is not None:
+            if (params.namespace, params.session) in seen:
+                return
+            seen.add((params.namespace, params.session))
+        yield place
+
+
+def _links(memory: UUID, link_to: tuple[UUID, ...], judgement: Judgement) -> Iterator[MemoriesLinked]:
+    """Yield the edges that come with a new memory: those that were asked for, and the causal ones that were found."""
+    if link_to:
+        yield MemoriesLinked(source=memory, targets=link_to, relation=LINK_TO, weight=LINK_WEIGHT)
+    for cause, weight in judgement.causes:
+        yield MemoriesLinked(source=cause, targets=(memory,), relation=CAUSES, weight=weight)
+    for effect, weight in judgement.effects:
+        yield MemoriesLinked(source=memory, targets=(effect,), relation=CAUSES, weight=weight)
+
+
+def _asked_for(event: Event) -> tuple[UUID, ...]:
+    """Return the memories that an agent wanted a new one to be linked to."""
+    return event.targets if isinstance(event, MemoriesLinked) and event.relation == LINK_TO else ()
+
+
+def _importance(params: StoreMemory | InjectContext) -> float:
+    return min(1.0, max(0.0, params.importance))

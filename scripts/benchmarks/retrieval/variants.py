@@ -1,0 +1,65 @@
+"""The same questions asked in several ways: with each profile, and with each space left out."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from rich.progress import Progress
+
+from actors.comparator.pipeline import pool
+from actors.comparator.reading import cues
+from actors.messages.comparator import Found, Search
+from actors.settings import SearchProfile
+from benchmarks.retrieval.corpora import DEPTH, Document, measures
+from benchmarks.retrieval.storing import Filled, asked_at
+from events.spaces import SPACES
+from projections.facets import Filter
+
+
+class Variant(NamedTuple):
+    """A way to ask."""
+
+    name: str
+    profile: SearchProfile = SearchProfile.AUTO
+    without: frozenset[str] = frozenset()
+
+
+PROFILES = tuple(Variant(profile.value, profile) for profile in SearchProfile)
+ABLATIONS = (Variant("all"), *(Variant(f"without {space.key}", without=frozenset({space.key})) for space in SPACES))
+
+
+async def compared(
+    store: Filled,
+    queries: Sequence[Document],
+    relevant: dict[str, dict[str, float]],
+    ways: Iterable[Variant],
+    bar: Progress,
+) -> dict[str, float]:
+    """Return Recall@10 of each way to ask the same questions; each is embedded once."""
+    ways = tuple(ways)
+    recalls: dict[str, list[float]] = defaultdict(list)
+    task = bar.add_task("asking", total=len(queries))
+    for query in queries:
+        namespace, session = query.metadata.get("namespace"), query.metadata.get("session")
+        said = cues(query.text, asked_at(query))
+        embeddings = await store.operations.question(query.text, said, asked_at(query), namespace, session)
+        for way in ways:
+            found: Found = await store.operations.ask(
+                store.hub.comparator,
+                Search(
+                    text=query.text,
+                    cues=said,
+                    embeddings=embeddings,
+                    profile=way.profile,
+                    without=way.without,
+                    filter=Filter(namespace=namespace),
+                    limit=DEPTH,
+                    pool=pool(DEPTH),
+                    primed={},
+                ),
+            )
+            ranking = [store.stored[str(hit.memory)] for hit in found.hits]
+            recalls[way.name].append(measures(ranking, relevant[query.id])["recall@10"])
+        bar.advance(task)
+    return {name: float(np.mean(values)) for name, values in recalls.items()}
