@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from actors.settings import SearchProfile
+from events.spaces import SPACES
 from tests.acceptance.test_bench_sleep import talk
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "bench.py"
@@ -101,6 +103,15 @@ def test_a_limit_asks_fewer_queries_and_a_profile_is_used(folder: Path) -> None:
     report = run("retrieval", str(folder), "--limit", "1", "--profile", "code_search")
     assert report["overall"]["queries"] == 1
     assert report["profile"] == "code_search"
+
+
+def test_each_space_is_left_out_and_profiles_stand_side_by_side(folder: Path) -> None:
+    ablated = run("retrieval", str(folder), "--ablate")
+    assert [*ablated] == [folder.name, f"{folder.name}, misspelt"]
+    assert [*ablated[folder.name]] == ["all", *(f"without {space.key}" for space in SPACES)]
+    assert ablated[folder.name]["all"] == 1.0
+    profiles = run("retrieval", str(folder), "--profiles", "--together")
+    assert [*profiles[folder.name]] == [profile.value for profile in SearchProfile]
 
 
 def test_retrieval_says_whether_the_workspace_took_part_and_how_strongly_it_was_coupled(folder: Path) -> None:

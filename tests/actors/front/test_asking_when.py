@@ -141,3 +141,28 @@ async def test_at_either_end_of_the_calendar_memories_are_stored_and_found(opera
     await store(operations, content, created_at=moment, metadata={"speaker": "'s 's"})
     for query in ("at night, last week", "the day after 9999-12-31", "next winter, 999 years ago"):
         assert (await search(operations, query, asked_at=moment))[0]["content"] == content
+
+
+async def test_the_later_of_two_versions_of_a_statement_comes_first(operations: Operations) -> None:
+    old, new = "The team meeting is on Tuesday at ten.", "The team meeting was moved to Thursday at two."
+    await told(operations, (new, "2023-04-03T10:00:00Z"), (old, "2023-02-01T10:00:00Z"))
+    results = await search(operations, "On which day is the team meeting at ten?", asked_at=ASKED)
+    assert [result["content"] for result in results[:2]] == [new, old]
+    assert results[0]["contributions"]["renewal"] > 0
+    then = await first(operations, "On which day was the team meeting at ten in February 2023?")
+    assert then["content"] == old
+    assert then["contributions"]["renewal"] == 0
+
+
+async def test_a_time_that_counts_from_an_event_is_found_by_the_event(operations: Operations) -> None:
+    boots = "Mara: I bought new hiking boots."
+    await told(
+        operations,
+        ("Mara: I bought a camera in town.", "2023-08-02T10:00:00Z"),
+        ("Mara: I bought a blue tent.", "2023-03-02T10:00:00Z"),
+        (boots, "2023-05-27T10:00:00Z"),
+        ("Mara: We are off to Lisbon for our big trip tomorrow!", "2023-06-10T10:00:00Z"),
+    )
+    best = await first(operations, "What did Mara buy two weeks before the trip to Lisbon?")
+    assert best["content"] == boots
+    assert best["contributions"]["e2_temporal_recent"] > 0
