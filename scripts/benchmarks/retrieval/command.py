@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
 from typer import Argument, Option
 
 from actors.front.fields import MAX_CONTENT
@@ -99,7 +99,7 @@ async def side_by_side(
 
 def table_of(report: dict[str, dict[str, float]], *, losses: bool) -> Table:
     """Lay out Recall@10, a row for each way; with `losses`, all rows but the first say what they lose against it."""
-    table = Table("Recall@10", *report)
+    table = Table(Column("Recall@10", no_wrap=True), *report)
     names = list(next(iter(report.values())))
     for name in names:
         cells = [
