@@ -200,13 +200,14 @@ class SparseSpace:
         """Enter all rows that came since: at once, which makes a replay several times as fast."""
         fresh = np.arange(self._posted, len(self))
         places, lengths = self._stretches.gather(fresh)
-        by_term = np.argsort(self._terms.array[places], kind="stable")
-        rows, places = np.repeat(fresh, lengths)[by_term], places[by_term]
-        terms, weights = self._terms.array[places], self._weights.array[places]
-        bounds = np.flatnonzero(np.diff(terms, prepend=-1, append=-1))
-        for start, end in pairwise(bounds.tolist()):
-            posting = self._postings.setdefault(int(terms[start]), _Posting())
-            posting.extend(rows[start:end], weights[start:end])
+        rows, terms, weights = np.repeat(fresh, lengths), self._terms.array[places], self._weights.array[places]
+        by_term = np.argsort(terms, kind="stable")
+        ordered = terms[by_term]
+        bounds = [0, *(np.flatnonzero(ordered[1:] != ordered[:-1]) + 1).tolist(), len(ordered)] if len(ordered) else []
+        for start, end in pairwise(bounds):
+            group = by_term[start:end]
+            posting = self._postings.setdefault(int(ordered[start]), _Posting())
+            posting.extend(rows[group], weights[group])
         self._posted = len(self)
 
     def _products(self, terms: npt.NDArray[np.uint16], wanted: npt.NDArray[np.float32]) -> Scores:
