@@ -224,9 +224,9 @@ class Atlas:
         rows = np.flatnonzero((scores > 0) & eligible)
         return rows[best(scores[rows], count)]
 
-    def knows(self, key: str, query: Sparse) -> bool:
-        """Tell whether every term of a question stands in some memory that counts."""
-        return self._sparse(key).knows(query)
+    def knows(self, key: str, query: Sparse, eligible: Mask) -> bool:
+        """Tell whether every term of a question stands in some eligible row."""
+        return self._sparse(key).knows(query, eligible)
 
     def passage_scores(self, query_e1: npt.NDArray[np.floating], rows: Rows) -> tuple[Scores, list[Span | None]]:
         """Return the E1 scores of these rows, and the span of each one's best passage (None where it has none)."""

@@ -32,7 +32,3 @@ class DocumentFrequency:
         """Return ln((N - df + .5) / (df + .5) + 1) of each term: above 0 always, most for a term that none holds."""
         holders = self._holders[terms].astype(np.float32)
         return np.log((self.count - holders + np.float32(0.5)) / (holders + np.float32(0.5)) + np.float32(1.0))
-
-    def known(self, terms: npt.NDArray[np.uint16]) -> npt.NDArray[np.bool_]:
-        """Tell of each term whether any counted memory holds it."""
-        return self._holders[terms] > 0

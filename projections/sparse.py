@@ -1,13 +1,12 @@
 """Sparse embeddings: an inverted file for ranking all memories, a forward index for scoring a few."""
 
-from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from events.fingerprint import Sparse
-from projections.arrays import Growing, Rows, Scores, Stretches, reduce_rows
+from projections.arrays import Growing, Mask, Rows, Scores, Stretches, reduce_rows
 from projections.frequency import DocumentFrequency
 from projections.projection import digest_of, state_of
 
@@ -17,25 +16,22 @@ B: Final = np.float32(0.75)
 """How much a long memory is held against itself (BM25)."""
 
 _FRESH: Final = 128
-"""Rows that the inverted file may lag behind: a ranking goes through so many item by item in .08 ms, while to enter a
-single row takes .3 ms, and many at once half of that for each."""
+"""Rows that the inverted file may lag behind: a ranking goes through so many item by item in .08 ms."""
+_LARGEST: Final = 1 << 14
+"""Rows of a block at most: to make one takes .04 s, for which somebody may wait."""
 
 
-class _Posting:
-    """The rows that hold one term, ascending, and its weight in each."""
+class _Block(NamedTuple):
+    """Consecutive rows by term: those that hold it, ascending, and its weight in each."""
 
-    def __init__(self) -> None:
-        self.rows = Growing(np.int64)
-        self.weights = Growing(np.float32)
+    first: int
+    starts: Rows
+    """Where in the other arrays each term begins, shape (width + 1,)."""
+    rows: npt.NDArray[np.int32]
+    weights: npt.NDArray[np.float32]
 
-    def extend(self, rows: Rows, weights: npt.NDArray[np.float32]) -> None:
-        self.rows.extend(rows)
-        self.weights.extend(weights)
-
-    def remove(self, row: int) -> None:
-        index = int(np.searchsorted(self.rows.array, row))
-        self.rows.remove(index)
-        self.weights.remove(index)
+    def clear(self, row: int) -> None:
+        self.weights[self.rows == row] = 0
 
 
 class SparseSpace:
@@ -52,7 +48,8 @@ class SparseSpace:
         self._stretches = Stretches()
         self._terms = Growing(np.uint16)
         self._weights = Growing(np.float32)
-        self._postings: dict[int, _Posting] = {}
+        self._blocks: list[_Block] = []
+        """The inverted file, by rows; a later block is a shorter one, but for the longest."""
         self._posted = 0
         self._frequency = DocumentFrequency(width)
         self._lengths = Growing(np.float32)
@@ -106,8 +103,7 @@ class SparseSpace:
         """Drop the content of a hidden row."""
         stretch = self._stretches.stretch(row)
         if row < self._posted:
-            for term in self._terms.array[stretch].tolist():
-                self._postings[term].remove(row)
+            next(block for block in reversed(self._blocks) if block.first <= row).clear(row)
         self._terms.array[stretch] = 0
         self._weights.array[stretch] = 0
         self._lengths.array[row] = 0
@@ -133,9 +129,11 @@ class SparseSpace:
         self._ranked = query, scores
         return scores
 
-    def knows(self, query: Sparse) -> bool:
-        """Tell whether every term of a question stands in some counted row."""
-        return bool(self._frequency.known(query.ids).all())
+    def knows(self, query: Sparse, eligible: Mask) -> bool:
+        """Tell whether every term of a question stands in some eligible row."""
+        numbers = np.arange(1, len(query.ids) + 1, dtype=np.float32)
+        rows, _, held = self._matching(query.ids, numbers)
+        return bool(np.isin(numbers, held[eligible[rows]]).all())
 
     def cosine(self, query: Sparse, rows: Rows | None = None) -> Scores:
         """Return the cosine in [0, 1] of the query to these rows (to all if None), shape (rows,)."""
@@ -148,6 +146,19 @@ class SparseSpace:
         cosines = np.divide(products, length, out=np.zeros_like(products), where=length > 0)
         return np.clip(cosines, 0.0, 1.0).astype(np.float32)
 
+    def post(self) -> None:
+        """Enter all rows that came since into the inverted file, together with blocks before that are no larger."""
+        first = self._posted
+        while self._blocks:
+            before = self._blocks[-1].first
+            if first - before > len(self) - first or len(self) - before > _LARGEST:
+                break
+            first = self._blocks.pop().first
+        self._posted = len(self)
+        self._blocks += [
+            self._block(start, min(start + _LARGEST, len(self))) for start in range(first, len(self), _LARGEST)
+        ]
+
     def digest(self) -> bytes:
         """Return the SHA-256 of the content of every row and of the statistics."""
         places, lengths = self._stretches.gather()
@@ -157,10 +168,19 @@ class SparseSpace:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the inverted file, which the next ranking makes anew."""
-        return state_of(self, _postings={}, _posted=0, _ranked=None)
+        return state_of(self, _blocks=[], _posted=0, _ranked=None)
 
     def _saturate(self, weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         return np.divide(weights, weights + K1) if self._counts else weights
+
+    def _block(self, first: int, end: int) -> _Block:
+        entered = np.arange(first, end)
+        places, lengths = self._stretches.gather(entered)
+        terms = self._terms.array[places]
+        by_term = np.argsort(terms, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(terms, minlength=self._width))])
+        rows = np.repeat(entered.astype(np.int32), lengths)[by_term]
+        return _Block(first, starts, rows, self._weights.array[places[by_term]])
 
     def _matching(
         self, terms: npt.NDArray[np.uint16], factors: npt.NDArray[np.float32]
@@ -170,15 +190,18 @@ class SparseSpace:
         Those of one row stand in the order of the terms, so that their sum is rounded alike wherever they are found.
         """
         if len(self) - self._posted > _FRESH:
-            self._post()
-        entered = [self._postings.get(term) for term in terms.tolist()]
-        held = [posting for posting in entered if posting is not None]
-        counts = [0 if posting is None else len(posting.rows) for posting in entered]
+            self.post()
+        held = [
+            (block.rows[start:end], block.weights[start:end])
+            for block in self._blocks
+            for start, end in zip(block.starts[terms].tolist(), block.starts[1:][terms].tolist(), strict=True)
+        ]
+        counts = [len(rows) for rows, _ in held]
         rows, weights, fresh = self._fresh(terms, factors)
         return (
-            np.concatenate([*(posting.rows.array for posting in held), rows]),
-            np.concatenate([*(posting.weights.array for posting in held), weights]),
-            np.concatenate([np.repeat(factors, counts), fresh]),
+            np.concatenate([*(rows for rows, _ in held), rows], dtype=np.int64),
+            np.concatenate([*(weights for _, weights in held), weights]),
+            np.concatenate([np.repeat(np.tile(factors, len(self._blocks)), counts), fresh]),
         )
 
     def _fresh(
@@ -195,20 +218,6 @@ class SparseSpace:
         found = by_term[self._terms.array[places]]
         shared = np.flatnonzero(found)
         return np.repeat(fresh, lengths)[shared], self._weights.array[places[shared]], found[shared]
-
-    def _post(self) -> None:
-        """Enter all rows that came since: at once, which makes a replay several times as fast."""
-        fresh = np.arange(self._posted, len(self))
-        places, lengths = self._stretches.gather(fresh)
-        rows, terms, weights = np.repeat(fresh, lengths), self._terms.array[places], self._weights.array[places]
-        by_term = np.argsort(terms, kind="stable")
-        ordered = terms[by_term]
-        bounds = [0, *(np.flatnonzero(ordered[1:] != ordered[:-1]) + 1).tolist(), len(ordered)] if len(ordered) else []
-        for start, end in pairwise(bounds):
-            group = by_term[start:end]
-            posting = self._postings.setdefault(int(ordered[start]), _Posting())
-            posting.extend(rows[group], weights[group])
-        self._posted = len(self)
 
     def _products(self, terms: npt.NDArray[np.uint16], wanted: npt.NDArray[np.float32]) -> Scores:
         """Inner products with every row, through the inverted file."""

@@ -99,14 +99,17 @@ def recall(
 
 
 def kinds(atlas: Atlas, request: Search, eligible: Mask) -> frozenset[Kind]:
-    """Return what a question is like, by its wording and by what is stored."""
+    """Return what a question is like, by its wording and by the rows among which an answer is looked for.
+
+    By no others: whoever sees the weights would learn what another namespace holds.
+    """
     found = reading.kinds(request.text, request.cues)
     if Kind.TALK in found and atlas.facets.mostly(Modality.CODE, eligible):
         found = found - {Kind.TALK} | {Kind.CODE}
-    if len(atlas.telling.voices(request.cues.words)):
+    if atlas.telling.spoken(atlas.telling.voices(request.cues.words), np.flatnonzero(eligible)).any():
         found |= {Kind.VOICE}
     counted = request.embeddings.get(WORDS[0])
-    if isinstance(counted, Sparse) and not atlas.knows(WORDS[0], counted):
+    if isinstance(counted, Sparse) and not atlas.knows(WORDS[0], counted, eligible):
         found |= {Kind.UNKNOWN}
     return found
 

@@ -115,6 +115,8 @@ class Access:
         async with self._getting_ready:
             if self._ready:
                 return
+            # They load meanwhile, and a start waits for the longer of both; what came of it is asked for below.
+            self.hub.embedder.ask(Load(), block=False)
             # Below 1 throughout: a client must see progress rise, and windows of a long memory may follow.
             await progress(0.1, None, "replaying the log")
             await self.replayed()

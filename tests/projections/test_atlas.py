@@ -498,15 +498,13 @@ def test_for_a_speaker_who_is_named_what_they_say_gains_one():
     assert relevance(atlas, "e11_entity", Cues(words=frozenset({"dora"}))) == plain
 
 
-def test_a_term_is_known_while_a_memory_that_counts_holds_it():
+@pytest.mark.parametrize("many", [3, 300])
+def test_a_term_is_known_where_an_eligible_memory_holds_it(many: int):
     terms = TOLD[0].fingerprint.take("e6_sparse", Sparse)
-    log = history(*TOLD[:2], MemoryForgotten(memory=memory_id(1)), MemoryRestored(memory=memory_id(1)))
-    atlas = Atlas(DIMENSIONS)
-    known = []
-    for envelope in log:
-        atlas.apply(envelope)
-        known.append(atlas.knows("e6_sparse", terms))
-    assert known == [True, True, False, True]
+    atlas = atlas_of(TOLD[0], *([TOLD[1]] * many))
+    eligible = atlas.facets.live
+    assert atlas.knows("e6_sparse", terms, eligible)
+    assert not atlas.knows("e6_sparse", terms, eligible & (np.arange(len(atlas)) > 0))
 
 
 def test_an_erased_memory_tells_nothing_and_its_speaker_is_no_voice():

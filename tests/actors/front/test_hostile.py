@@ -281,6 +281,19 @@ async def test_no_question_confined_to_a_namespace_shows_anothers_memory(
         assert [hit["fingerprintId"] for hit in await search(operations, hidden, namespace="mine")] == [mine]
 
 
+async def test_the_weights_of_a_search_tell_nothing_of_what_another_namespace_holds(
+    operations: Operations, connect: Connect
+) -> None:
+    asked = {"query": "What did Zoe say about kumquats?", "namespace": "mine", "explain": True}
+    await store(operations, "Ana: The figs are ripe.", namespace="mine")
+    async with connect(operations) as agent:
+        before = (await agent.call("search_graph", **asked))["weightsApplied"]
+        await store(operations, "Zoe: What you say about the kumquats did surprise me.", namespace="theirs")
+        assert (await agent.call("search_graph", **asked))["weightsApplied"] == before
+        await store(operations, "Zoe: What you say about the kumquats did surprise me.", namespace="mine")
+        assert (await agent.call("search_graph", **asked))["weightsApplied"] != before
+
+
 async def test_a_cursor_of_one_namespace_is_no_key_to_another(operations: Operations, connect: Connect) -> None:
     for number in range(3):
         await store(operations, f"The vault number {number}.", namespace="theirs")
