@@ -1,5 +1,6 @@
 """How the event loop asks actors: it never waits itself, gives up at once when cancelled, and errors are faults."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,7 @@ import anyio.to_thread
 import pykka
 
 from actors.base import resolve
-from actors.faults import InternalFault, StorageFault
+from actors.faults import Fault, InternalFault, StorageFault
 from actors.messages.base import Withdrawable
 from events.log import LogError
 
@@ -26,31 +27,61 @@ async def answer_of(
     patience: float = PATIENCE,
     limiter: anyio.CapacityLimiter | None = None,
 ) -> Any:
-    """Ask an actor without holding up the event loop; messages reach its inbox in the order of the calls.
+    """Ask an actor one thing, as `answers_of` does.
+
+    Raises:
+        Fault: what went wrong.
+    """
+    (answer,) = await answers_of(ref, (message,), patience, limiter)
+    if isinstance(answer, Fault):
+        raise answer
+    return answer
+
+
+async def answers_of(
+    ref: pykka.ActorRef[Any],
+    messages: Sequence[object],
+    patience: float = PATIENCE,
+    limiter: anyio.CapacityLimiter | None = None,
+) -> list[Any]:
+    """Ask an actor many things without holding up the event loop; they reach its inbox in the order of the calls.
 
     Cancelled, it returns at once, and work in slices is withdrawn; whatever else was asked is done all the same.
 
     Args:
         ref: Who is asked.
-        message: What is asked.
-        patience: Seconds to wait for the answer; the work goes on all the same.
-        limiter: Of the threads that wait.
+        messages: What is asked.
+        patience: Seconds to wait for each answer; the work goes on all the same.
+        limiter: Of the threads that wait, one for all answers.
 
-    Raises:
-        Fault: what the actor answered, a `StorageFault` for an error of the log, an `InternalFault` for no answer.
+    Returns:
+        The answers in order, each of which may be a `Fault`: what the actor answered, a `StorageFault` for an error of
+        the log, an `InternalFault` for no answer.
     """
     # Nothing is asked, and so nothing stored, for a request that was cancelled while its last answer was on the way.
     await anyio.lowlevel.checkpoint_if_cancelled()
-    reply = ref.ask(message, block=False)
+    replies = [ref.ask(message, block=False) for message in messages]
     try:
         return await anyio.to_thread.run_sync(
-            partial(resolve, reply, patience), limiter=limiter, abandon_on_cancel=True
+            partial(_resolved, replies, patience), limiter=limiter, abandon_on_cancel=True
         )
     except anyio.get_cancelled_exc_class():
-        if isinstance(message, Withdrawable):
-            message.withdrawn.set()
+        for message in messages:
+            if isinstance(message, Withdrawable):
+                message.withdrawn.set()
         raise
+
+
+def _resolved(replies: Sequence[pykka.Future[Any]], patience: float) -> list[Any]:
+    return [_answer(reply, patience) for reply in replies]
+
+
+def _answer(reply: pykka.Future[Any], patience: float) -> Any:
+    try:
+        return resolve(reply, patience)
+    except Fault as fault:
+        return fault
     except pykka.Timeout:
-        raise InternalFault(f"no answer within {patience:.0f} s; the work may still be done") from None
+        return InternalFault(f"no answer within {patience:.0f} s; the work may still be done")
     except LogError as error:
-        raise StorageFault(f"Storage failed: {error}") from error
+        return StorageFault(f"Storage failed: {error}")

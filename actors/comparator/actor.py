@@ -110,10 +110,12 @@ class Comparator(Owner[ComparatorFolds]):
                 return self._graph(message)
             case ReadIndexes():
                 return {} if self._atlas is None else self._atlas.counts()
-            case Appended(envelopes=envelopes):
+            case Appended(envelopes=envelopes, folded=folded):
                 for envelope in envelopes:
                     with self._latencies.timed(f"index: {type(envelope.event).__name__}"):
                         self._fold(envelope)
+                if folded is not None:
+                    folded.set(None)
                 return None
             case Digest() | Freeze() | Slice() | Thaw() | Refused():
                 return self._own(message)

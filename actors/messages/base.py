@@ -34,6 +34,8 @@ class Appended(Message, frozen=True, kw_only=True):
     envelopes: tuple[Envelope, ...]
     replayed: bool = False
     """Whether they happened in an earlier run: then nothing follows from them that hasn't followed already."""
+    folded: pykka.Future[None] | None = None
+    """Set by the comparator when it has folded them, if somebody waits for that: it asks nobody, so nobody for ever."""
 
 
 class Digest(Message, frozen=True, kw_only=True):

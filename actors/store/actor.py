@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
@@ -36,6 +36,7 @@ from actors.messages.store import (
 )
 from actors.owning import Owner
 from actors.store.keeping import WORTH, Broken, Keeper, Quiet, Synced
+from actors.store.pacing import paced
 from actors.store.snapshots import Snapshots
 from events.log import Draft, Envelope, Head, Log, LogError, LogFullError
 from events.vocabulary import MemoryErased, SpacesDeclared
@@ -49,9 +50,6 @@ if TYPE_CHECKING:
 OWN = "store"
 """How the store calls itself among the owners."""
 
-REPLAY_BATCH = 256
-"""Events that go to the owners of projections in one message."""
-
 
 class Flush(msgspec.Struct, frozen=True):
     """Told by the store to itself: commit what has gathered."""
@@ -62,11 +60,6 @@ Asked: TypeAlias = Read | Describe | FindContent | FindRequest | ReadHistory | R
 
 Kept: TypeAlias = Frozen | Quiet | Synced | Broken
 """What the store is told about its snapshots."""
-
-
-def _batches(envelopes: Iterator[Envelope]) -> Iterable[tuple[Envelope, ...]]:
-    while batch := tuple(islice(envelopes, REPLAY_BATCH)):
-        yield batch
 
 
 class Store(Owner[StoreFolds]):
@@ -220,7 +213,7 @@ class Store(Owner[StoreFolds]):
                 fault = StorageFault("Storage failed: the log could not be written; the outcome is unknown")
                 future.set_exception((StorageFault, fault, None))
             os._exit(EXIT_UNCERTAIN)
-        self._tell(envelopes)
+        self._tell(Appended(envelopes=envelopes))
         if self._keeper is not None:
             self._keeper.happened(self._log.head)
         appended = iter(envelopes)
@@ -242,18 +235,18 @@ class Store(Owner[StoreFolds]):
             if self._keeper is not None:
                 self._keeper.erase()
 
-    def _tell(self, envelopes: tuple[Envelope, ...], *, replayed: bool = False) -> None:
+    def _tell(self, appended: Appended) -> None:
         for owner in self._owners:
-            owner.tell(Appended(envelopes=envelopes, replayed=replayed))
+            owner.tell(appended)
 
     def _replay(self) -> Head:
         """Fold the log, and finish erasures that a crash cut off between the event and the key."""
         erased: list[UUID] = []
         after = 0 if self._keeper is None else self._keeper.thaw(self._log, self._tellers())
-        for batch in _batches(self._log.read(after)):
+        for batch, folded in paced(self._log.read(after)):
             for envelope in batch:
                 self._fold(envelope)
-            self._tell(batch, replayed=True)
+            self._tell(Appended(envelopes=batch, replayed=True, folded=folded))
             erased += [envelope.event.memory for envelope in batch if isinstance(envelope.event, MemoryErased)]
         if not self._frozen:
             self._shred(erased)

@@ -37,6 +37,8 @@ class Listener(pykka.ThreadingActor):
         if not isinstance(message, Appended):
             return list(self.heard)
         self.heard += message.envelopes
+        if message.folded is not None:
+            message.folded.set(None)
         return None
 
 
