@@ -1,7 +1,8 @@
-"""Measurements: retrieval, similarity, latency, the mind at work, sleep, crashes, scale, peers, and a fuzzer."""
+"""Measurements: retrieval, similarity, latency, the mind at work, sleep, crashes, scale, index, peers, a fuzzer."""
 
 from benchmarks.crash.command import crash
 from benchmarks.fuzz.command import fuzz
+from benchmarks.index import index
 from benchmarks.latency import latency
 from benchmarks.mind.command import mind
 from benchmarks.peers.command import peers
@@ -19,6 +20,7 @@ app.command()(mind)
 app.command()(sleep)
 app.command()(crash)
 app.command()(scale)
+app.command()(index)
 app.command()(peers)
 app.command()(fuzz)
 
