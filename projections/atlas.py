@@ -49,10 +49,6 @@ SKETCH: Final = 2_048
 """So many first bits of a hypervector say who its nearest may be; recall reads no more, in a fifth of the time."""
 SHORTLIST: Final = 4
 """Times as many as are wanted are compared by all bits."""
-GRAPH_FROM: Final = 500_000
-"""Rows from which a dense space is searched through a graph. Exact search takes .8 ms for 20,000 rows of 384, 4 ms for
-100,000; the graph .3 and .5 ms, but its first search 4 and 62 s, until a snapshot of it is kept.
-"""
 
 
 class Atlas:
@@ -62,15 +58,15 @@ class Atlas:
     could not be read any more (`Shredded`), so that rows are the same however late a log is replayed.
     """
 
-    def __init__(self, dimensions: Mapping[str, int], graph_from: int = GRAPH_FROM) -> None:
+    def __init__(self, dimensions: Mapping[str, int]) -> None:
         """Make empty spaces; `dimensions` gives the size of each by its key, and a missing one is a KeyError."""
         self._dimensions = {space.key: dimensions[space.key] for space in SPACES}
-        self._semantic = WindowedSpace(self._dimensions[WINDOWED], graph_from)
-        self._spaces = {space.key: holding.empty(space, self._dimensions[space.key], graph_from) for space in SPACES}
-        self._context = ContextSpace(self._dimensions[CONTEXT], graph_from)
+        self._semantic = WindowedSpace(self._dimensions[WINDOWED])
+        self._spaces = {space.key: holding.empty(space, self._dimensions[space.key]) for space in SPACES}
+        self._context = ContextSpace(self._dimensions[CONTEXT])
         self._spaces[WINDOWED] = self._semantic
         self._spaces[CONTEXT] = self._context
-        self._prefix = WindowedSpace(min(PREFIX, self._dimensions[WINDOWED]), graph_from)
+        self._prefix = WindowedSpace(min(PREFIX, self._dimensions[WINDOWED]))
         self._sketch = BinarySpace(min(SKETCH, self._dimensions[LETTERS]))
         self.purposes = PurposeSpace(len(SPACES))
         self._ids: list[UUID] = []

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from events.fingerprint import Levels, directions, levels
 from projections.arrays import Rows
 from projections.dense import DenseSpace
-from projections.projection import digest_of
+from projections.projection import digest_of, state_of
 
 SHARE: Final = np.float32(0.25)
 """How much of the vector at the middle of a cluster enters that of a member as central as can be."""
@@ -17,8 +17,8 @@ SHARE: Final = np.float32(0.25)
 class ContextSpace(DenseSpace):
     """Vectors that may lean towards others, and are back bit by bit once they don't any more."""
 
-    def __init__(self, dimension: int, graph_from: int = 20_000) -> None:
-        super().__init__(dimension, graph_from)
+    def __init__(self, dimension: int) -> None:
+        super().__init__(dimension)
         self._upright: dict[int, Levels] = {}
         """What was stored in each row that leans."""
 
@@ -53,10 +53,10 @@ class ContextSpace(DenseSpace):
         return digest_of(super().digest(), upright)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the graph, and give what was stored in rows that lean as one array."""
+        """Give what was stored in rows that lean as one array."""
         rows = sorted(self._upright)
         stored = np.stack([self._upright[row] for row in rows]) if rows else np.empty(0, np.int8)
-        return {**super().__getstate__(), "_upright": (np.array(rows, np.int64), stored)}
+        return state_of(self, _upright=(np.array(rows, np.int64), stored))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take in what `__getstate__` returned."""

@@ -1,21 +1,22 @@
-"""Directions in one int8 matrix: exact search, and a graph for global searches in large spaces."""
+"""Directions in one int8 matrix, searched exactly.
+
+A graph (HNSW) answers sooner from some 50,000 rows on, but has to be built after each start, which 20,000 to 40,000
+searches pay back at any size; and where topics come up one after another it finds but .86 of the ten nearest of 500,000
+(`scripts/bench index --graph`).
+"""
 
 from math import sqrt
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import numkong
 import numpy as np
-import numpy.typing as npt
-from usearch.index import Index
 
-from events.fingerprint import Dense, Levels, directions
+from events.fingerprint import Dense, Levels
 from projections.arrays import Growing, Mask, Rows, Scores, best
-from projections.projection import digest_of, state_of
+from projections.projection import digest_of
 
 _MOST: Final = 0.5
-"""Part of the rows that must be eligible for the graph to be asked, or for all rows to be scored at once."""
-_SPARE: Final = 16
-"""Neighbours fetched beyond the expected need, for the chance that more than average are not eligible."""
+"""Part of the rows that must be eligible for all rows to be scored at once: a gather costs more than it saves."""
 
 
 class DenseSpace:
@@ -25,13 +26,10 @@ class DenseSpace:
     which a pair is seen; numkong multiplies them in half the time of float16, and a matrix of 10,000 x 384 in .1 ms.
     """
 
-    def __init__(self, dimension: int, graph_from: int = 20_000) -> None:
+    def __init__(self, dimension: int) -> None:
         self._dimension = dimension
-        self._graph_from = graph_from
         self._matrix = Growing(np.int8, dimension)
         self._inverse_norms = Growing(np.float32)
-        self._graph: Index | None = None
-        self._graphed = 0
 
     def __len__(self) -> int:
         return len(self._matrix)
@@ -56,21 +54,15 @@ class DenseSpace:
         """Put other vectors, shape (rows, dimension), in rows that aren't empty."""
         self._matrix.array[rows] = vectors
         self._inverse_norms.array[rows] = [_inverse_norm(vector) for vector in vectors]
-        if self._graph is not None:
-            for row in rows[rows < self._graphed].tolist():
-                self._graph.remove(row)
-                self._graph.add(row, directions(self._matrix.array[row]), threads=1)
 
     def at(self, row: int) -> Dense:
         """Return the vector of a row that isn't empty."""
         return Dense(self._matrix.array[row].tobytes())
 
     def clear(self, row: int) -> None:
-        """Overwrite a vector with zeros and take it out of the graph."""
+        """Overwrite a vector with zeros."""
         self._matrix.array[row] = 0
         self._inverse_norms.array[row] = 0
-        if self._graph is not None and row in self._graph:
-            self._graph.remove(row)
 
     def scores(self, query: Levels, rows: Rows | None = None) -> Scores:
         """Return the cosine, clamped to [0, 1], of a query to these rows (to all if None), shape (rows,)."""
@@ -85,57 +77,22 @@ class DenseSpace:
         return np.clip(cosines, 0.0, 1.0, out=cosines)
 
     def nearest(self, query: Levels, count: int, eligible: Mask | None = None) -> tuple[Rows, Scores]:
-        """Return the `count` best eligible rows, best first, with their scores; fewer only if fewer are eligible.
-
-        Exact below `graph_from` rows and wherever the mask leaves less than half of them, since a graph can't
-        filter while it searches; approximate above (HNSW, recall@10 .98 at 100,000 rows).
-        """
-        allowed = len(self) if eligible is None else int(np.count_nonzero(eligible))
-        mostly = allowed >= _MOST * len(self)
-        if len(self) >= self._graph_from and mostly:
-            rows = self._explore(query, count, allowed, eligible)
-            if len(rows) >= min(count, allowed):
-                scores = self.scores(query, rows)
-                order = best(scores, count)
-                return rows[order], scores[order]
-        rows = np.arange(len(self)) if eligible is None else np.flatnonzero(eligible)
-        scores = self.scores(query)[rows] if mostly else self.scores(query, rows)
-        order = best(scores, count)
-        return rows[order], scores[order]
+        """Return the `count` best eligible rows, best first, with their scores; fewer only if fewer are eligible."""
+        if eligible is not None and np.count_nonzero(eligible) < _MOST * len(self):
+            rows = np.flatnonzero(eligible)
+            scores = self.scores(query, rows)
+            order = best(scores, count)
+            return rows[order], scores[order]
+        scores = self.scores(query)
+        if eligible is not None:
+            scores[~eligible] = -1.0
+        rows = best(scores, count)
+        rows = rows[scores[rows] >= 0]
+        return rows, scores[rows]
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of the vectors; the graph follows from them."""
+        """Return the SHA-256 of the vectors."""
         return digest_of(self._matrix.array)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the graph, which follows from the vectors."""
-        return state_of(self, _graph=None, _graphed=0)
-
-    def _explore(self, query: Levels, count: int, allowed: int, eligible: Mask | None) -> Rows:
-        """Ask the graph for enough neighbours that about `count` of them are eligible; return those by row."""
-        wanted = count if eligible is None else int(count * len(self) / allowed) + _SPARE
-        matches = self._grown().search(directions(query), wanted, threads=1)
-        rows = np.sort(matches.keys.astype(np.int64))
-        return rows if eligible is None else rows[eligible[rows]]
-
-    def _grown(self) -> Index:
-        """Bring the graph up to date, row by row in one thread: only then is it the same in every process."""
-        if self._graph is None:
-            self._graph = Index(
-                ndim=self._dimension,
-                metric="ip",
-                dtype="f16",
-                connectivity=16,
-                expansion_add=128,
-                expansion_search=256,  # 64, the default, loses a tenth of the ten nearest of 50,000
-            )
-        if self._graphed < len(self):
-            fresh = self._matrix.array[self._graphed :]
-            filled = np.flatnonzero(fresh.any(axis=1))
-            vectors = directions(fresh[filled])
-            self._graph.add(cast("npt.NDArray[np.uint64]", filled + self._graphed), vectors, threads=1)
-            self._graphed = len(self)
-        return self._graph
 
 
 def _inverse_norm(vector: Levels) -> np.float32:

@@ -17,11 +17,11 @@ COUNTED: Final = "e6_sparse"
 Held: TypeAlias = WindowedSpace | DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenStore
 
 
-def empty(space: Space, dimension: int, graph_from: int) -> Held:
+def empty(space: Space, dimension: int) -> Held:
     """Return a space without rows, of the kind that the atlas holds."""
     match space.kind:
         case Kind.DENSE:
-            return DenseSpace(dimension, graph_from)
+            return DenseSpace(dimension)
         case Kind.DIRECTED:
             return DirectedSpace(dimension)
         case Kind.SPARSE:

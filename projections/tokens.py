@@ -1,10 +1,10 @@
-"""One int8 vector per token of every memory: late interaction (ColBERT, Khattab and Zaharia 2020)."""
+"""One vector per token of every memory: late interaction (ColBERT, Khattab and Zaharia 2020)."""
 
 import numkong
 import numpy as np
 import numpy.typing as npt
 
-from events.fingerprint import Tokens
+from events.fingerprint import Tokens, from_nibbles
 from projections.arrays import Growing, Rows, Scores, Stretches, reduce_rows
 from projections.frequency import DocumentFrequency
 from projections.projection import digest_of
@@ -16,12 +16,12 @@ _BLOCK = 4_096
 
 
 class TokenStore:
-    """Token vectors by row, in one matrix; only their directions count."""
+    """Token vectors by row, in one matrix, two entries to a byte; only their directions count."""
 
     def __init__(self, dimension: int) -> None:
         self._stretches = Stretches()
         self._pieces = Growing(np.uint16)
-        self._vectors = Growing(np.int8, dimension)
+        self._vectors = Growing(np.int8, dimension // 2)
         self._inverse_norms = Growing(np.float32)
         self._frequency = DocumentFrequency(_PIECES)
 
@@ -33,7 +33,7 @@ class TokenStore:
         self._stretches.append(0 if embedding is None else len(embedding.ids))
         if embedding is not None:
             self._pieces.extend(embedding.ids)
-            self._vectors.extend(embedding.array)
+            self._vectors.extend(embedding.nibbles)
             self._inverse_norms.extend(_inverse_norms(embedding.array))
             self.show(len(self) - 1)
 
@@ -103,7 +103,7 @@ class TokenStore:
             return np.zeros((0, len(query.ids)), np.float32), lengths
         # Integer products of packed int8 are exact, and three times as fast as a float32 matmul.
         packed = numkong.dots_pack(query.array)
-        products = np.asarray(numkong.dots_packed(self._vectors.array.take(places, axis=0), packed))
+        products = np.asarray(numkong.dots_packed(from_nibbles(self._vectors.array.take(places, axis=0)), packed))
         # Both norms first: a product of two is the same from either side, one of three is not.
         norms = np.multiply.outer(self._inverse_norms.array[places], _inverse_norms(query.array))
         return np.multiply(products, norms, out=norms, dtype=np.float32), lengths

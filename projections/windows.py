@@ -14,8 +14,8 @@ Span = tuple[int, int]
 class WindowedSpace:
     """For each row the vector of the whole, then those of its passages; the score of a row is its best vector's."""
 
-    def __init__(self, dimension: int, graph_from: int = 20_000) -> None:
-        self._vectors = DenseSpace(dimension, graph_from)
+    def __init__(self, dimension: int) -> None:
+        self._vectors = DenseSpace(dimension)
         self._owners = Growing(np.int64)
         self._spans = Growing(np.int32, 2)
         self._stretches = Stretches()

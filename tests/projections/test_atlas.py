@@ -42,8 +42,8 @@ def with_embedding(memory: MemoryStored, key: str, embedding: Embedding, **chang
     return msgspec.structs.replace(memory, fingerprint=Fingerprint.of({**embeddings, key: embedding}), **changes)
 
 
-def atlas_of(*events: Event, graph_from: int = 500_000) -> Atlas:
-    atlas = Atlas(DIMENSIONS, graph_from)
+def atlas_of(*events: Event) -> Atlas:
+    atlas = Atlas(DIMENSIONS)
     for envelope in history(*events):
         atlas.apply(envelope)
     return atlas
@@ -227,8 +227,7 @@ def test_a_long_memory_is_found_by_any_of_its_parts():
     assert atlas.scores("e1_semantic", Dense.of(e1(long)), rows)[1] == pytest.approx(1, abs=2e-3)
 
 
-@pytest.mark.parametrize("graph_from", [10, 500_000])
-def test_many_parts_of_one_memory_do_not_crowd_out_others(graph_from: int):
+def test_many_parts_of_one_memory_do_not_crowd_out_others():
     rng = np.random.default_rng(0)
     topic = unit(rng, DIMENSIONS["e1_semantic"])
     close = [topic + 0.02 * unit(rng, len(topic)) for _ in range(50)]
@@ -236,7 +235,7 @@ def test_many_parts_of_one_memory_do_not_crowd_out_others(graph_from: int):
         msgspec.structs.replace(passage(0, start, start + 1), vector=pack(vector / np.linalg.norm(vector)))
         for start, vector in enumerate(close)
     )
-    atlas = atlas_of(msgspec.structs.replace(MEMORIES[0], passages=parts), *MEMORIES[1:], graph_from=graph_from)
+    atlas = atlas_of(msgspec.structs.replace(MEMORIES[0], passages=parts), *MEMORIES[1:])
     rows = atlas.recall_prefix(topic, 10, atlas.facets.live)
     assert rows[0] == 0
     assert len({*rows.tolist()}) == 10
