@@ -14,7 +14,7 @@ from events.log import LogError
 from events.upcasting import UPCASTERS, Upcaster
 from events.vocabulary import Event, Known
 
-_COMPRESSED: Final = frozenset({"memory_stored.2"})
+_COMPRESSED: Final = frozenset({"memory_stored.2", "memory_stored.3"})
 """Tags, also past ones, whose maps are compressed: a fifth of a memory says again what another space says, or zero."""
 
 _KNOWN: Final[tuple[type[Known], ...]] = get_args(Known)

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from events.spaces import SPACES
 from events.vocabulary import SpacesDeclared
@@ -60,6 +61,9 @@ class Calibration:
 
     def __init__(self, curves: dict[str, Curve]) -> None:
         self._curves = {space.key: curves.get(space.key) for space in SPACES}
+        # The curve of raw scores as they are begins at 0 and is straight.
+        levels = [(curve.unrelated, curve.exponent) if curve else (0.0, 1.0) for curve in self._curves.values()]
+        self._lows, self._exponents = np.array(levels, np.float32).T
         self.fitted: Final = frozenset(key for key, curve in self._curves.items() if curve is not None)
         """The spaces whose scores are calibrated; those of all others stay raw."""
 
@@ -82,3 +86,8 @@ class Calibration:
         """
         curve = self._curves[key]
         return raw if curve is None else curve(raw)
+
+    def apply_all(self, raw: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return scores of all spaces on the shared scale, shape (..., 13), in one go; NaN stays NaN."""
+        share = (raw - self._lows) / (1 - self._lows)
+        return np.minimum(np.maximum(share, 0.0), 1.0) ** self._exponents

@@ -19,12 +19,12 @@ from actors.comparator.alignment import Star
 from actors.comparator.calibration import Calibration
 from actors.comparator.causes import Causal, causal_neighbours
 from actors.comparator.ranking import Similarities
-from actors.comparator.similarity import one_to_many
+from actors.comparator.similarity import one_to_many, raw_to_many
 from actors.faults import NotFoundFault, PurposeFault
 from actors.messages.comparator import FindNeighbours, Neighbours, Resonances, Resonate
 from events.fingerprint import Bits, Dense, Embedding, Sparse
 from events.spaces import INDEX, SEMANTIC, SPACES
-from projections.arrays import Mask, Rows, best
+from projections.arrays import Mask, Rows, Scores, best
 from projections.atlas import LETTERS, Atlas
 from projections.directed import Direction
 from projections.facets import Filter
@@ -87,13 +87,13 @@ def neighbours(atlas: Atlas, calibration: Calibration, new: FindNeighbours, star
     rows = candidates(atlas, query, new.created_at, eligible)
     exemplars = np.empty(0, np.int64) if star is None else star.exemplars
     # One pass over both: what costs is the number of passes, not that of rows.
-    similarities = one_to_many(atlas, calibration, query, np.concatenate([rows, exemplars]))
-    near, towards = np.split(similarities, [len(rows)])
+    raw = raw_to_many(atlas, query, np.concatenate([rows, exemplars]))
+    near, towards = np.split(calibration.apply_all(raw), [len(rows)])
     try:
         purpose = NEUTRAL if star is None else tuple(star.alignment(towards).tolist())
     except (ArithmeticError, ValueError) as error:
         raise PurposeFault(f"Purpose vector computation failed: {error}") from error
-    causes, effects = _causal(atlas, query, rows)
+    causes, effects = _causal(atlas, query, rows, raw[: len(rows), INDEX[pipeline.MEANING]])
     return Neighbours(
         similarities=-np.sort(-near.T, axis=1),
         nearest=tuple(atlas.ids(rows[nearest(near, NEAREST)])),
@@ -104,13 +104,12 @@ def neighbours(atlas: Atlas, calibration: Calibration, new: FindNeighbours, star
     )
 
 
-def _causal(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows) -> tuple[Pairs, Pairs]:
-    """Return which candidates seem to have caused a new memory, and which it seems to have caused."""
+def _causal(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows, alike: Scores) -> tuple[Pairs, Pairs]:
+    """Return which candidates, so much alike in E1, seem to have caused a new memory, and which it seems to cause."""
     as_effects, as_causes = (
         atlas.scores(CAUSAL, query[CAUSAL], rows, direction=direction)
         for direction in (Direction.EFFECT, Direction.CAUSE)
     )
-    alike = atlas.scores(pipeline.MEANING, query[pipeline.MEANING], rows, symmetric=True)
     causes, effects = causal_neighbours(as_effects, as_causes, alike)
     return _pairs(atlas, rows, causes), _pairs(atlas, rows, effects)
 

@@ -28,13 +28,17 @@ def one_to_many(
         one: A row, or the embeddings of what may not be stored yet; a space that it has none for is NaN.
         many: Rows that aren't erased.
     """
-    similarity = np.full((len(many), len(SPACES)), np.nan, np.float32)
+    return calibration.apply_all(raw_to_many(atlas, one, many))
+
+
+def raw_to_many(atlas: Atlas, one: int | Mapping[str, Embedding], many: Rows) -> npt.NDArray[np.float32]:
+    """Return the same as `one_to_many` before calibration."""
+    raw = np.full((len(many), len(SPACES)), np.nan, np.float32)
     for index, space in enumerate(SPACES):
         embedding = atlas.embedding(space.key, one) if isinstance(one, int) else one.get(space.key)
         if embedding is not None:
-            raw = atlas.scores(space.key, embedding, many, symmetric=True)
-            similarity[:, index] = calibration.apply(space.key, raw)
-    return similarity
+            raw[:, index] = atlas.scores(space.key, embedding, many, symmetric=True)
+    return raw
 
 
 def pairs(

@@ -1,26 +1,24 @@
 """The embedder: one model, many who wait, and nobody waits for a long text.
 
-Work is cut into slices of at most `SLICE_TOKENS` tokens. Questions and short memories that wait
-at the same time share a slice, questions first; a long memory takes turns with them, one slice at a time.
-The turns of a session are finished in the order in which they came.
+Work is cut into slices of at most `SLICE_TOKENS` tokens (`jobs`), and between two slices the inbox is read.
 """
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable
+from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, assert_never
 
 import msgspec
 import pykka
 
+from actors.embedder.jobs import SLICE_TOKENS, Job, Plan, Rows, go_on, next_slice
 from actors.faults import EmbeddingFault, Fault
 from actors.messages.base import Appended, Digest, Freeze, Refused, Slice, Thaw
 from actors.messages.embedder import (
-    EmbeddedMemory,
-    EmbeddedQuery,
     EmbedderMessage,
     EmbedMemory,
     EmbedQuery,
@@ -30,9 +28,6 @@ from actors.owning import Owner
 from projections.owned import EmbedderFolds
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from actors.metrics import Latencies
     from events.fingerprint import Float32
     from events.values import SpaceModel
@@ -40,15 +35,6 @@ if TYPE_CHECKING:
 
 INBOX = 128
 """Requests that may wait; whoever sends more is slowed down instead of filling memory."""
-
-SLICE_TOKENS = 512
-"""Tokens of one forward pass. Larger batches gain no rate on a CPU core and delay whoever comes next."""
-
-Rows = list["Sequence[int] | npt.NDArray[np.integer]"]
-"""Wordpieces of texts that shall go through the model."""
-
-Plan = Generator[Rows, "list[Float32]", Any]
-"""An embedding in the making: yields rows, is sent their states, and returns the result."""
 
 
 class Profile(Protocol):
@@ -90,94 +76,6 @@ class Inbox(queue.Queue[Any]):
             self._put(item)
             self.unfinished_tasks += 1
             self.not_empty.notify()
-
-
-class Job:
-    """One request on its way through the model."""
-
-    def __init__(
-        self,
-        plan: Plan,
-        on_progress: Callable[[int, int], object] | None = None,
-        withdrawn: threading.Event | None = None,
-        *,
-        long_after: int,
-        is_question: bool = False,
-        session: tuple[str, str] | None = None,
-        after: Job | None = None,
-    ) -> None:
-        self.plan = plan
-        self.is_question = is_question
-        self.session = session
-        self.after = after
-        """The turn before this one, if that isn't finished."""
-        self.future: pykka.Future[EmbeddedMemory | EmbeddedQuery] = pykka.ThreadingFuture()
-        self.rows: Rows = []
-        self.states: list[Float32] = []
-        self.done = False
-        self._result: EmbeddedMemory | EmbeddedQuery | None = None
-        self._on_progress = on_progress
-        self._withdrawn = withdrawn or threading.Event()
-        self._long_after = long_after
-        self.drop_if_withdrawn()
-        if not self.done:
-            self._step(None)
-
-    @property
-    def has_its_turn(self) -> bool:
-        """Whether it may be finished now."""
-        if self.after is not None and self.after.done:
-            self.after = None  # or each turn would keep all before it in memory
-        return self.after is None
-
-    @property
-    def waiting(self) -> Rows:
-        """The rows that the model hasn't seen yet."""
-        return self.rows[len(self.states) :]
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it takes turns instead of sharing a slice; a plan that only pauses asks for no rows."""
-        return not self.rows or sum(map(len, self.rows)) > self._long_after
-
-    def feed(self, states: list[Float32]) -> None:
-        """Hand over the states of the next rows, and go on with the plan once it has them all."""
-        self.drop_if_withdrawn()
-        if self.done:
-            return
-        self.states += states
-        if self._on_progress is not None and len(self.rows) > 1:
-            self._on_progress(len(self.states), len(self.rows))
-        if not self.waiting:
-            self._step(self.states)
-
-    def _step(self, states: list[Float32] | None) -> None:
-        try:
-            self.rows = next(self.plan) if states is None else self.plan.send(states)
-            self.states = []
-        except StopIteration as stop:
-            self.done = True
-            self._result = stop.value
-        except Fault as fault:
-            self.fail(fault)
-        except Exception as error:  # noqa: BLE001 -- whatever a model or tokenizer raises, all thirteen or nothing
-            self.fail(EmbeddingFault(f"Embedding failed: {type(error).__name__}: {error}"))
-
-    def answer(self) -> None:
-        """Hand over the result, once there is one."""
-        if self._result is not None:
-            self.future.set(self._result)
-            self._result = None
-
-    def drop_if_withdrawn(self) -> None:
-        """End here if nobody waits for the result any more."""
-        if self._withdrawn.is_set():
-            self.fail(EmbeddingFault("Embedding failed: it was withdrawn"))
-
-    def fail(self, fault: Fault) -> None:
-        """End without a result."""
-        self.done = True
-        self.future.set_exception((type(fault), fault, None))
 
 
 class Embedder(Owner[EmbedderFolds]):
@@ -286,12 +184,8 @@ class Embedder(Owner[EmbedderFolds]):
             for job, _ in taken:
                 job.fail(EmbeddingFault(f"Embedding failed: {type(error).__name__}: {error}"))
         else:
-            for job, count in taken:
-                if job.has_its_turn:  # or the one before it, which was thought to be short, goes on
-                    job.feed(states[:count])
-                if job.is_question:
-                    job.answer()
-                states = states[count:]
+            remaining = iter(states)
+            go_on([(job, list(islice(remaining, count))) for job, count in taken])
             # All at once: what is embedded together is then judged, committed and read back together.
             for job, _ in taken:
                 job.answer()
@@ -300,24 +194,6 @@ class Embedder(Owner[EmbedderFolds]):
         self._jobs = [job for job in (*(job for job in self._jobs if job not in served), *served) if not job.done]
         if self._jobs:
             self.actor_ref.tell(Pump())
-
-
-def next_slice(jobs: Sequence[Job], *, after_long: bool) -> list[tuple[Job, int]]:
-    """Return who goes next, each with how many of its rows: short jobs together, a long one in turn with them."""
-    short = sorted((job for job in jobs if not job.is_long), key=lambda job: not job.is_question)
-    long = [job for job in jobs if job.is_long and job.has_its_turn]
-    if long and not (after_long and any(job.has_its_turn for job in short)):
-        return [(long[0], min(len(long[0].waiting), 1))]  # a window fills half a slice
-    taken: dict[Job, int] = {}
-    tokens = 0
-    for job in short:
-        if not (job.has_its_turn or job.after in taken):
-            continue
-        tokens += sum(map(len, job.waiting))
-        if taken and tokens > SLICE_TOKENS:
-            break
-        taken[job] = len(job.waiting)
-    return list(taken.items())
 
 
 def _session(request: EmbedMemory | EmbedQuery) -> tuple[str, str] | None:

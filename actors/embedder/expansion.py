@@ -79,7 +79,7 @@ def expand(pieces: npt.NDArray[np.integer], tokens: Tokens, head: ExpansionHead)
 
     Args:
         pieces: The wordpieces of the whole text, not empty; [CLS] stands for a text that has none.
-        tokens: Its E12.
+        tokens: Its E12, as fine as a question's.
         head: The trained head.
     """
     own = pieces[~head.mute[pieces]]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from datetime import datetime
 
-    from actors.embedder.actor import Rows
+    from actors.embedder.jobs import Rows
     from actors.metrics import Latencies
     from projections.periods import Interval
     from projections.sessions import Sessions

@@ -16,7 +16,7 @@ from events.spaces import SPACES
 from events.values import Modality, SpaceModel
 
 if TYPE_CHECKING:
-    from actors.embedder.actor import Plan, Rows
+    from actors.embedder.jobs import Plan, Rows
     from actors.metrics import Latencies
     from projections.sessions import Sessions
 

@@ -50,9 +50,9 @@ def _trigrams(text: str) -> Counter[str]:
     return Counter(map("".join, zip(folded, folded[1:], folded[2:], strict=False)))
 
 
-def _count_ones(rows: Bytes) -> npt.NDArray[np.int64]:
+def _count_ones(rows: Bytes) -> npt.NDArray[np.int32]:
     """Count the set bits of packed rows in each of the columns, shape (10000,)."""
-    ones = np.zeros(BITS, dtype=np.int64)
+    ones = np.zeros(BITS, dtype=np.int32)
     for start in range(0, len(rows), _ROWS):
         chunk = np.unpackbits(rows[start : start + _ROWS], axis=1)
         # Adding in bytes is some ten times quicker than in wider integers.
@@ -68,7 +68,7 @@ def hypervector(text: str) -> Generator[None, None, Bits]:
     trigrams = list(_trigrams(text).items())
     if not trigrams:
         raise ValueError("a blank text has no hypervector")
-    balance = np.zeros(BITS, dtype=np.int64)
+    balance = np.zeros(BITS, dtype=np.int32)
     for start in range(0, len(trigrams), _STEP):
         if start:
             yield

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from actors.embedder.actor import Plan, Rows
+    from actors.embedder.jobs import Plan, Rows
     from actors.metrics import Latencies
     from projections.sessions import Sessions
 
@@ -120,6 +120,9 @@ class EmbeddedProfile:
         states: list[Float32] = yield reading.rows
         parts, passages = yield from self._parts(reading, states, request.modality)
 
+        read = _tokens_of(parts["e12_late_interaction"])
+        parts["e12_late_interaction"] = Tokens.of(read.ids, read.array)
+
         # From here to the end nothing else runs, so the turns of a session get their places one by one.
         meaning = vector_of(parts["e1_semantic"])
         turns = sessions.tail(request.namespace, request.session)
@@ -155,12 +158,13 @@ class EmbeddedProfile:
 
     def _parts(
         self, reading: _Reading, states: Sequence[Float32], modality: Modality
-    ) -> Generator[Rows, list[Float32], tuple[dict[str, Embedding], tuple[Passage, ...]]]:
+    ) -> Generator[Rows | None, list[Float32], tuple[dict[str, Embedding], tuple[Passage, ...]]]:
         """Make all embeddings that neither time nor surroundings have a part in.
 
-        A long text pauses after each, so that nobody waits for all of them.
+        A long text pauses after each, so that nobody waits for all of them; short ones go through the spaces together.
         """
         count = len(reading.ranges)
+        pause: Rows | None = [] if count > 1 else None
         pooled = [self._turned(pool(window)) for window in states]
         meaning = windows.weighted_mean(reading.ranges, pooled[:count])
         words = windows.weighted_mean(reading.word_ranges, pooled[count:]) if reading.word_ranges else meaning
@@ -191,9 +195,9 @@ class EmbeddedProfile:
         }
         for key, make in makers.items():
             parts[key] = self._timed(key, make)
-            if count > 1:
-                yield []
+            yield pause
         parts["e9_hdc"] = yield from formulas.paused(self.latencies, "e9_hdc", hypervector.hypervector(content))
+        yield pause
         entity = yield from formulas.paused(self.latencies, "e11_entity", entities.entity_vector(content))
         parts["e11_entity"] = Dense.of(entity)
         return parts, passages

@@ -14,7 +14,7 @@ FILE = "tokens.safetensors"
 DIMENSION = 128
 
 CAP = 512
-"""Tokens kept of one memory: 64 KB of int8. Windows beyond the second add little that wasn't said before."""
+"""Tokens kept of one memory: 32 KB. Windows beyond the second add little that wasn't said before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,11 @@ def telling(ids: npt.NDArray[np.integer], using: TokenWeights, cap: int = CAP) -
 
 
 def token_embedding(ids: npt.NDArray[np.integer], states: Float32, using: TokenWeights) -> Tokens:
-    """Return the vectors of tokens, in their order, from their wordpieces and states, shape (tokens, 384)."""
-    return Tokens.of(ids, states @ using.projection)
+    """Return the vectors of tokens, in their order, from their wordpieces and states, shape (tokens, 384).
+
+    They are as fine as a question's; `Tokens.of` makes of them what a memory keeps.
+    """
+    return Tokens.asked(ids, states @ using.projection)
 
 
 def _occurrence(ids: npt.NDArray[np.integer]) -> npt.NDArray[np.intp]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -13,7 +13,7 @@ import anyio
 import anyio.to_thread
 import pykka
 
-from actors.asking import MODEL_PATIENCE, PATIENCE, answer_of
+from actors.asking import MODEL_PATIENCE, PATIENCE, answer_of, answers_of
 from actors.faults import NotFoundFault, StorageFault
 from actors.front.once import KEY, Once
 from actors.front.parsing import moment
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 EMBEDDING_AT_ONCE = 48
 """Requests that go to the embedder's bounded inbox at once; the rest wait here, where they hold no thread."""
 
-MANY_AT_ONCE = 32
-"""Items of batches among them: enough that one slice is filled while another goes through the model, and room is left
-for whoever stores or asks one thing."""
+GROUPS_AT_ONCE = 2
+"""Groups of items of batches among them, each in the place of one request: one is filled while another goes through the
+model."""
 
 Progress = Callable[[float, float | None, str], Coroutine[Any, Any, None]]
 """Told (done, total, what) while something takes long."""
@@ -63,7 +63,7 @@ class Line:
 
     def __init__(self) -> None:
         self.embedding = anyio.Semaphore(EMBEDDING_AT_ONCE)
-        self.many = anyio.Semaphore(MANY_AT_ONCE)
+        self.groups = anyio.Semaphore(GROUPS_AT_ONCE)
         # Threads that wait for embeddings are counted apart, so that a flood of those holds up nothing else.
         self.embedding_threads = anyio.CapacityLimiter(EMBEDDING_AT_ONCE)
         self.threads = anyio.CapacityLimiter(EMBEDDING_AT_ONCE)
@@ -141,9 +141,18 @@ class Access:
         async with self.line.embedding:
             return await answer_of(self.hub.embedder, message, MODEL_PATIENCE, self.line.embedding_threads)
 
+    async def embed_group(self, messages: Sequence[EmbedMemory]) -> list[Any]:
+        """Ask the embedder for a few memories at once, which are answered together; a `Fault` answers for its own."""
+        async with self.line.groups, self.line.embedding:
+            return await answers_of(self.hub.embedder, messages, MODEL_PATIENCE, self.line.embedding_threads)
+
     async def ask(self, ref: pykka.ActorRef[Any], message: object, patience: float = PATIENCE) -> Any:
         """Ask any other actor; what goes wrong is a `Fault`."""
         return await answer_of(ref, message, patience, self.line.threads)
+
+    async def ask_each(self, ref: pykka.ActorRef[Any], messages: Sequence[object]) -> list[Any]:
+        """Ask any other actor many things at once; a `Fault` is the answer to what went wrong."""
+        return await answers_of(ref, messages, PATIENCE, self.line.threads)
 
     async def append(self, event: Event, *consequences: Event) -> None:
         """Append events, all or none, and wait until they are durable; a store as it was stays so."""

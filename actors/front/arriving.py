@@ -102,17 +102,20 @@ class Arriving(Access):
             return coming
         embedded: EmbeddedMemory = await self.embed(_embedding(coming, told_from_thread(progress, "windows embedded")))
         (twin,) = await self._twins(coming)
-        append, arrived = await self._judged(coming, embedded, twin)
+        (judged,) = await self._judged([(coming, embedded)])
+        if isinstance(judged, Fault):
+            raise judged
+        append, arrived = judged
         await self.ask(self.hub.store, append)
         read: Envelope = await self.ask(self.hub.store, Read(memory=arrived.memory))
         _verify(read, arrived)
-        return arrived
+        return arrived._replace(twin=twin)
 
     async def keep_together(self, items: Sequence[Sent], told: Told) -> None:
         """Store many, each for itself: side by side through the model, and in their order into the log.
 
-        Whatever is ready is judged one by one and written by one commit, but for the turns of a session: each of
-        those is stored before the next one is judged, since it is the first thing that the next one is near to.
+        What is ready is judged and written together, but for the turns of a session: each of those is stored before
+        the next one is judged, since it is the first thing that the next one is near to.
         """
         places = [_Place(item) for item in items]
         async with anyio.create_task_group() as group:
@@ -129,25 +132,26 @@ class Arriving(Access):
     async def _embed_all(self, places: Sequence[_Place]) -> None:
         """Let all go through the model, in their order as far as they share a session."""
         async with anyio.create_task_group() as group:
-            for place in places:
-                KEY.set(place.sent.key)
-                try:
-                    created_at = self.moment(place.sent.params.created_at, "created_at")
-                    coming = await self._coming(place.sent.params, created_at)
-                except Fault as fault:
-                    place.settle(fault)
-                    continue
-                if isinstance(coming, Arrived):
-                    place.settle(coming)
-                    continue
-                group.start_soon(self._embed_one, place, coming)
+            for start in range(0, len(places), TOGETHER):
+                coming: dict[_Place, _Coming] = {}
+                for place in places[start : start + TOGETHER]:
+                    KEY.set(place.sent.key)
+                    try:
+                        created_at = self.moment(place.sent.params.created_at, "created_at")
+                        one = await self._coming(place.sent.params, created_at)
+                    except Fault as fault:
+                        place.settle(fault)
+                        continue
+                    if isinstance(one, Arrived):
+                        place.settle(one)
+                    else:
+                        coming[place] = one
+                group.start_soon(self._embed_group, coming)
 
-    async def _embed_one(self, place: _Place, coming: _Coming) -> None:
-        async with self.line.many:
-            try:
-                place.settle((coming, await self.embed(_embedding(coming))))
-            except Fault as fault:
-                place.settle(fault)
+    async def _embed_group(self, coming: dict[_Place, _Coming]) -> None:
+        embedded = await self.embed_group([_embedding(one) for one in coming.values()])
+        for (place, one), outcome in zip(coming.items(), embedded, strict=True):
+            place.settle(outcome if isinstance(outcome, Fault) else (one, outcome))
 
     async def _kept(self, together: Sequence[_Place]) -> list[Arrived | Fault]:
         """Judge and write what was embedded; return what became of each."""
@@ -167,16 +171,13 @@ class Arriving(Access):
             return [outcomes.get(number, fault) for number in range(len(together))]
         writing: dict[int, tuple[Append, Arrived]] = {}
         first: dict[tuple[str, bytes], UUID] = {}
-        for (number, (coming, one)), twin in zip(embedded.items(), twins, strict=True):
-            try:
-                append, arrived = await self._judged(coming, one, twin)
-            except Fault as fault:
-                outcomes[number] = fault
+        for number, twin, judged in zip(embedded, twins, await self._judged([*embedded.values()]), strict=True):
+            if isinstance(judged, Fault):
+                outcomes[number] = judged
                 continue
-            same = first.setdefault((coming.params.namespace, arrived.stored.sha256), arrived.memory)
-            if arrived.twin is None and same != arrived.memory:
-                arrived = arrived._replace(twin=same)
-            writing[number] = append, arrived
+            append, arrived = judged
+            same = first.setdefault((arrived.stored.namespace, arrived.stored.sha256), arrived.memory)
+            writing[number] = append, arrived._replace(twin=twin or (None if same == arrived.memory else same))
         if writing:
             outcomes |= await self._written(writing)
         return [outcomes[number] for number in range(len(together))]
@@ -206,48 +207,23 @@ class Arriving(Access):
         contents = tuple((one.sha256, one.params.namespace) for one in coming)
         return await self.ask(self.hub.store, FindContent(contents=contents)) if contents else ()
 
-    async def _judged(self, coming: _Coming, embedded: EmbeddedMemory, twin: UUID | None) -> tuple[Append, Arrived]:
-        """Judge a memory, and return what is to be appended and answered."""
-        params = coming.params
-        memory = uuid4()
-        judgement: Judgement = await self.ask(
-            self.hub.workspace,
+    async def _judged(self, embedded: Sequence[tuple[_Coming, EmbeddedMemory]]) -> list[tuple[Append, Arrived] | Fault]:
+        """Judge memories by what is stored, and return what is to be appended and answered for each."""
+        asked = [
             Judge(
-                memory=memory,
-                content=params.content,
-                fingerprint=embedded.fingerprint,
-                namespace=params.namespace,
+                memory=uuid4(),
+                content=coming.params.content,
+                fingerprint=one.fingerprint,
+                namespace=coming.params.namespace,
                 created_at=coming.created_at,
-            ),
-        )
-        stored = MemoryStored(
-            content=compress(params.content),
-            sha256=coming.sha256,
-            created_at=coming.created_at,
-            fingerprint=embedded.fingerprint,
-            passages=embedded.passages,
-            namespace=params.namespace,
-            session=params.session,
-            position=embedded.position,
-            modality=params.modality,
-            importance=_importance(params),
-            tags=params.tags,
-            rationale=params.rationale,
-            memory_type=params.memory_type,
-            metadata=params.metadata,
-            purpose=judgement.purpose,
-            north_star=judgement.north_star,
-            johari=judgement.johari,
-            learning=judgement.learning,
-        )
-        append = Append(
-            id=memory,
-            event=stored,
-            consequences=tuple(_links(memory, coming.targets, judgement)),
-            actor="front",
-            correlation_id=coming.correlation,
-        )
-        return append, Arrived(memory, stored, embedded.milliseconds, twin)
+            )
+            for coming, one in embedded
+        ]
+        judgements: list[Judgement | Fault] = await self.ask_each(self.hub.workspace, asked)
+        return [
+            judgement if isinstance(judgement, Fault) else _written_down(judge.memory, coming, one, judgement)
+            for judge, (coming, one), judgement in zip(asked, embedded, judgements, strict=True)
+        ]
 
     async def _stored_before(self, params: StoreMemory | InjectContext, before: tuple[Envelope, ...]) -> Arrived:
         """Return what was stored when this was done first; nothing is embedded for it this time."""
@@ -294,6 +270,41 @@ def _embedding(coming: _Coming, on_progress: Callable[[int, int], object] | None
         linked=coming.linked,
         on_progress=on_progress,
     )
+
+
+def _written_down(
+    memory: UUID, coming: _Coming, embedded: EmbeddedMemory, judgement: Judgement
+) -> tuple[Append, Arrived]:
+    """Return what is to be appended and answered for a memory."""
+    params = coming.params
+    stored = MemoryStored(
+        content=compress(params.content),
+        sha256=coming.sha256,
+        created_at=coming.created_at,
+        fingerprint=embedded.fingerprint,
+        passages=embedded.passages,
+        namespace=params.namespace,
+        session=params.session,
+        position=embedded.position,
+        modality=params.modality,
+        importance=_importance(params),
+        tags=params.tags,
+        rationale=params.rationale,
+        memory_type=params.memory_type,
+        metadata=params.metadata,
+        purpose=judgement.purpose,
+        north_star=judgement.north_star,
+        johari=judgement.johari,
+        learning=judgement.learning,
+    )
+    append = Append(
+        id=memory,
+        event=stored,
+        consequences=tuple(_links(memory, coming.targets, judgement)),
+        actor="front",
+        correlation_id=coming.correlation,
+    )
+    return append, Arrived(memory, stored, embedded.milliseconds)
 
 
 def _verify(read: Envelope, arrived: Arrived) -> None:

@@ -218,7 +218,8 @@ class Store(Owner[StoreFolds]):
             self._keeper.happened(self._log.head)
         appended = iter(envelopes)
         for drafts, future in pending:
-            future.set(next(islice(appended, len(drafts))))
+            first, *_ = islice(appended, len(drafts))
+            future.set(first)
 
     def _refuse(self, waiting: list[tuple[UUID, pykka.Future[Envelope]]], fault: StorageFault) -> None:
         """Tell whoever waits, and owners who wait for what they appended to come back, that nothing was written."""

@@ -16,7 +16,7 @@ class SpacesDeclared(Event, frozen=True, kw_only=True, tag="spaces_declared.1"):
     spaces: tuple[SpaceModel, ...]
 
 
-class MemoryStored(Event, frozen=True, kw_only=True, tag="memory_stored.2"):
+class MemoryStored(Event, frozen=True, kw_only=True, tag="memory_stored.3"):
     """A memory was stored. The id of the event is the id of the memory.
 
     In version 1 vectors were float16, and the body as long as it is.

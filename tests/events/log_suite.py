@@ -157,10 +157,10 @@ class LogSuite:
         log.shred([erased.id])
         assert [envelope.event for envelope in log.read()] == [
             kept.event,
-            Shredded(kind="memory_stored.2"),
+            Shredded(kind="memory_stored.3"),
             MemoryErased(memory=erased.id),
         ]
-        assert log.get([erased.seq])[0].event == Shredded(kind="memory_stored.2")
+        assert log.get([erased.seq])[0].event == Shredded(kind="memory_stored.3")
 
     def test_shredding_leaves_the_chain_and_the_head_as_they_were(self, log: Log):
         (memory,) = log.append([draft(stored())])

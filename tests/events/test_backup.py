@@ -83,13 +83,13 @@ def test_a_backup_holds_no_key_of_what_was_erased(log: DuckDBLog, tmp_path: Path
     log.shred([memory.id])
     made(log, tmp_path / "backup")
     assert all(key not in data for data in files(tmp_path / "backup").values())
-    assert content(tmp_path / "backup")[0].event == Shredded(kind="memory_stored.2")
+    assert content(tmp_path / "backup")[0].event == Shredded(kind="memory_stored.3")
 
 
 def test_what_is_erased_while_it_is_copied_is_erased_in_the_copy(log: DuckDBLog, tmp_path: Path):
     memory = fill_both(log)[0]
     back_up(log, tmp_path / "backup", lambda *_: log.shred([memory.id]))
-    assert content(tmp_path / "backup")[0].event == Shredded(kind="memory_stored.2")
+    assert content(tmp_path / "backup")[0].event == Shredded(kind="memory_stored.3")
 
 
 def test_a_backup_is_whole_while_others_go_on_writing(log: DuckDBLog, tmp_path: Path):

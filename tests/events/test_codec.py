@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.codec import UnknownKindError, compress, decode, decompress, encode, is_sealed, kind_of
-from events.fingerprint import Dense, Fingerprint, Passage, directions
+from events.fingerprint import Dense, Fingerprint, Passage, Tokens, directions
 from events.log import LogError
 from events.spaces import SPACES
 from events.values import WIDTH, DriftLevel, GoalLevel, Resonance, SpaceModel, Step
@@ -119,7 +119,7 @@ def test_there_is_a_sample_of_every_kind():
     assert {type(event) for event in SAMPLES} == {*get_args(Known)}
     assert {kind_of(event) for event in SAMPLES} == {
         "spaces_declared.1",
-        "memory_stored.2",
+        "memory_stored.3",
         "memories_linked.1",
         "links_traversed.1",
         "memory_recalled.1",
@@ -163,7 +163,7 @@ def test_every_kind_comes_back_equal(event: Event):
 @given(metadata=st.dictionaries(st.text(), json_values, max_size=4))
 def test_metadata_come_back_equal(metadata: dict[str, Any]):
     event = stored(metadata=metadata, fingerprint=FINGERPRINT)
-    again = decode("memory_stored.2", encode(event))
+    again = decode("memory_stored.3", encode(event))
     assert again == event
     assert repr(again.metadata) == repr(metadata)  # == would take True for 1 and 1 for 1.0
 
@@ -177,7 +177,7 @@ def test_metadata_come_back_equal(metadata: dict[str, Any]):
 )
 def test_a_memory_comes_back_equal(content: str, created_at: datetime, importance: float, tags: tuple[str, ...]):
     event = stored(content, created_at=created_at, importance=importance, tags=tags, fingerprint=FINGERPRINT)
-    again = decode("memory_stored.2", encode(event))
+    again = decode("memory_stored.3", encode(event))
     assert again == event
     assert decompress(again.content) == content
 
@@ -213,7 +213,7 @@ def test_what_only_readers_meet_is_never_written():
 
 def test_what_holds_the_words_of_memories_is_sealed_in_every_version():
     assert {kind_of(event) for event in SAMPLES if is_sealed(kind_of(event))} == {
-        "memory_stored.2",
+        "memory_stored.3",
         "goal_discovered.1",
         "pattern_discovered.1",
     }
@@ -251,9 +251,24 @@ def test_an_event_without_a_later_field_gets_its_default():
     assert decode("memory_forgotten.1", data) == MemoryForgotten(memory=MEMORY, reason=None)
 
 
-def in_halves(event: MemoryStored, rng: np.random.Generator) -> tuple[dict[str, Any], list[npt.NDArray[np.float32]]]:
-    """Return the fields of a memory as version 1 had them, with other vectors, in float16, and these vectors."""
+def in_int8(event: MemoryStored) -> dict[str, Any]:
+    """Return the fields of a memory as version 2 had them: the entries of its tokens had a byte each."""
     fields = msgspec.msgpack.decode(msgspec.msgpack.Encoder(uuid_format="bytes").encode(event))
+    (tokens,) = (one for one in fields["fingerprint"]["embeddings"] if one["type"] == "tokens")
+    entries = event.fingerprint.take("e12_late_interaction", Tokens).array
+    tokens["vectors"] = np.rint(entries * np.float32(127 / 7)).astype(np.int8).tobytes()
+    return fields | {"type": "memory_stored.2"}
+
+
+def alike(one: Fingerprint, other: Fingerprint) -> float:
+    """Return the least cosine of the vectors of a token."""
+    both = [directions(held.take("e12_late_interaction", Tokens).array) for held in (one, other)]
+    return float((both[0] * both[1]).sum(axis=1).min())
+
+
+def in_float16(event: MemoryStored, rng: np.random.Generator) -> tuple[dict[str, Any], list[npt.NDArray[np.float32]]]:
+    """Return the fields of a memory as version 1 had them, with other vectors, in float16, and these vectors."""
+    fields = in_int8(event)
     vectors: list[npt.NDArray[np.float32]] = []
     for holder in (*fields["fingerprint"]["embeddings"], *fields["passages"]):
         for name in (name for name in ("vector", "cause", "effect") if name in holder):
@@ -272,21 +287,36 @@ def test_a_memory_whose_vectors_were_stored_in_float16_is_read_as_one_of_today()
     event = stored(
         "Ebbe und Flut", passages=(Passage(0, 4, FINGERPRINT.take("e1_semantic", Dense).vector),), tags=("a",)
     )
-    fields, vectors = in_halves(event, np.random.default_rng(1))
+    fields, vectors = in_float16(event, np.random.default_rng(1))
     again = decode("memory_stored.1", msgspec.msgpack.encode(fields))
     assert isinstance(again, MemoryStored)
     assert len(vectors) == len(vectors_of(again)) == 11
     assert min(float(one @ other) for one, other in zip(vectors, vectors_of(again), strict=True)) > 0.9998
     vectorless = {"fingerprint": event.fingerprint, "passages": event.passages}
     assert msgspec.structs.replace(again, **vectorless) == event
-    for key in ("e6_sparse", "e9_hdc", "e12_late_interaction", "e13_splade"):
+    for key in ("e6_sparse", "e9_hdc", "e13_splade"):
         assert again.fingerprint[key] == event.fingerprint[key]
+    assert alike(again.fingerprint, event.fingerprint) > 0.99
     assert decode(kind_of(again), encode(again)) == again
+
+
+def test_a_memory_whose_tokens_were_stored_in_int8_is_read_as_one_of_today():
+    event = stored("Ebbe und Flut", fingerprint=FINGERPRINT)
+    data = lz4.block.compress(msgspec.msgpack.encode(in_int8(event)), store_size=True)
+    assert len(data) > len(encode(event))
+    again = decode("memory_stored.2", data)
+    assert isinstance(again, MemoryStored)
+    assert msgspec.structs.replace(again, fingerprint=FINGERPRINT) == event
+    for key in (space.key for space in SPACES):
+        if key == "e12_late_interaction":
+            assert alike(again.fingerprint, FINGERPRINT) > 0.99
+        else:
+            assert again.fingerprint[key] == FINGERPRINT[key]
 
 
 @pytest.mark.parametrize("broken", [{"vector": b"odd"}, {"vector": bytes(768)}, {"vector": 7}])
 def test_an_old_memory_without_unit_vectors_is_refused(broken: dict[str, Any]):
-    fields, _ = in_halves(stored(), np.random.default_rng(1))
+    fields, _ = in_float16(stored(), np.random.default_rng(1))
     fields["fingerprint"]["embeddings"][0] |= broken
     with pytest.raises(msgspec.DecodeError):
         decode("memory_stored.1", msgspec.msgpack.encode(fields))
@@ -295,7 +325,7 @@ def test_an_old_memory_without_unit_vectors_is_refused(broken: dict[str, Any]):
 
 
 def test_a_memory_that_was_stored_before_there_were_goals_and_forecasts_comes_without_them():
-    fields, _ = in_halves(stored(north_star=GOAL), np.random.default_rng(1))
+    fields, _ = in_float16(stored(north_star=GOAL), np.random.default_rng(1))
     del fields["north_star"], fields["passages"]
     del fields["learning"]["usefulness"]
     again = decode("memory_stored.1", msgspec.msgpack.encode(fields))
@@ -315,7 +345,7 @@ def test_what_several_spaces_of_a_memory_say_takes_its_room_once():
 @pytest.mark.parametrize("cut", [0, 3, 4, 100])
 def test_a_memory_that_was_cut_off_is_refused(cut: int):
     with pytest.raises(msgspec.DecodeError):
-        decode("memory_stored.2", encode(stored())[:cut])
+        decode("memory_stored.3", encode(stored())[:cut])
 
 
 def test_a_purpose_is_read_by_its_memory():

@@ -352,7 +352,7 @@ def test_an_erased_memory_leaves_no_key_in_any_file(log: DuckDBLog, folder: Path
     assert other in content  # so the search would find a key
     assert key not in content
     assert b"a secret" not in content
-    assert [envelope.event for envelope in reopened(folder)] == [Shredded(kind="memory_stored.2"), kept.event]
+    assert [envelope.event for envelope in reopened(folder)] == [Shredded(kind="memory_stored.3"), kept.event]
 
 
 def test_content_stands_in_no_file_as_it_was_said(log: DuckDBLog, folder: Path):

@@ -169,17 +169,27 @@ def test_terms_and_weights_must_be_equally_many():
 
 @given(
     hnp.arrays(
-        np.float32, st.tuples(st.integers(1, 6), st.integers(2, 32)), elements=st.floats(-8, 8, width=32)
+        np.float32,
+        st.tuples(st.integers(1, 6), st.integers(1, 16).map(lambda half: 2 * half)),
+        elements=st.floats(-8, 8, width=32),
     ).filter(lambda matrix: bool((np.abs(matrix).max(axis=1) > 0.01).all()))
 )
 def test_tokens_keep_their_shape_and_direction(matrix: npt.NDArray[np.float32]):
     tokens = Tokens.of(range(len(matrix)), matrix)
     assert tokens.array.shape == matrix.shape
     assert tokens.ids.tolist() == list(range(len(matrix)))
-    assert (np.abs(tokens.array.astype(np.int16)).max(axis=1) == 127).all()
-    got = tokens.array.astype(np.float32)
-    cosine = (got * matrix).sum(axis=1) / (np.linalg.norm(got, axis=1) * np.linalg.norm(matrix, axis=1))
-    assert (cosine > 0.99).all()
+    assert np.abs(tokens.array).max() <= 7
+    assert len(tokens.vectors) == matrix.size / 2
+    asked = Tokens.asked(range(len(matrix)), matrix)
+    assert (np.abs(asked.array.astype(np.int16)).max(axis=1) == 127).all()
+    for got, least in ((tokens.array.astype(np.float32), 0.7), (asked.array.astype(np.float32), 0.99)):
+        cosine = (got * matrix).sum(axis=1) / (np.linalg.norm(got, axis=1) * np.linalg.norm(matrix, axis=1))
+        assert (cosine > least).all()
+
+
+def test_the_tokens_of_a_question_are_not_kept():
+    with pytest.raises(ValueError, match="aren't kept"):
+        _ = Tokens.asked([1], np.ones((1, 4))).nibbles
 
 
 def test_tokens_that_do_not_match_their_vectors_are_refused():

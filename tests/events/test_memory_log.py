@@ -58,6 +58,6 @@ def test_an_event_that_was_taken_out_is_missed(log: MemoryLog):
 def test_two_sealed_bodies_cannot_change_places(log: MemoryLog):
     one, two = log.append([draft(stored("one")), draft(stored("two"))])
     body = log._rows[0].data
-    assert log._keys.open(one.id, one.id.bytes + b"memory_stored.2", body) is not None
+    assert log._keys.open(one.id, one.id.bytes + b"memory_stored.3", body) is not None
     with pytest.raises(KeyUnreadableError, match="doesn't open"):
-        log._keys.open(one.id, two.id.bytes + b"memory_stored.2", body)
+        log._keys.open(one.id, two.id.bytes + b"memory_stored.3", body)

@@ -245,7 +245,7 @@ def test_a_log_behind_a_passphrase_opens_with_it_alone(tmp_path: Path):
             DuckDBLog(tmp_path, passphrase)
     change_passphrase(tmp_path / "keys", WORDS, "other")
     again = DuckDBLog(tmp_path, "other")
-    assert [envelope.event for envelope in again.read()] == [kept.event, Shredded(kind="memory_stored.2")]
+    assert [envelope.event for envelope in again.read()] == [kept.event, Shredded(kind="memory_stored.3")]
     again.close()
 
 

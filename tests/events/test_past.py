@@ -75,8 +75,8 @@ def test_what_was_erased_since_is_erased_in_the_past_too(log: Log):
     assert past.get([2]) == [erased]
     log.append([draft(MemoryErased(memory=erased.id))])
     log.shred([erased.id])
-    assert [envelope.event for envelope in past.read()] == [kept.event, Shredded(kind="memory_stored.2")]
-    assert past.get([2])[0].event == Shredded(kind="memory_stored.2")
+    assert [envelope.event for envelope in past.read()] == [kept.event, Shredded(kind="memory_stored.3")]
+    assert past.get([2])[0].event == Shredded(kind="memory_stored.3")
 
 
 def test_the_past_cannot_be_changed(log: Log):

@@ -61,7 +61,7 @@ def test_symmetric_similarity_is_the_mean_of_both_directions(memories: list[Toke
         (cosines(memories[4], memory).max(axis=1).mean() + cosines(memories[4], memory).max(axis=0).mean()) / 2
         for memory in memories
     ]
-    np.testing.assert_allclose(store.symmetric(memories[4], rows), np.clip(expected, 0, 1), rtol=1e-5)
+    np.testing.assert_allclose(store.symmetric(memories[4], rows), np.clip(expected, 0, 1), rtol=1e-5, atol=1e-6)
     forth = store.symmetric(memories[4], np.array([9]))
     back = store.symmetric(memories[9], np.array([4]))
     np.testing.assert_allclose(forth, back, rtol=1e-6)

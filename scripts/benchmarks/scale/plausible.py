@@ -87,7 +87,7 @@ def _moved(embedding: Embedding, chance: np.random.Generator) -> Embedding:
             flipped = np.packbits(chance.random(8 * len(embedding.data)) < FLIPPED)
             return Bits((embedding.array ^ flipped).tobytes())
         case Tokens():
-            return Tokens.of(embedding.ids, embedding.array + chance.normal(0, 20, embedding.array.shape))
+            return Tokens.of(embedding.ids, embedding.array + chance.normal(0, 1.1, embedding.array.shape))
 
 
 def _turned(vector: Float32, chance: np.random.Generator) -> Float32:

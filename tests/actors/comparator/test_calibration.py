@@ -90,6 +90,14 @@ def test_a_space_that_another_model_fills_stays_raw_and_says_so() -> None:
     assert calibration.fitted == CALIBRATION.fitted - {"e1_semantic"}
 
 
+def test_all_spaces_at_once_are_what_they_are_one_by_one() -> None:
+    raw = np.random.default_rng(3).random((40, len(SPACES)), np.float32)
+    raw[:, 4] = np.nan
+    calibration = Calibration({key: curve for key, curve in SHIPPED.items() if key != "e1_semantic"})
+    one_by_one = np.stack([calibration.apply(space.key, raw[:, at]) for at, space in enumerate(SPACES)], axis=1)
+    np.testing.assert_array_equal(calibration.apply_all(raw), one_by_one)
+
+
 def test_a_space_that_does_not_exist_is_an_error() -> None:
     with pytest.raises(KeyError):
         CALIBRATION.apply("e14_telepathy", np.zeros(1, np.float32))
@@ -116,7 +124,7 @@ def embed(profile: EmbeddedProfile, content: str) -> Fingerprint:
     rows = next(plan)
     while True:
         try:
-            rows = plan.send(profile.forward(rows))
+            rows = plan.send(profile.forward(rows or []))
         except StopIteration as stop:
             embedded: EmbeddedMemory = stop.value
             return embedded.fingerprint

@@ -163,7 +163,7 @@ def similar(profile: EmbeddedProfile) -> dict[frozenset[str], float]:
         rows = next(plan)
         while True:
             try:
-                rows = plan.send(profile.forward(rows))
+                rows = plan.send(profile.forward(rows or []))
             except StopIteration as done:
                 return stored(text, created_at=at, fingerprint=done.value.fingerprint)
 

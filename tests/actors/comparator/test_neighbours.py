@@ -85,7 +85,7 @@ def corpus(profile: EmbeddedProfile) -> Corpus:
         rows = next(plan)
         while True:
             try:
-                rows = plan.send(profile.forward(rows))
+                rows = plan.send(profile.forward(rows or []))
             except StopIteration as done:
                 return stored(text, created_at=at, fingerprint=done.value.fingerprint)
 

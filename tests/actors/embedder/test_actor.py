@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from actors.base import resolve
-from actors.embedder.actor import SLICE_TOKENS, Embedder, Inbox
+from actors.embedder.actor import Embedder, Inbox
 from actors.embedder.backbone import Backbone, package_folder
+from actors.embedder.jobs import SLICE_TOKENS
 from actors.embedder.profiles import EmbeddedProfile
 from actors.faults import EmbeddingFault
 from actors.messages.embedder import EmbedMemory, EmbedQuery, Load

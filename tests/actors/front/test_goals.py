@@ -189,7 +189,10 @@ async def test_serving_the_north_star_decides_between_equally_similar_memories(a
     at = SPRING.isoformat()
     off, on = [
         (await told(aligned.mind, content, namespace=NAMESPACE, created_at=at)).id
-        for content in ("Nadia lost her watch on the tennis court.", "Nadia lost her watch among the planted tomatoes.")
+        for content in (
+            "Nadia lost her watch on the tennis court.",
+            "Nadia lost her old watch among the planted tomatoes.",
+        )
     ]
     asked = {"query": "Who lost a watch?", "namespace": NAMESPACE, "asked_at": at, "top_k": 5}
     plain = (await aligned.mind("search_graph", **asked, explain=True))["results"]

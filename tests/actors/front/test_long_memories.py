@@ -4,7 +4,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from actors.embedder import actor as embedder
+from actors.embedder import jobs
 from actors.front.operations import Operations
 from actors.front.parsing import parse
 from actors.front.schemas import StoreMemory
@@ -69,14 +69,14 @@ async def test_a_search_overtakes_a_long_memory(operations: Operations) -> None:
 
 
 def test_no_slice_of_work_is_larger_than_its_limit() -> None:
-    def plan(rows: int, width: int) -> embedder.Plan:
-        yield [[7] * width] * rows
+    def plan(rows: int, width: int) -> jobs.Plan:
+        yield [[7] * width for _ in range(rows)]
 
-    long = embedder.Job(plan(60, 254), None, long_after=embedder.SLICE_TOKENS // 2)
-    short = [embedder.Job(plan(1, 30), None, long_after=embedder.SLICE_TOKENS // 2) for _ in range(40)]
-    turns = [embedder.next_slice([long, *short], after_long=after_long) for after_long in (True, False)]
+    long = jobs.Job(plan(60, 254), None, long_after=jobs.SLICE_TOKENS // 2)
+    short = [jobs.Job(plan(1, 30), None, long_after=jobs.SLICE_TOKENS // 2) for _ in range(40)]
+    turns = [jobs.next_slice([long, *short], after_long=after_long) for after_long in (True, False)]
     assert [job for job, _ in turns[1]] == [long]
     assert all(job in short for job, _ in turns[0])
     for taken in turns:
         rows = [row for job, count in taken for row in job.waiting[:count]]
-        assert sum(map(len, rows)) <= embedder.SLICE_TOKENS
+        assert sum(map(len, rows)) <= jobs.SLICE_TOKENS

@@ -11,7 +11,7 @@ from actors.base import resolve
 from actors.faults import NotFoundFault, StorageFault
 from actors.hub import in_utc
 from actors.messages.base import Appended
-from actors.messages.store import Append, Declare, Describe, Read, ReadStatus, Replay
+from actors.messages.store import Append, AppendTogether, Declare, Describe, Read, ReadStatus, Replay
 from actors.metrics import Latencies
 from actors.store.actor import Store
 from events.log import Envelope
@@ -90,6 +90,25 @@ def test_what_waits_when_the_store_stops_is_committed() -> None:
     log.may_go_on.set()
     assert stopped.get(timeout=PATIENCE)
     assert sum(log.sizes) == 2
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_each_of_those_who_wait_gets_what_it_appended_whatever_follows_from_others(*, together: bool) -> None:
+    log = Counting()
+    store, _ = start(log)
+    log.may_go_on.clear()
+    first = append(stored("first"))
+    held = store.ask(first, block=False)
+    link = MemoriesLinked(source=first.id, targets=(first.id,), relation="link_to", weight=1.0)
+    messages = [append(stored(f"memory {n}"), *[link] * (n % 3)) for n in range(6)]
+    if together:
+        futures = [store.ask(AppendTogether(appends=tuple(messages)), block=False)]
+    else:
+        futures = [store.ask(message, block=False) for message in messages]
+    log.may_go_on.set()
+    answers = [resolve(future, PATIENCE) for future in (held, *futures)]
+    given = answers[1] if together else answers[1:]
+    assert [envelope.id for envelope in given] == [message.id for message in messages]
 
 
 def test_owners_have_heard_of_an_event_when_it_is_acknowledged() -> None:

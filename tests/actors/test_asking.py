@@ -1,0 +1,48 @@
+"""How the event loop asks actors many things at once."""
+
+from functools import partial
+
+import anyio
+import pykka
+
+from actors.asking import answers_of
+from actors.faults import InternalFault, NotFoundFault, StorageFault
+from events.log import LogError
+
+
+class Echo(pykka.ThreadingActor):
+    """Answers what it is told, raises what is an error, and owes an answer to silence."""
+
+    use_daemon_thread = True
+
+    def on_receive(self, message: object) -> object:
+        if isinstance(message, Exception):
+            raise message
+        return pykka.ThreadingFuture() if message == "silence" else message
+
+
+def asked(*messages: object, patience: float = 5.0) -> list[object]:
+    echo = Echo.start()
+    try:
+        return anyio.run(partial(answers_of, echo, messages, patience))
+    finally:
+        echo.stop()
+
+
+def test_answers_come_in_the_order_of_what_was_asked() -> None:
+    assert asked(*range(20)) == [*range(20)]
+    assert asked() == []
+
+
+def test_what_goes_wrong_with_one_is_the_answer_to_that_one() -> None:
+    gone = NotFoundFault("Memory not found: 7")
+    one, missing, broken, other = asked("one", gone, LogError("the disk is gone"), "other")
+    assert (one, missing, other) == ("one", gone, "other")
+    assert isinstance(broken, StorageFault)
+    assert "the disk is gone" in broken.message
+
+
+def test_no_answer_in_time_is_a_fault() -> None:
+    unanswered, answered = asked("silence", "one", patience=0.2)
+    assert isinstance(unanswered, InternalFault)
+    assert answered == "one"
