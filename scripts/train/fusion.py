@@ -52,8 +52,8 @@ LEARNED: dict[Kind, set[str]] = {
 }
 """Which spaces each row may weigh; the other rows stand as they are. Rhythm and order have no set to learn from. For
 code the loss, which cares most for the first place, gave up Recall@10 (.848 on a development set of code): its row is
-where 3,000 rows drawn around the last one were best on average over their neighbours (.855; alone .860). Chosen on one
-half of the questions, such a row is as good on the other as the one before.
+where 3,000 rows drawn around the last one were best on average over their neighbours (.855). Chosen on one half of the
+questions, such a row is as good on the other as the one before.
 """
 STEPS = 100
 RATE = 0.02
