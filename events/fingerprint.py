@@ -261,6 +261,9 @@ class Fingerprint(msgspec.Struct, frozen=True):
         if kinds != [space.kind for space in SPACES]:
             message = f"a fingerprint needs all {len(SPACES)} embeddings, each of its own kind"
             raise ValueError(message)
+        if any(isinstance(embedding, Tokens) and embedding.fine for embedding in self.embeddings):
+            message = "the tokens of a question are no memory's"
+            raise ValueError(message)
 
     @classmethod
     def of(cls, embeddings: dict[str, Embedding]) -> "Fingerprint":

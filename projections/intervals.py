@@ -302,5 +302,5 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], datetime,
     (_compiled(rf"{_BEFORE_A_BARE_MONTH}(?P<body>{_PART}{_MONTH})"), _of_the_year),
     (_compiled(rf"{_BEFORE_A_SEASON}(?P<body>{_PART}{_SEASON})(?! of\b)"), _of_the_year),
     (_compiled(r"\b(?:recently|lately)\b"), _recently),
-)  # fmt: skip
+)
 """In this order, the most telling first."""

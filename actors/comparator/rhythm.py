@@ -28,9 +28,13 @@ _SEASON: Final = re.compile(
     r"\b(?:every|each|in|during) (?P<name>spring|summer|autumn|fall|winter)s?\b(?! (?:of )?\d)", re.IGNORECASE
 )
 _HOURS: Final = {
-    "morning": (6, 12), "noon": (11, 14), "lunch": (11, 14), "afternoon": (12, 18), "evening": (17, 23),
+    "morning": (6, 12),
+    "noon": (11, 14),
+    "lunch": (11, 14),
+    "afternoon": (12, 18),
+    "evening": (17, 23),
     "night": (21, 29),
-}  # fmt: skip
+}
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _YEAR: Final = 364
 """Days that are looked at: whole weeks, so that no day of the week counts more."""

@@ -190,6 +190,9 @@ def test_tokens_keep_their_shape_and_direction(matrix: npt.NDArray[np.float32]):
 def test_the_tokens_of_a_question_are_not_kept():
     with pytest.raises(ValueError, match="aren't kept"):
         _ = Tokens.asked([1], np.ones((1, 4))).nibbles
+    parts = {space.key: embedding for space, embedding in zip(SPACES, stored().fingerprint.embeddings, strict=True)}
+    with pytest.raises(ValueError, match="no memory's"):
+        Fingerprint.of({**parts, "e12_late_interaction": Tokens.asked([1], np.ones((1, 128)))})
 
 
 def test_tokens_that_do_not_match_their_vectors_are_refused():
