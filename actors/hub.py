@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pykka
+from threadpoolctl import threadpool_limits
 
 from actors.asking import PATIENCE
 from actors.base import LOGGER, resolve
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
 SWITCH_INTERVAL = 5e-4
 """Seconds after which Python lets another thread run: an ask beside busy Python code takes 14 µs at the 95th percentile
 instead of 10 ms."""
+
+
+THREADS = 1
+"""Threads of one product of matrices, since the actors keep the cores busy: of two that wait for each other on a busy
+machine each product takes up to forty times as long, and storing a batch twice the processor time."""
 
 
 def in_utc() -> datetime:
@@ -128,6 +134,7 @@ def running(
         snapshots: Where what is known is written down for a fast start; None for never.
     """
     sys.setswitchinterval(SWITCH_INTERVAL)
+    threadpool_limits(THREADS, user_api="blas")
     latencies = Latencies()
     store = Store.start(log, latencies, clock, snapshots=snapshots)
     comparator = Comparator.start(latencies, priming=priming)

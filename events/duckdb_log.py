@@ -94,6 +94,19 @@ class DuckDBLog:
             ).fetchone()
         return found[0] if found else 0
 
+    def reserve(self, ids: Collection[UUID]) -> None:
+        """Make the keys of sealed events that may come, on disk before this returns: their append then needn't wait.
+
+        Raises:
+            LogError: they can't be written.
+            ValueError: one of these events was erased.
+        """
+        self._check_open()
+        try:
+            self._keys.create(ids)
+        except (OSError, KeyUnreadableError) as error:
+            raise LogError(f"the keys can't be written: {error}") from error
+
     def append(self, drafts: Sequence[Draft]) -> tuple[Envelope, ...]:
         """Append all or none, durably, in one transaction.
 
@@ -147,8 +160,8 @@ class DuckDBLog:
             return []
         with self.cursor() as cursor:
             places = ", ".join("?" * len(wanted))
-            cursor.execute(f"{SELECT} WHERE seq IN ({places}) ORDER BY seq", wanted)
-            rows = [Row(*fields) for fields in cursor.fetchall()]
+            cursor.execute(f"{SELECT} WHERE seq IN ({places})", wanted)
+            rows = sorted(Row(*fields) for fields in cursor.fetchall())  # by seq; DuckDB takes .3 ms to sort one row
         missing = set(wanted) - {row.seq for row in rows}
         if missing:
             raise LogCorruptError(min(missing), "it is missing")

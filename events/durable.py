@@ -3,6 +3,7 @@
 import os
 import struct
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 from zlib import crc32
@@ -20,7 +21,7 @@ _CRC: Final = struct.Struct("<I")
 
 
 class DurableFile:
-    """A file that only its owner may read, whose every write has reached the disk when it returns."""
+    """A file that only its owner may read, whose every `write` has reached the disk when it returns."""
 
     def __init__(self, path: Path) -> None:
         is_new = not path.exists()
@@ -36,10 +37,18 @@ class DurableFile:
 
     def write(self, pieces: Mapping[int, bytes]) -> None:
         """Put bytes at offsets, and wait once for the disk."""
+        self.put(pieces)
+        self.sync()
+
+    def put(self, pieces: Mapping[int, bytes]) -> None:
+        """Put bytes at offsets, where every process sees them; the disk may have them later."""
         for offset, data in pieces.items():
             self._file.seek(offset)
             if self._file.write(data) != len(data):
                 raise OSError(f"the disk took only a part of a write to {self._file.name}")
+
+    def sync(self) -> None:
+        """Wait until the disk has what was put."""
         _sync(self._file.fileno())
 
     def close(self) -> None:
@@ -50,8 +59,9 @@ class DurableFile:
 class HeadFile:
     """The last head that was acknowledged, kept outside the log, whose chain can't see a missing end of its own.
 
-    Two slots, a sector apart, are written in turn: when a crash tears one, the other still holds
-    the head before it, and the torn one was never acknowledged.
+    Two slots, a sector apart, are written in turn: when a crash tears one, the other still holds the head before it.
+    Nobody waits for the disk to have a head: whatever it stands for is in the log by then, which goes on to its own end
+    when it is opened. But a slot is written only once the other is on the disk, or one power cut could tear both.
     """
 
     def __init__(self, path: Path) -> None:
@@ -70,18 +80,35 @@ class HeadFile:
         self.acknowledged: Head | None = max(heads, key=lambda head: head.seq, default=None)
         """What was acknowledged last; None when nothing ever was."""
         self._slot = slots.index(self.acknowledged) if heads else 1
+        self._disk = ThreadPoolExecutor(1, "head")
+        self._on_its_way: Future[None] | None = None
 
     def write(self, head: Head) -> None:
-        """Record that everything up to this head is about to be acknowledged."""
+        """Record that everything up to this head, which is on the disk, is about to be acknowledged.
+
+        Raises:
+            OSError: the disk doesn't take it, or didn't take the one before.
+        """
         slot = 1 - self._slot
         body = _SLOT.pack(head.seq, head.hash)
-        self._file.write({slot * _SECTOR: body + _CRC.pack(crc32(body))})
+        self._settle()
+        self._file.put({slot * _SECTOR: body + _CRC.pack(crc32(body))})
         self._slot = slot
         self.acknowledged = head
+        self._on_its_way = self._disk.submit(self._file.sync)
 
     def close(self) -> None:
-        """Let go of the file; a second call does nothing."""
-        self._file.close()
+        """Let go of the file once the disk has it (`OSError`); a second call does nothing."""
+        try:
+            self._settle()
+        finally:
+            self._disk.shutdown()
+            self._file.close()
+
+    def _settle(self) -> None:
+        if self._on_its_way is not None:
+            on_its_way, self._on_its_way = self._on_its_way, None
+            on_its_way.result()
 
 
 def slots_of(content: bytes) -> list[Head | None]:

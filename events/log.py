@@ -78,7 +78,7 @@ class PassphraseError(LogError):
 
 
 class Log(Protocol):
-    """Eight operations. One writer; `head_at`, `until`, `read` and `get` may be called from any thread."""
+    """Nine operations. One writer; `head_at`, `until`, `read` and `get` may be called from any thread."""
 
     @property
     def head(self) -> Head:
@@ -94,6 +94,13 @@ class Log(Protocol):
 
         The clock may have gone backwards: events before that one may then carry a later `at`.
         A moment without a zone is a ValueError.
+        """
+        ...
+
+    def reserve(self, ids: Collection[UUID]) -> None:
+        """Make the keys of sealed events that may come, on disk before this returns: their append then needn't wait.
+
+        A key that never seals anything does no harm. Raises `LogError` when they can't be written.
         """
         ...
 

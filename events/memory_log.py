@@ -22,6 +22,11 @@ class MemoryLog:
         """Where the log ends."""
         return self._rows[-1].head if self._rows else GENESIS
 
+    def reserve(self, ids: Collection[UUID]) -> None:
+        """Make the keys of sealed events that may come."""
+        self._check_open()
+        self._keys.create(ids)
+
     def append(self, drafts: Sequence[Draft]) -> tuple[Envelope, ...]:
         """Append all or none."""
         self._check_open()

@@ -45,6 +45,10 @@ class Past:
         self._check(seqs)
         return self._log.get(seqs)
 
+    def reserve(self, ids: Collection[UUID]) -> NoReturn:
+        """Refuse (`LogError`)."""
+        raise LogError(f"the past can't be changed: {len(ids)} keys are too late")
+
     def append(self, drafts: Sequence[Draft]) -> NoReturn:
         """Refuse (`LogError`)."""
         raise LogError(f"the past can't be changed: {len(drafts)} events are too late")

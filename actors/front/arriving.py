@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import islice, takewhile
 from typing import NamedTuple
 from uuid import UUID, uuid4
 
 import anyio
+import pykka
 
 from actors.faults import Fault, NotFoundFault, StorageFault
 from actors.front.access import Access, Progress, check_live, correlation, told_from_thread
 from actors.front.once import KEY, used_otherwise
 from actors.front.schemas import InjectContext, StoreMemory
 from actors.messages.embedder import EmbeddedMemory, EmbedMemory
-from actors.messages.store import Append, AppendTogether, FindContent, Read, ReadEvents
+from actors.messages.store import Append, AppendTogether, FindContent, Read, ReadEvents, Reserve
 from actors.messages.workspace import Judge, Judgement
 from events.codec import compress, decompress
 from events.fingerprint import Fingerprint
@@ -63,6 +65,7 @@ class Sent(NamedTuple):
 class _Coming(NamedTuple):
     """A memory on its way, with all that the request says of it."""
 
+    memory: UUID
     params: StoreMemory | InjectContext
     created_at: datetime
     targets: tuple[UUID, ...]
@@ -100,6 +103,7 @@ class Arriving(Access):
         coming = await self._coming(params, created_at)
         if isinstance(coming, Arrived):
             return coming
+        self._reserve(coming)
         embedded: EmbeddedMemory = await self.embed(_embedding(coming, told_from_thread(progress, "windows embedded")))
         (twin,) = await self._twins(coming)
         (judged,) = await self._judged([(coming, embedded)])
@@ -149,6 +153,7 @@ class Arriving(Access):
                 group.start_soon(self._embed_group, coming)
 
     async def _embed_group(self, coming: dict[_Place, _Coming]) -> None:
+        self._reserve(*coming.values())
         embedded = await self.embed_group([_embedding(one) for one in coming.values()])
         for (place, one), outcome in zip(coming.items(), embedded, strict=True):
             place.settle(outcome if isinstance(outcome, Fault) else (one, outcome))
@@ -200,7 +205,12 @@ class Arriving(Access):
         if before := await self.done_before():
             return await self._stored_before(params, before)
         targets = await self._survivors(params.link_to)
-        return _Coming(params, created_at, targets, await self._fingerprints(targets), correlation())
+        return _Coming(uuid4(), params, created_at, targets, await self._fingerprints(targets), correlation())
+
+    def _reserve(self, *coming: _Coming) -> None:
+        """Have their keys made while they are embedded."""
+        with suppress(pykka.ActorDeadError):  # whoever asks it next is told
+            self.hub.store.tell(Reserve(ids=tuple(one.memory for one in coming)))
 
     async def _twins(self, *coming: _Coming) -> tuple[UUID | None, ...]:
         """Return the oldest live memory of the same content as each of these, if there is one."""
@@ -211,7 +221,7 @@ class Arriving(Access):
         """Judge memories by what is stored, and return what is to be appended and answered for each."""
         asked = [
             Judge(
-                memory=uuid4(),
+                memory=coming.memory,
                 content=coming.params.content,
                 fingerprint=one.fingerprint,
                 namespace=coming.params.namespace,

@@ -25,6 +25,12 @@ class Declare(Message, frozen=True, kw_only=True):
     spaces: tuple[SpaceModel, ...]
 
 
+class Reserve(Message, frozen=True, kw_only=True):
+    """Told while memories are on their way: make their keys, which takes the disk its time, before they are here."""
+
+    ids: tuple[UUID, ...]
+
+
 class Append(Message, frozen=True, kw_only=True):
     """Append an event and its consequences, all or none.
 
@@ -138,6 +144,7 @@ class Status(Message, frozen=True, kw_only=True):
 StoreMessage: TypeAlias = (
     Replay
     | Declare
+    | Reserve
     | Append
     | AppendTogether
     | Read

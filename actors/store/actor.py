@@ -30,6 +30,7 @@ from actors.messages.store import (
     ReadHistory,
     ReadStatus,
     Replay,
+    Reserve,
     Status,
     StoreMessage,
     TakeSnapshot,
@@ -118,6 +119,8 @@ class Store(Owner[StoreFolds]):
             case AppendTogether(appends=appends):
                 first, *others = (self._append(append) for append in appends)
                 return first.join(*others)
+            case Reserve(ids=ids):
+                return self._reserve(ids)
             case Flush():
                 return self._flush()
             case Declare():
@@ -158,6 +161,12 @@ class Store(Owner[StoreFolds]):
                 return self._status()
             case _:
                 assert_never(message)
+
+    def _reserve(self, ids: tuple[UUID, ...]) -> None:
+        try:
+            self._log.reserve(ids)
+        except LogError as error:  # their append tries it again, and tells whoever waits for it
+            LOGGER.warning("keys weren't made ahead: %s", error)
 
     def _append(self, message: Append) -> pykka.Future[Envelope]:
         """Queue events. All that is already in the inbox joins them in one commit."""

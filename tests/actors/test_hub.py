@@ -1,8 +1,9 @@
-"""A store that another process holds is waited for as long as it was said, and no longer."""
+"""A store that another process holds is waited for as long as it was said, and no longer; what a hub asks of a core."""
 
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from actors import hub
 from events.duckdb_log import DuckDBLog
@@ -51,3 +52,8 @@ def test_a_store_that_is_kept_is_in_use_once_patience_is_at_its_end(
         holder.close()
     assert watch.now == pytest.approx(patience, abs=hub.AGAIN)
     assert (watch.waits > 0) == (patience > 0)
+
+
+def test_products_of_matrices_take_one_thread(tmp_path: Path) -> None:
+    with threadpool_limits(2, user_api="blas"), hub.opened(tmp_path):
+        assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {1}

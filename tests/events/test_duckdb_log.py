@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple
+from uuid import uuid4
 
 import duckdb
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from events import database, duckdb_log
 from events.chain import GENESIS
 from events.duckdb_log import DuckDBLog
+from events.durable import DurableFile
 from events.log import Envelope, Head, LogBehindError, LogCorruptError, LogError, LogFullError, LogInUseError
 from events.vocabulary import Shredded
 from tests.events.log_suite import LogSuite, fill, forgotten
@@ -293,6 +295,19 @@ def test_after_a_failed_append_the_log_takes_no_more(
     assert len(list(log.read())) == 2
     log.close()
     assert len(reopened(folder)) == (3 if part == "_head_file.write" else 2)
+
+
+def test_a_key_that_was_reserved_need_not_be_waited_for(log: DuckDBLog, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    memory, stray = draft(stored("The tide is high at noon.")), uuid4()
+    log.reserve([memory.id, stray])
+    reserved = (folder / "keys").read_bytes()
+    monkeypatch.setattr(DurableFile, "write", lambda *_: pytest.fail("nothing is left to wait for"))
+    assert memory.id.bytes in reserved
+    assert log.append([memory])[0].event == memory.event
+    assert (folder / "keys").read_bytes() == reserved
+    log.close()
+    with closing(DuckDBLog(folder)) as again:
+        assert [envelope.event for envelope in again.read()] == [memory.event]
 
 
 class Usage(NamedTuple):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.durable import HeadFile
+from events.durable import DurableFile, HeadFile
 from events.log import Head, LogError
 
 
@@ -59,3 +59,20 @@ def test_a_file_with_no_readable_slot_is_refused(tmp_path: Path):
     path.write_bytes(bytes(len(path.read_bytes())))
     with pytest.raises(LogError, match="damaged"):
         HeadFile(path)
+
+
+def test_a_slot_is_written_only_once_the_other_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = HeadFile(tmp_path / "head")
+    first, second = heads(2)
+    monkeypatch.setattr(DurableFile, "sync", refuse)
+    file.write(first)
+    assert acknowledged(tmp_path / "head") == first, "everybody sees it, whether the disk has it or not"
+    with pytest.raises(OSError, match="no disk"):
+        file.write(second)
+    monkeypatch.undo()
+    file.close()
+    assert acknowledged(tmp_path / "head") == first
+
+
+def refuse(_: DurableFile) -> None:
+    raise OSError("no disk")

@@ -2,12 +2,19 @@
 
 import hashlib
 import json
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from actors.front.operations import Operations
-from tests.actors.conftest import Connect
+from actors.front.parsing import parse
+from actors.front.schemas import MemoryInjectBatch
+from events.log import Draft, Envelope, Log
+from events.memory_log import MemoryLog
+from events.vocabulary import MemoryStored
+from tests.actors.conftest import Connect, store
 
 pytestmark = pytest.mark.anyio
 
@@ -219,3 +226,32 @@ async def test_deleted_memories_are_found_no_more(operations: Operations, connec
         assert (await agent.refused("memory_retrieve", id=erased))["code"] == -32010
     memories = (await operations.status())["memories"]
     assert memories == {"live": 1, "forgotten": 1, "pruned": 0, "merged": 0, "erased": 1}
+
+
+class Noting(MemoryLog):
+    """A log that notes which keys were asked for ahead, and which memories were appended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reserved: set[UUID] = set()
+        self.without: list[UUID] = []
+
+    def reserve(self, ids: Collection[UUID]) -> None:
+        super().reserve(ids)
+        self.reserved.update(ids)
+
+    def append(self, drafts: Sequence[Draft]) -> tuple[Envelope, ...]:
+        stored = [draft.id for draft in drafts if isinstance(draft.event, MemoryStored)]
+        self.without += [memory for memory in stored if memory not in self.reserved]
+        return super().append(drafts)
+
+
+async def test_a_memory_has_its_key_before_it_is_appended(start: Callable[[Log], Any]) -> None:
+    log = Noting()
+    with start(log) as hub:
+        operations = Operations(hub)
+        await store(operations, "The ferry leaves at noon.")
+        batch = {"items": [f"The ferry leaves at {hour} o'clock." for hour in range(20)]}
+        assert (await operations.memory_inject_batch(parse(batch, MemoryInjectBatch)))["failed"] == 0
+    assert len(log.reserved) == 21
+    assert not log.without
