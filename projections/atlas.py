@@ -42,7 +42,11 @@ ORDER: Final = "e4_temporal_positional"
 CLOSENESS: Final = 64
 """The power of E4's cosine that counts then: two turns away that is .982, of which .3 is left, four away .014."""
 ENTITIES: Final = "e11_entity"
-"""The space of who and what is named: for a question that names a speaker, what they say comes first."""
+"""The space of facts: of who and what a question names, when it was, and who says it."""
+DATED: Final = 0.15
+"""What telling of the very time that is named counts there, where holding all words of the question counts 1."""
+SPOKEN: Final = 0.3
+"""What being said by somebody who is named counts there."""
 LETTERS: Final = "e9_hdc"
 """The space of hypervectors."""
 SKETCH: Final = 2_048
@@ -166,24 +170,29 @@ class Atlas:
             case _:
                 raise holding.mismatch(key, embedding)
 
-    def relevance(self, key: str, embedding: Embedding, rows: Rows, cues: Cues = SILENT) -> Scores:
+    def relevance(self, key: str, query: Mapping[str, Embedding], rows: Rows, cues: Cues = SILENT) -> Scores:
         """Return what ranks these rows for a query in one space: the raw similarity, but for four spaces.
 
         BM25 for plain counts, which has no upper end; in E2 how well a memory tells of the time that is named; in E4
-        how right at the end that is asked for a turn stands; in E11 one more if who says it is named. So relevances of
-        two spaces compare only after they were standardised.
+        how right at the end that is asked for a turn stands; in E11 how much of what is asked a memory names, by the
+        words of E6, and whether it tells of that time and is said by who is named. So relevances of two spaces compare
+        only after they were standardised.
+
+        Args:
+            key: Of the space.
+            query: Its embeddings by space; one without that of this space, or for E11 of E6, is a KeyError.
+            rows: Shape (rows,).
+            cues: What it says beside.
         """
-        space = self._spaces[key]
+        if key == ENTITIES:
+            return self._facts(query[holding.COUNTED], rows, cues)
+        space, embedding = self._spaces[key], query[key]
         if key == holding.COUNTED and isinstance(space, SparseSpace) and isinstance(embedding, Sparse):
             return space.bm25(embedding)[rows]
         if key == RECENCY and cues.intervals:
             return self.telling.times(cues.intervals, rows)
         scores = self.scores(key, embedding, rows, direction=cues.direction)
-        if key == ORDER and (cues.start or cues.end):
-            return scores**CLOSENESS
-        if key == ENTITIES and len(voices := self.telling.voices(cues.words)):
-            scores = scores + self.telling.spoken(voices, rows)
-        return scores
+        return scores**CLOSENESS if key == ORDER and (cues.start or cues.end) else scores
 
     def nearest(
         self, key: str, embedding: Embedding, count: int, eligible: Mask, *, direction: Direction | None = None
@@ -234,6 +243,17 @@ class Atlas:
         ids = b"".join(memory.bytes for memory in self._ids)
         folds = (self.purposes, self.facets, self.telling, self._presence, self._clusters)
         return digest_of(*spaces, self._prefix.digest(), *(fold.digest() for fold in folds), ids)
+
+    def _facts(self, words: Embedding, rows: Rows, cues: Cues) -> Scores:
+        """Return how much these rows tell of what is asked: who and what, when, and who says it, shape (rows,)."""
+        if not isinstance(words, Sparse):
+            raise holding.mismatch(holding.COUNTED, words)
+        scores = self._sparse(holding.COUNTED).coverage(words, rows)
+        if cues.intervals:
+            scores += DATED * self.telling.times(cues.intervals, rows)
+        if len(voices := self.telling.voices(cues.words)):
+            scores += SPOKEN * self.telling.spoken(voices, rows)
+        return scores
 
     def _sparse(self, key: str) -> SparseSpace:
         space = self._spaces[key]

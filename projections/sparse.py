@@ -38,8 +38,8 @@ class SparseSpace:
     """Terms and weights by row. BM25 takes a weight for the term's frequency in the memory.
 
     With `counts`, cosine saturates a term's frequency, as suits plain counts; without, it takes the weights as they
-    stand, as suits an expansion that has weighed its terms. Rarity is BM25's business alone: how alike two memories
-    are must not depend on what else is stored.
+    stand, as suits an expansion that has weighed its terms. Rarity is the business of `bm25` and `coverage` alone: how
+    alike two memories are must not depend on what else is stored.
     """
 
     def __init__(self, width: int, *, counts: bool = False) -> None:
@@ -128,6 +128,18 @@ class SparseSpace:
         scores.flags.writeable = False
         self._ranked = query, scores
         return scores
+
+    def coverage(self, query: Sparse, rows: Rows) -> Scores:
+        """Return how much of a query each of these rows holds, in [0, 1], shape (rows,).
+
+        Of each term its weight times its idf, so that a rare name is more than a common word. How often a row holds a
+        term, and how long it is, count for nothing: who is named once in a long text is named.
+        """
+        shares = self._frequency.idf(query.ids) * query.values.astype(np.float32)
+        wanted = np.zeros(self._width, np.float32)
+        wanted[query.ids] = shares / shares.sum()
+        places, lengths = self._stretches.gather(rows)
+        return np.minimum(reduce_rows(np.add, wanted[self._terms.array[places]], lengths), np.float32(1.0))
 
     def knows(self, query: Sparse, eligible: Mask) -> bool:
         """Tell whether every term of a question stands in some eligible row."""

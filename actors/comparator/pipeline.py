@@ -46,7 +46,7 @@ SERVING = 1.0
 PRIMING = 0.1
 """What being in the workspace with an order of 1 adds to a fused score: enough to decide between near equals."""
 
-LEAST_DEVIATION = {"e2_temporal_recent": 0.05, "e11_entity": 0.02}
+LEAST_DEVIATION = {"e2_temporal_recent": 0.05, "e11_entity": 0.1}
 """Spaces whose candidates often hardly differ: less than this is not blown up to a whole deviation."""
 
 WORDS = ("e6_sparse", "e13_splade")
@@ -147,7 +147,7 @@ def search(atlas: Atlas, calibration: Calibration, request: Search, ignited: Map
         stages.finish(name, len(rows))
     hits: tuple[Hit, ...] = ()
     if len(rows):
-        candidates = _Candidates(atlas, query, cues, rows)
+        candidates = _Candidates(atlas, request.embeddings, cues, rows)
         ranking = _ranked(candidates, request, weights, eligible, primed, stages)
         similarities = Similarities(atlas, calibration, request.embeddings, cues.direction)
         hits = page(atlas, similarities, request, weights, ranking)
@@ -199,7 +199,7 @@ class _Candidates:
         return _total(self.contributions(weights), self.rows)
 
     def _relevance(self, key: str, rows: Rows) -> Scores:
-        return self.atlas.relevance(key, self._query[key], rows, self._cues)
+        return self.atlas.relevance(key, self._query, rows, self._cues)
 
 
 def _ranked(

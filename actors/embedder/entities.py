@@ -1,4 +1,8 @@
-"""E11: who and what a text names, found by rules and hashed into 384 dimensions."""
+"""E11: who and what a text names, found by rules and hashed into 384 dimensions.
+
+By these two texts are compared. What ranks memories for a question is exact (`Atlas.relevance`): so few dimensions tell
+that two texts name the same, but hardly which of hundreds names most of what is asked.
+"""
 
 import re
 import unicodedata

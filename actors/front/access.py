@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -153,6 +154,11 @@ class Access:
     async def ask_each(self, ref: pykka.ActorRef[Any], messages: Sequence[object]) -> list[Any]:
         """Ask any other actor many things at once; a `Fault` is the answer to what went wrong."""
         return await answers_of(ref, messages, PATIENCE, self.line.threads)
+
+    def tell(self, ref: pykka.ActorRef[Any], message: object) -> None:
+        """Tell any other actor, and wait for nothing; one that has stopped hears nothing."""
+        with suppress(pykka.ActorDeadError):
+            ref.tell(message)
 
     async def append(self, event: Event, *consequences: Event) -> None:
         """Append events, all or none, and wait until they are durable; a store as it was stays so."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import suppress
 from datetime import datetime
 from itertools import islice, takewhile
 from typing import NamedTuple
 from uuid import UUID, uuid4
 
 import anyio
-import pykka
 
 from actors.faults import Fault, NotFoundFault, StorageFault
 from actors.front.access import Access, Progress, check_live, correlation, told_from_thread
@@ -103,7 +101,7 @@ class Arriving(Access):
         coming = await self._coming(params, created_at)
         if isinstance(coming, Arrived):
             return coming
-        self._reserve(coming)
+        self.tell(self.hub.store, Reserve(ids=(coming.memory,)))
         embedded: EmbeddedMemory = await self.embed(_embedding(coming, told_from_thread(progress, "windows embedded")))
         (twin,) = await self._twins(coming)
         (judged,) = await self._judged([(coming, embedded)])
@@ -153,7 +151,7 @@ class Arriving(Access):
                 group.start_soon(self._embed_group, coming)
 
     async def _embed_group(self, coming: dict[_Place, _Coming]) -> None:
-        self._reserve(*coming.values())
+        self.tell(self.hub.store, Reserve(ids=tuple(one.memory for one in coming.values())))
         embedded = await self.embed_group([_embedding(one) for one in coming.values()])
         for (place, one), outcome in zip(coming.items(), embedded, strict=True):
             place.settle(outcome if isinstance(outcome, Fault) else (one, outcome))
@@ -206,11 +204,6 @@ class Arriving(Access):
             return await self._stored_before(params, before)
         targets = await self._survivors(params.link_to)
         return _Coming(uuid4(), params, created_at, targets, await self._fingerprints(targets), correlation())
-
-    def _reserve(self, *coming: _Coming) -> None:
-        """Have their keys made while they are embedded."""
-        with suppress(pykka.ActorDeadError):  # whoever asks it next is told
-            self.hub.store.tell(Reserve(ids=tuple(one.memory for one in coming)))
 
     async def _twins(self, *coming: _Coming) -> tuple[UUID | None, ...]:
         """Return the oldest live memory of the same content as each of these, if there is one."""

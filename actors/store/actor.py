@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
@@ -120,7 +121,9 @@ class Store(Owner[StoreFolds]):
                 first, *others = (self._append(append) for append in appends)
                 return first.join(*others)
             case Reserve(ids=ids):
-                return self._reserve(ids)
+                with suppress(LogError):  # their append tries it again, and tells whoever waits for it
+                    self._log.reserve(ids)
+                return None
             case Flush():
                 return self._flush()
             case Declare():
@@ -161,12 +164,6 @@ class Store(Owner[StoreFolds]):
                 return self._status()
             case _:
                 assert_never(message)
-
-    def _reserve(self, ids: tuple[UUID, ...]) -> None:
-        try:
-            self._log.reserve(ids)
-        except LogError as error:  # their append tries it again, and tells whoever waits for it
-            LOGGER.warning("keys weren't made ahead: %s", error)
 
     def _append(self, message: Append) -> pykka.Future[Envelope]:
         """Queue events. All that is already in the inbox joins them in one commit."""

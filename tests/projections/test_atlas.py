@@ -18,7 +18,7 @@ from events.vocabulary import (
     PurposesRealigned,
     SpacesDeclared,
 )
-from projections.atlas import Atlas
+from projections.atlas import DATED, SPOKEN, Atlas
 from projections.context import SHARE
 from projections.directed import Direction
 from projections.facets import Filter
@@ -389,8 +389,9 @@ def test_what_a_run_took_away_is_not_found_and_counts_in_no_statistics_until_the
         assert sorted(found(slept, space.key, query[space.key])) == [0, 2]
     few = atlas_of(MEMORIES[0], MEMORIES[2])
     rows = np.array([0, 2])
-    for key in ("e6_sparse", "e12_late_interaction"):
-        here, there = slept.relevance(key, query[key], rows), few.relevance(key, query[key], np.arange(2))
+    asked = {space.key: query[space.key] for space in SPACES}
+    for key in ("e6_sparse", "e11_entity", "e12_late_interaction"):
+        here, there = slept.relevance(key, asked, rows), few.relevance(key, asked, np.arange(2))
         assert here.tobytes() == there.tobytes()
     back = atlas_of(*stored_, pruned(FIRST, TWO), merged(FIRST, THREE, FOUR), undone(FIRST))
     assert back.digest() == before.digest()
@@ -468,18 +469,18 @@ DAY_BEFORE = Cues(intervals=tuple(named("on 8 May 2023", SAID)))
 
 
 def relevance(atlas: Atlas, key: str, cues: Cues) -> list[float]:
-    return atlas.relevance(key, TOLD[0].fingerprint[key], np.arange(len(atlas)), cues).tolist()
+    asked = {space.key: TOLD[0].fingerprint[space.key] for space in SPACES}
+    return atlas.relevance(key, asked, np.arange(len(atlas)), cues).tolist()
 
 
-@pytest.mark.parametrize("key", [space.key for space in SPACES if space.key != "e6_sparse"])
+@pytest.mark.parametrize("key", [space.key for space in SPACES if space.key not in {"e6_sparse", "e11_entity"}])
 def test_relevance_is_similarity_where_a_question_says_nothing_beside(key: str):
     atlas = atlas_of(*TOLD)
     scores = atlas.scores(key, TOLD[0].fingerprint[key]).tolist()
     assert relevance(atlas, key, SILENT) == scores
     if key != "e2_temporal_recent":
         assert relevance(atlas, key, DAY_BEFORE) == scores
-    if key != "e11_entity":
-        assert relevance(atlas, key, Cues(words=frozenset({"ana"}))) == scores
+    assert relevance(atlas, key, Cues(words=frozenset({"ana"}))) == scores
 
 
 def test_for_a_time_that_is_named_recency_is_how_well_a_memory_tells_of_it():
@@ -488,13 +489,36 @@ def test_for_a_time_that_is_named_recency_is_how_well_a_memory_tells_of_it():
     assert other < same_week < told
 
 
-def test_for_a_speaker_who_is_named_what_they_say_gains_one():
+def worded(*terms: int) -> MemoryStored:
+    """Return a memory that holds these terms of E6."""
+    return with_embedding(TOLD[2], "e6_sparse", Sparse.of(dict.fromkeys(terms, 1.0)))
+
+
+def test_of_two_names_in_a_question_a_memory_that_holds_the_rarer_one_is_more_of_a_fact():
+    rare, common, neither = 1, 2, 3
+    atlas = atlas_of(worded(rare), *([worded(common)] * 3), worded(neither), worded(rare, common))
+    asked = {"e6_sparse": Sparse.of({rare: 1.0, common: 1.0})}
+    facts = atlas.relevance("e11_entity", asked, np.arange(6))
+    assert facts[4] == 0 < facts[1] == facts[2] < facts[0] < facts[5] == pytest.approx(1.0)
+
+
+def test_what_a_question_asks_with_other_than_words_of_e6_is_no_fact():
     atlas = atlas_of(*TOLD)
-    plain = relevance(atlas, "e11_entity", SILENT)
-    assert relevance(atlas, "e11_entity", Cues(words=frozenset({"did", "ana"}))) == pytest.approx(
-        [score + gain for score, gain in zip(plain, (1, 0, 1), strict=True)]
-    )
-    assert relevance(atlas, "e11_entity", Cues(words=frozenset({"dora"}))) == plain
+    with pytest.raises(KeyError):
+        atlas.relevance("e11_entity", {"e11_entity": TOLD[0].fingerprint["e11_entity"]}, np.arange(3))
+    with pytest.raises(TypeError):
+        atlas.relevance("e11_entity", {"e6_sparse": TOLD[0].fingerprint["e11_entity"]}, np.arange(3))
+
+
+def test_a_fact_gains_by_being_said_by_who_is_named_and_by_telling_of_the_time_that_is_named():
+    atlas = atlas_of(*TOLD)
+    plain = np.array(relevance(atlas, "e11_entity", SILENT))
+    by_ana = np.array(relevance(atlas, "e11_entity", Cues(words=frozenset({"did", "ana"}))))
+    np.testing.assert_allclose(by_ana - plain, [SPOKEN, 0, SPOKEN], atol=1e-6)
+    assert relevance(atlas, "e11_entity", Cues(words=frozenset({"dora"}))) == plain.tolist()
+    that_day = np.array(relevance(atlas, "e11_entity", DAY_BEFORE))
+    told = np.array(relevance(atlas, "e2_temporal_recent", DAY_BEFORE))
+    np.testing.assert_allclose(that_day - plain, DATED * told, atol=1e-6)
 
 
 @pytest.mark.parametrize("many", [3, 300])
@@ -519,7 +543,7 @@ def test_for_an_end_of_a_session_the_turn_that_stands_there_is_far_ahead_of_the_
     angles = (0.0, 0.1, 0.2, 0.4)  # about as far apart as a turn and the next ones
     waves = [np.concatenate([[np.cos(angle), np.sin(angle)], np.zeros(510)]) for angle in angles]
     atlas = atlas_of(*(with_embedding(TOLD[0], key, Dense.of(wave.astype(np.float32))) for wave in waves))
-    asked = Dense.of(waves[0].astype(np.float32))
+    asked = {key: Dense.of(waves[0].astype(np.float32))}
     plain, ahead = (atlas.relevance(key, asked, np.arange(4), one) for one in (SILENT, cues))
     assert np.argsort(-plain).tolist() == np.argsort(-ahead).tolist() == [0, 1, 2, 3]
     assert plain[1] > 0.99

@@ -64,7 +64,8 @@ def scores(atlas: Atlas) -> list[Any]:
     rows, queries = np.flatnonzero(atlas.facets.live), STORED[:3]
     told: list[Any] = [rows.tolist()]
     for query in queries:
-        told += [atlas.relevance(space.key, query.fingerprint[space.key], rows).tobytes() for space in SPACES]
+        asked = {space.key: query.fingerprint[space.key] for space in SPACES}
+        told += [atlas.relevance(space.key, asked, rows).tobytes() for space in SPACES]
         told += [atlas.scores(space.key, query.fingerprint[space.key], rows).tobytes() for space in SPACES]
         for key in ("e6_sparse", "e13_splade"):
             wanted = query.fingerprint.take(key, Sparse)

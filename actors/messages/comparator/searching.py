@@ -33,7 +33,10 @@ class Search(Message, frozen=True, kw_only=True):
     primed: dict[UUID, float] | None = None
     """What was in the workspace on the first page, with its order; None for what is there now."""
     without: frozenset[str] = frozenset()
-    """Spaces that take no part, neither in recall nor in ranking: what a space is worth shows when it is left out."""
+    """Spaces that take no part, neither in recall nor in ranking: what a space is worth shows when it is left out.
+
+    The words of E6 stay, where E11 reads them.
+    """
 
 
 class SpaceScore(Message, frozen=True, kw_only=True):

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from actors.comparator import pipeline
 from actors.comparator.calibration import Calibration
 from actors.comparator.reading import Kind, cues
+from actors.embedder.lexical import terms
 from actors.messages.comparator import Found, Search
 from actors.settings import SearchProfile
+from events.codec import compress
 from events.fingerprint import Dense, Directed, Sparse
 from events.vocabulary import MemoryStored
 from projections.arrays import Rows
@@ -328,7 +330,7 @@ def test_memories_that_were_stored_later_stay_out_of_the_pages_that_follow():
 
 
 def only(key: str, likeness: float, seed: int) -> MemoryStored:
-    return memory({key: likeness}, seed, otherwise=0.4)
+    return memory({"e6_sparse": 0.0, key: likeness}, seed, otherwise=0.4)
 
 
 @pytest.mark.parametrize(
@@ -342,10 +344,43 @@ def only(key: str, likeness: float, seed: int) -> MemoryStored:
 )
 def test_a_profile_puts_first_what_its_leading_space_likes(profile: SearchProfile, favoured: str):
     leading = (MEANING, "e5_causal", "e7_code", "e11_entity")
-    atlas = atlas_of(only(key, 0.95, seed) for seed, key in enumerate(leading))
+    liked = (*leading[:3], "e6_sparse")  # E11 ranks by the words that E6 counts
+    atlas = atlas_of(only(key, 0.95, seed) for seed, key in enumerate(liked))
     answer = found(atlas, profile=profile)
     assert leading[rows_of(atlas, answer)[0]] == favoured
     assert next(iter(answer.hits[0].spaces)) == favoured
+
+
+def facts(*contents: str) -> list[MemoryStored]:
+    """Return memories alike in all but their words; the first is a little nearer to the question in meaning."""
+    alike = [memory({MEANING: 0.6 if row == 0 else 0.5}, 0, otherwise=0.5) for row in range(len(contents))]
+    return [
+        with_embedding(msgspec.structs.replace(one, content=compress(content)), "e6_sparse", terms(content))
+        for one, content in zip(alike, contents, strict=True)
+    ]
+
+
+def first(contents: tuple[str, ...], question: str, **asked: Any) -> str:
+    """Return what `fact_checking` finds first."""
+    atlas = atlas_of(facts(*contents))
+    embeddings = query() | {"e6_sparse": terms(question)}
+    answer = found(atlas, text=question, profile=SearchProfile.FACT_CHECKING, embeddings=embeddings, **asked)
+    return contents[rows_of(atlas, answer)[0]]
+
+
+def test_of_two_names_in_a_question_the_rarer_one_tells_which_memory_states_the_fact():
+    contents = ("Ana came to the house.", "Ana sang in the house.", "Ana left the house.", "Zebedee left.", "Rain.")
+    question = "Did Ana meet Zebedee?"
+    assert first(contents, question) == "Zebedee left."
+    assert first(contents, question, without=frozenset({"e11_entity"})) == contents[0]
+
+
+def test_of_one_fact_in_two_years_that_of_the_year_asked_for_comes_first():
+    contents = ("Torres joined Elche in 2008.", "Torres joined Cadiz in the summer of 2011.", "The rain of May.")
+    question = "Who did Torres join between 2010 and 2012?"
+    assert first(contents, question) == contents[1]
+    assert first(contents, question, without=frozenset({"e11_entity"})) == contents[0]
+    assert first(contents, "Who did Torres join between 2007 and 2009?") == contents[0]
 
 
 def test_a_hit_is_what_its_spaces_and_its_neighbours_add_up_to():

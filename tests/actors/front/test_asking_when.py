@@ -72,6 +72,21 @@ async def test_a_paragraph_that_tells_of_a_year_in_between_is_found_for_a_range(
     assert best["contributions"]["e2_temporal_recent"] > 0
 
 
+async def test_checking_facts_puts_that_of_the_year_asked_for_before_those_of_other_years(
+    operations: Operations,
+) -> None:
+    clubs = {
+        year: f"{club} had Miguel Torres in its team in {year}."
+        for year, club in ((2005, "Lorca"), (2008, "Elche"), (2011, "Cadiz"), (2016, "Huesca"))
+    }
+    await told(operations, *((text, "2023-08-01T12:00:00Z") for text in clubs.values()))
+    for years, year in (("2004 to 2006", 2005), ("2010 to 2012", 2011), ("2015 to 2017", 2016)):
+        question = f"Which team had Miguel Torres from {years}?"
+        best = (await search(operations, question, asked_at=ASKED, profile="fact_checking"))[0]
+        assert best["content"] == clubs[year]
+        assert max(best["contributions"], key=best["contributions"].__getitem__) == "e11_entity"
+
+
 async def test_on_sunday_mornings_prefers_what_was_said_on_sunday_mornings(operations: Operations) -> None:
     walks = {
         "2023-05-10T19:00:00Z": "A walk with the dog through the old town.",  # a Wednesday evening
