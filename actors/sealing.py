@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
+import weakref
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Executor
 from io import FileIO
+from mmap import mmap
 from pathlib import Path
 from threading import Event
 from typing import Final, NamedTuple, cast
@@ -14,14 +17,17 @@ import lz4.block
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from actors.base import EXIT_UNCERTAIN, LOGGER
+from projections.later import Later
 from projections.owned import Folds
 from projections.snapshot import Packed, pack, unpack
 
-PIECE: Final = 1 << 20
-"""Bytes that are sealed at once: a core's cache holds them."""
-SLICE: Final = 2
+PIECE: Final = 1 << 18
+"""Bytes that are sealed at once: who wants one item of an array waits for so many."""
+SLICE: Final = 8
 """Pieces between two messages: some 3 ms."""
 TAG: Final = 16
 """Bytes that each piece grows by (AES-GCM)."""
@@ -114,48 +120,98 @@ class Sheet:
             raise OSError("the disk is nearly full")
 
 
-def read(path: Path, secret: bytes, number: int, part: Part, pool: Executor) -> Folds:
-    """Return what was written to a sheet, once every piece has proved to be what it was.
+class Sealed:
+    """The file of a sheet, open until nobody wants anything of it any more.
+
+    Args:
+        path: Of the file.
+        secret: What it is encrypted with.
+        number: Of the file among those of its snapshot.
+        part: What it holds.
+
+    Raises:
+        OSError: it can't be read, or isn't as long as it was.
+    """
+
+    def __init__(self, path: Path, secret: bytes, number: int, part: Part) -> None:
+        self._descriptor = os.open(path, os.O_RDONLY)
+        weakref.finalize(self, os.close, self._descriptor)
+        self._name = path.name
+        self._cipher = AESGCM(secret)
+        self._number = number
+        if os.fstat(self._descriptor).st_size != part.size():
+            raise self._changed()
+
+    def prove(self, pieces: Iterable[Piece]) -> None:
+        """Make sure that these pieces are what they were (`OSError`, `InvalidTag`)."""
+        for piece in pieces:
+            self._decrypt(piece, _told.room[: piece.length - TAG])
+
+    def restore(self, piece: Piece, plain: memoryview) -> None:
+        """Put a piece where it belongs (`OSError`, `InvalidTag`)."""
+        if not piece.compressed:
+            self._decrypt(piece, plain)
+            return
+        told = _told.room[: piece.length - TAG]
+        self._decrypt(piece, told)
+        plain[:] = cast("bytes", lz4.block.decompress(told, uncompressed_size=len(plain)))
+
+    def _decrypt(self, piece: Piece, told: memoryview) -> None:
+        sealed = _sealed.room[: piece.length]
+        if os.preadv(self._descriptor, [sealed], piece.offset) != len(sealed):
+            raise self._changed()
+        self._cipher.decrypt_into(_nonce(self._number, piece.number), sealed, None, told)
+
+    def _changed(self) -> OSError:
+        return OSError(f"{self._name} isn't as long as it was")
+
+
+class _Room(threading.local):
+    """Memory that a thread uses for one piece after the other: fresh memory takes longer than all the rest."""
+
+    def __init__(self) -> None:
+        self.room = memoryview(bytearray(PIECE + TAG))
+
+
+_sealed, _told = _Room(), _Room()
+
+
+def read(sealed: Sealed, part: Part, pool: Executor) -> tuple[Folds, list[Later]]:
+    """Return what was written to a sheet, once every piece has proved to be what it was, and what comes later of it.
 
     Raises:
         OSError: the file can't be read, or isn't as long as it was.
         InvalidTag: a piece isn't what it was.
         UnpackError: it holds something else than projections.
     """
-    cipher = AESGCM(secret)
-    segments = [_room(length) for length in (part.inline, *part.arrays)]
-    with path.open("rb", buffering=0) as file:
-        if os.fstat(file.fileno()).st_size != part.size():
-            raise OSError(f"{path.name} isn't as long as it was")
+    pieces = list(part.pieces())
+    for _ in pool.map(sealed.prove, [pieces[start : start + 16] for start in range(0, len(pieces), 16)]):
+        pass
+    inline, *arrays = (
+        _later(sealed, length, [piece for piece in pieces if piece.segment == segment])
+        for segment, length in enumerate((part.inline, *part.arrays))
+    )
+    return unpack(inline.fetch().data, arrays), arrays
 
-        def restore(pieces: list[Piece]) -> None:
-            room, told = memoryview(bytearray(PIECE + TAG)), memoryview(bytearray(PIECE))
-            for piece in pieces:
-                sealed, plain = room[: piece.length], segments[piece.segment].data[piece.start : piece.end]
-                if os.preadv(file.fileno(), [sealed], piece.offset) != len(sealed):
-                    raise OSError(f"{path.name} isn't as long as it was")
-                shorter = told[: piece.length - TAG] if piece.compressed else plain
-                cipher.decrypt_into(_nonce(number, piece.number), sealed, None, shorter)
-                if piece.compressed:
-                    plain[:] = cast("bytes", lz4.block.decompress(shorter, uncompressed_size=len(plain)))
 
-        pieces = list(part.pieces())
-        for _ in pool.map(restore, [pieces[start : start + 16] for start in range(0, len(pieces), 16)]):
-            pass
-    return unpack(segments[0].data, segments[1:])
+def _later(sealed: Sealed, length: int, pieces: list[Piece]) -> Later:
+    room = _room(length)
+
+    def restore(number: int) -> None:
+        piece = pieces[number]
+        try:
+            sealed.restore(piece, room.data[piece.start : piece.end])
+        except (OSError, InvalidTag) as error:
+            # It has proved itself, and changed since. The next start won't use it, but this one already did.
+            LOGGER.critical("a snapshot was changed while it was read; stopping: %r", error)
+            os._exit(EXIT_UNCERTAIN)
+
+    return Later(room, length, PIECE, restore)
 
 
 def check(path: Path, secret: bytes, number: int, part: Part) -> None:
     """Read what was written to a sheet and keep nothing of it; raises what `read` does."""
-    cipher, room = AESGCM(secret), memoryview(bytearray(PIECE + TAG))
-    with path.open("rb", buffering=0) as file:
-        if os.fstat(file.fileno()).st_size != part.size():
-            raise OSError(f"{path.name} isn't as long as it was")
-        for piece in part.pieces():
-            sealed = room[: piece.length]
-            if file.readinto(sealed) != len(sealed):
-                raise OSError(f"{path.name} isn't as long as it was")
-            cipher.decrypt(_nonce(number, piece.number), sealed, None)
+    Sealed(path, secret, number, part).prove(part.pieces())
 
 
 def _stretches(inline: int, arrays: Iterable[int]) -> Iterator[tuple[int, int, int]]:
@@ -170,8 +226,12 @@ def _segment(packed: Packed, number: int) -> memoryview:
 
 
 def _room(length: int) -> npt.NDArray[np.uint8]:
-    """Return the beginning of an array a quarter longer; what isn't used of it takes no memory."""
-    return np.zeros(length + length // 4, np.uint8)[:length]
+    """Return the beginning of an array a quarter longer; what isn't used of it takes no memory.
+
+    Not by numpy, which asks for huge pages: a virtual machine that has to get them from its host first took 4 s of the
+    kernel's time for 1 GB, and 1.6 s in small pages.
+    """
+    return np.frombuffer(mmap(-1, max(1, length + length // 4)), np.uint8)[:length]
 
 
 def _nonce(number: int, count: int) -> bytes:

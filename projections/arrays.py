@@ -6,6 +6,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from projections.later import Later
+
 S = TypeVar("S", bound=np.generic)
 Rows = npt.NDArray[np.int64]
 """Row numbers, shape (count,)."""
@@ -21,6 +23,8 @@ class Growing(Generic[S]):
     def __init__(self, dtype: type[S], *width: int) -> None:
         self._room: npt.NDArray[S] = np.zeros((8, *width), dtype)
         self._count = 0
+        self._later: Later | None = None
+        """What is still to come of a snapshot."""
 
     def __len__(self) -> int:
         return self._count
@@ -28,7 +32,23 @@ class Growing(Generic[S]):
     @property
     def array(self) -> npt.NDArray[S]:
         """A view on what was appended, shape (count, *width); it holds until the next append."""
+        if self._later is not None:
+            self._later.fetch()
+            self._later = None
         return self._room[: self._count]
+
+    def part(self, stretch: slice) -> npt.NDArray[S]:
+        """A view on items in a row, from a start to a stop; of a snapshot no others are read for it."""
+        if self._later is not None:
+            size = self._room.strides[0]
+            self._later.fetch(stretch.start * size, stretch.stop * size)
+        return self._room[stretch]
+
+    def take(self, items: Rows) -> npt.NDArray[S]:
+        """Return a copy of some items, shape (items, *width); of a snapshot no others are read for it."""
+        if self._later is not None:
+            self._later.fetch_items(self._room.strides[0], items)
+        return self._room.take(items, axis=0)
 
     def append(self, item: npt.ArrayLike) -> None:
         """Add one item of shape (*width,)."""
@@ -44,7 +64,8 @@ class Growing(Generic[S]):
 
     def remove(self, index: int) -> None:
         """Take out one item and close the gap."""
-        self._room[index : self._count - 1] = self._room[index + 1 : self._count]
+        array = self.array
+        array[index:-1] = array[index + 1 :]
         self._count -= 1
         self._room[self._count] = 0
 
@@ -55,8 +76,12 @@ class Growing(Generic[S]):
     def __setstate__(self, state: tuple[str, tuple[int, ...], int, Any]) -> None:
         """Take in what `__getstate__` returned; the beginning of a longer array brings its room along."""
         dtype, width, self._count, buffer = state
-        longer: Any = getattr(buffer, "base", None)
-        flat: npt.NDArray[np.uint8] = np.frombuffer(buffer if longer is None else longer, np.uint8)
+        flat: npt.NDArray[np.uint8]
+        if isinstance(buffer, Later):
+            self._later, flat = buffer, buffer.room
+        else:
+            longer: Any = getattr(buffer, "base", None)
+            self._later, flat = None, np.frombuffer(buffer if longer is None else longer, np.uint8)
         item = int(np.dtype(dtype).itemsize * np.prod(width, dtype=np.int64))
         room = flat[: len(flat) // item * item].view(dtype).reshape(-1, *width)
         self._room = room if room.flags.writeable else room.copy()
@@ -65,7 +90,7 @@ class Growing(Generic[S]):
         needed = self._count + more
         if needed > len(self._room):
             room = np.zeros((max(2 * len(self._room), needed), *self._room.shape[1:]), self._room.dtype)
-            room[: self._count] = self._room[: self._count]
+            room[: self._count] = self.array
             self._room = room
 
 

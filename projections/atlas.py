@@ -244,6 +244,12 @@ class Atlas:
         folds = (self.purposes, self.facets, self.telling, self._presence, self._clusters)
         return digest_of(*spaces, self._prefix.digest(), *(fold.digest() for fold in folds), ids)
 
+    def prepare(self) -> None:
+        """Make what the next search would have to make first."""
+        for space in self._spaces.values():
+            if isinstance(space, SparseSpace):
+                space.post()
+
     def _facts(self, words: Embedding, rows: Rows, cues: Cues) -> Scores:
         """Return how much these rows tell of what is asked: who and what, when, and who says it, shape (rows,)."""
         if not isinstance(words, Sparse):

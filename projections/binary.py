@@ -27,7 +27,7 @@ class BinarySpace:
 
     def at(self, row: int) -> Bits:
         """Return the bits of a row."""
-        return Bits(self._matrix.array[row].tobytes())
+        return Bits(self._matrix.part(slice(row, row + 1)).tobytes())
 
     def clear(self, row: int) -> None:
         """Overwrite a row with zeros. Zeros are a hypervector too: only the caller knows that the row is empty."""
@@ -35,7 +35,7 @@ class BinarySpace:
 
     def scores(self, query: npt.NDArray[np.uint8], rows: Rows | None = None) -> Scores:
         """Return 1 - Hamming / bits of packed bits to these rows (to all if None), shape (rows,)."""
-        matrix = self._matrix.array if rows is None else self._matrix.array.take(rows, axis=0)
+        matrix = self._matrix.array if rows is None else self._matrix.take(rows)
         if not len(matrix):
             return np.zeros(0, np.float32)
         differing = np.asarray(numkong.cdist(query[None], matrix, "hamming", dtype="uint1"))[0]

@@ -22,7 +22,7 @@ class Blobs:
 
     def at(self, row: int) -> bytes:
         """Return a row; nothing of one that was cleared."""
-        return self._bytes.array[self._stretches.stretch(row)].tobytes()
+        return self._bytes.part(self._stretches.stretch(row)).tobytes()
 
     def clear(self, row: int) -> None:
         """Overwrite a row with zeros and leave it empty."""

@@ -57,7 +57,7 @@ class DenseSpace:
 
     def at(self, row: int) -> Dense:
         """Return the vector of a row that isn't empty."""
-        return Dense(self._matrix.array[row].tobytes())
+        return Dense(self._matrix.part(slice(row, row + 1)).tobytes())
 
     def clear(self, row: int) -> None:
         """Overwrite a vector with zeros."""
@@ -66,9 +66,10 @@ class DenseSpace:
 
     def scores(self, query: Levels, rows: Rows | None = None) -> Scores:
         """Return the cosine, clamped to [0, 1], of a query to these rows (to all if None), shape (rows,)."""
-        matrix, norms = self._matrix.array, self._inverse_norms.array
-        if rows is not None:
-            matrix, norms = matrix.take(rows, axis=0), norms.take(rows)
+        if rows is None:
+            matrix, norms = self._matrix.array, self._inverse_norms.array
+        else:
+            matrix, norms = self._matrix.take(rows), self._inverse_norms.take(rows)
         if not len(matrix):
             return np.zeros(0, np.float32)
         products = np.asarray(numkong.cdist(query[None], matrix, "dot"))[0]

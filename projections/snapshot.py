@@ -22,10 +22,19 @@ from uuid import UUID
 import msgspec
 import numpy as np
 
+from projections.later import Later
 from projections.owned import ALL, Folds
 
 _INLINE: Final = 65_536
 """Bytes from which an array is handed out by itself."""
+
+_frombuffer = import_module("numpy._core.numeric")._frombuffer  # noqa: SLF001 -- as numpy's own pickles name it
+
+
+def _array(buffer: Any, *rest: Any) -> Any:
+    """Return the array that numpy makes of a buffer, which is here by then."""
+    return _frombuffer(buffer.fetch() if isinstance(buffer, Later) else buffer, *rest)
+
 
 _OURS: Final = ("events", "projections")
 _THEIRS: Final[dict[tuple[str, str], Any]] = {
@@ -33,7 +42,7 @@ _THEIRS: Final[dict[tuple[str, str], Any]] = {
     **{("datetime", one.__name__): one for one in (datetime, timedelta, timezone)},
     ("msgspec._utils", "rebuild"): import_module("msgspec._utils").rebuild,
     ("numpy", "dtype"): np.dtype,
-    ("numpy._core.numeric", "_frombuffer"): import_module("numpy._core.numeric")._frombuffer,  # noqa: SLF001 -- as numpy's own pickles name it
+    ("numpy._core.numeric", "_frombuffer"): _array,
 }
 """All that may be called besides classes of our own: what pickles of these types name."""
 
@@ -67,7 +76,7 @@ class _Packer(pickle.Pickler):
 
 def _take(arrays: list[memoryview], buffer: pickle.PickleBuffer) -> bool:
     view = buffer.raw()
-    if view.nbytes < _INLINE:
+    if view.nbytes < _INLINE or view.readonly:
         return True
     arrays.append(view)
     return False
@@ -97,8 +106,8 @@ def unpack(inline: bytes | bytearray | memoryview, arrays: Sequence[Any]) -> Fol
 
     Args:
         inline: As it was packed.
-        arrays: The same bytes as were handed out, in writable buffers. The beginning of a longer array brings room for
-            what comes.
+        arrays: The same bytes as were handed out, in writable buffers or as `Later`, which only arrays that grow leave
+            for later. The beginning of a longer array brings room for what comes.
 
     Raises:
         UnpackError: they hold something that no projection consists of, or nothing that an actor owns.

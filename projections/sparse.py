@@ -158,7 +158,7 @@ class SparseSpace:
         cosines = np.divide(products, length, out=np.zeros_like(products), where=length > 0)
         return np.clip(cosines, 0.0, 1.0).astype(np.float32)
 
-    def _post(self) -> None:
+    def post(self) -> None:
         """Enter all rows that came since into the inverted file, together with blocks before that are no larger."""
         first = self._posted
         while self._blocks:
@@ -202,7 +202,7 @@ class SparseSpace:
         Those of one row stand in the order of the terms, so that their sum is rounded alike wherever they are found.
         """
         if len(self) - self._posted > _FRESH:
-            self._post()
+            self.post()
         held = [
             (block.rows[start:end], block.weights[start:end])
             for block in self._blocks

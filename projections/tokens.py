@@ -40,7 +40,7 @@ class TokenStore:
     def at(self, row: int) -> Tokens:
         """Return the tokens of a row that isn't empty."""
         stretch = self._stretches.stretch(row)
-        return Tokens(self._pieces.array[stretch].tobytes(), self._vectors.array[stretch].tobytes())
+        return Tokens(self._pieces.part(stretch).tobytes(), self._vectors.part(stretch).tobytes())
 
     def show(self, row: int) -> None:
         """Let a row count in the rarity of wordpieces, as every row does from its append on."""
@@ -103,7 +103,7 @@ class TokenStore:
             return np.zeros((0, len(query.ids)), np.float32), lengths
         # Integer products of packed int8 are exact, and three times as fast as a float32 matmul.
         packed = numkong.dots_pack(query.array)
-        products = np.asarray(numkong.dots_packed(from_nibbles(self._vectors.array.take(places, axis=0)), packed))
+        products = np.asarray(numkong.dots_packed(from_nibbles(self._vectors.take(places)), packed))
         # Both norms first: a product of two is the same from either side, one of three is not.
         norms = np.multiply.outer(self._inverse_norms.array[places], _inverse_norms(query.array))
         return np.multiply(products, norms, out=norms, dtype=np.float32), lengths

@@ -13,7 +13,7 @@ from actors.comparator.alignment import Star, Wide
 from actors.comparator.calibration import Calibration
 from actors.comparator.duplicates import Duplicates
 from actors.faults import NotFoundFault, StorageFault
-from actors.messages.base import Appended, Digest, Freeze, Refused, Slice, Thaw
+from actors.messages.base import Appended, Digest, Freeze, OwnerMessage, Refused, Slice, Thaw
 from actors.messages.comparator import (
     Alike,
     ComparatorMessage,
@@ -121,6 +121,12 @@ class Comparator(Owner[ComparatorFolds]):
                 return self._own(message)
             case _:
                 assert_never(message)
+
+    def _own(self, message: OwnerMessage) -> None:
+        """Do what the store tells every owner; what a snapshot leaves out is made while the models load."""
+        super()._own(message)
+        if isinstance(message, Thaw) and self._atlas is not None:
+            self._atlas.prepare()
 
     def _nearness(
         self, message: FindNeighbours | Resonate | ScorePairs | FindDuplicates | EndSearch | ReadVectors

@@ -19,12 +19,16 @@ from events.log import Head, Log, LogError
 
 if TYPE_CHECKING:
     from events.duckdb_log import DuckDBLog
+    from projections.later import Later
 
 QUIET = 60.0
 """Seconds without an event after which a snapshot is taken."""
 
 WORTH = 1_000
 """Events that must have come since the last one, for that."""
+
+LEISURE = 5.0
+"""Seconds until what nobody has wanted of a snapshot is read: whoever waits for the start has the cores first."""
 
 BREATH = 0.005
 """Seconds between two pages of the log that are checked: whoever wants a core meanwhile gets one."""
@@ -70,18 +74,18 @@ class Keeper:
     def thaw(self, log: Log, owners: Mapping[str, Callable[[Thaw], object]]) -> int:
         """Let every owner know what a snapshot holds; return the event up to which it goes, 0 without one.
 
-        The chain up to there is checked in a thread of its own, so that no start waits for it.
+        What nobody wants at once is read in a thread of its own, where the chain up to there is checked then: no start
+        waits for either.
         """
         found = self.snapshots.load(log, owners)
         if found is None:
             return 0
-        head, folds = found
         for name, tell in owners.items():
-            tell(Thaw(folds=folds[name]))
-        self._at = head.seq
-        self._checker = Thread(target=self._check, args=(log, head), name="chain", daemon=True)
+            tell(Thaw(folds=found.folds[name]))
+        self._at = found.head.seq
+        self._checker = Thread(target=self._check, args=(log, found.head, found.later), name="chain", daemon=True)
         self._checker.start()
-        return head.seq
+        return found.head.seq
 
     def happened(self, head: Head) -> None:
         """Wait for quiet, once enough has come to be worth a snapshot."""
@@ -202,9 +206,13 @@ class Keeper:
         else:
             self._tell(Synced(draft, None))
 
-    def _check(self, log: DuckDBLog, head: Head) -> None:
+    def _check(self, log: DuckDBLog, head: Head, later: list[Later]) -> None:
         from events.database import PAGE, pages  # noqa: PLC0415 -- only a log on disk has a snapshot
 
+        if self._checked.wait(LEISURE):
+            return
+        while later and not self._checked.is_set():
+            later.pop(0).fetch()
         try:
             with log.cursor() as cursor:
                 for row in linked(GENESIS, head, pages(cursor, 1, head.seq)):

@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID, uuid4
 
 import msgspec
@@ -23,15 +23,16 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from actors.base import LOGGER
-from actors.sealing import Part, Sheet, check, read
+from actors.sealing import Part, Sealed, Sheet, check, read
 from events.durable import sync_folder
 from events.examination import Problem
 from events.keys import KeyRing, KeyUnreadableError
 from events.log import Head, Log
+from projections.later import Later
 from projections.owned import Folds
 from projections.snapshot import code
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Of the files and the manifest; another one for whatever changes how these are read, such as the size of pieces."""
 MANIFEST: Final = "manifest"
 UNFINISHED: Final = ".tmp"
@@ -56,6 +57,17 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """The key of all files."""
     parts: dict[str, Part]
     """By owner, in the order in which the files were numbered."""
+
+
+class Loaded(NamedTuple):
+    """A snapshot that is used."""
+
+    head: Head
+    """Where it stands."""
+    folds: dict[str, Folds]
+    """What each owner knew then."""
+    later: list[Later]
+    """Of which this is read when it is wanted, or as soon as somebody has the time."""
 
 
 class UnfitError(Exception):
@@ -159,8 +171,8 @@ class Snapshots:
         sync_folder(self._folder)
         self._remove(path for path in before if path != draft.folder)
 
-    def load(self, log: Log, owners: Iterable[str]) -> tuple[Head, dict[str, Folds]] | None:
-        """Return where the newest snapshot stands and what each owner knew then; None without one that can be used.
+    def load(self, log: Log, owners: Iterable[str]) -> Loaded | None:
+        """Return the newest snapshot; None without one that can be used.
 
         Those that can't be are deleted, and the reason is logged.
         """
@@ -176,7 +188,7 @@ class Snapshots:
         for manifest, path in found[-1:]:
             try:
                 with _no_collections():
-                    return manifest.head, self._read(manifest, path, log, tuple(owners))
+                    return self._read(manifest, path, log, tuple(owners))
             except Exception as unfit:  # noqa: BLE001 -- whatever it is: the log has it all
                 self._refuse(path, unfit)
         return None
@@ -223,16 +235,18 @@ class Snapshots:
             raise OtherVersionError("another version of this program wrote it")
         return manifest
 
-    def _read(self, manifest: Manifest, path: Path, log: Log, owners: tuple[str, ...]) -> dict[str, Folds]:
+    def _read(self, manifest: Manifest, path: Path, log: Log, owners: tuple[str, ...]) -> Loaded:
         if manifest.head.seq > log.head.seq or log.head_at(manifest.head.seq) != manifest.head:
             raise UnfitError("it is of another log")
         if set(manifest.parts) != set(owners):
             raise UnfitError("others own projections now")
+        loaded = Loaded(manifest.head, {}, [])
         with ThreadPoolExecutor(_THREADS) as pool:
-            return {
-                name: read(path / name, manifest.secret, number, part, pool)
-                for number, (name, part) in enumerate(manifest.parts.items())
-            }
+            for number, (name, part) in enumerate(manifest.parts.items()):
+                folds, later = read(Sealed(path / name, manifest.secret, number, part), part, pool)
+                loaded.folds[name] = folds
+                loaded.later.extend(later)
+        return loaded
 
     def _kept(self) -> list[Path]:
         return sorted(self._folder.iterdir()) if self._folder.is_dir() else []

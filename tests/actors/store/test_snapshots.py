@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 from uuid import UUID, uuid4
@@ -19,9 +19,9 @@ from actors import sealing
 from actors.base import EXIT_UNCERTAIN, resolve
 from actors.hub import Hub, running
 from actors.messages.store import Append, Describe, ReadDigests, TakeSnapshot
-from actors.sealing import Sheet
+from actors.sealing import Sealed, Sheet
 from actors.store import keeping, snapshots
-from actors.store.snapshots import MANIFEST, Manifest, Snapshots
+from actors.store.snapshots import MANIFEST, Loaded, Manifest, Snapshots
 from events.duckdb_log import DuckDBLog
 from events.fingerprint import Dense
 from events.log import Head, LogCorruptError
@@ -35,6 +35,7 @@ BOUND = 60.0
 DECLARED = SpacesDeclared(
     profile="embedded", spaces=tuple(SpaceModel(key, "sample", "ab", size) for key, size in DIMENSIONS.items())
 )
+OWNERS = ("store", "comparator", "workspace", "embedder", "consolidator", "scheduler")
 SECRET = stored("The key to the safe lies under the third flowerpot.", session="talk", tags=("safe",))
 
 
@@ -401,6 +402,7 @@ def test_a_log_that_was_changed_before_the_snapshot_ends_the_process_and_is_refu
         statuses.append(status)
         ended.set()
 
+    monkeypatch.setattr(keeping, "LEISURE", 0.0)
     monkeypatch.setattr("actors.store.actor.os._exit", end)
     with kept(folder):
         assert ended.wait(BOUND)
@@ -408,6 +410,81 @@ def test_a_log_that_was_changed_before_the_snapshot_ends_the_process_and_is_refu
         assert none_is_left(folder)
     with pytest.raises(LogCorruptError, match="event 3"), kept(folder):
         pass
+
+
+# ── what is read later ──────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def spread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A closed store with a snapshot of many arrays in many pieces."""
+    monkeypatch.setattr("projections.snapshot._INLINE", 1_000)
+    monkeypatch.setattr(sealing, "PIECE", 2_000)
+    with kept(tmp_path) as store:
+        fill(store)
+        assert store.snapshot()
+    return tmp_path
+
+
+def test_what_is_read_later_changes_nothing(spread: Path) -> None:
+    with kept(spread) as store:
+        ids = [store.append(stored(f"later {n}", session="talk", position=n)) for n in range(12, 20)]
+        store.append(MemoryForgotten(memory=ids[3]))
+        store.append(MemoryErased(memory=ids[4], reason="a test"))
+        told = store.digests()
+        assert told[1] == digests(rebuild(store.hub.log.read()))
+
+
+def test_nothing_is_read_before_somebody_wants_it_but_that_it_is_sound(
+    spread: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(DuckDBLog(spread)) as log:
+        proved, restored = [], []
+        monkeypatch.setattr(Sealed, "prove", noting(proved, Sealed.prove))
+        monkeypatch.setattr(Sealed, "restore", noting(restored, Sealed.restore))
+        loaded = Snapshots(spread, log.keys).load(log, OWNERS)
+        assert loaded is not None
+        assert len(proved) >= len(OWNERS)
+        before = in_arrays(restored)
+        fetch_all(loaded)
+        assert in_arrays(restored) > before
+
+
+def test_a_snapshot_that_is_changed_while_it_is_read_ends_the_process(
+    spread: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end(status: int) -> NoReturn:
+        raise SystemExit(status)
+
+    monkeypatch.setattr("actors.sealing.os._exit", end)
+    with closing(DuckDBLog(spread)) as log:
+        loaded = Snapshots(spread, log.keys).load(log, OWNERS)
+        assert loaded is not None
+        path = only(spread) / "comparator"
+        path.write_bytes(bytes(path.stat().st_size))
+        with pytest.raises(SystemExit, match=str(EXIT_UNCERTAIN)):
+            fetch_all(loaded)
+    with kept(spread) as store:
+        assert none_is_left(spread), "the next start proves it again"
+        assert store.digests()[1] == digests(rebuild(store.hub.log.read()))
+
+
+def fetch_all(loaded: Loaded) -> None:
+    for later in loaded.later:
+        later.fetch()
+
+
+def in_arrays(restored: list[Any]) -> int:
+    """Count the pieces that aren't of what is read at once."""
+    return sum(piece.segment > 0 for _, piece, _ in restored)
+
+
+def noting(noted: list[Any], what: Callable[..., Any]) -> Callable[..., Any]:
+    def wrapped(*arguments: Any) -> Any:
+        noted.append(arguments)
+        return what(*arguments)
+
+    return wrapped
 
 
 # ── erasure ─────────────────────────────────────────────────────────────────────────────────────────
