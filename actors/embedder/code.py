@@ -1,12 +1,17 @@
-"""E7: code by its identifiers, its syntax and the meaning of its words, 1,536 dimensions in three blocks.
+"""E7: code by its identifiers, its syntax and what it is about, 1,536 dimensions in three blocks.
 
 | block | dimensions | squared length for code | for plain text |
 |---|---|---|---|
 | identifiers, split into sub-tokens and hashed | 576 | .2 | .2 / .9 |
 | paths of the syntax tree, hashed | 576 | .1 | 0 |
-| the sentence embedding of `words(content)` | 384 | .7 | .7 / .9 |
+| what it is about | 384 | .7 | .7 / .9 |
 
 So a question in words meets code by its words and identifiers, and code meets code by its shape too.
+
+What a text is about is its E1. What code is about a linear head tells from E1 of the code as it is written and from E1
+of `words(content)`; `scripts/train/code.py` trained it to come near E1 of what people say of that code. Asked for
+functions of packages that it hadn't seen by the first sentences of their docstrings, it reaches a held-out Recall@10 of
+.763; E1 of the words reaches .720, E1 of the code as it is written .743, the mean of both .746.
 """
 
 import re
@@ -22,9 +27,11 @@ import tree_sitter_python
 import tree_sitter_rust
 from tree_sitter import Language, Node, Parser, Tree
 
+from actors.embedder import weights
 from actors.embedder.lexical import STOP_WORDS, sketch, subtokens
 from events.fingerprint import Float32
 
+FILE: Final = "code.safetensors"
 MEANING: Final = 384
 BLOCK: Final = 576
 DIMENSION: Final = 2 * BLOCK + MEANING
@@ -88,7 +95,7 @@ def looks_like_code(content: str) -> bool:
 def words(content: str) -> str:
     """Return what code says in words: identifiers split, comments and strings kept, punctuation dropped.
 
-    This is what the sentence model reads. Content without a word comes back as it is.
+    The sentence model reads it beside the code as it is written. Content without a word comes back as it is.
     """
     pieces = (piece for word in _IDENTIFIER.findall(content) for piece in _spoken(word))
     return " ".join(pieces) or content
@@ -168,11 +175,28 @@ def _paths(tree: Tree) -> Counter[str]:
     return counts
 
 
+def load_head() -> Float32:
+    """Load the shipped head, shape (768, 384); a damaged file is a `WeightsError`."""
+    return weights.load(FILE)["head"].astype(np.float32)
+
+
+def about(in_words: Float32, as_written: Float32, head: Float32) -> Float32:
+    """Return what code is about, a unit vector of shape (384,), near E1 of what people say of it.
+
+    Args:
+        in_words: E1 of its `words`, shape (384,).
+        as_written: E1 of the code as it stands, shape (384,).
+        head: From `load_head`.
+    """
+    vector = np.concatenate([in_words, as_written]) @ head
+    return (vector / np.linalg.norm(vector)).astype(np.float32, copy=False)
+
+
 def code_vector(content: str, *, is_code: bool, meaning: Float32) -> Float32:
     """Return E7 of a content, unit vector of shape (1536,).
 
-    `meaning` is the unit sentence embedding, shape (384,), of `words(content)` for code and of the content
-    itself for text. A block without any feature stays zero, and the others are rescaled to length 1.
+    `meaning` is a unit vector, shape (384,): of code what it is `about`, of text its E1. A block
+    without any feature stays zero, and the others are rescaled to length 1.
     """
     if meaning.shape != (MEANING,):
         raise ValueError(f"the meaning needs {MEANING} dimensions")

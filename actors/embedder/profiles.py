@@ -53,6 +53,7 @@ def space_models() -> tuple[SpaceModel, ...]:
     heads = weights.recorded_sha256(causal.FILE)
     projection = weights.recorded_sha256(tokens.FILE)
     related = weights.recorded_sha256(expansion.FILE)
+    of_code = weights.recorded_sha256(code.FILE)
     models = {
         model.key: model
         for model in (
@@ -60,7 +61,7 @@ def space_models() -> tuple[SpaceModel, ...]:
             space_model("e1_semantic", f"{MODEL}, rotated/1", DIMENSION, *meaning),
             space_model("e5_causal", "causal-heads/2", causal.DIMENSION, *meaning, heads),
             space_model("e6_sparse", "stems/1", lexical.DIMENSION),
-            space_model("e7_code", "identifiers-paths-meaning/1", code.DIMENSION, *meaning),
+            space_model("e7_code", "identifiers-paths-meaning/2", code.DIMENSION, *meaning, of_code),
             space_model("e8_graph", "meaning-in-context/1", DIMENSION, *meaning),
             space_model("e10_multimodal", "meaning-and-modality/1", 2 * DIMENSION, *meaning),
             space_model("e11_entity", "entities/2", entities.DIMENSION),
@@ -100,6 +101,7 @@ class EmbeddedProfile:
         self._backbone = Backbone.load(threads=threads)
         self._rotation = weights.load(ROTATION)["rotation"].astype(np.float32)
         self._heads = causal.CausalHeads.load()
+        self._code = code.load_head()
         self._tokens = tokens.TokenWeights.load()
         self._expansion = expansion.ExpansionHead.load(self._backbone.vocabulary(), self._tokens.informativeness)
 
@@ -167,7 +169,10 @@ class EmbeddedProfile:
         pause: Rows | None = [] if count > 1 else None
         pooled = [self._turned(pool(window)) for window in states]
         meaning = windows.weighted_mean(reading.ranges, pooled[:count])
-        words = windows.weighted_mean(reading.word_ranges, pooled[count:]) if reading.word_ranges else meaning
+        about = meaning
+        if reading.is_code:
+            in_words = windows.weighted_mean(reading.word_ranges, pooled[count:])
+            about = code.about(in_words, meaning, self._code)
         passages = tuple(
             Passage(start, end, pack(vector))
             for (start, end), vector in zip(reading.passages, pooled, strict=False)  # the windows of code words follow
@@ -182,7 +187,7 @@ class EmbeddedProfile:
                 *causal.causal_vectors(causal.evidence(meaning, self._backbone.embeddings(framed)), self._heads)
             ),
             "e6_sparse": lambda: lexical.terms(content),
-            "e7_code": lambda: Dense.of(code.code_vector(content, is_code=reading.is_code, meaning=words)),
+            "e7_code": lambda: Dense.of(code.code_vector(content, is_code=reading.is_code, meaning=about)),
             "e10_multimodal": lambda: Dense.of(context.with_modality(meaning, modality)),
             "e12_late_interaction": lambda: tokens.token_embedding(
                 framed[kept], windows.pick(reading.ranges, states[:count], kept), self._tokens

@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from actors.embedder.code import code_vector, looks_like_code, words
+from actors.embedder import weights
+from actors.embedder.backbone import Backbone, pool
+from actors.embedder.code import about, code_vector, load_head, looks_like_code, words
+from events.fingerprint import Float32
 
 PYTHON = '''import os
 
@@ -51,6 +56,37 @@ template <typename T> T sum(const std::vector<T>& xs) {
   return total;
 }
 """
+SEARCHED = {
+    "how to find the biggest number in a list": """def top(values):
+    best = values[0]
+    for value in values[1:]:
+        if value > best:
+            best = value
+    return best""",
+    "delete a directory with everything in it": """def wipe(path):
+    for root, folders, names in os.walk(path, topdown=False):
+        for name in names:
+            os.unlink(os.path.join(root, name))
+    os.rmdir(path)""",
+    "python join strings with commas": "def row(cells):\n    return ','.join(map(str, cells))",
+    "count how often each word occurs": """def tally(text):
+    seen = {}
+    for token in text.split():
+        seen[token] = seen.get(token, 0) + 1
+    return seen""",
+    "how many days lie between two dates": "def gap(a, b):\n    return abs((b - a).days)",
+    "wait and try again when the request fails": """def patient(call, times=3):
+    for turn in range(times):
+        try:
+            return call()
+        except ConnectionError:
+            time.sleep(2 ** turn)""",
+    "python remove duplicates but keep the order": """def unique(xs):
+    seen = set()
+    return [x for x in xs if not (x in seen or seen.add(x))]""",
+    "convert celsius to fahrenheit": "def warmer(c):\n    return c * 9 / 5 + 32",
+}
+HEAD = load_head()
 IDENTIFIERS, SYNTAX, MEANING = slice(0, 576), slice(576, 1_152), slice(1_152, 1_536)
 
 
@@ -120,6 +156,32 @@ def test_code_of_one_shape_meets_whatever_its_names_are(other: str):
 @pytest.mark.parametrize("content", ["(" * 65_536, "if x:\n " * 9_000, "'" * 65_536, "\n" * 65_536, "[1," * 20_000])
 def test_deep_and_broken_code_is_embedded_within_bounds(content: str):
     assert np.linalg.norm(embed(content)) == pytest.approx(1, abs=1e-5)
+
+
+def test_code_is_nearer_to_what_people_say_of_it_with_the_head_than_by_its_words():
+    backbone = Backbone.load()
+    rotation = weights.load("semantic.safetensors")["rotation"].astype(np.float32)
+
+    def e1(texts: list[str]) -> Float32:
+        states = backbone.forward([backbone.tokenize(text).ids for text in texts])
+        return np.stack([pool(each) for each in states]) @ rotation
+
+    def margin(scores: Float32) -> float:
+        """Return by how many deviations of the wrong pairs the right ones stand out."""
+        wrong = scores[~np.eye(len(scores), dtype=np.bool_)]
+        return (scores.diagonal().mean() - wrong.mean()) / wrong.std()
+
+    asked, functions = e1(list(SEARCHED)), list(SEARCHED.values())
+    in_words, as_written = e1([words(function) for function in functions]), e1(functions)
+    by_head = asked @ np.stack([about(*both, HEAD) for both in zip(in_words, as_written, strict=True)]).T
+    assert margin(by_head) > 1.1 * max(margin(asked @ in_words.T), margin(asked @ as_written.T))
+    assert (by_head.argmax(axis=1) == np.arange(len(functions))).all()
+
+
+@given(st.integers(min_value=0, max_value=10_000))
+def test_what_code_is_about_is_a_unit_vector(seed: int):
+    in_words, as_written = np.random.default_rng(seed).normal(size=(2, 384)).astype(np.float32)
+    assert np.linalg.norm(about(in_words, as_written, HEAD)) == pytest.approx(1, abs=1e-5)
 
 
 def test_a_meaning_of_another_width_is_refused():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from actors.embedder.formulas import vector_of
 from actors.embedder.profiles import EmbeddedProfile
 from actors.messages.embedder import EmbeddedMemory, EmbedMemory
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
@@ -156,6 +157,12 @@ def test_e7_brings_code_of_one_shape_near_whatever_its_names(embed: Embed) -> No
     assert similarity("e7_code", loop, same) > similarity("e7_code", loop, other)
 
 
+def test_e7_of_plain_text_says_what_e1_says(embed: Embed) -> None:
+    text = embed("The config of the server is read once.")
+    about = vector_of(text["e7_code"])[-384:]
+    assert about @ vector_of(text["e1_semantic"]) / np.linalg.norm(about) == pytest.approx(1, abs=1e-3)
+
+
 @pytest.mark.requirement("STORE-001/space/e8")
 def test_e8_moves_with_turns_and_links(embed: Embed) -> None:
     about_tea = embed("Green tea is steeped for two minutes.")
@@ -223,7 +230,7 @@ SHADOWS = {
     "order/1": 0.82,
     "causal-heads/2": -0.61,
     "stems/1": -3.7,
-    "identifiers-paths-meaning/1": 1.35,
+    "identifiers-paths-meaning/2": 1.5,
     "meaning-in-context/1": -0.54,
     "trigrams/1": 0.69,
     "meaning-and-modality/1": -0.67,

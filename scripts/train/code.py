@@ -1,0 +1,158 @@
+"""Train E7's head: what code is about, near what people say of it.
+
+    python -m scripts.train.code
+
+Learns from the functions of installed packages and the first sentences of their docstrings, most of them made to look
+like a search (`functions.asked`). The sentences stand where E1 puts them, so neither questions nor plain memories are
+read otherwise than before; the head starts as the mean of what it reads of a function, and learns by InfoNCE in both
+directions to put it beside its sentence.
+
+What is learned is measured first, on packages that are left out as a whole: each sentence is asked for its function
+among all of theirs. Then the same recipe sees all packages. Writes `code.safetensors`. Seeded; twelve minutes on two
+shared cores, nearly all of them for the model.
+"""
+
+import argparse
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812 -- the name under which everyone knows it
+
+from actors.embedder import weights
+from actors.embedder.backbone import DIMENSION, MODEL_SHA256, Backbone, pool
+from actors.embedder.code import words
+from scripts.train.functions import LICENCES, Function, asked, functions
+from scripts.train.record import record
+
+BATCH = 512
+RATE = 1e-3
+TEMPERATURE = 0.05
+EPOCHS = 4
+SEARCHED = 0.7
+"""Of the sentences, the part that is made to look like a search."""
+LONGEST = 128
+"""Pieces of a function that are read."""
+HELD_OUT = {"sklearn", "networkx", "huggingface_hub", "duckdb", "narwhals"}
+RECALLED = 10
+
+
+class Examples(msgspec.Struct, frozen=True):
+    """Functions as the head sees them."""
+
+    said: Tensor
+    """E1 of what is said of each, shape (functions, 384)."""
+    read: Tensor
+    """E1 of its words and of the function as it is written, side by side, shape (functions, 768)."""
+
+    def __getitem__(self, which: Tensor) -> "Examples":
+        """Return some of the functions."""
+        return Examples(self.said[which], self.read[which])
+
+    def __len__(self) -> int:
+        """Return how many functions there are."""
+        return len(self.said)
+
+
+def main() -> None:
+    """Read the arguments, measure, train, and record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=13)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+
+    found, sha256 = functions(options.seed)
+    examples = embedded(Backbone.load(threads=options.threads), found, options.seed)
+    held_out = torch.tensor([each.package in HELD_OUT for each in found])
+    figures = {"functions": len(found), **measure(examples[~held_out], examples[held_out], options.seed)}
+    record(
+        "code.safetensors",
+        {"head": train(examples, options.seed).numpy().astype(np.float16)},
+        script="scripts/train/code.py",
+        arguments={"seed": options.seed, "batch": BATCH, "rate": RATE, "temperature": TEMPERATURE}
+        | {"epochs": EPOCHS, "searched": SEARCHED, "pieces": LONGEST},
+        data={f"functions of {package}": licence for package, licence in LICENCES.items()},
+        inputs={
+            "functions": sha256,
+            "all-MiniLM-L6-v2 model.safetensors": MODEL_SHA256,
+            "semantic.safetensors": weights.recorded_sha256("semantic.safetensors"),
+        },
+        figures=figures,
+    )
+
+
+def measure(rest: Examples, held_out: Examples, seed: int) -> dict[str, Any]:
+    """Return the held-out Recall@10 of E1's cosine to either reading, of their mean, and of the head."""
+    nothing = torch.zeros(DIMENSION, DIMENSION)
+    return {
+        "held-out packages": ", ".join(sorted(HELD_OUT)),
+        "held-out functions": len(held_out),
+        "held-out Recall@10 of the words": recall(held_out, torch.cat([torch.eye(DIMENSION), nothing])),
+        "held-out Recall@10 of the code as written": recall(held_out, torch.cat([nothing, torch.eye(DIMENSION)])),
+        "held-out Recall@10 of both": recall(held_out, mean()),
+        "held-out Recall@10 of E7's head": recall(held_out, train(rest, seed)),
+    }
+
+
+def mean() -> Tensor:
+    """Return the head that takes the mean of both readings, shape (768, 384)."""
+    return torch.eye(DIMENSION).repeat(2, 1) / 2
+
+
+def train(examples: Examples, seed: int) -> Tensor:
+    """Return the head, shape (768, 384)."""
+    torch.manual_seed(seed)
+    head = torch.nn.Parameter(mean())
+    scale = torch.nn.Parameter(torch.tensor(1 / TEMPERATURE).log())
+    optimiser = torch.optim.AdamW([head, scale], lr=RATE, weight_decay=0)
+    steps = EPOCHS * -(-len(examples) // BATCH)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, steps)
+    for epoch in range(1, EPOCHS + 1):
+        losses: list[float] = []
+        for some in torch.randperm(len(examples)).split(BATCH):
+            batch = examples[some]
+            scores = scale.exp() * batch.said @ F.normalize(batch.read @ head, dim=1).T
+            right = torch.arange(len(batch))
+            loss = F.cross_entropy(scores, right) + F.cross_entropy(scores.T, right)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+            losses.append(loss.item())
+        print(f"epoch {epoch} of {len(examples)} functions: loss {np.mean(losses):.4f}")
+    return head.detach()
+
+
+@torch.no_grad()
+def recall(examples: Examples, head: Tensor) -> float:
+    """Return how often a function is among the first ten of all for its sentence."""
+    scores = examples.said @ F.normalize(examples.read @ head, dim=1).T
+    better = (scores > scores.diagonal()[:, None]).sum(dim=1)
+    return round(float((better < RECALLED).float().mean()), 4)
+
+
+def embedded(backbone: Backbone, found: Sequence[Function], seed: int) -> Examples:
+    """Return what the head reads of each function, and E1 of what is said of it."""
+    rng = random.Random(seed)  # noqa: S311 -- samples, no secrets
+    said = [asked(each.said, rng) if rng.random() < SEARCHED else each.said for each in found]
+    readings = [_e1(backbone, [words(each.code) for each in found]), _e1(backbone, [each.code for each in found])]
+    return Examples(_e1(backbone, said), torch.cat(readings, dim=1))
+
+
+def _e1(backbone: Backbone, texts: Sequence[str]) -> Tensor:
+    """Return E1 of the first pieces of texts, shape (texts, 384); texts of like length share a forward pass."""
+    rotation = weights.load("semantic.safetensors")["rotation"].astype(np.float32)
+    rows = [backbone.tokenize(text).ids[:LONGEST] for text in texts]
+    found = np.zeros((len(rows), DIMENSION), dtype=np.float32)
+    order = np.argsort([len(row) for row in rows], kind="stable")
+    for some in np.array_split(order, -(-len(order) // 64)):
+        found[some] = [pool(states) for states in backbone.forward([rows[row] for row in some])]
+    return F.normalize(torch.from_numpy(found @ rotation), dim=1)
+
+
+if __name__ == "__main__":
+    main()

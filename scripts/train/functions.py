@@ -1,0 +1,126 @@
+"""Functions of installed packages, each with what is said of it: what any machine with the pinned packages has.
+
+No test files, nobody's memories, and no benchmark's data.
+"""
+
+import ast
+import hashlib
+import random
+import re
+import sysconfig
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+LICENCES = {
+    "torch": "BSD-3-Clause",
+    "stdlib": "PSF licence 2",
+    "sympy": "BSD-3-Clause",
+    "transformers": "Apache-2.0",
+    "scipy": "BSD-3-Clause",
+    "numpy": "BSD-3-Clause",
+    "_pytest": "MIT",
+    "sklearn": "BSD-3-Clause",
+    "networkx": "BSD-3-Clause",
+    "huggingface_hub": "Apache-2.0",
+    "duckdb": "MIT",
+    "narwhals": "MIT",
+}
+"""Whose functions are read, by the folder they are installed in; `stdlib` is Python's own library."""
+MOST = 1_000
+"""Functions of one package, so that none is half of all."""
+TESTS = re.compile(r"(?:^|/)(?:_?tests?|testing|test_\w+|\w+_tests?|conftest|_vendor|idlelib|lib2to3)(?:/|\.py$)")
+FIRST = re.compile(r"\s*(?:\n\s*(?:\n|:\w|@\w|>>>|--)|(?<=[.!?:])\s+(?=[A-Z`:@\[(*]))")
+"""Where the first sentence of a docstring ends."""
+WORDS = range(3, 41)
+"""Of a sentence that says what a function does."""
+BODY = range(25, 600)
+"""Characters of a function without its docstring and head."""
+REST = 300
+"""Characters of the rest of a docstring that are kept."""
+VERB = re.compile(r"\w{3,}[^s\W]s")
+"""A first word such as `returns`, for which people search as `return`."""
+LITTLE = frozenset("a an and are as be by for from if in is it its of on or that the this to with".split())
+"""Words that people leave out when they search."""
+
+
+class Function(NamedTuple):
+    """A function and the first sentence of its docstring."""
+
+    package: str
+    said: str
+    code: str
+    """Without that sentence; some keep the rest of their docstring."""
+
+
+def functions(seed: int) -> tuple[list[Function], str]:
+    """Return functions in a random order, no sentence twice, and the SHA-256 (hex) of them all."""
+    rng = random.Random(seed)  # noqa: S311 -- samples, no secrets
+    found: list[Function] = []
+    seen: set[str] = set()
+    for package in LICENCES:
+        last = len(found) + MOST
+        for said, head, rest, body in _documented(package, rng):
+            key = " ".join(re.findall(r"\w+", said.lower()))
+            if key not in seen and body not in seen:
+                kept = f'\n    """{rest}"""' if rest and rng.random() < 0.4 else ""
+                found.append(Function(package, said, f"{head}{kept}\n{body}"))
+                seen.update((key, body))
+            if len(found) == last:
+                break
+    rng.shuffle(found)
+    return found, hashlib.sha256("\n".join(text for each in found for text in each).encode()).hexdigest()
+
+
+def asked(said: str, rng: random.Random) -> str:
+    """Return a sentence as somebody might type it into a search box: without signs and some words, about Python."""
+    words = [word.lower() for word in re.findall(r"\w+", said)]
+    if VERB.fullmatch(words[0]) and rng.random() < 0.7:
+        words[0] = words[0].removesuffix("s")
+    little, others = rng.choice((0.0, 0.3, 0.8)), rng.choice((0.0, 0.0, 0.15, 0.3))
+    left = [word for word in words if rng.random() >= (little if word in LITTLE else others)] or words
+    text = " ".join(left)
+    form = rng.choices(("{}", "python {}", "{} in python", "how to {}", "how to {} in python"), (6, 7, 5, 2, 1))[0]
+    return form.format(text)
+
+
+def _documented(package: str, rng: random.Random) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the first sentence of each function's docstring, its head, the rest of the docstring, and its body."""
+    for source, node in _definitions(package, rng):
+        docstring = ast.get_docstring(node)
+        if docstring is None or node.name.startswith("__"):
+            continue
+        said, *rest = (" ".join(part.split()) for part in FIRST.split(docstring.strip(), maxsplit=1))
+        lines = source[node.lineno - 1 : node.end_lineno]
+        first, last = node.body[0].lineno - node.lineno, (node.body[0].end_lineno or 0) - node.lineno
+        body = "\n".join(lines[last + 1 :])
+        if len(re.findall(r"[A-Za-z]+", said)) in WORDS and len(body) in BODY and first:
+            yield said, "\n".join(lines[:first]), "".join(rest)[:REST], body
+
+
+def _definitions(
+    package: str, rng: random.Random
+) -> Iterator[tuple[list[str], ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Yield the functions of a package, each with the lines of its file, the files in a random order."""
+    paths = sysconfig.get_paths()
+    root = Path(paths["stdlib"]) if package == "stdlib" else Path(paths["purelib"]) / package
+    if not root.is_dir():
+        raise FileNotFoundError(f"{package} isn't installed")
+    files = sorted(root.rglob("*.py"))
+    rng.shuffle(files)
+    for path in files:
+        name = path.relative_to(root).as_posix()
+        if "site-packages" in name or TESTS.search(name):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SyntaxWarning)  # some modules show wrong escapes on purpose
+                source = path.read_text("utf-8")
+                tree = ast.parse(source)
+        except (SyntaxError, ValueError):
+            continue  # templates, and files in other encodings
+        lines = source.splitlines()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield lines, node
