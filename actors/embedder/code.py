@@ -8,10 +8,7 @@
 
 So a question in words meets code by its words and identifiers, and code meets code by its shape too.
 
-What a text is about is its E1. What code is about a linear head tells from E1 of the code as it is written and from E1
-of `words(content)`; `scripts/train/code.py` trained it to come near E1 of what people say of that code. Asked for
-functions of packages that it hadn't seen by the first sentences of their docstrings, it reaches a held-out Recall@10 of
-.763; E1 of the words reaches .720, E1 of the code as it is written .743, the mean of both .746.
+What a text is about is its E1; what code is about a trained head tells (`about`).
 """
 
 import re
@@ -27,11 +24,9 @@ import tree_sitter_python
 import tree_sitter_rust
 from tree_sitter import Language, Node, Parser, Tree
 
-from actors.embedder import weights
 from actors.embedder.lexical import STOP_WORDS, sketch, subtokens
 from events.fingerprint import Float32
 
-FILE: Final = "code.safetensors"
 MEANING: Final = 384
 BLOCK: Final = 576
 DIMENSION: Final = 2 * BLOCK + MEANING
@@ -173,23 +168,6 @@ def _paths(tree: Tree) -> Counter[str]:
         seen += len(level)
         level = below
     return counts
-
-
-def load_head() -> Float32:
-    """Load the shipped head, shape (768, 384); a damaged file is a `WeightsError`."""
-    return weights.load(FILE)["head"].astype(np.float32)
-
-
-def about(in_words: Float32, as_written: Float32, head: Float32) -> Float32:
-    """Return what code is about, a unit vector of shape (384,), near E1 of what people say of it.
-
-    Args:
-        in_words: E1 of its `words`, shape (384,).
-        as_written: E1 of the code as it stands, shape (384,).
-        head: From `load_head`.
-    """
-    vector = np.concatenate([in_words, as_written]) @ head
-    return (vector / np.linalg.norm(vector)).astype(np.float32, copy=False)
 
 
 def code_vector(content: str, *, is_code: bool, meaning: Float32) -> Float32:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from actors.embedder import (
+    about,
     causal,
     code,
     context,
@@ -53,7 +54,7 @@ def space_models() -> tuple[SpaceModel, ...]:
     heads = weights.recorded_sha256(causal.FILE)
     projection = weights.recorded_sha256(tokens.FILE)
     related = weights.recorded_sha256(expansion.FILE)
-    of_code = weights.recorded_sha256(code.FILE)
+    of_code = weights.recorded_sha256(about.FILE)
     models = {
         model.key: model
         for model in (
@@ -101,7 +102,7 @@ class EmbeddedProfile:
         self._backbone = Backbone.load(threads=threads)
         self._rotation = weights.load(ROTATION)["rotation"].astype(np.float32)
         self._heads = causal.CausalHeads.load()
-        self._code = code.load_head()
+        self._code = about.load_head()
         self._tokens = tokens.TokenWeights.load()
         self._expansion = expansion.ExpansionHead.load(self._backbone.vocabulary(), self._tokens.informativeness)
 
@@ -169,10 +170,10 @@ class EmbeddedProfile:
         pause: Rows | None = [] if count > 1 else None
         pooled = [self._turned(pool(window)) for window in states]
         meaning = windows.weighted_mean(reading.ranges, pooled[:count])
-        about = meaning
+        subject = meaning
         if reading.is_code:
             in_words = windows.weighted_mean(reading.word_ranges, pooled[count:])
-            about = code.about(in_words, meaning, self._code)
+            subject = about.about(in_words, meaning, self._code)
         passages = tuple(
             Passage(start, end, pack(vector))
             for (start, end), vector in zip(reading.passages, pooled, strict=False)  # the windows of code words follow
@@ -187,7 +188,7 @@ class EmbeddedProfile:
                 *causal.causal_vectors(causal.evidence(meaning, self._backbone.embeddings(framed)), self._heads)
             ),
             "e6_sparse": lambda: lexical.terms(content),
-            "e7_code": lambda: Dense.of(code.code_vector(content, is_code=reading.is_code, meaning=about)),
+            "e7_code": lambda: Dense.of(code.code_vector(content, is_code=reading.is_code, meaning=subject)),
             "e10_multimodal": lambda: Dense.of(context.with_modality(meaning, modality)),
             "e12_late_interaction": lambda: tokens.token_embedding(
                 framed[kept], windows.pick(reading.ranges, states[:count], kept), self._tokens

@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.embedder import weights
+from actors.embedder.about import about, load_head
 from actors.embedder.backbone import Backbone, pool
-from actors.embedder.code import about, code_vector, load_head, looks_like_code, words
+from actors.embedder.code import code_vector, looks_like_code, words
 from events.fingerprint import Float32
 
 PYTHON = '''import os

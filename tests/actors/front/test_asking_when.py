@@ -169,6 +169,15 @@ async def test_the_later_of_two_versions_of_a_statement_comes_first(operations: 
     assert then["contributions"]["renewal"] == 0
 
 
+async def test_functions_that_read_alike_are_no_versions_of_one_statement(operations: Operations) -> None:
+    old = 'def split(path):\n    """Split a text file into its words."""\n    return open(path).read().split()'
+    new = old.replace("def split(path)", "def words(path)").replace("its words", "words and signs")
+    await told(operations, (old, "2023-02-01T10:00:00Z"), (new, "2023-04-03T10:00:00Z"))
+    results = await search(operations, "python split a text file into its words", asked_at=ASKED)
+    assert [result["content"] for result in results[:2]] == [old, new]
+    assert all(result["contributions"]["renewal"] == 0 for result in results)
+
+
 async def test_a_time_that_counts_from_an_event_is_found_by_the_event(operations: Operations) -> None:
     boots = "Mara: I bought new hiking boots."
     await told(
