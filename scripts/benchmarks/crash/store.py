@@ -14,6 +14,7 @@ import anyio
 import msgspec
 
 from actors import hub as hubs
+from actors.comparator.reading import cues
 from actors.faults import Fault
 from actors.front.access import silent
 from actors.front.operations import Operations
@@ -124,7 +125,9 @@ async def build(scratch: Path) -> tuple[dict[str, Path], Kept]:
         memories += [await _stored(operations, text) for text in texts[IN_FILE:]]
         models = await operations.ask(hub.embedder, Load())
         asked = [" ".join(text.split()[:QUERY_WORDS]) for text in texts[2 : 2 + 3 * QUESTIONS : 3]]
-        questions = {text: await operations.question(text, ASKED_AT, None, None) for text in asked}
+        questions = {
+            text: await operations.question(text, cues(text, ASKED_AT), ASKED_AT, namespace=None) for text in asked
+        }
         shutil.copytree(folder, killed, ignore=PASSING)  # what a process that is killed now would leave
     return {"closed": closed, "killed": killed}, Kept(models, questions, tuple(memories))
 
