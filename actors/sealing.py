@@ -187,10 +187,11 @@ def read(sealed: Sealed, part: Part, pool: Executor) -> tuple[Folds, list[Later]
     pieces = list(part.pieces())
     for _ in pool.map(sealed.prove, [pieces[start : start + 16] for start in range(0, len(pieces), 16)]):
         pass
-    inline, *arrays = (
-        _later(sealed, length, [piece for piece in pieces if piece.segment == segment])
-        for segment, length in enumerate((part.inline, *part.arrays))
-    )
+    by_segment: dict[int, list[Piece]] = {segment: [] for segment in range(1 + len(part.arrays))}
+    for piece in pieces:
+        by_segment[piece.segment].append(piece)
+    lengths = (part.inline, *part.arrays)
+    inline, *arrays = (_later(sealed, length, by_segment[segment]) for segment, length in enumerate(lengths))
     return unpack(inline.fetch().data, arrays), arrays
 
 
