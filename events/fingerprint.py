@@ -19,12 +19,13 @@ Float32: TypeAlias = npt.NDArray[np.float32]
 Levels: TypeAlias = npt.NDArray[np.int8]
 """The direction of vectors, shape (..., dimension): the largest entry of each is 127 or -127."""
 
-_PEAK = 127
+PEAK = 127
+"""The largest level."""
 _STEPS = 7
 """Above and below 0, of an entry of four bits."""
 _SPREAD = 2.5
 """Root mean squares at which the last step stands. What lies beyond is cut off; to reach all would make steps wider."""
-_HIGHEST, _LOWEST, _BEYOND = (level.to_bytes(1, "little", signed=True) for level in (_PEAK, -_PEAK, -_PEAK - 1))
+_HIGHEST, _LOWEST, _BEYOND = (level.to_bytes(1, "little", signed=True) for level in (PEAK, -PEAK, -PEAK - 1))
 _UNIT_TOLERANCE = 0.04
 """Of the squared length, which rounding to float16 changes by .001 at most (two half units in the last of 11 bits)."""
 
@@ -33,7 +34,7 @@ def levels(vectors: npt.ArrayLike) -> Levels:
     """Return the directions of vectors, shape (..., dimension); those of `directions` come back as they were."""
     matrix = np.asarray(vectors, dtype=np.float32)
     peak = np.abs(matrix).max(axis=-1, keepdims=True)
-    return np.rint(matrix * (_PEAK / np.maximum(peak, np.float32(1e-12)))).astype(np.int8)
+    return np.rint(matrix * (PEAK / np.maximum(peak, np.float32(1e-12)))).astype(np.int8)
 
 
 def directions(levels: Levels) -> Float32:
@@ -58,7 +59,7 @@ def _unpack(data: bytes) -> Levels:
 def _check_levels(data: bytes, what: str) -> None:
     # Bytes are searched for a byte thirty times as fast as numpy finds their largest.
     if _BEYOND in data or not (_HIGHEST in data or _LOWEST in data):
-        message = f"{what} needs a largest entry of {_PEAK}"
+        message = f"{what} needs a largest entry of {PEAK}"
         raise ValueError(message)
 
 

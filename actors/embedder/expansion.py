@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numkong
 import numpy as np
 import numpy.typing as npt
 
 from actors.embedder import weights
-from events.fingerprint import Float32, Sparse, Tokens
+from events.fingerprint import PEAK, Float32, Sparse, Tokens, levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,8 +49,10 @@ class ExpansionHead:
 
     words: npt.NDArray[np.uint16]
     """The wordpieces that it can name, shape (words,), ascending."""
-    directions: Float32
-    """Where a token vector must point for the word to be named, shape (128, words)."""
+    directions: numkong.PackedMatrix
+    """Where a token vector must point for the word to be named: levels, packed for products, of shape (words, 128)."""
+    steps: Float32
+    """What a level of each direction counts, shape (words,)."""
     bias: Float32
     """What is added before negative weights are cut off, shape (words,)."""
     informativeness: Float32
@@ -61,9 +64,11 @@ class ExpansionHead:
     def load(cls, vocabulary: Sequence[str], informativeness: Float32) -> ExpansionHead:
         """Load the shipped head for the backbone's wordpieces; a damaged file is a `WeightsError`."""
         arrays = weights.load(FILE)
+        directions = arrays["directions"].astype(np.float32)
         return cls(
             arrays["words"],
-            np.ascontiguousarray(arrays["directions"].T, dtype=np.float32),
+            numkong.dots_pack(levels(directions)),
+            np.abs(directions).max(axis=1) / PEAK,
             arrays["bias"].astype(np.float32),
             informativeness,
             np.array([says_nothing(piece) for piece in vocabulary]),
@@ -105,10 +110,15 @@ def says_nothing(piece: str) -> bool:
 
 
 def _named(tokens: Tokens, head: ExpansionHead) -> tuple[npt.NDArray[np.uint16], Float32]:
-    """Return the words that the head names, with their weights."""
+    """Return the words that the head names, with their weights.
+
+    In int8, which takes less than half the time of float32 and changes a weight by .004 on average of the largest.
+    """
     read = tokens.array[telling(tokens.ids, head.informativeness, READ)].astype(np.float32)
     read /= np.linalg.norm(read, axis=1, keepdims=True).clip(min=1)  # int8: whatever isn't 0 is longer
-    agreement = (read @ head.directions).max(axis=0) + head.bias
+    # One step for all tokens, so that the largest of their products is that of the integers.
+    products = np.asarray(numkong.dots_packed(levels(read.ravel()).reshape(read.shape), head.directions))
+    agreement = products.max(axis=0) * (np.abs(read).max() / PEAK * head.steps) + head.bias
     best = np.argpartition(-agreement, NAMED)[:NAMED]
     best = best[agreement[best] > 0]
     return head.words[best], np.float32(NAMED_WEIGHT) * np.log1p(agreement[best])
