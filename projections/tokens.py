@@ -1,5 +1,7 @@
 """One vector per token of every memory: late interaction (ColBERT, Khattab and Zaharia 2020)."""
 
+from collections.abc import Iterator
+
 import numkong
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +13,10 @@ from projections.projection import digest_of
 
 _PIECES = 2**16
 """As many wordpieces as their ids can tell apart."""
-_BLOCK = 4_096
-"""Rows scored at once: bounds what a search of the whole space needs besides, to some 100 MB."""
+_PAIRS = 2**16
+"""Pairs of tokens compared at once, or those of one row: as many as stay near the processor."""
+_LONG = 100
+"""Tokens from which on numpy reduces a matrix along them sooner than it copies it."""
 
 
 class TokenStore:
@@ -66,9 +70,8 @@ class TokenStore:
         """
         weights = self._frequency.idf(query.ids) if weighted else np.ones(len(query.ids), np.float32)
         scores = np.empty(len(rows), np.float32)
-        for start in range(0, len(rows), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            met = reduce_rows(np.maximum, *self._cosines(query, rows[block]))
+        for block, cosines, lengths in self._cosines(query, rows):
+            met = _met(cosines, lengths)
             # Not a matmul, whose rounding of a row depends on how many rows there are.
             scores[block] = np.einsum("rq,q->r", met, weights / weights.sum())
         return np.clip(scores, 0.0, 1.0)
@@ -76,13 +79,11 @@ class TokenStore:
     def symmetric(self, query: Tokens, rows: Rows) -> Scores:
         """Return the mean of unweighted MaxSim in both directions, in [0, 1]."""
         scores = np.empty(len(rows), np.float32)
-        for start in range(0, len(rows), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            cosines, lengths = self._cosines(query, rows[block])
-            met = reduce_rows(np.maximum, cosines, lengths)
+        for block, cosines, lengths in self._cosines(query, rows):
+            met = _met(cosines, lengths)
             asked = np.full(len(lengths), len(query.ids))
             forth = reduce_rows(np.add, met.ravel(), asked) / asked
-            best = np.ascontiguousarray(cosines.T).max(axis=0)  # numpy is slow along a short last axis
+            best = cosines.max(axis=1) if len(query.ids) >= _LONG else np.ascontiguousarray(cosines.T).max(axis=0)
             back = reduce_rows(np.add, best, lengths) / np.maximum(lengths, 1)
             scores[block] = (forth + back) / 2.0
         return np.clip(scores, 0.0, 1.0)
@@ -96,17 +97,39 @@ class TokenStore:
     def _distinct(self, row: int) -> npt.NDArray[np.uint16]:
         return np.unique(self._pieces.array[self._stretches.stretch(row)])
 
-    def _cosines(self, query: Tokens, rows: Rows) -> tuple[npt.NDArray[np.float32], Rows]:
-        """Cosines of all tokens of these rows to the query's, shape (tokens, query tokens), and tokens per row."""
-        places, lengths = self._stretches.gather(rows)
-        if not len(places):
-            return np.zeros((0, len(query.ids)), np.float32), lengths
+    def _cosines(self, query: Tokens, rows: Rows) -> Iterator[tuple[slice, npt.NDArray[np.float32], Rows]]:
+        """Yield, for places of these rows, the cosines of their tokens to the query's, and how many each row has.
+
+        Cosines have the shape (tokens, query tokens).
+        """
         # Integer products of packed int8 are exact, and three times as fast as a float32 matmul.
-        packed = numkong.dots_pack(query.array)
-        products = np.asarray(numkong.dots_packed(from_nibbles(self._vectors.take(places)), packed))
-        # Both norms first: a product of two is the same from either side, one of three is not.
-        norms = np.multiply.outer(self._inverse_norms.array[places], _inverse_norms(query.array))
-        return np.multiply(products, norms, out=norms, dtype=np.float32), lengths
+        asked = query.array
+        packed, norms = numkong.dots_pack(asked), _inverse_norms(asked)
+        for block in self._blocks(len(query.ids), rows):
+            places, lengths = self._stretches.gather(rows[block])
+            if not len(places):
+                yield block, np.zeros((0, len(norms)), np.float32), lengths
+                continue
+            products = np.asarray(numkong.dots_packed(from_nibbles(self._vectors.take(places)), packed))
+            # Both norms first: a product of two is the same from either side, one of three is not.
+            both = np.multiply.outer(self._inverse_norms.array[places], norms)
+            yield block, np.multiply(products, both, out=both, dtype=np.float32), lengths
+
+    def _blocks(self, tokens: int, rows: Rows) -> Iterator[slice]:
+        """Yield the places of these rows, as many at a time as have `_PAIRS` pairs with so many tokens, or one."""
+        pairs = np.cumsum(self._stretches.lengths[rows]) * tokens
+        start, before = 0, 0
+        while start < len(rows):
+            end = max(start + 1, int(np.searchsorted(pairs, before + _PAIRS, side="right")))
+            yield slice(start, end)
+            start, before = end, int(pairs[end - 1])
+
+
+def _met(cosines: npt.NDArray[np.float32], lengths: Rows) -> npt.NDArray[np.float32]:
+    """Return how well each row meets each token of a query, shape (rows, query tokens)."""
+    if len(lengths) == 1 and len(cosines):  # a long row, for which reduceat takes ten times as long
+        return cosines.max(axis=0, keepdims=True)
+    return reduce_rows(np.maximum, cosines, lengths)
 
 
 def _inverse_norms(vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:

@@ -5,6 +5,7 @@ import pytest
 
 import projections.tokens
 from events.fingerprint import Tokens
+from projections.arrays import Scores
 from projections.tokens import TokenStore
 
 DIMENSION = 32
@@ -77,14 +78,17 @@ def test_a_memory_matches_itself_fully(memories: list[Tokens]):
         assert similarity[0] == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.parametrize("tokens", [5, 200])
 def test_scores_do_not_depend_on_how_many_rows_are_scored_at_once(
-    memories: list[Tokens], monkeypatch: pytest.MonkeyPatch
+    memories: list[Tokens], monkeypatch: pytest.MonkeyPatch, tokens: int
 ):
-    store, rows = store_of(memories), np.arange(60)
-    whole = store.max_sim(memories[0], rows, weighted=True), store.symmetric(memories[0], rows)
-    monkeypatch.setattr(projections.tokens, "_BLOCK", 7)
-    blocks = store.max_sim(memories[0], rows, weighted=True), store.symmetric(memories[0], rows)
-    np.testing.assert_allclose(blocks, whole, rtol=1e-6)
+    store, rows = store_of([*memories[:30], None, *memories[30:]]), np.arange(60)
+    query = Tokens.of(range(tokens), np.random.default_rng(tokens).normal(size=(tokens, DIMENSION)))
+    found: list[Scores] = []
+    for pairs in (10**9, 7 * tokens, 1):
+        monkeypatch.setattr(projections.tokens, "_PAIRS", pairs)
+        found += [store.max_sim(query, rows, weighted=True), store.symmetric(query, rows)]
+    np.testing.assert_array_equal(found[2:], found[:2] * 2)
 
 
 def test_a_cleared_row_leaves_what_a_row_without_content_leaves(memories: list[Tokens]):
