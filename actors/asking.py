@@ -32,25 +32,23 @@ async def answer_of(
     Raises:
         Fault: what went wrong.
     """
-    (answer,) = await answers_of(ref, (message,), patience, limiter)
+    (answer,) = await answers_of([(ref, message)], patience, limiter)
     if isinstance(answer, Fault):
         raise answer
     return answer
 
 
 async def answers_of(
-    ref: pykka.ActorRef[Any],
-    messages: Sequence[object],
+    asked: Sequence[tuple[pykka.ActorRef[Any], object]],
     patience: float = PATIENCE,
     limiter: anyio.CapacityLimiter | None = None,
 ) -> list[Any]:
-    """Ask an actor many things without holding up the event loop; they reach its inbox in the order of the calls.
+    """Ask actors many things without holding up the event loop; they reach each inbox in the order of the calls.
 
     Cancelled, it returns at once, and work in slices is withdrawn; whatever else was asked is done all the same.
 
     Args:
-        ref: Who is asked.
-        messages: What is asked.
+        asked: Who is asked, and what.
         patience: Seconds to wait for each answer; the work goes on all the same.
         limiter: Of the threads that wait, one for all answers.
 
@@ -60,13 +58,13 @@ async def answers_of(
     """
     # Nothing is asked, and so nothing stored, for a request that was cancelled while its last answer was on the way.
     await anyio.lowlevel.checkpoint_if_cancelled()
-    replies = [ref.ask(message, block=False) for message in messages]
+    replies = [ref.ask(message, block=False) for ref, message in asked]
     try:
         return await anyio.to_thread.run_sync(
             partial(_resolved, replies, patience), limiter=limiter, abandon_on_cancel=True
         )
     except anyio.get_cancelled_exc_class():
-        for message in messages:
+        for _, message in asked:
             if isinstance(message, Withdrawable):
                 message.withdrawn.set()
         raise

@@ -278,15 +278,26 @@ async def _store_again(hub: Hub, envelope: Envelope, links: tuple[MemoriesLinked
         johari=judgement.johari,
         learning=judgement.learning,
     )
-    await _append(hub, new, request, memory=envelope.id, consequences=links)
-    if (await answer_of(hub.store, Read(memory=envelope.id))).event != new:
-        raise StorageFault(f"Storage failed: verification of {envelope.id} read something else than was written")
+    await _append(hub, new, request, memory=envelope.id, consequences=links, read_back=True)
 
 
 async def _append(
-    hub: Hub, event: Event, request: UUID, *, memory: UUID | None = None, consequences: tuple[Event, ...] = ()
+    hub: Hub,
+    event: Event,
+    request: UUID,
+    *,
+    memory: UUID | None = None,
+    consequences: tuple[Event, ...] = (),
+    read_back: bool = False,
 ) -> None:
     await answer_of(
         hub.store,
-        Append(id=memory or uuid4(), event=event, consequences=consequences, actor=ACTOR, correlation_id=request),
+        Append(
+            id=memory or uuid4(),
+            event=event,
+            consequences=consequences,
+            actor=ACTOR,
+            correlation_id=request,
+            read_back=read_back,
+        ),
     )

@@ -145,15 +145,16 @@ class Access:
     async def embed_group(self, messages: Sequence[EmbedMemory]) -> list[Any]:
         """Ask the embedder for a few memories at once, which are answered together; a `Fault` answers for its own."""
         async with self.line.groups, self.line.embedding:
-            return await answers_of(self.hub.embedder, messages, MODEL_PATIENCE, self.line.embedding_threads)
+            asked = [(self.hub.embedder, message) for message in messages]
+            return await answers_of(asked, MODEL_PATIENCE, self.line.embedding_threads)
 
     async def ask(self, ref: pykka.ActorRef[Any], message: object, patience: float = PATIENCE) -> Any:
         """Ask any other actor; what goes wrong is a `Fault`."""
         return await answer_of(ref, message, patience, self.line.threads)
 
-    async def ask_each(self, ref: pykka.ActorRef[Any], messages: Sequence[object]) -> list[Any]:
-        """Ask any other actor many things at once; a `Fault` is the answer to what went wrong."""
-        return await answers_of(ref, messages, PATIENCE, self.line.threads)
+    async def ask_each(self, *asked: tuple[pykka.ActorRef[Any], object]) -> list[Any]:
+        """Ask any other actors many things at once; a `Fault` is the answer to what went wrong."""
+        return await answers_of(asked, PATIENCE, self.line.threads)
 
     def tell(self, ref: pykka.ActorRef[Any], message: object) -> None:
         """Tell any other actor, and wait for nothing; one that has stopped hears nothing."""

@@ -11,12 +11,12 @@ from uuid import UUID, uuid4
 
 import anyio
 
-from actors.faults import Fault, NotFoundFault, StorageFault
+from actors.faults import Fault, NotFoundFault
 from actors.front.access import Access, Progress, check_live, correlation, told_from_thread
 from actors.front.once import KEY, used_otherwise
 from actors.front.schemas import InjectContext, StoreMemory
 from actors.messages.embedder import EmbeddedMemory, EmbedMemory
-from actors.messages.store import Append, AppendTogether, FindContent, Read, ReadEvents, Reserve
+from actors.messages.store import Append, AppendTogether, FindContent, Read, Reserve
 from actors.messages.workspace import Judge, Judgement
 from events.codec import compress, decompress
 from events.fingerprint import Fingerprint
@@ -103,15 +103,12 @@ class Arriving(Access):
             return coming
         self.tell(self.hub.store, Reserve(ids=(coming.memory,)))
         embedded: EmbeddedMemory = await self.embed(_embedding(coming, told_from_thread(progress, "windows embedded")))
-        (twin,) = await self._twins(coming)
         (judged,) = await self._judged([(coming, embedded)])
         if isinstance(judged, Fault):
             raise judged
         append, arrived = judged
         await self.ask(self.hub.store, append)
-        read: Envelope = await self.ask(self.hub.store, Read(memory=arrived.memory))
-        _verify(read, arrived)
-        return arrived._replace(twin=twin)
+        return arrived
 
     async def keep_together(self, items: Sequence[Sent], told: Told) -> None:
         """Store many, each for itself: side by side through the model, and in their order into the log.
@@ -168,32 +165,23 @@ class Arriving(Access):
                     outcomes[number] = outcome
                 case _:
                     raise TypeError("nothing is kept before it is known")
-        try:
-            twins = await self._twins(*(coming for coming, _ in embedded.values()))
-        except Fault as fault:
-            return [outcomes.get(number, fault) for number in range(len(together))]
         writing: dict[int, tuple[Append, Arrived]] = {}
         first: dict[tuple[str, bytes], UUID] = {}
-        for number, twin, judged in zip(embedded, twins, await self._judged([*embedded.values()]), strict=True):
+        for number, judged in zip(embedded, await self._judged([*embedded.values()]), strict=True):
             if isinstance(judged, Fault):
                 outcomes[number] = judged
                 continue
             append, arrived = judged
             same = first.setdefault((arrived.stored.namespace, arrived.stored.sha256), arrived.memory)
-            writing[number] = append, arrived._replace(twin=twin or (None if same == arrived.memory else same))
+            writing[number] = append, arrived._replace(twin=arrived.twin or (None if same == arrived.memory else same))
         if writing:
             outcomes |= await self._written(writing)
         return [outcomes[number] for number in range(len(together))]
 
     async def _written(self, writing: dict[int, tuple[Append, Arrived]]) -> dict[int, Arrived | Fault]:
-        """Write some memories by one commit, and read them back."""
+        """Write some memories by one commit."""
         try:
-            appends = tuple(append for append, _ in writing.values())
-            written: list[Envelope] = await self.ask(self.hub.store, AppendTogether(appends=appends))
-            seqs = tuple(envelope.seq for envelope in written)
-            read: tuple[Envelope, ...] = await self.ask(self.hub.store, ReadEvents(seqs=seqs))
-            for envelope, (_, arrived) in zip(read, writing.values(), strict=True):
-                _verify(envelope, arrived)
+            await self.ask(self.hub.store, AppendTogether(appends=tuple(append for append, _ in writing.values())))
         except Fault as fault:
             return dict.fromkeys(writing, fault)
         return {number: arrived for number, (_, arrived) in writing.items()}
@@ -205,27 +193,20 @@ class Arriving(Access):
         targets = await self._survivors(params.link_to)
         return _Coming(uuid4(), params, created_at, targets, await self._fingerprints(targets), correlation())
 
-    async def _twins(self, *coming: _Coming) -> tuple[UUID | None, ...]:
-        """Return the oldest live memory of the same content as each of these, if there is one."""
-        contents = tuple((one.sha256, one.params.namespace) for one in coming)
-        return await self.ask(self.hub.store, FindContent(contents=contents)) if contents else ()
-
     async def _judged(self, embedded: Sequence[tuple[_Coming, EmbeddedMemory]]) -> list[tuple[Append, Arrived] | Fault]:
         """Judge memories by what is stored, and return what is to be appended and answered for each."""
-        asked = [
-            Judge(
-                memory=coming.memory,
-                content=coming.params.content,
-                fingerprint=one.fingerprint,
-                namespace=coming.params.namespace,
-                created_at=coming.created_at,
-            )
-            for coming, one in embedded
-        ]
-        judgements: list[Judgement | Fault] = await self.ask_each(self.hub.workspace, asked)
+        if not embedded:
+            return []
+        contents = tuple((coming.sha256, coming.params.namespace) for coming, _ in embedded)
+        twins, *judgements = await self.ask_each(
+            (self.hub.store, FindContent(contents=contents)),
+            *((self.hub.workspace, _judging(coming, one)) for coming, one in embedded),
+        )
+        if isinstance(twins, Fault):
+            return [twins] * len(embedded)
         return [
-            judgement if isinstance(judgement, Fault) else _written_down(judge.memory, coming, one, judgement)
-            for judge, (coming, one), judgement in zip(asked, embedded, judgements, strict=True)
+            judgement if isinstance(judgement, Fault) else _written_down(coming, one, judgement, twin)
+            for (coming, one), judgement, twin in zip(embedded, judgements, twins, strict=True)
         ]
 
     async def _stored_before(self, params: StoreMemory | InjectContext, before: tuple[Envelope, ...]) -> Arrived:
@@ -275,8 +256,18 @@ def _embedding(coming: _Coming, on_progress: Callable[[int, int], object] | None
     )
 
 
+def _judging(coming: _Coming, embedded: EmbeddedMemory) -> Judge:
+    return Judge(
+        memory=coming.memory,
+        content=coming.params.content,
+        fingerprint=embedded.fingerprint,
+        namespace=coming.params.namespace,
+        created_at=coming.created_at,
+    )
+
+
 def _written_down(
-    memory: UUID, coming: _Coming, embedded: EmbeddedMemory, judgement: Judgement
+    coming: _Coming, embedded: EmbeddedMemory, judgement: Judgement, twin: UUID | None
 ) -> tuple[Append, Arrived]:
     """Return what is to be appended and answered for a memory."""
     params = coming.params
@@ -301,19 +292,14 @@ def _written_down(
         learning=judgement.learning,
     )
     append = Append(
-        id=memory,
+        id=coming.memory,
         event=stored,
-        consequences=tuple(_links(memory, coming.targets, judgement)),
+        consequences=tuple(_links(coming.memory, coming.targets, judgement)),
         actor="front",
         correlation_id=coming.correlation,
+        read_back=True,
     )
-    return append, Arrived(memory, stored, embedded.milliseconds)
-
-
-def _verify(read: Envelope, arrived: Arrived) -> None:
-    """Refuse to tell of a memory that can't be read as it was written."""
-    if read.event != arrived.stored:
-        raise StorageFault(f"Storage failed: verification of {arrived.memory} read something else than was written")
+    return append, Arrived(coming.memory, stored, embedded.milliseconds, twin)
 
 
 def _one_of_each_session(places: Iterator[_Place]) -> Iterator[_Place]:

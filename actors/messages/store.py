@@ -34,7 +34,8 @@ class Reserve(Message, frozen=True, kw_only=True):
 class Append(Message, frozen=True, kw_only=True):
     """Append an event and its consequences, all or none.
 
-    Answers a future of the first one's `Envelope`, set once they are durable and every owner was told.
+    Answers a future of the first one's `Envelope`, set once they are durable and every owner was told; a `StorageFault`
+    if it was wanted back and reads otherwise than it was written.
     """
 
     id: UUID
@@ -42,6 +43,8 @@ class Append(Message, frozen=True, kw_only=True):
     consequences: tuple[Event, ...] = ()
     actor: str
     correlation_id: UUID
+    read_back: bool = False
+    """Whether the first is read again, through another cursor than the one that wrote it, before anybody is told."""
     live: tuple[UUID, ...] = ()
     """Memories that must still be found when it is written; else nothing is, and `GoneError` names those that can't."""
 
@@ -62,7 +65,7 @@ class GoneError(Exception):
 
 
 class Read(Message, frozen=True, kw_only=True):
-    """Read a memory back from the log, through another cursor than the one that wrote it; answers its `Envelope`."""
+    """Read a memory from the log; answers its `Envelope`."""
 
     memory: UUID
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from uuid import UUID, uuid4
 
 import msgspec
@@ -20,29 +20,22 @@ from actors.messages.store import (
     Append,
     AppendTogether,
     Declare,
-    Describe,
-    FindContent,
     FindRequest,
     GoneError,
-    Read,
     ReadDigests,
-    ReadErased,
-    ReadEvents,
-    ReadHistory,
-    ReadStatus,
     Replay,
     Reserve,
-    Status,
     StoreMessage,
     TakeSnapshot,
 )
 from actors.owning import Owner
+from actors.store.answering import answer
 from actors.store.keeping import WORTH, Broken, Keeper, Quiet, Synced
 from actors.store.pacing import paced
 from actors.store.snapshots import Snapshots
 from events.log import Draft, Envelope, Head, Log, LogError, LogFullError
 from events.vocabulary import MemoryErased, SpacesDeclared
-from projections.catalog import Catalog, Entry
+from projections.catalog import Catalog
 from projections.owned import StoreFolds
 from projections.projection import State
 
@@ -57,8 +50,13 @@ class Flush(msgspec.Struct, frozen=True):
     """Told by the store to itself: commit what has gathered."""
 
 
-Asked: TypeAlias = Read | Describe | FindContent | FindRequest | ReadHistory | ReadEvents | ReadErased | ReadStatus
-"""What the store only tells of."""
+class _Pending(NamedTuple):
+    """Events that wait for the next commit."""
+
+    drafts: list[Draft]
+    read_back: bool
+    future: pykka.Future[Envelope]
+
 
 Kept: TypeAlias = Frozen | Quiet | Synced | Broken
 """What the store is told about its snapshots."""
@@ -92,7 +90,7 @@ class Store(Owner[StoreFolds]):
         self._clock = clock
         self._owners: Sequence[pykka.ActorRef[Any]] = ()
         self._latencies = latencies
-        self._pending: list[tuple[list[Draft], pykka.Future[Envelope]]] = []
+        self._pending: list[_Pending] = []
 
     @property
     def _catalog(self) -> Catalog:
@@ -140,30 +138,9 @@ class Store(Owner[StoreFolds]):
             case Digest() | Freeze() | Slice() | Thaw() | Refused():
                 return self._own(message)
             case _:
-                return self._tell_of(message)
-
-    def _tell_of(self, message: Asked) -> Any:
-        """Say what is known, or stands in the log."""
-        match message:
-            case Read(memory=memory):
-                return self._read(memory)
-            case Describe(memories=memories, own=own):
-                return tuple(self._entry(memory) if own else self._survivor(memory) for memory in memories)
-            case FindContent(contents=contents):
-                return tuple(next(iter(self._catalog.by_sha(*content)), None) for content in contents)
-            case FindRequest(correlation=correlation):
-                self._flush()
-                return tuple(self._log.get(self._catalog.requested(correlation)))
-            case ReadHistory(memory=memory):
-                return tuple(self._log.get(self._entry(memory).events))
-            case ReadEvents(seqs=seqs):
-                return tuple(self._log.get(seqs))
-            case ReadErased(stored_until=seq):
-                return self._erased_after(seq)
-            case ReadStatus():
-                return self._status()
-            case _:
-                assert_never(message)
+                if isinstance(message, FindRequest):
+                    self._flush()  # what the request appended may still wait
+                return answer(message, self._log, self._catalog, self._declared)
 
     def _append(self, message: Append) -> pykka.Future[Envelope]:
         """Queue events. All that is already in the inbox joins them in one commit."""
@@ -187,7 +164,7 @@ class Store(Owner[StoreFolds]):
         ]
         if not self._pending:
             self.actor_ref.tell(Flush())
-        self._pending.append((drafts, future))
+        self._pending.append(_Pending(drafts, message.read_back, future))
         return future
 
     def _check_live(self, memories: tuple[UUID, ...]) -> None:
@@ -204,35 +181,57 @@ class Store(Owner[StoreFolds]):
             return
         try:
             with self._latencies.timed("commit"):
-                envelopes = self._log.append([draft for drafts, _ in pending for draft in drafts])
+                envelopes = self._log.append([draft for one in pending for draft in one.drafts])
             for envelope in envelopes:
                 self._fold(envelope)
             self._shred([envelope.event.memory for envelope in envelopes if isinstance(envelope.event, MemoryErased)])
         except LogFullError as error:
             LOGGER.error("nothing was stored: %s", error)
-            self._refuse([(drafts[0].correlation_id, future) for drafts, future in pending], StorageFault(DISK_FULL))
+            waiting = [(one.drafts[0].correlation_id, one.future) for one in pending]
+            self._refuse(waiting, StorageFault(DISK_FULL))
             return
         except (LogError, OSError):
             # Nobody knows whether the rows are there. Whoever waits is told, and the next start replays the truth.
             LOGGER.critical("a commit failed with an unknown outcome; stopping", exc_info=True)
-            for _, future in pending:
-                fault = StorageFault("Storage failed: the log could not be written; the outcome is unknown")
-                future.set_exception((StorageFault, fault, None))
+            for one in pending:
+                _fail(one.future, StorageFault("Storage failed: the log could not be written; the outcome is unknown"))
             os._exit(EXIT_UNCERTAIN)
+        places = accumulate((len(one.drafts) for one in pending), initial=0)
+        answers = self._read_back([(one, envelopes[place]) for one, place in zip(pending, places, strict=False)])
+        # Not before: the owners' work would hold up whoever waits for this to be read.
         self._tell(Appended(envelopes=envelopes))
         if self._keeper is not None:
             self._keeper.happened(self._log.head)
-        appended = iter(envelopes)
-        for drafts, future in pending:
-            first, *_ = islice(appended, len(drafts))
-            future.set(first)
+        for one, told in zip(pending, answers, strict=True):
+            if isinstance(told, StorageFault):
+                _fail(one.future, told)
+            else:
+                one.future.set(told)
+
+    def _read_back(self, written: Sequence[tuple[_Pending, Envelope]]) -> list[Envelope | StorageFault]:
+        """Return what is answered for events that were written, those that are wanted back as they read."""
+        wanted = [first.seq for one, first in written if one.read_back]
+        read: dict[int, Envelope] = {}
+        unread: LogError | None = None
+        try:
+            read = {envelope.seq: envelope for envelope in (self._log.get(wanted) if wanted else ())}
+        except LogError as error:
+            unread = error
+        return [
+            first
+            if not one.read_back or read.get(first.seq) == first
+            else StorageFault(
+                f"Storage failed: {unread or f'verification of {first.id} read something else than was written'}"
+            )
+            for one, first in written
+        ]
 
     def _refuse(self, waiting: list[tuple[UUID, pykka.Future[Envelope]]], fault: StorageFault) -> None:
         """Tell whoever waits, and owners who wait for what they appended to come back, that nothing was written."""
         for owner in self._owners:
             owner.tell(Refused(correlations=tuple(correlation for correlation, _ in waiting)))
         for _, future in waiting:
-            future.set_exception((StorageFault, fault, None))
+            _fail(future, fault)
 
     def _shred(self, erased: list[UUID]) -> None:
         """Destroy the keys of erased memories, of what was made of them alone, and of whatever holds them besides."""
@@ -317,33 +316,6 @@ class Store(Owner[StoreFolds]):
             )
         return None
 
-    def _entry(self, memory: UUID) -> Entry:
-        if memory not in self._catalog:
-            raise NotFoundFault(f"Memory not found: {memory}", id=str(memory))
-        return self._catalog.get(memory)
 
-    def _survivor(self, memory: UUID) -> Entry:
-        """Return what is known of a memory, or of the one that absorbed it."""
-        return self._catalog.resolve(self._entry(memory).id)
-
-    def _read(self, memory: UUID) -> Envelope:
-        return self._log.get([self._entry(memory).seq])[0]
-
-    def _erased_after(self, seq: int) -> tuple[Envelope, ...]:
-        """Return the erasures after an event of memories that were stored until then."""
-        gone = [entry for entry in self._catalog.erased() if entry.seq <= seq]
-        later = self._log.get([event for entry in gone for event in entry.events if event > seq])
-        return tuple(envelope for envelope in later if isinstance(envelope.event, MemoryErased))
-
-    def _status(self) -> Status:
-        states = self._catalog.states()
-        return Status(
-            live=states[State.LIVE],
-            forgotten=states[State.FORGOTTEN],
-            pruned=states[State.PRUNED],
-            merged=states[State.MERGED],
-            erased=states[State.ERASED],
-            namespaces=dict(self._catalog.namespaces()),
-            head=self._log.head,
-            declared=self._declared,
-        )
+def _fail(future: pykka.Future[Envelope], fault: StorageFault) -> None:
+    future.set_exception((StorageFault, fault, None))

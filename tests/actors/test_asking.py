@@ -24,7 +24,7 @@ class Echo(pykka.ThreadingActor):
 def asked(*messages: object, patience: float = 5.0) -> list[object]:
     echo = Echo.start()
     try:
-        return anyio.run(partial(answers_of, echo, messages, patience))
+        return anyio.run(partial(answers_of, [(echo, message) for message in messages], patience))
     finally:
         echo.stop()
 
