@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 from mcp import Client, StdioServerParameters
+from mcp.types import TextContent
 from rich.console import Console
 
 COMMAND = str(Path(sys.executable).parent / "context-graph")
@@ -79,7 +80,7 @@ async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     """Call a tool; a failure ends the demo with its message."""
     result = await client.call_tool(tool, arguments)
     if result.is_error:
-        raise SystemExit(result.content[0].text)
+        raise SystemExit("\n".join(one.text for one in result.content if isinstance(one, TextContent)))
     return result.structured_content
 
 

@@ -5,7 +5,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import anyio
 import msgspec
@@ -67,7 +67,12 @@ async def graded(pairs: list[Pair], strategy: Strategy, bar: Progress) -> dict[s
 def agreement(pairs: Iterable[Pair], found: dict[str, list[float]]) -> dict[str, float]:
     """Return Spearman's correlation with the grades, by name; spaces that say nothing are left out."""
     grades = [pair.score for pair in pairs]
-    return {name: float(spearmanr(grades, values).statistic) for name, values in found.items() if len(set(values)) > 1}
+
+    def spearman(values: list[float]) -> float:
+        found: Any = spearmanr(grades, values)  # a result of named fields, of which SciPy's types know nothing
+        return float(found.statistic)
+
+    return {name: spearman(values) for name, values in found.items() if len(set(values)) > 1}
 
 
 def similarity(

@@ -57,7 +57,8 @@ def start(horizon: float, harmonics: int, rng: np.random.Generator) -> tuple[Flo
     count = PAIRS - harmonics
     shares = below + (1 - below) * (np.arange(count) + rng.uniform(0.25, 0.75, count)) / count
     fast = np.array([brentq(lambda w, share=share: mass_below(w) - share, 1e-12, 1e3) for share in shares])
-    return np.concatenate([slow, fast]), np.concatenate([slow_mass, np.full(count, (1 - below) / count)])
+    frequencies = np.concatenate([slow, fast], dtype=np.float64)
+    return frequencies, np.concatenate([slow_mass, np.full(count, (1 - below) / count)], dtype=np.float64)
 
 
 def differences(count: int, near: float, far: float, rng: np.random.Generator) -> Float64:

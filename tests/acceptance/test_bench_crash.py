@@ -105,6 +105,7 @@ def test_a_campaign_that_lost_nothing_passes() -> None:
     [
         ({"compared": (Compared(5, 4, ("a is forgotten, not live",), 0),)}, "what was acknowledged is there"),
         ({"remains": left(missing=("key",))}, "what was acknowledged is there"),
+        ({"remains": None}, "the store opens after every kill"),
         ({"missed": 1}, "what was acknowledged is there"),
         ({"compared": ()}, "what was acknowledged is there"),
         ({"remains": left(duplicated=("key",))}, "a request that was sent again is done once"),

@@ -119,12 +119,12 @@ class Client(threading.Thread):
         """Call a tool with a key of its own, and write down what was answered before anything else is asked."""
         key = str(UUID(int=self._chance.getrandbits(128), version=4))
         self.doing, start = what, monotonic()
-        for _ in range(AGAIN):
-            reply = self.window.call(tool, key, **arguments)
-            self.sent_again += reply.sent - 1
+        reply = self._sent(tool, key, arguments)
+        for _ in range(AGAIN - 1):
             if reply.code != UNCERTAIN:
                 break
             self.sent_again += 1
+            reply = self._sent(tool, key, arguments)
         self.doing = None
         self.answered += 1
         seconds = monotonic() - start
@@ -139,6 +139,11 @@ class Client(threading.Thread):
         for content, memory in _stored(tool, arguments, reply.answer):
             self.memories[memory] = Memory(memory, content)
             self.wanted[key] += 1
+        return reply
+
+    def _sent(self, tool: str, key: str, arguments: dict[str, Any]) -> Reply:
+        reply = self.window.call(tool, key, **arguments)
+        self.sent_again += reply.sent - 1
         return reply
 
     def _store(self) -> None:

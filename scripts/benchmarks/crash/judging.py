@@ -18,6 +18,13 @@ def survived(outcome: Outcome) -> list[Verdict]:
     """Judge what kill -9 left."""
     last = outcome.compared[-1] if outcome.compared else None
     remains = outcome.remains
+    opens = "the store opens after every kill"
+    if remains is None:
+        return [
+            Verdict(
+                opens, {"gave up": list(outcome.failures), "in the end": "it can't be opened any more"}, holds=False
+            )
+        ]
     lost = [line for compared in outcome.compared for line in compared.wrong]
     surplus = max((compared.surplus for compared in outcome.compared), default=0)
     seconds = [kill.seconds for kill in outcome.kills] or [0.0]
@@ -47,7 +54,7 @@ def survived(outcome: Outcome) -> list[Verdict]:
             not remains.duplicated and surplus == 0,
         ),
         Verdict(
-            "the store opens after every kill",
+            opens,
             {
                 "gave up": list(outcome.failures),
                 "processes that ended before they shook hands": outcome.refused_starts,

@@ -18,6 +18,7 @@ from benchmarks.crash.checking import Compared, Remains, compare, read
 from benchmarks.crash.client import Client
 from benchmarks.crash.store import SNAPSHOTS
 from benchmarks.crash.window import PATIENCE
+from events.log import LogError
 
 TICK = 0.002
 LOOK = 0.02
@@ -131,7 +132,7 @@ def campaign(
     return Outcome(
         kills=tuple(done),
         compared=tuple(compared),
-        remains=read(folder, crowd),
+        remains=_remains(folder, crowd),
         failures=tuple(failures),
         requests=sum(client.answered for client in crowd),
         sent_again=sum(client.sent_again for client in crowd),
@@ -190,6 +191,14 @@ def _kill(folder: Path, crowd: Sequence[Client], victim: Victim, aim: str, chanc
     return Kill(victim, aim, under_way, monotonic() - start)
 
 
+def _remains(folder: Path, crowd: Sequence[Client]) -> Remains | None:
+    """Return what the files hold, None if they can't be read any more."""
+    try:
+        return read(folder, crowd)
+    except LogError:
+        return None
+
+
 def _another(folder: Path, hub: int | None) -> int:
     """Wait for the hub that follows one, or for any.
 
@@ -199,7 +208,7 @@ def _another(folder: Path, hub: int | None) -> int:
     until = monotonic() + PATIENCE
     while monotonic() < until:
         following = hub_of(folder)
-        if following not in {hub, None}:
+        if following is not None and following != hub:
             return following
         sleep(LOOK)
     raise TimeoutError("nobody starts a hub")

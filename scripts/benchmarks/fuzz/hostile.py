@@ -188,6 +188,8 @@ def hostile(rng: Random, known: Known) -> Any:
 def arguments(kind: type[msgspec.Struct], rng: Random, known: Known) -> dict[str, Any]:
     """Return arguments that an operation may well accept, by the types of its parameters."""
     structure = inspect.type_info(kind)
+    if not isinstance(structure, inspect.StructType):
+        raise TypeError(f"{kind.__name__} has no fields")
     fields = [field for field in structure.fields if field.required or rng.random() < 0.3]
     return {field.name: _value(field.name, field.type, rng, known) for field in fields}
 

@@ -158,7 +158,7 @@ class Watch:
             else [(given, answer)]
         )
         for item, report in pairs:
-            memory = report.get("fingerprintId", report.get("memory_id"))
+            memory: str = report["fingerprintId"] if "fingerprintId" in report else report["memory_id"]
             content = item if isinstance(item, str) else item["content"]
             namespace = "default" if isinstance(item, str) else item.get("namespace", "default")
             self.acknowledged.setdefault(memory, (namespace, content))

@@ -94,7 +94,7 @@ def _turned(vector: Float32, chance: np.random.Generator) -> Float32:
     """Return a unit vector near this one."""
     noise = chance.standard_normal(len(vector), dtype=np.float32)
     turned = vector.astype(np.float32) + NOISE * noise / np.linalg.norm(noise)
-    return turned / np.linalg.norm(turned)
+    return (turned / np.linalg.norm(turned)).astype(np.float32)
 
 
 def _draft(event: Event, number: int, chance: np.random.Generator) -> Draft:
