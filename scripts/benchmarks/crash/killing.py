@@ -70,7 +70,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     remains: Remains | None
     """None if the store can't be opened any more."""
     failures: tuple[str, ...]
-    """Why clients gave up."""
+    """Why clients gave up, and why the store can't be opened any more."""
     requests: int
     sent_again: int
     longest: float
@@ -125,6 +125,11 @@ def campaign(
                         compared.append(compare(crowd))
     failures = [f"{client.name}: {client.failure!r}" for client in crowd if client.failure]
     end(folder)
+    try:
+        remains = read(folder, crowd)
+    except LogError as error:
+        remains = None
+        failures.append(f"the store: {error}")
     took: dict[str, list[float]] = {}
     for client in crowd:
         for what, seconds in client.took.items():
@@ -132,7 +137,7 @@ def campaign(
     return Outcome(
         kills=tuple(done),
         compared=tuple(compared),
-        remains=_remains(folder, crowd),
+        remains=remains,
         failures=tuple(failures),
         requests=sum(client.answered for client in crowd),
         sent_again=sum(client.sent_again for client in crowd),
@@ -189,14 +194,6 @@ def _kill(folder: Path, crowd: Sequence[Client], victim: Victim, aim: str, chanc
         _signal(pid, signal.SIGKILL)
     _answered_again(crowd, answered)
     return Kill(victim, aim, under_way, monotonic() - start)
-
-
-def _remains(folder: Path, crowd: Sequence[Client]) -> Remains | None:
-    """Return what the files hold, None if they can't be read any more."""
-    try:
-        return read(folder, crowd)
-    except LogError:
-        return None
 
 
 def _another(folder: Path, hub: int | None) -> int:
