@@ -34,6 +34,9 @@ class Strategy(StrEnum):
     Every strategy gives 1 for identical memories, and all but Euclidean a value between the lowest and highest score.
     """
 
+    GRADED = "graded"
+    """Σ wᵢ sᵢ with weights learned from pairs that people graded by what they say, so that time weighs nothing
+    (`calibration.json`); μ where other models fill the spaces than those that were graded."""
     COSINE = "cosine"
     """μ: every space counts the same."""
     EUCLIDEAN = "euclidean"

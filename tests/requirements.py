@@ -214,7 +214,7 @@ SEED_000 = (
     ),
     Requirement(
         "INTEG-001/comparator/strategies",
-        "The comparator knows seven strategies, and they do not all give the same number.",
+        "The comparator knows the seven strategies and one more, and they do not all give the same number.",
     ),
     Requirement("INTEG-001/comparator/coherence", "Coherence falls as the spaces disagree."),
     Requirement("INTEG-001/comparator/dominant", "The dominant embedder is the space with the highest score."),

@@ -246,7 +246,7 @@ class Comparator(Owner[ComparatorFolds]):
         return tuple(
             Comparison(similarity=total, coherence=coherence, dominant=dominant, spaces=tuple(spaces))
             for total, coherence, dominant, spaces in zip(
-                strategies.overall(scores, message.strategy).tolist(),
+                strategies.overall(scores, message.strategy, self._calibration.weights).tolist(),
                 strategies.coherence(scores).tolist(),
                 strategies.dominant(scores),
                 scores.tolist(),

@@ -2,7 +2,8 @@
 
 On the shared scale 0 is what texts score that have nothing to do with each other, 1 is identity, and .5 is where
 people call half of the pairs related. `calibration.json` holds the two levels of each space that
-scripts/train/calibration.py measured, `calibration.txt` what it printed on the way.
+scripts/train/calibration.py measured, and what a space weighs where people are to agree; `calibration.txt` what it
+printed on the way.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from events.spaces import SPACES
+from events.spaces import SEMANTIC, SPACES
+from events.values import WIDTH
 from events.vocabulary import SpacesDeclared
 from projections.arrays import Scores
 
@@ -32,6 +34,8 @@ class Curve(msgspec.Struct, frozen=True):
     """The raw score that becomes 0, and with it whatever lies below."""
     half: float
     """The raw score that becomes .5."""
+    weight: float = 0.0
+    """What the space counts in `Strategy.GRADED`; those of all spaces add up to 1."""
 
     def __post_init__(self) -> None:
         """Refuse levels through which no rising curve leads."""
@@ -66,6 +70,9 @@ class Calibration:
         self._lows, self._exponents = np.array(levels, np.float32).T
         self.fitted: Final = frozenset(key for key, curve in self._curves.items() if curve is not None)
         """The spaces whose scores are calibrated; those of all others stay raw."""
+        weights = [curve.weight if curve else 0.0 for curve in self._curves.values()]
+        self.weights: Final = np.array(weights if self.fitted.issuperset(SEMANTIC) else [1 / WIDTH] * WIDTH)
+        """What each space counts in `Strategy.GRADED`, shape (13,): all the same if one was filled by other models."""
 
     @classmethod
     def of(cls, declared: SpacesDeclared) -> Calibration:

@@ -1,4 +1,6 @@
-"""What thirteen scores of a pair of memories add up to: seven strategies (facts 6.2), coherence and the dominant space.
+"""What thirteen scores of a pair of memories add up to: eight strategies, coherence and the dominant space.
+
+Seven strategies are those of facts 6.2; the eighth, Graded, weighs the spaces as people's grades taught.
 
 Every function takes calibrated scores of shape (pairs, 13) in the order of `SPACES`, each in [0, 1]. A score that
 is missing (NaN) or out of range is a ValueError that names its space: a comparison that failed is not a 0.
@@ -36,13 +38,18 @@ _TOLERANCE: Final = 1e-6
 """By which rounding may carry a score out of [0, 1]; a mean below it is taken for 0."""
 
 
-def overall(scores: npt.ArrayLike, strategy: Strategy) -> Float64:
+def overall(scores: npt.ArrayLike, strategy: Strategy, graded: Float64) -> Float64:
     """Return how alike each pair is by a strategy, in [0, 1], shape (pairs,).
+
+    Args:
+        scores: Of the pairs.
+        strategy: How they become one.
+        graded: What each space weighs in Graded, shape (13,).
 
     Raises:
         ValueError: a score is missing or out of range, or there aren't thirteen a pair.
     """
-    return _combine(_checked(scores), strategy)
+    return _combine(_checked(scores), strategy, graded)
 
 
 def coherence(scores: npt.ArrayLike) -> Float64:
@@ -74,8 +81,10 @@ def _checked(scores: npt.ArrayLike) -> Float64:
     return checked.clip(0.0, 1.0)
 
 
-def _combine(scores: Float64, strategy: Strategy) -> Float64:
+def _combine(scores: Float64, strategy: Strategy, graded: Float64) -> Float64:
     match strategy:
+        case Strategy.GRADED:
+            return _weighted(scores, graded)
         case Strategy.COSINE:
             return _between(scores, scores.mean(axis=1))
         case Strategy.EUCLIDEAN:
@@ -92,8 +101,8 @@ def _combine(scores: Float64, strategy: Strategy) -> Float64:
             variation = _variation(scores)
             return np.select(
                 [variation < 0.1, variation < 0.3],
-                [_combine(scores, Strategy.COSINE), _combine(scores, Strategy.SYNERGY_WEIGHTED)],
-                _combine(scores, Strategy.TUCKER_COMPRESSED),
+                [_combine(scores, Strategy.COSINE, graded), _combine(scores, Strategy.SYNERGY_WEIGHTED, graded)],
+                _combine(scores, Strategy.TUCKER_COMPRESSED, graded),
             )
     assert_never(strategy)
 

@@ -318,7 +318,7 @@ class MemoryCompare(Params, frozen=True, kw_only=True):
     memory_a: UUID
     memory_b: UUID
     include_per_embedder: bool = False
-    strategy: Strategy = Strategy.COSINE
+    strategy: Strategy = Strategy.GRADED
 
 
 class MemoryBatchCompare(Params, frozen=True, kw_only=True):
@@ -327,7 +327,7 @@ class MemoryBatchCompare(Params, frozen=True, kw_only=True):
     reference: UUID
     targets: Annotated[tuple[UUID, ...], Meta(min_length=1, max_length=MAX_TARGETS)]
     include_per_embedder: bool = False
-    strategy: AsInCompare = Strategy.COSINE
+    strategy: AsInCompare = Strategy.GRADED
     min_similarity: Similarity = 0.0
 
 
@@ -335,4 +335,4 @@ class MemorySimilarityMatrix(Params, frozen=True, kw_only=True):
     """Arguments of `memory/similarity_matrix` (seed 000)."""
 
     memory_ids: Annotated[tuple[UUID, ...], Meta(min_length=2, max_length=MAX_MATRIX)]
-    strategy: AsInCompare = Strategy.COSINE
+    strategy: AsInCompare = Strategy.GRADED

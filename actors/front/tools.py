@@ -129,7 +129,7 @@ TOOLS = (
     reading(
         "memory_batch_compare",
         "memory/batch_compare",
-        "Targets ranked by how alike they are to a reference.",
+        "Targets by how alike they are to a reference.",
         schemas.MemoryBatchCompare,
         Operations.memory_batch_compare,
     ),

@@ -78,7 +78,7 @@ def agreement(pairs: Iterable[Pair], found: dict[str, list[float]]) -> dict[str,
 def similarity(
     pairs: Annotated[Path, Argument(exists=True, dir_okay=False, help="JSON lines of text_a, text_b, score.")],
     limit: Annotated[int | None, Option(min=2, help="Only so many pairs, evenly spread.")] = None,
-    strategy: Annotated[Strategy, Option(help="How thirteen scores become one.")] = Strategy.COSINE,
+    strategy: Annotated[Strategy, Option(help="How thirteen scores become one.")] = Strategy.GRADED,
     *,
     as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:

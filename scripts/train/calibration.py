@@ -2,10 +2,10 @@
 
     python -m scripts.train.calibration pairs.jsonl --data "SemEval STS 2012-2014" --licence "research use"
 
-Each line of the pairs has `text_a`, `text_b` and `score`, a mean grade on the scale of SemEval's semantic textual
-similarity (Agirre et al. 2012): 0 on different topics, 1 not equivalent but on the same topic, 2 sharing some details,
-3 roughly equivalent, 4 and 5 equivalent. All texts are embedded as memories without a session, stored at one moment,
-and compared as the product compares two memories. Two levels are taken in each space:
+Each line of the pairs has `text_a`, `text_b`, `set` (where it is from) and `score`, a mean grade on the scale of
+SemEval's semantic textual similarity (Agirre et al. 2012): 0 on different topics, 1 not equivalent but on the same
+topic, 2 sharing some details, 3 roughly equivalent, 4 and 5 equivalent. All texts are embedded as memories without a
+session, stored at one moment, and compared as the product compares two memories. Two levels are taken in each space:
 
 - Unrelated, which becomes 0: what nine in ten random pairings of all texts stay below, so that two texts which have
   nothing to do with each other score nothing. With their mean in its place half of them would score something, in E11,
@@ -21,6 +21,8 @@ and compared as the product compares two memories. Two levels are taken in each 
 The three temporal spaces say when, which nobody graded: there the inner product of two random moments, or of two random
 positions of a long session, is 0 on average by construction, so they keep their raw scores. Memories that were stored
 together, or early in their sessions, are near in time, whatever they say.
+
+How much each space then counts when memories are compared (`Strategy.GRADED`), the grades themselves teach (`grading`).
 
 The pair SYNTH-001, SYNTH-002 of seed 000 is no part of the fit, which refuses data that contain it; it is the check at
 the end. What it would get if related and unrelated meant something else is printed too, so that everyone sees how much
@@ -40,7 +42,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import isotonic_regression
-from scipy.stats import rankdata
 
 from actors.comparator.calibration import FILE, Calibration, Curve, Fit
 from actors.embedder import temporal
@@ -56,6 +57,7 @@ from events.vocabulary import MemoryStored, SpacesDeclared
 from projections.arrays import Scores
 from projections.atlas import Atlas
 from projections.sessions import Sessions
+from scripts.train.grading import PULLS, agreement, left_out, weigh
 
 Float64 = npt.NDArray[np.float64]
 
@@ -65,6 +67,8 @@ UNRELATED = 0.9
 """The part of random pairings that becomes 0."""
 JUDGED = 0.5
 """Of the unrelated pairs' weight, the part of those that people looked at; random pairings have the rest."""
+MOST = 5.0
+"""The grade of two texts that say the same."""
 RANDOM_PAIRS = 20_000
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SYNTH = ("The quick brown fox jumps over the lazy dog", "A fast auburn fox leaps above the sleepy hound")
@@ -77,6 +81,7 @@ class Pair(msgspec.Struct):
     text_a: str
     text_b: str
     score: float
+    set: str
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -126,9 +131,11 @@ def main() -> None:
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "python": platform.python_version(),
     }
+    weights, graded = weighed(samples, curves, [pair.set for pair in pairs])
+    curves = {key: msgspec.structs.replace(curve, weight=weights.get(key, 0.0)) for key, curve in curves.items()}
     fit = Fit(provenance, curves)
     FILE.write_bytes(msgspec.json.format(msgspec.json.encode(fit), indent=2) + b"\n")
-    report = "\n".join([*table(fit, samples, Calibration.of(declared)), "", *definitions(samples)])
+    report = "\n".join([*table(fit, samples, Calibration.of(declared)), "", *graded, "", *definitions(samples)])
     print(report)
     FILE.with_suffix(".txt").write_text(report + "\n", "utf-8")
 
@@ -246,12 +253,38 @@ def table(fit: Fit, samples: dict[str, Sample], calibration: Calibration) -> lis
         curve, sample = fit.spaces[space.key], samples.get(space.key)
         raw = np.ones(1, np.float32) if sample is None else sample.synth  # both at one moment
         synth.append(float(calibration.apply(space.key, raw)[0]))
-        people = "     -      -" if sample is None else f"{_agreement(sample):6.3f} {len(sample.graded):6}"
+        people = (
+            "     -      -"
+            if sample is None
+            else f"{agreement(sample.graded, sample.grades):6.3f} {len(sample.graded):6}"
+        )
         lines.append(
             f"{space.key:24} {curve.model:50} {curve.unrelated:9.4f} {curve.half:.3f} {curve.exponent:8.3f} "
             f"{people}       {raw[0]:.3f}      {synth[-1]:.3f}"
         )
     return [*lines, f"SYNTH-001 and SYNTH-002 overall, mean of {len(synth)}: {np.mean(synth):.3f}"]
+
+
+def weighed(
+    samples: dict[str, Sample], curves: dict[str, Curve], sets: Sequence[str]
+) -> tuple[dict[str, float], list[str]]:
+    """Return what each space that was graded weighs, and a report of it; all agreements are Spearman's."""
+    scores = np.stack([curves[key](samples[key].graded) for key in SEMANTIC], axis=1).astype(np.float64)
+    grades = samples[SEMANTIC[0]].grades / MOST
+    others = {pull: agreement(left_out(scores, grades, sets, pull), grades) for pull in PULLS}
+    best = max(others, key=others.__getitem__)
+    weights = dict(zip(SEMANTIC, weigh(scores, grades, best).round(4).tolist(), strict=True))
+    means = scores.mean(axis=1)
+    return weights, [
+        f"Agreement with people: E1 {agreement(scores[:, 0], grades):.4f}, mean {agreement(means, grades):.4f}",
+        "Weighed, by sets that were left out and by all, * the shipped one",
+        *(
+            f"{'*' if pull == best else ' '} pull {pull:<5}  {left:.4f}  {agreement(scores @ given, grades):.4f}  "
+            + "  ".join(f"{key.partition('_')[0]} {weight:.3f}" for key, weight in zip(SEMANTIC, given, strict=True))
+            for pull, left in others.items()
+            for given in [weigh(scores, grades, pull)]
+        ),
+    ]
 
 
 def definitions(samples: dict[str, Sample]) -> list[str]:
@@ -273,10 +306,6 @@ def definitions(samples: dict[str, Sample]) -> list[str]:
                 f"{synth['e12_late_interaction']:.3f}    {overall:.3f}"
             )
     return lines
-
-
-def _agreement(sample: Sample) -> float:
-    return float(np.corrcoef(rankdata(sample.graded), rankdata(sample.grades))[0, 1])
 
 
 if __name__ == "__main__":

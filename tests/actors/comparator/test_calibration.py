@@ -90,6 +90,20 @@ def test_a_space_that_another_model_fills_stays_raw_and_says_so() -> None:
     assert calibration.fitted == CALIBRATION.fitted - {"e1_semantic"}
 
 
+def test_what_a_space_weighs_where_people_graded_is_shipped_and_time_weighs_nothing() -> None:
+    weights = dict(zip([space.key for space in SPACES], CALIBRATION.weights, strict=True))
+    assert sum(weights.values()) == pytest.approx(1, abs=1e-3)
+    assert min(weights.values()) >= 0
+    assert not any(weights[key] for key in TEMPORAL)
+
+
+def test_where_another_model_fills_a_space_that_was_graded_all_weigh_the_same() -> None:
+    others = {key: curve for key, curve in SHIPPED.items() if key != "e12_late_interaction"}
+    assert Calibration(others).weights == pytest.approx(1 / 13)
+    timeless = {key: curve for key, curve in SHIPPED.items() if key not in TEMPORAL}
+    assert Calibration(timeless).weights.tolist() == CALIBRATION.weights.tolist(), "nobody graded time"
+
+
 def test_all_spaces_at_once_are_what_they_are_one_by_one() -> None:
     raw = np.random.default_rng(3).random((40, len(SPACES)), np.float32)
     raw[:, 4] = np.nan
@@ -110,10 +124,16 @@ def test_levels_through_which_no_rising_curve_leads_are_refused(unrelated: float
 
 
 def test_the_table_that_ships_is_the_one_of_the_constants_that_ship() -> None:
-    lines = {line.split()[0]: line for line in FILE.with_suffix(".txt").read_text("utf-8").splitlines() if line}
+    table = FILE.with_suffix(".txt").read_text("utf-8").splitlines()
+    lines = {line.split()[0]: line for line in table if line}
     for key, curve in SHIPPED.items():
         for figure in (curve.model, f"{curve.unrelated:.4f}", f"{curve.half:.3f}", f"{curve.exponent:.3f}"):
             assert f" {figure} " in lines[key]
+    (weighed,) = (
+        line for line in FILE.with_suffix(".txt").read_text("utf-8").splitlines() if line.startswith("* pull")
+    )
+    for key in SEMANTIC:
+        assert f" {key.partition('_')[0]} {SHIPPED[key].weight:.3f}" in weighed
 
 
 def embed(profile: EmbeddedProfile, content: str) -> Fingerprint:

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from actors.comparator.strategies import GROUPS, coherence, dominant, overall
+from actors.comparator import strategies
+from actors.comparator.strategies import GROUPS, coherence, dominant
 from actors.comparator.synergy import SYNERGY
 from actors.settings import Strategy
 from events.spaces import INDEX, SPACES, TEMPORAL
@@ -19,6 +20,9 @@ from events.spaces import INDEX, SPACES, TEMPORAL
 MEANS = [strategy for strategy in Strategy if strategy is not Strategy.EUCLIDEAN]
 """Those that are means of the scores, however weighted."""
 Call = Callable[[npt.NDArray[np.float64]], object]
+GRADED = np.linspace(0.3, 0, 13) / np.linspace(0.3, 0, 13).sum()
+"""What the spaces weigh in Graded: the last one nothing."""
+overall = partial(strategies.overall, graded=GRADED)
 SCORES = hnp.arrays(np.float64, st.tuples(st.integers(1, 4), st.just(13)), elements=st.floats(0, 1))
 
 
@@ -38,6 +42,8 @@ def by_the_formula(s: npt.NDArray[np.float64], strategy: Strategy) -> float:
     mean = sum(s) / len(s)
     deviation = (sum((s - mean) ** 2) / len(s)) ** 0.5
     match strategy:
+        case Strategy.GRADED:
+            weights = GRADED.tolist()
         case Strategy.COSINE:
             return mean
         case Strategy.EUCLIDEAN:
@@ -57,8 +63,9 @@ def by_the_formula(s: npt.NDArray[np.float64], strategy: Strategy) -> float:
     return sum(weights[i] * s[i] for i in n) / sum(weights)
 
 
-def test_the_names_on_the_wire_are_the_seven_that_clients_know() -> None:
+def test_the_names_on_the_wire_are_the_seven_that_clients_know_and_our_own() -> None:
     assert " ".join(Strategy) == (
+        "graded "
         "cosine euclidean synergy_weighted group_hierarchical cross_correlation_dominant tucker_compressed adaptive"
     )
 

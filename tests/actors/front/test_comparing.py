@@ -68,6 +68,21 @@ async def test_texts_that_have_nothing_in_common_are_far_apart(operations: Opera
     assert sum(told) / len(told) < 0.2
 
 
+async def test_memories_of_one_day_are_as_alike_as_what_they_say(operations: Operations, ways: Ways) -> None:
+    said = await store(operations, SYNTH_001, created_at=MOMENT)
+    reworded = await store(operations, SYNTH_002, created_at="2021-03-14T03:00:00Z")
+    elsewhere = await store(operations, ELSEWHERE, created_at=MOMENT)
+    async with ways(operations) as way:
+        alike, apart = [await way("memory_compare", memory_a=said, memory_b=one) for one in (reworded, elsewhere)]
+        counted = [
+            await way("memory_compare", memory_a=said, memory_b=one, strategy="cosine") for one in (reworded, elsewhere)
+        ]
+    assert alike["overall_similarity"] > 0.6
+    assert apart["overall_similarity"] < 0.1
+    assert counted[0]["overall_similarity"] < alike["overall_similarity"] - 0.1, "the mean counts the years between"
+    assert counted[1]["overall_similarity"] > apart["overall_similarity"] + 0.1, "and the day that they share"
+
+
 async def test_a_comparison_is_the_same_from_either_side(operations: Operations, ways: Ways) -> None:
     first, second, _ = await foxes(operations)
     async with ways(operations) as way:

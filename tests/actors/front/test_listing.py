@@ -226,7 +226,7 @@ def test_the_strategies_are_listed_once() -> None:
         assert SCHEMAS[name]["properties"]["strategy"] == {
             "type": "string",
             "description": "As in memory_compare",
-            "default": "cosine",
+            "default": "graded",
         }
 
 
