@@ -170,20 +170,29 @@ def _paths(tree: Tree) -> Counter[str]:
     return counts
 
 
-def code_vector(content: str, *, is_code: bool, meaning: Float32) -> Float32:
-    """Return E7 of a content, unit vector of shape (1536,).
+def signs(content: str, *, is_code: bool) -> Float32:
+    """Return the two blocks of E7 that need no model, identifiers and syntax, shape (1152,).
 
-    `meaning` is a unit vector, shape (384,): of code what it is `about`, of text its E1. A block
-    without any feature stays zero, and the others are rescaled to length 1.
+    A block without any feature is zero, as that of syntax is for plain text.
+    """
+    blocks = np.zeros(2 * BLOCK, dtype=np.float32)
+    names = _roots(_identifiers(content))
+    if names:
+        blocks[:BLOCK] = sketch(names, BLOCK) * _SHARES["identifiers"] ** 0.5
+    paths = _roots(_paths(_parse(content))) if is_code else {}
+    if paths:
+        blocks[BLOCK:] = sketch(paths, BLOCK) * _SHARES["syntax"] ** 0.5
+    return blocks
+
+
+def code_vector(blocks: Float32, meaning: Float32) -> Float32:
+    """Return E7 of a content, unit vector of shape (1536,): the blocks that aren't zero share its length.
+
+    Args:
+        blocks: Its `signs`.
+        meaning: A unit vector, shape (384,): of code what it is `about`, of text its E1.
     """
     if meaning.shape != (MEANING,):
         raise ValueError(f"the meaning needs {MEANING} dimensions")
-    vector = np.zeros(DIMENSION, dtype=np.float32)
-    names = _roots(_identifiers(content))
-    if names:
-        vector[:BLOCK] = sketch(names, BLOCK) * _SHARES["identifiers"] ** 0.5
-    paths = _roots(_paths(_parse(content))) if is_code else {}
-    if paths:
-        vector[BLOCK : 2 * BLOCK] = sketch(paths, BLOCK) * _SHARES["syntax"] ** 0.5
-    vector[2 * BLOCK :] = meaning * _SHARES["meaning"] ** 0.5
+    vector = np.concatenate([blocks, meaning * np.float32(_SHARES["meaning"] ** 0.5)])
     return vector / np.float32(np.linalg.norm(vector))

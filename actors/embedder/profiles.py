@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -17,7 +18,6 @@ from actors.embedder import (
     entities,
     expansion,
     formulas,
-    hypervector,
     lexical,
     tokens,
     weights,
@@ -25,6 +25,7 @@ from actors.embedder import (
 )
 from actors.embedder.backbone import CLS, DIMENSION, MODEL, MODEL_SHA256, SEP, VOCABULARY, Backbone, pool
 from actors.embedder.formulas import space_model, vector_of
+from actors.embedder.wording import Wording, finished, wording
 from actors.faults import EmbeddingFault
 from actors.messages.embedder import EmbedMemory, EmbedQuery
 from events.fingerprint import Dense, Directed, Embedding, Float32, Passage, Tokens, pack
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 UNSEEN = frozenset({Modality.IMAGE})
 """Modalities that only a model of the `full` profile can see."""
 
+
+BESIDE = 16_384
+"""Characters of a content whose letters are read while the model reads its words: some 20 ms."""
 
 ROTATION = "semantic.safetensors"
 """Turns E1 so that its first 128 dimensions carry most of it; cosines stay what they were."""
@@ -84,6 +88,8 @@ class _Reading:
     words: npt.NDArray[np.uint16]
     word_ranges: list[windows.Range]
     is_code: bool
+    wording: Future[Wording] | None
+    """What its letters tell, unless it is too long to be read beside the model."""
 
     @property
     def rows(self) -> Rows:
@@ -100,6 +106,7 @@ class EmbeddedProfile:
         self.models = space_models()
         self.latencies = latencies
         self._backbone = Backbone.load(threads=threads)
+        self._beside = ThreadPoolExecutor(1, "wording")
         self._rotation = weights.load(ROTATION)["rotation"].astype(np.float32)
         self._heads = causal.CausalHeads.load()
         self._code = about.load_head()
@@ -145,9 +152,12 @@ class EmbeddedProfile:
 
     def _read(self, content: str, *, is_code: bool) -> _Reading:
         """Cut a text into windows; of code also its words, which the model understands better than its signs."""
+        is_code = is_code or code.looks_like_code(content)
+        beside = None
+        if len(content) <= BESIDE:
+            beside = self._beside.submit(finished, content, self.latencies, is_code=is_code)
         encoded = self._backbone.tokenize(content)
         ranges = windows.windows(len(encoded.ids))
-        is_code = is_code or code.looks_like_code(content)
         words = self._backbone.tokenize(code.words(content)).ids if is_code else encoded.ids[:0]
         return _Reading(
             content=content,
@@ -157,6 +167,7 @@ class EmbeddedProfile:
             words=words,
             word_ranges=windows.windows(len(words)) if is_code else [],
             is_code=is_code,
+            wording=beside,
         )
 
     def _parts(
@@ -178,7 +189,6 @@ class EmbeddedProfile:
             Passage(start, end, pack(vector))
             for (start, end), vector in zip(reading.passages, pooled, strict=False)  # the windows of code words follow
         )
-        content = reading.content
         framed = np.concatenate([[CLS], reading.ids, [SEP]])
         kept = tokens.telling(framed, self._tokens)
         parts: dict[str, Embedding] = {}
@@ -187,8 +197,6 @@ class EmbeddedProfile:
             "e5_causal": lambda: Directed.of(
                 *causal.causal_vectors(causal.evidence(meaning, self._backbone.embeddings(framed)), self._heads)
             ),
-            "e6_sparse": lambda: lexical.terms(content),
-            "e7_code": lambda: Dense.of(code.code_vector(content, is_code=reading.is_code, meaning=subject)),
             "e10_multimodal": lambda: Dense.of(context.with_modality(meaning, modality)),
             "e12_late_interaction": lambda: tokens.token_embedding(
                 framed[kept], windows.pick(reading.ranges, states[:count], kept), self._tokens
@@ -202,10 +210,12 @@ class EmbeddedProfile:
         for key, make in makers.items():
             parts[key] = self._timed(key, make)
             yield pause
-        parts["e9_hdc"] = yield from formulas.paused(self.latencies, "e9_hdc", hypervector.hypervector(content))
-        yield pause
-        entity = yield from formulas.paused(self.latencies, "e11_entity", entities.entity_vector(content))
-        parts["e11_entity"] = Dense.of(entity)
+        if reading.wording is not None:
+            told = reading.wording.result()
+        else:
+            told = yield from wording(reading.content, self.latencies, is_code=reading.is_code)
+        parts |= {"e6_sparse": told.terms, "e9_hdc": told.trigrams, "e11_entity": told.entities}
+        parts["e7_code"] = Dense.of(code.code_vector(told.signs, subject))
         return parts, passages
 
     def _turned(self, vector: Float32) -> Float32:
