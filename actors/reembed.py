@@ -20,12 +20,13 @@ import anyio.to_thread
 import msgspec
 
 from actors.asking import MODEL_PATIENCE, answer_of
-from actors.faults import EmbeddingFault, InvalidParamsFault, StorageFault
+from actors.faults import EmbeddingFault, Fault, InvalidParamsFault, StorageFault
 from actors.front.access import Progress, silent
 from actors.front.operations import Operations
+from actors.messages.comparator import NewMemory
 from actors.messages.embedder import EmbeddedMemory, EmbedMemory
 from actors.messages.store import Append, Read
-from actors.messages.workspace import Judge, Judgement
+from actors.messages.workspace import Judge
 from actors.settings import passphrase
 from events.codec import decompress
 from events.duckdb_log import DuckDBLog
@@ -258,16 +259,16 @@ async def _store_again(hub: Hub, envelope: Envelope, links: tuple[MemoriesLinked
         )
     except EmbeddingFault as fault:
         raise EmbeddingFault(f"{fault.message} (memory {envelope.id})") from fault
-    judgement: Judgement = await answer_of(
-        hub.workspace,
-        Judge(
-            memory=envelope.id,
-            content=content,
-            fingerprint=embedded.fingerprint,
-            namespace=old.namespace,
-            created_at=old.created_at,
-        ),
+    arriving = NewMemory(
+        id=envelope.id,
+        content=content,
+        fingerprint=embedded.fingerprint,
+        namespace=old.namespace,
+        created_at=old.created_at,
     )
+    (judgement,) = await answer_of(hub.workspace, Judge(new=(arriving,)))
+    if isinstance(judgement, Fault):
+        raise judgement
     new = msgspec.structs.replace(
         old,
         fingerprint=embedded.fingerprint,

@@ -12,7 +12,7 @@ from actors.comparator import neighbours, pipeline, ranking, similarity, strateg
 from actors.comparator.alignment import Star, Wide
 from actors.comparator.calibration import Calibration
 from actors.comparator.duplicates import Duplicates
-from actors.faults import NotFoundFault, StorageFault
+from actors.faults import Fault, NotFoundFault, StorageFault
 from actors.messages.base import Appended, Digest, Freeze, OwnerMessage, Refused, Slice, Thaw
 from actors.messages.comparator import (
     Alike,
@@ -31,6 +31,8 @@ from actors.messages.comparator import (
     ListMemories,
     Match,
     MeasurePurposes,
+    Neighbours,
+    NewMemory,
     Rank,
     RankByPerspectives,
     RankByPurpose,
@@ -133,10 +135,8 @@ class Comparator(Owner[ComparatorFolds]):
     ) -> Any:
         """Say how near memories are to each other, space by space."""
         match message:
-            case FindNeighbours():
-                with self._latencies.timed("neighbours"):
-                    star = self._star(message.namespace)
-                    return neighbours.neighbours(self._declared(), self._calibration, message, star)
+            case FindNeighbours(new=new):
+                return tuple(map(self._neighbours, new))
             case Resonate():
                 with self._latencies.timed("resonance"):
                     return neighbours.resonances(self._declared(), self._calibration, message)
@@ -154,6 +154,13 @@ class Comparator(Owner[ComparatorFolds]):
             case ReadVectors(memories=memories):
                 atlas = self._declared()
                 return similarity.meanings(atlas, [atlas.row_of(memory) for memory in memories])
+
+    def _neighbours(self, new: NewMemory) -> Neighbours | Fault:
+        try:
+            with self._latencies.timed("neighbours"):
+                return neighbours.neighbours(self._declared(), self._calibration, new, self._star(new.namespace))
+        except Fault as fault:
+            return fault
 
     def _purpose(self, message: ListMemories | MeasurePurposes | ReadPurposes | ReadGoals) -> Any:
         """Say what memories serve."""

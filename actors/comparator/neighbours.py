@@ -21,7 +21,7 @@ from actors.comparator.causes import Causal, causal_neighbours
 from actors.comparator.ranking import Similarities
 from actors.comparator.similarity import one_to_many, raw_to_many
 from actors.faults import NotFoundFault, PurposeFault
-from actors.messages.comparator import FindNeighbours, Neighbours, Resonances, Resonate
+from actors.messages.comparator import Neighbours, NewMemory, Resonances, Resonate
 from events.fingerprint import Bits, Dense, Embedding, Sparse
 from events.spaces import INDEX, SEMANTIC, SPACES
 from projections.arrays import Mask, Rows, Scores, best
@@ -76,7 +76,7 @@ def candidates(atlas: Atlas, query: Mapping[str, Embedding], at: datetime, eligi
     return np.unique(np.concatenate(named))
 
 
-def neighbours(atlas: Atlas, calibration: Calibration, new: FindNeighbours, star: Star | None) -> Neighbours:
+def neighbours(atlas: Atlas, calibration: Calibration, new: NewMemory, star: Star | None) -> Neighbours:
     """Return what is near a new memory, and how well it serves the North Star.
 
     Raises:

@@ -55,6 +55,10 @@ class Profile(Protocol):
         """Return the token states of each row, shape (tokens, dimension), from one batch."""
         ...
 
+    def rest(self) -> None:
+        """Leave no thread behind; whoever asks for more afterwards starts another."""
+        ...
+
 
 class Pump(msgspec.Struct, frozen=True):
     """Told by the embedder to itself: take the next slice."""
@@ -111,6 +115,8 @@ class Embedder(Owner[EmbedderFolds]):
         for job in self._jobs:
             job.fail(EmbeddingFault("Embedding failed: the embedder was stopped"))
         self._jobs.clear()
+        if self._profile is not None:
+            self._profile.rest()
         self._profile = None
 
     def on_receive(self, message: EmbedderMessage | Pump) -> Any:

@@ -42,6 +42,9 @@ class FullProfile:
         """Refuse any rows: these models take text, so plans do the work themselves and only pause."""
         raise TypeError(f"the plans of the full profile yield no rows, but {len(rows)} came")
 
+    def rest(self) -> None:
+        """Do nothing: no thread but the embedder's own takes part."""
+
     def memory(self, request: EmbedMemory, sessions: Sessions) -> Plan:
         """Plan the embedding of a memory, which returns an `EmbeddedMemory`."""
         start = perf_counter()

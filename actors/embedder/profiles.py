@@ -106,7 +106,7 @@ class EmbeddedProfile:
         self.models = space_models()
         self.latencies = latencies
         self._backbone = Backbone.load(threads=threads)
-        self._beside = ThreadPoolExecutor(1, "wording")
+        self._beside = _one_thread()
         self._rotation = weights.load(ROTATION)["rotation"].astype(np.float32)
         self._heads = causal.CausalHeads.load()
         self._code = about.load_head()
@@ -116,6 +116,11 @@ class EmbeddedProfile:
     def forward(self, rows: Rows) -> list[Float32]:
         """Return the token states of each row, shape (tokens + 2, 384), from one batch."""
         return self._backbone.forward(rows)
+
+    def rest(self) -> None:
+        """Leave no thread behind; whoever asks for more afterwards starts another."""
+        self._beside.shutdown(cancel_futures=True)
+        self._beside = _one_thread()
 
     def memory(self, request: EmbedMemory, sessions: Sessions) -> Plan:
         """Plan the embedding of a memory, which returns an `EmbeddedMemory`."""
@@ -225,6 +230,10 @@ class EmbeddedProfile:
 
     def _timed(self, key: str, make: Callable[[], Embedding]) -> Embedding:
         return formulas.timed(self.latencies, key, make)
+
+
+def _one_thread() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, "wording")
 
 
 def _tokens_of(embedding: Embedding) -> Tokens:

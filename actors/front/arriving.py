@@ -15,6 +15,7 @@ from actors.faults import Fault, NotFoundFault
 from actors.front.access import Access, Progress, check_live, correlation, told_from_thread
 from actors.front.once import KEY, used_otherwise
 from actors.front.schemas import InjectContext, StoreMemory
+from actors.messages.comparator import NewMemory
 from actors.messages.embedder import EmbeddedMemory, EmbedMemory
 from actors.messages.store import Append, AppendTogether, FindContent, Read, Reserve
 from actors.messages.workspace import Judge, Judgement
@@ -28,6 +29,9 @@ from projections.projection import is_shredded_memory
 TOGETHER = 16
 """Memories of a batch that are committed, and read back, as one: that takes a quarter of what they take one by one,
 and the first of a hundred is stored, and told, long before the last."""
+
+JUDGED = 4
+"""Of these are judged at once: a search waits for no more."""
 
 LINK_WEIGHT = 1.0
 """Of an edge that an agent drew."""
@@ -198,12 +202,18 @@ class Arriving(Access):
         if not embedded:
             return []
         contents = tuple((coming.sha256, coming.params.namespace) for coming, _ in embedded)
-        twins, *judgements = await self.ask_each(
-            (self.hub.store, FindContent(contents=contents)),
-            *((self.hub.workspace, _judging(coming, one)) for coming, one in embedded),
+        new = [_new(coming, one) for coming, one in embedded]
+        judging = [Judge(new=tuple(new[at : at + JUDGED])) for at in range(0, len(new), JUDGED)]
+        twins, *answers = await self.ask_each(
+            (self.hub.store, FindContent(contents=contents)), *((self.hub.workspace, some) for some in judging)
         )
         if isinstance(twins, Fault):
             return [twins] * len(embedded)
+        judgements = [
+            judgement
+            for some, answer in zip(judging, answers, strict=True)
+            for judgement in ([answer] * len(some.new) if isinstance(answer, Fault) else answer)
+        ]
         return [
             judgement if isinstance(judgement, Fault) else _written_down(coming, one, judgement, twin)
             for (coming, one), judgement, twin in zip(embedded, judgements, twins, strict=True)
@@ -256,9 +266,9 @@ def _embedding(coming: _Coming, on_progress: Callable[[int, int], object] | None
     )
 
 
-def _judging(coming: _Coming, embedded: EmbeddedMemory) -> Judge:
-    return Judge(
-        memory=coming.memory,
+def _new(coming: _Coming, embedded: EmbeddedMemory) -> NewMemory:
+    return NewMemory(
+        id=coming.memory,
         content=coming.params.content,
         fingerprint=embedded.fingerprint,
         namespace=coming.params.namespace,

@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pykka
 
 from actors.base import resolve
-from actors.faults import NotFoundFault
+from actors.faults import Fault, NotFoundFault
 from actors.messages.base import Appended, Digest, Freeze, Refused, Slice, Thaw
-from actors.messages.comparator import FindNeighbours, Neighbours, Resonances, Resonate
+from actors.messages.comparator import FindNeighbours, Neighbours, NewMemory, Resonances, Resonate
 from actors.messages.store import Append
 from actors.messages.workspace import (
     AdjustCoupling,
@@ -121,9 +121,9 @@ class Workspace(Owner[WorkspaceFolds]):
     def on_receive(self, message: WorkspaceMessage | Attend) -> Any:
         """Route a message."""
         match message:
-            case Judge():
+            case Judge(new=new):
                 with self._latencies.timed("judge"):
-                    return self._judge(message)
+                    return self._judge(new)
             case Ask():
                 return self._notice(turns.question(message))
             case Broadcast() | AdjustCoupling() | ReadAttention():
@@ -147,13 +147,17 @@ class Workspace(Owner[WorkspaceFolds]):
             case _:
                 assert_never(message)
 
-    def _judge(self, message: Judge) -> Judgement:
-        near: Neighbours = self._asked(
-            FindNeighbours(fingerprint=message.fingerprint, namespace=message.namespace, created_at=message.created_at)
+    def _judge(self, new: tuple[NewMemory, ...]) -> tuple[Judgement | Fault, ...]:
+        found: tuple[Neighbours | Fault, ...] = self._asked(FindNeighbours(new=new))
+        return tuple(
+            near if isinstance(near, Fault) else self._judgement(one, near)
+            for one, near in zip(new, found, strict=True)
         )
-        learning = judge(near.similarities, emotional_weight(message.content))
+
+    def _judgement(self, new: NewMemory, near: Neighbours) -> Judgement:
+        learning = judge(near.similarities, emotional_weight(new.content))
         foreseen = self._learner.foresee(learning.entropy, learning.coherence)
-        self._judged[message.memory] = near.nearest
+        self._judged[new.id] = near.nearest
         if len(self._judged) > UNCLAIMED:
             self._judged.popitem(last=False)
         return Judgement(

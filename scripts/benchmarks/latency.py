@@ -73,9 +73,9 @@ class Mindless(pykka.ThreadingActor):
 
     use_daemon_thread = True
 
-    def on_receive(self, message: object) -> Judgement | None:
+    def on_receive(self, message: object) -> tuple[Judgement, ...] | None:
         """Answer `Judge`; whatever else it is told goes by."""
-        return NEUTRAL if isinstance(message, Judge) else None
+        return (NEUTRAL,) * len(message.new) if isinstance(message, Judge) else None
 
 
 Times = dict[str, list[float]]

@@ -32,6 +32,15 @@ def profile() -> EmbeddedProfile:
     return EmbeddedProfile(Latencies())
 
 
+@pytest.fixture(autouse=True)
+def _rested(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let the one profile that all tests share leave no thread behind either."""
+    profile: object = request.getfixturevalue("profile") if "profile" in request.fixturenames else None
+    yield
+    if isinstance(profile, EmbeddedProfile):  # and no parameter of that name
+        profile.rest()
+
+
 @pytest.fixture
 def start(profile: EmbeddedProfile, tmp_path: Path) -> Callable[[Log], Any]:
     """Start the actors on a log."""

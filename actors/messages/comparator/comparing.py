@@ -3,6 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -11,12 +12,21 @@ from actors.settings import Strategy
 from events.fingerprint import Embedding, Fingerprint
 
 
-class FindNeighbours(Message, frozen=True, kw_only=True):
-    """The nearest stored memories of one that isn't stored yet; answers `Neighbours`."""
+class NewMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that isn't stored yet."""
 
+    id: UUID
+    """That it will have."""
+    content: str
     fingerprint: Fingerprint
     namespace: str
     created_at: datetime
+
+
+class FindNeighbours(Message, frozen=True, kw_only=True):
+    """The nearest stored memories of some new ones; answers a `Neighbours` for each, or the `Fault` that it met."""
+
+    new: tuple[NewMemory, ...]
 
 
 class Neighbours(Message, frozen=True, kw_only=True):

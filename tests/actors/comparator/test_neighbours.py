@@ -22,7 +22,7 @@ from actors.comparator.neighbours import EXACT, NEAREST, NEUTRAL, candidates, ne
 from actors.comparator.similarity import one_to_many
 from actors.embedder.profiles import EmbeddedProfile
 from actors.faults import NotFoundFault
-from actors.messages.comparator import FindNeighbours, Neighbours, Resonate
+from actors.messages.comparator import Neighbours, NewMemory, Resonate
 from actors.messages.embedder import EmbedMemory
 from actors.metrics import Latencies
 from actors.workspace.learning import entropy, judge
@@ -140,8 +140,14 @@ def test_in_each_space_entropy_by_candidates_is_that_by_all_memories(errors: Err
 # ── which candidates ────────────────────────────────────────────────────────────────────────────────
 
 
-def new(asked: MemoryStored) -> FindNeighbours:
-    return FindNeighbours(fingerprint=asked.fingerprint, namespace=asked.namespace, created_at=asked.created_at)
+def new(asked: MemoryStored) -> NewMemory:
+    return NewMemory(
+        id=memory_id(1_000),
+        content="asked",
+        fingerprint=asked.fingerprint,
+        namespace=asked.namespace,
+        created_at=asked.created_at,
+    )
 
 
 ASKED = stored("asked", fingerprint=QUESTION, namespace="many")

@@ -45,6 +45,8 @@ class Watching:
     def query(self, *arguments: Any) -> Any:
         return self.profile.query(*arguments)
 
+    def rest(self) -> None: ...
+
     def forward(self, rows: list[Any]) -> list[Float32]:
         if self.broken:
             raise RuntimeError("out of memory")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from actors.embedder import profiles
 from actors.embedder.formulas import vector_of
 from actors.embedder.profiles import EmbeddedProfile
 from actors.messages.embedder import EmbeddedMemory, EmbedMemory
@@ -239,6 +240,15 @@ SHADOWS = {
     "related-terms/2": -1.52,
 }
 """In bfloat16; float32 differs by .05 at most."""
+
+
+@pytest.mark.parametrize("content", [FOX, "def leap(fox):\n    return fox.over(dog)"])
+def test_letters_tell_the_same_beside_the_model_and_after_it(
+    embed: Embed, content: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = embed(content)
+    monkeypatch.setattr(profiles, "BESIDE", 0)
+    assert embed(content) == beside
 
 
 def test_a_changed_definition_of_a_space_needs_a_new_model_number(embed: Embed, profile: EmbeddedProfile) -> None:

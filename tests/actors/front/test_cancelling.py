@@ -156,6 +156,8 @@ class Stepping:
     def query(self, *arguments: Any) -> Any:
         return self.profile.query(*arguments)
 
+    def rest(self) -> None: ...
+
     def forward(self, rows: list[Any]) -> list[Float32]:
         self.slices += 1
         self.begun.release()

@@ -14,9 +14,9 @@ import pykka
 import pytest
 
 from actors.base import resolve
-from actors.faults import NotFoundFault
+from actors.faults import Fault, NotFoundFault, PurposeFault
 from actors.messages.base import Appended
-from actors.messages.comparator import FindNeighbours, Neighbours, Resonances, Resonate
+from actors.messages.comparator import FindNeighbours, Neighbours, NewMemory, Resonances, Resonate
 from actors.messages.store import Append
 from actors.messages.workspace import (
     AdjustCoupling,
@@ -65,7 +65,7 @@ class FakeComparator(pykka.ThreadingActor):
 
     def on_receive(self, message: FindNeighbours | Resonate) -> Any:
         if isinstance(message, FindNeighbours):
-            return Neighbours(
+            near = Neighbours(
                 similarities=np.full((WIDTH, 6), 0.5, np.float32),
                 nearest=(TWO, ONE),
                 causes=((TWO, 0.6),),
@@ -73,6 +73,7 @@ class FakeComparator(pykka.ThreadingActor):
                 purpose=(0.25,) * WIDTH,
                 north_star=THREE,
             )
+            return tuple(PurposeFault("no purpose") if one.id == UNKNOWN else near for one in message.new)
         if message.focus == UNKNOWN:
             raise NotFoundFault(f"Memory not found: {UNKNOWN}", id=str(UNKNOWN))
         self._asked.append(message)
@@ -118,8 +119,16 @@ class Mind:
         return self.workspace.ask(message, block=False)
 
     def judge(self, memory: UUID) -> Judgement:
-        wanted = Judge(memory=memory, content="The tide.", fingerprint=FINGERPRINT, namespace="n", created_at=NOON)
-        return self.workspace.ask(wanted, timeout=BOUND)
+        (judgement,) = self.judge_each(memory)
+        assert isinstance(judgement, Judgement)
+        return judgement
+
+    def judge_each(self, *memories: UUID) -> tuple[Judgement | Fault, ...]:
+        new = (
+            NewMemory(id=memory, content="The tide.", fingerprint=FINGERPRINT, namespace="n", created_at=NOON)
+            for memory in memories
+        )
+        return self.workspace.ask(Judge(new=tuple(new)), timeout=BOUND)
 
     def decided(self) -> Append:
         """Return what the workspace wants to append next."""
@@ -204,6 +213,16 @@ def test_a_memory_that_was_not_judged_here_is_no_focus(mind: Mind):
     mind.happen(stored("The tide.", namespace="n"), first=NEW)
     assert mind.settled(mind.reading()).focus is None
     assert mind.asked == []
+
+
+def test_memories_are_judged_together_and_one_that_cannot_be_judged_spoils_no_other(mind: Mind):
+    alone = mind.judge(NEW)
+    first, refused, second = mind.judge_each(NEW, UNKNOWN, TWO)
+    assert first == second == alone
+    assert isinstance(refused, PurposeFault)
+    for number, memory in ((1, UNKNOWN), (2, NEW)):
+        mind.happen(stored("The tide.", namespace="n"), first=memory)
+        assert (mind.settled(mind.reading()).focus is not None) is (number == 2), "what wasn't judged is no focus"
 
 
 def test_a_memory_becomes_the_focus_only_once(mind: Mind):
