@@ -45,8 +45,9 @@ UNSEEN = frozenset({Modality.IMAGE})
 """Modalities that only a model of the `full` profile can see."""
 
 
-BESIDE = 16_384
-"""Characters of a content whose letters are read while the model reads its words: some 20 ms."""
+BESIDE = 2_048
+"""Characters up to which the letters of a memory are read while the model reads its words: some 3 ms, for which others
+may wait. A question waits for nobody, and a longer text pauses."""
 
 ROTATION = "semantic.safetensors"
 """Turns E1 so that its first 128 dimensions carry most of it; cosines stay what they were."""
@@ -89,7 +90,7 @@ class _Reading:
     word_ranges: list[windows.Range]
     is_code: bool
     wording: Future[Wording] | None
-    """What its letters tell, unless it is too long to be read beside the model."""
+    """What its letters tell, if they are read beside the model."""
 
     @property
     def rows(self) -> Rows:
@@ -131,7 +132,11 @@ class EmbeddedProfile:
                 f"the embedded one reads text, so store a description instead",
                 parameter="modality",
             )
-        reading = self._read(request.content, is_code=request.modality is Modality.CODE)
+        reading = self._read(
+            request.content,
+            is_code=request.modality is Modality.CODE,
+            beside=len(request.content) <= BESIDE,
+        )
         states: list[Float32] = yield reading.rows
         parts, passages = yield from self._parts(reading, states, request.modality)
 
@@ -149,18 +154,16 @@ class EmbeddedProfile:
 
     def query(self, request: EmbedQuery, sessions: Sessions) -> Plan:
         """Plan the embedding of a question, which returns an `EmbeddedQuery`."""
-        reading = self._read(request.text, is_code=False)
+        reading = self._read(request.text, is_code=False, beside=False)
         states: list[Float32] = yield reading.rows
         parts, _ = yield from self._parts(reading, states, request.cues.modality)
         parts["e8_graph"] = parts["e1_semantic"]
         return formulas.placed_query(request, parts, sessions=sessions, latencies=self.latencies)
 
-    def _read(self, content: str, *, is_code: bool) -> _Reading:
+    def _read(self, content: str, *, is_code: bool, beside: bool) -> _Reading:
         """Cut a text into windows; of code also its words, which the model understands better than its signs."""
         is_code = is_code or code.looks_like_code(content)
-        beside = None
-        if len(content) <= BESIDE:
-            beside = self._beside.submit(finished, content, self.latencies, is_code=is_code)
+        told = self._beside.submit(finished, content, self.latencies, is_code=is_code) if beside else None
         encoded = self._backbone.tokenize(content)
         ranges = windows.windows(len(encoded.ids))
         words = self._backbone.tokenize(code.words(content)).ids if is_code else encoded.ids[:0]
@@ -172,7 +175,7 @@ class EmbeddedProfile:
             words=words,
             word_ranges=windows.windows(len(words)) if is_code else [],
             is_code=is_code,
-            wording=beside,
+            wording=told,
         )
 
     def _parts(
@@ -218,7 +221,7 @@ class EmbeddedProfile:
         if reading.wording is not None:
             told = reading.wording.result()
         else:
-            told = yield from wording(reading.content, self.latencies, is_code=reading.is_code)
+            told = yield from wording(reading.content, self.latencies, is_code=reading.is_code, pause=pause)
         parts |= {"e6_sparse": told.terms, "e9_hdc": told.trigrams, "e11_entity": told.entities}
         parts["e7_code"] = Dense.of(code.code_vector(told.signs, subject))
         return parts, passages

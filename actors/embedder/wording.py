@@ -27,14 +27,19 @@ class Wording(NamedTuple):
     """What E7 consists of beside meaning, shape (1152,)."""
 
 
-def wording(content: str, latencies: Latencies, *, is_code: bool) -> Generator[Rows, list[Float32], Wording]:
-    """Read a content, pausing now and then if it is long; return what was read."""
+def wording(
+    content: str, latencies: Latencies, *, is_code: bool, pause: Rows | None = None
+) -> Generator[Rows | None, list[Float32], Wording]:
+    """Read a content, pausing in the given way after each space, and within one for a long text; return what was read.
+
+    See `Plan` for the ways to pause.
+    """
     terms = formulas.timed(latencies, "e6_sparse", lambda: lexical.terms(content))
-    yield []
+    yield pause
     signs = formulas.timed(latencies, "e7_code", lambda: code.signs(content, is_code=is_code))
-    yield []
+    yield pause
     trigrams = yield from formulas.paused(latencies, "e9_hdc", hypervector.hypervector(content))
-    yield []
+    yield pause
     named = yield from formulas.paused(latencies, "e11_entity", entities.entity_vector(content))
     return Wording(terms, trigrams, Dense.of(named), signs)
 

@@ -13,10 +13,7 @@ from projections.workspace import Fading, Ignition
 
 
 class Judge(Message, frozen=True, kw_only=True):
-    """Judge memories by their neighbours before they are stored; answers a `Judgement` for each, or a `Fault`.
-
-    What is judged together takes two thirds of the time that it takes one by one.
-    """
+    """Judge memories by their neighbours before they are stored; answers a `Judgement` for each, or a `Fault`."""
 
     new: tuple[NewMemory, ...]
 

@@ -9,19 +9,23 @@ from typing import Annotated, Any
 
 import anyio
 import msgspec
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from scipy.stats import spearmanr
 from typer import Argument, Exit, Option
 
+from actors.comparator.calibration import FILE, Calibration, Fit
+from actors.comparator.strategies import overall
 from actors.front.operations import Operations
 from actors.front.parsing import parse
 from actors.front.schemas import MemoryCompare, StoreMemory
 from actors.hub import opened
 from actors.settings import Strategy
 from benchmarks.retrieval.corpora import AT_ONCE
-from events.spaces import SPACES
+from events.spaces import INDEX, SPACES
+from events.values import WIDTH
 
 WHEN = "2026-01-01T00:00:00Z"
 """All are stored as of one moment: people graded what the texts say."""
@@ -75,6 +79,16 @@ def agreement(pairs: Iterable[Pair], found: dict[str, list[float]]) -> dict[str,
     return {name: spearman(values) for name, values in found.items() if len(set(values)) > 1}
 
 
+def ablation(pairs: Iterable[Pair], found: dict[str, list[float]]) -> dict[str, float]:
+    """Return what leaving out each space that weighs anything in `Strategy.GRADED` does to the correlation."""
+    weights = Calibration(msgspec.json.decode(FILE.read_bytes(), type=Fit).spaces).weights
+    scores = np.array([found[space.key] for space in SPACES]).T
+    without = {key: np.where(np.arange(WIDTH) == at, 0, weights) for key, at in INDEX.items() if weights[at]}
+    told = {key: overall(scores, Strategy.GRADED, left).tolist() for key, left in without.items()}
+    reached = agreement(pairs, {**told, "all": overall(scores, Strategy.GRADED, weights).tolist()})
+    return {key: value - reached["all"] for key, value in reached.items() if key != "all"}
+
+
 def similarity(
     pairs: Annotated[Path, Argument(exists=True, dir_okay=False, help="JSON lines of text_a, text_b, score.")],
     limit: Annotated[int | None, Option(min=2, help="Only so many pairs, evenly spread.")] = None,
@@ -89,15 +103,16 @@ def similarity(
     chosen = every[::step][:limit]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        report = agreement(chosen, anyio.run(graded, chosen, strategy, bar))
+        found = anyio.run(graded, chosen, strategy, bar)
+    report, left_out = agreement(chosen, found), ablation(chosen, found)
     held = report["compare"] >= report[SPACES[0].key]
     if as_json:
         about = {"pairs": len(chosen), "strategy": strategy.value, "held": held}
-        print(json.dumps({**about, "spearman": report}, indent=2))
+        print(json.dumps({**about, "spearman": report, "left_out": left_out}, indent=2))
     else:
-        table = Table("", "Spearman")
+        table = Table("", "Spearman", "graded, without it")
         for name, value in report.items():
-            table.add_row(name, f"{value:.3f}")
+            table.add_row(name, f"{value:.4f}", f"{left_out[name]:+.4f}" if name in left_out else "")
         Console().print(table)
         Console().print(f"{len(chosen)} pairs; compare agrees at least as well as E1 alone: {'yes' if held else 'no'}")
     if not held:
