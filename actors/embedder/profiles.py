@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -46,8 +46,8 @@ UNSEEN = frozenset({Modality.IMAGE})
 
 
 BESIDE = 2_048
-"""Characters up to which the letters of a memory are read while the model reads its words: some 3 ms, for which others
-may wait. A question waits for nobody, and a longer text pauses."""
+"""Characters of a text up to which its letters are read while the model reads its words: some 3 ms. A longer one is
+read in the embedder's own thread, and pauses, since others of its kind wait for it."""
 
 ROTATION = "semantic.safetensors"
 """Turns E1 so that its first 128 dimensions carry most of it; cosines stay what they were."""
@@ -107,7 +107,7 @@ class EmbeddedProfile:
         self.models = space_models()
         self.latencies = latencies
         self._backbone = Backbone.load(threads=threads)
-        self._beside = _one_thread()
+        self._readers = _readers()
         self._rotation = weights.load(ROTATION)["rotation"].astype(np.float32)
         self._heads = causal.CausalHeads.load()
         self._code = about.load_head()
@@ -120,8 +120,9 @@ class EmbeddedProfile:
 
     def rest(self) -> None:
         """Leave no thread behind; whoever asks for more afterwards starts another."""
-        self._beside.shutdown(cancel_futures=True)
-        self._beside = _one_thread()
+        for reader in self._readers:
+            reader.shutdown(cancel_futures=True)
+        self._readers = _readers()
 
     def memory(self, request: EmbedMemory, sessions: Sessions) -> Plan:
         """Plan the embedding of a memory, which returns an `EmbeddedMemory`."""
@@ -132,11 +133,7 @@ class EmbeddedProfile:
                 f"the embedded one reads text, so store a description instead",
                 parameter="modality",
             )
-        reading = self._read(
-            request.content,
-            is_code=request.modality is Modality.CODE,
-            beside=len(request.content) <= BESIDE,
-        )
+        reading = self._read(request.content, self._readers.memories, is_code=request.modality is Modality.CODE)
         states: list[Float32] = yield reading.rows
         parts, passages = yield from self._parts(reading, states, request.modality)
 
@@ -154,16 +151,18 @@ class EmbeddedProfile:
 
     def query(self, request: EmbedQuery, sessions: Sessions) -> Plan:
         """Plan the embedding of a question, which returns an `EmbeddedQuery`."""
-        reading = self._read(request.text, is_code=False, beside=False)
+        reading = self._read(request.text, self._readers.questions, is_code=False)
         states: list[Float32] = yield reading.rows
         parts, _ = yield from self._parts(reading, states, request.cues.modality)
         parts["e8_graph"] = parts["e1_semantic"]
         return formulas.placed_query(request, parts, sessions=sessions, latencies=self.latencies)
 
-    def _read(self, content: str, *, is_code: bool, beside: bool) -> _Reading:
+    def _read(self, content: str, reader: ThreadPoolExecutor, *, is_code: bool) -> _Reading:
         """Cut a text into windows; of code also its words, which the model understands better than its signs."""
         is_code = is_code or code.looks_like_code(content)
-        told = self._beside.submit(finished, content, self.latencies, is_code=is_code) if beside else None
+        told = None
+        if len(content) <= BESIDE:
+            told = reader.submit(finished, content, self.latencies, is_code=is_code)
         encoded = self._backbone.tokenize(content)
         ranges = windows.windows(len(encoded.ids))
         words = self._backbone.tokenize(code.words(content)).ids if is_code else encoded.ids[:0]
@@ -235,8 +234,16 @@ class EmbeddedProfile:
         return formulas.timed(self.latencies, key, make)
 
 
-def _one_thread() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, "wording")
+class _Readers(NamedTuple):
+    """The threads that read letters beside the model: a question doesn't wait for memories."""
+
+    memories: ThreadPoolExecutor
+    questions: ThreadPoolExecutor
+
+
+def _readers() -> _Readers:
+    """Return readers whose threads start when there is something to read."""
+    return _Readers(ThreadPoolExecutor(1, "letters of memories"), ThreadPoolExecutor(1, "letters of questions"))
 
 
 def _tokens_of(embedding: Embedding) -> Tokens:
