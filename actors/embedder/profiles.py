@@ -49,6 +49,9 @@ BESIDE = 2_048
 """Characters of a text up to which its letters are read while the model reads its words: some 3 ms. A longer one is
 read in the embedder's own thread, and pauses, since others of its kind wait for it."""
 
+PAUSING = 8
+"""Windows beyond which a text lets others go first after each space: all spaces of so many take some 20 ms."""
+
 ROTATION = "semantic.safetensors"
 """Turns E1 so that its first 128 dimensions carry most of it; cosines stay what they were."""
 
@@ -182,10 +185,11 @@ class EmbeddedProfile:
     ) -> Generator[Rows | None, list[Float32], tuple[dict[str, Embedding], tuple[Passage, ...]]]:
         """Make all embeddings that neither time nor surroundings have a part in.
 
-        A long text pauses after each, so that nobody waits for all of them; short ones go through the spaces together.
+        A long text lets others go first after each, so that nobody waits for all of them; shorter ones that share a
+        slice go through the spaces together.
         """
         count = len(reading.ranges)
-        pause: Rows | None = [] if count > 1 else None
+        pause: Rows | None = [] if count > PAUSING else None
         pooled = [self._turned(pool(window)) for window in states]
         meaning = windows.weighted_mean(reading.ranges, pooled[:count])
         subject = meaning
