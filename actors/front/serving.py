@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import select
@@ -129,6 +130,7 @@ async def _warm_up(operations: Operations) -> None:
     # What was loaded and replayed is no garbage, and to look through it held everybody up: .1 s with a thousand
     # memories, .2 s with 100,000, whenever enough had come about since the last time.
     gc.freeze()
+    atexit.register(gc.unfreeze)  # or what the last collection doesn't find would count as leaked
 
 
 async def _keep_short(folder: Path) -> None:
