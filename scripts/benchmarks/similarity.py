@@ -5,7 +5,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import anyio
 import msgspec
@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
-from scipy.stats import spearmanr
+from train.grading import agreement as spearman
 from typer import Argument, Exit, Option
 
 from actors.comparator.calibration import FILE, Calibration, Fit
@@ -70,13 +70,8 @@ async def graded(pairs: list[Pair], strategy: Strategy, bar: Progress) -> dict[s
 
 def agreement(pairs: Iterable[Pair], found: dict[str, list[float]]) -> dict[str, float]:
     """Return Spearman's correlation with the grades, by name; spaces that say nothing are left out."""
-    grades = [pair.score for pair in pairs]
-
-    def spearman(values: list[float]) -> float:
-        found: Any = spearmanr(grades, values)  # a result of named fields, of which SciPy's types know nothing
-        return float(found.statistic)
-
-    return {name: spearman(values) for name, values in found.items() if len(set(values)) > 1}
+    grades = np.array([pair.score for pair in pairs])
+    return {name: spearman(np.array(values), grades) for name, values in found.items() if len(set(values)) > 1}
 
 
 def ablation(pairs: Iterable[Pair], found: dict[str, list[float]]) -> dict[str, float]:

@@ -16,7 +16,7 @@ from scipy.stats import spearmanr
 Float64 = npt.NDArray[np.float64]
 
 PULLS = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
-"""What a pair's squared error is worth against the squared distance of the weights from equal ones."""
+"""What the squared distance of the weights from equal ones counts against the mean squared error of the pairs."""
 
 
 def weigh(scores: Float64, grades: Float64, pull: float) -> Float64:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from actors.embedder import profiles
 from actors.embedder.formulas import vector_of
 from actors.embedder.profiles import EmbeddedProfile
+from actors.embedder.wording import Wording, finished
 from actors.messages.embedder import EmbeddedMemory, EmbedMemory
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.spaces import SPACES
@@ -249,6 +251,24 @@ def test_letters_tell_the_same_beside_the_model_and_after_it(
     beside = embed(content)
     monkeypatch.setattr(profiles, "BESIDE", 0)
     assert embed(content) == beside
+
+
+def test_who_waits_for_letters_lets_others_go_first(profile: EmbeddedProfile, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = Event()
+
+    def slow(*arguments: Any, **more: Any) -> Wording:
+        assert told.wait(10)
+        return finished(*arguments, **more)
+
+    monkeypatch.setattr(profiles, "finished", slow)
+    plan = profile.memory(EmbedMemory(content=FOX, modality=Modality.TEXT, created_at=NOON, namespace="n"), Sessions())
+    step = plan.send(profile.forward(next(plan) or []))
+    while step is None:  # only those that share its slice go on
+        step = next(plan)
+    assert step == []
+    told.set()
+    with pytest.raises(StopIteration):
+        next(plan)
 
 
 def test_a_changed_definition_of_a_space_needs_a_new_model_number(embed: Embed, profile: EmbeddedProfile) -> None:
