@@ -130,21 +130,25 @@ class Stretches:
         starts, lengths = self._starts.array, self._lengths.array
         if rows is not None:
             starts, lengths = starts[rows], lengths[rows]
-        before = np.cumsum(lengths) - lengths
-        places = np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(starts - before, lengths)
-        return places, lengths
+        return places_of(starts, lengths), lengths
+
+
+def places_of(starts: Rows, lengths: Rows) -> Rows:
+    """Return the places of stretches, one after the other, shape (sum of lengths,)."""
+    before = np.cumsum(lengths) - lengths
+    return np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(starts - before, lengths)
 
 
 def reduce_rows(ufunc: np.ufunc, values: npt.NDArray[S], lengths: Rows) -> npt.NDArray[S]:
-    """Reduce consecutive groups of values along the first axis; an empty group gives 0.
+    """Reduce consecutive groups of values along the last axis; an empty group gives 0.
 
     `ufunc.reduceat` alone would give an empty group the first value of the next one.
     """
-    reduced = np.zeros((len(lengths), *values.shape[1:]), values.dtype)
+    reduced = np.zeros((*values.shape[:-1], len(lengths)), values.dtype)
     filled = lengths > 0
     if filled.any():
         starts = (np.cumsum(lengths) - lengths)[filled]
-        reduced[filled] = ufunc.reduceat(values, starts, axis=0)
+        reduced[..., filled] = ufunc.reduceat(values, starts, axis=-1)
     return reduced
 
 

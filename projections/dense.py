@@ -79,21 +79,29 @@ class DenseSpace:
 
     def nearest(self, query: Levels, count: int, eligible: Mask | None = None) -> tuple[Rows, Scores]:
         """Return the `count` best eligible rows, best first, with their scores; fewer only if fewer are eligible."""
+        rows, scores = self.among(query, eligible)
+        places = best_eligible(scores, count)
+        return rows[places], scores[places]
+
+    def among(self, query: Levels, eligible: Mask | None = None) -> tuple[Rows, Scores]:
+        """Return rows, ascending, all eligible ones among them, and their scores; -1 is that of others."""
         if eligible is not None and np.count_nonzero(eligible) < _MOST * len(self):
             rows = np.flatnonzero(eligible)
-            scores = self.scores(query, rows)
-            order = best(scores, count)
-            return rows[order], scores[order]
+            return rows, self.scores(query, rows)
         scores = self.scores(query)
         if eligible is not None:
             scores[~eligible] = -1.0
-        rows = best(scores, count)
-        rows = rows[scores[rows] >= 0]
-        return rows, scores[rows]
+        return np.arange(len(self)), scores
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the vectors."""
         return digest_of(self._matrix.array)
+
+
+def best_eligible(scores: Scores, count: int) -> Rows:
+    """Return the places of the `count` best scores, best first, of what `DenseSpace.among` found."""
+    places = best(scores, count)
+    return places[scores[places] >= 0]
 
 
 def _inverse_norm(vector: Levels) -> np.float32:

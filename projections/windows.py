@@ -4,7 +4,7 @@ import numpy as np
 
 from events.fingerprint import Dense, Levels
 from projections.arrays import Growing, Mask, Rows, Scores, Stretches, reduce_rows
-from projections.dense import DenseSpace
+from projections.dense import DenseSpace, best_eligible
 from projections.projection import digest_of
 
 Span = tuple[int, int]
@@ -78,14 +78,14 @@ class WindowedSpace:
 
     def nearest(self, query: Levels, count: int, eligible: Mask) -> tuple[Rows, Scores]:
         """Return the `count` best eligible rows, best first, with their scores; fewer only if fewer are eligible."""
-        allowed = eligible[self._owners.array]
+        entries, scores = self._vectors.among(query, eligible[self._owners.array])
         wanted = count
         while True:
-            entries, scores = self._vectors.nearest(query, wanted, allowed)
-            rows, first = np.unique(self._owners.array[entries], return_index=True)
-            if len(rows) >= count or len(entries) < wanted:
+            places = best_eligible(scores, wanted)
+            rows, first = np.unique(self._owners.array[entries[places]], return_index=True)
+            if len(rows) >= count or len(places) < wanted:
                 order = first.argsort()[:count]
-                return rows[order], scores[first[order]]
+                return rows[order], scores[places[first[order]]]
             wanted *= 2  # several passages of one memory were among the best
 
     def digest(self) -> bytes:

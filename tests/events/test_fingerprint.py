@@ -16,6 +16,7 @@ from events.fingerprint import (
     Sparse,
     Tokens,
     directions,
+    from_nibbles,
     levels,
 )
 from events.spaces import SPACES
@@ -185,6 +186,14 @@ def test_tokens_keep_their_shape_and_direction(matrix: npt.NDArray[np.float32]):
     for got, least in ((tokens.array.astype(np.float32), 0.7), (asked.array.astype(np.float32), 0.99)):
         cosine = (got * matrix).sum(axis=1) / (np.linalg.norm(got, axis=1) * np.linalg.norm(matrix, axis=1))
         assert (cosine > least).all()
+
+
+@pytest.mark.parametrize("dimension", [4, 18, 128])
+def test_every_byte_of_a_token_is_two_entries_one_of_each_half(dimension: int):
+    rng = np.random.default_rng(dimension)
+    entries = rng.integers(-8, 8, (300, dimension)).astype(np.int8)
+    first, second = np.split(entries, 2, axis=1)
+    np.testing.assert_array_equal(from_nibbles(first & 0x0F | second << 4), entries)
 
 
 def test_the_tokens_of_a_question_are_not_kept():

@@ -4,6 +4,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import projections.sparse
 from events.fingerprint import Sparse
 from projections.sparse import SparseSpace
 
@@ -92,6 +93,16 @@ def test_bm25_knows_the_rows_that_came_after_the_last_ranking(memories: list[Spa
     for memory in memories[100:]:
         space.append(memory)
     np.testing.assert_array_equal(space.bm25(memories[0]), space_of(memories).bm25(memories[0]))
+
+
+def test_few_postings_and_many_are_ranked_alike_to_the_last_bit(
+    memories: list[Sparse], monkeypatch: pytest.MonkeyPatch
+):
+    space = space_of(memories)
+    few = [space.cosine(query) for query in memories[::9]]
+    assert np.count_nonzero(few) > 1_000
+    monkeypatch.setattr(projections.sparse, "_MANY", 0)
+    np.testing.assert_array_equal([space.cosine(query) for query in memories[::9]], few)
 
 
 @pytest.mark.parametrize("counts", [True, False])
