@@ -234,7 +234,7 @@ class Tokens(msgspec.Struct, frozen=True, tag="tokens"):
 
     @property
     def array(self) -> npt.NDArray[np.int8]:
-        """The vectors, shape (tokens, dimension)."""
+        """The vectors, shape (tokens, dimension), each of a length of its own."""
         return self._rows if self.fine else from_nibbles(self._rows)
 
     @property
@@ -243,14 +243,16 @@ class Tokens(msgspec.Struct, frozen=True, tag="tokens"):
 
 
 def from_nibbles(nibbles: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
-    """Return vectors of tokens, shape (..., dimension), of which two entries stand in a byte."""
+    """Return vectors of tokens, shape (..., dimension), of which two entries stand in a byte; 16 times as long each.
+
+    Only their directions count, and to leave each entry in the upper half of its byte saves two steps of five.
+    """
     # Eight bytes at once, where rows have so many, take half the time.
     word = np.uint64 if nibbles.shape[-1] % 8 == 0 else np.uint8
-    entry, sign = (np.frombuffer(bytes([byte] * 8), word)[0] for byte in (0x0F, 0x08))
     packed = nibbles.view(word)
-    entries = np.concatenate([packed & entry, packed >> word(4) & entry], axis=-1)
-    entries ^= sign
-    return entries.view(np.int8) - np.int8(8)
+    entries = np.concatenate([packed << word(4), packed], axis=-1)
+    entries &= np.frombuffer(b"\xf0" * 8, word)[0]
+    return entries.view(np.int8)
 
 
 Embedding: TypeAlias = Dense | Directed | Sparse | Bits | Tokens

@@ -179,7 +179,7 @@ def test_tokens_keep_their_shape_and_direction(matrix: npt.NDArray[np.float32]):
     tokens = Tokens.of(range(len(matrix)), matrix)
     assert tokens.array.shape == matrix.shape
     assert tokens.ids.tolist() == list(range(len(matrix)))
-    assert np.abs(tokens.array).max() <= 7
+    assert np.abs(tokens.array).max() <= 7 * 16
     assert len(tokens.vectors) == matrix.size / 2
     asked = Tokens.asked(range(len(matrix)), matrix)
     assert (np.abs(asked.array.astype(np.int16)).max(axis=1) == 127).all()
@@ -189,11 +189,11 @@ def test_tokens_keep_their_shape_and_direction(matrix: npt.NDArray[np.float32]):
 
 
 @pytest.mark.parametrize("dimension", [4, 18, 128])
-def test_every_byte_of_a_token_is_two_entries_one_of_each_half(dimension: int):
+def test_every_byte_of_a_token_holds_two_entries_one_of_each_half(dimension: int):
     rng = np.random.default_rng(dimension)
     entries = rng.integers(-8, 8, (300, dimension)).astype(np.int8)
     first, second = np.split(entries, 2, axis=1)
-    np.testing.assert_array_equal(from_nibbles(first & 0x0F | second << 4), entries)
+    np.testing.assert_array_equal(from_nibbles(first & 0x0F | second << 4), entries * 16)
 
 
 def test_the_tokens_of_a_question_are_not_kept():
