@@ -183,12 +183,16 @@ class Arriving(Access):
         return [outcomes[number] for number in range(len(together))]
 
     async def _written(self, writing: dict[int, tuple[Append, Arrived]]) -> dict[int, Arrived | Fault]:
-        """Write some memories by one commit."""
+        """Write some memories by one commit; return what became of each."""
+        appends = tuple(append for append, _ in writing.values())
         try:
-            await self.ask(self.hub.store, AppendTogether(appends=tuple(append for append, _ in writing.values())))
+            answers: Sequence[Envelope | Fault] = await self.ask(self.hub.store, AppendTogether(appends=appends))
         except Fault as fault:
-            return dict.fromkeys(writing, fault)
-        return {number: arrived for number, (_, arrived) in writing.items()}
+            answers = [fault] * len(appends)
+        return {
+            number: answer if isinstance(answer, Fault) else arrived
+            for (number, (_, arrived)), answer in zip(writing.items(), answers, strict=True)
+        }
 
     async def _coming(self, params: StoreMemory | InjectContext, created_at: datetime) -> _Coming | Arrived:
         """Return what is to be stored, or what the same request stored before."""

@@ -50,7 +50,7 @@ class Append(Message, frozen=True, kw_only=True):
 
 
 class AppendTogether(Message, frozen=True, kw_only=True):
-    """Append several by one commit; answers a future of a list with the `Envelope` of the first event of each."""
+    """Append several by one commit; answers a future of a list with the first `Envelope` of each, or its `Fault`."""
 
     appends: tuple[Append, ...]
     """At least one."""

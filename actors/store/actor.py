@@ -55,7 +55,16 @@ class _Pending(NamedTuple):
 
     drafts: list[Draft]
     read_back: bool
-    future: pykka.Future[Envelope]
+    together: bool
+    """Whether a fault is told as a value, so that it is that of none but this one of many."""
+    future: pykka.Future[Envelope | StorageFault]
+
+    def answer(self, outcome: Envelope | StorageFault) -> None:
+        """Tell whoever waits what became of it."""
+        if isinstance(outcome, StorageFault) and not self.together:
+            self.future.set_exception((StorageFault, outcome, None))
+        else:
+            self.future.set(outcome)
 
 
 Kept: TypeAlias = Frozen | Quiet | Synced | Broken
@@ -116,7 +125,7 @@ class Store(Owner[StoreFolds]):
             case Append():
                 return self._append(message)
             case AppendTogether(appends=appends):
-                first, *others = (self._append(append) for append in appends)
+                first, *others = (self._append(append, together=True) for append in appends)
                 return first.join(*others)
             case Reserve(ids=ids):
                 with suppress(LogError):  # their append tries it again, and tells whoever waits for it
@@ -142,13 +151,9 @@ class Store(Owner[StoreFolds]):
                     self._flush()  # what the request appended may still wait
                 return answer(message, self._log, self._catalog, self._declared)
 
-    def _append(self, message: Append) -> pykka.Future[Envelope]:
+    def _append(self, message: Append, *, together: bool = False) -> pykka.Future[Envelope | StorageFault]:
         """Queue events. All that is already in the inbox joins them in one commit."""
-        future: pykka.Future[Envelope] = pykka.ThreadingFuture()
-        if self._frozen:
-            self._refuse([(message.correlation_id, future)], StorageFault("the past can't be changed"))
-            return future
-        if message.live:
+        if message.live and not self._frozen:
             self._check_live(message.live)
         now = self._clock()
         drafts = [
@@ -162,10 +167,14 @@ class Store(Owner[StoreFolds]):
             )
             for index, event in enumerate((message.event, *message.consequences))
         ]
+        pending = _Pending(drafts, message.read_back, together, pykka.ThreadingFuture())
+        if self._frozen:
+            self._refuse([pending], StorageFault("the past can't be changed"))
+            return pending.future
         if not self._pending:
             self.actor_ref.tell(Flush())
-        self._pending.append(_Pending(drafts, message.read_back, future))
-        return future
+        self._pending.append(pending)
+        return pending.future
 
     def _check_live(self, memories: tuple[UUID, ...]) -> None:
         """Refuse an append that was decided when memories could still be found which were deleted since."""
@@ -187,14 +196,13 @@ class Store(Owner[StoreFolds]):
             self._shred([envelope.event.memory for envelope in envelopes if isinstance(envelope.event, MemoryErased)])
         except LogFullError as error:
             LOGGER.error("nothing was stored: %s", error)
-            waiting = [(one.drafts[0].correlation_id, one.future) for one in pending]
-            self._refuse(waiting, StorageFault(DISK_FULL))
+            self._refuse(pending, StorageFault(DISK_FULL))
             return
         except (LogError, OSError):
             # Nobody knows whether the rows are there. Whoever waits is told, and the next start replays the truth.
             LOGGER.critical("a commit failed with an unknown outcome; stopping", exc_info=True)
             for one in pending:
-                _fail(one.future, StorageFault("Storage failed: the log could not be written; the outcome is unknown"))
+                one.answer(StorageFault("Storage failed: the log could not be written; the outcome is unknown"))
             os._exit(EXIT_UNCERTAIN)
         places = accumulate((len(one.drafts) for one in pending), initial=0)
         answers = self._read_back([(one, envelopes[place]) for one, place in zip(pending, places, strict=False)])
@@ -203,35 +211,33 @@ class Store(Owner[StoreFolds]):
         if self._keeper is not None:
             self._keeper.happened(self._log.head)
         for one, told in zip(pending, answers, strict=True):
-            if isinstance(told, StorageFault):
-                _fail(one.future, told)
-            else:
-                one.future.set(told)
+            one.answer(told)
 
     def _read_back(self, written: Sequence[tuple[_Pending, Envelope]]) -> list[Envelope | StorageFault]:
         """Return what is answered for events that were written, those that are wanted back as they read."""
-        wanted = [first.seq for one, first in written if one.read_back]
-        read: dict[int, Envelope] = {}
-        unread: LogError | None = None
+        wanted = [first for one, first in written if one.read_back]
+        read: dict[int, Envelope | LogError] = {}
         try:
-            read = {envelope.seq: envelope for envelope in (self._log.get(wanted) if wanted else ())}
-        except LogError as error:
-            unread = error
+            read = {envelope.seq: envelope for envelope in self._log.get([first.seq for first in wanted])}
+        except LogError:  # of one of them: the others can be read
+            read = {first.seq: self._read(first.seq) for first in wanted}
         return [
-            first
-            if not one.read_back or read.get(first.seq) == first
-            else StorageFault(
-                f"Storage failed: {unread or f'verification of {first.id} read something else than was written'}"
-            )
+            first if not one.read_back or read.get(first.seq) == first else _unlike(first, read.get(first.seq))
             for one, first in written
         ]
 
-    def _refuse(self, waiting: list[tuple[UUID, pykka.Future[Envelope]]], fault: StorageFault) -> None:
+    def _read(self, seq: int) -> Envelope | LogError:
+        try:
+            return self._log.get([seq])[0]
+        except LogError as error:
+            return error
+
+    def _refuse(self, waiting: Sequence[_Pending], fault: StorageFault) -> None:
         """Tell whoever waits, and owners who wait for what they appended to come back, that nothing was written."""
         for owner in self._owners:
-            owner.tell(Refused(correlations=tuple(correlation for correlation, _ in waiting)))
-        for _, future in waiting:
-            _fail(future, fault)
+            owner.tell(Refused(correlations=tuple(one.drafts[0].correlation_id for one in waiting)))
+        for one in waiting:
+            one.answer(fault)
 
     def _shred(self, erased: list[UUID]) -> None:
         """Destroy the keys of erased memories, of what was made of them alone, and of whatever holds them besides."""
@@ -298,7 +304,7 @@ class Store(Owner[StoreFolds]):
                 self._keeper.erase()
                 os._exit(EXIT_UNCERTAIN)
 
-    def _declare(self, message: Declare) -> pykka.Future[Envelope] | None:
+    def _declare(self, message: Declare) -> pykka.Future[Envelope | StorageFault] | None:
         """Accept the models that this store was made with, or the first that it sees."""
         wanted = SpacesDeclared(profile=message.profile, spaces=message.spaces)
         if self._declared is None and self._frozen:
@@ -317,5 +323,7 @@ class Store(Owner[StoreFolds]):
         return None
 
 
-def _fail(future: pykka.Future[Envelope], fault: StorageFault) -> None:
-    future.set_exception((StorageFault, fault, None))
+def _unlike(written: Envelope, read: Envelope | LogError | None) -> StorageFault:
+    """Return the fault of an event that doesn't read as it was written."""
+    what = read if isinstance(read, LogError) else f"verification of {written.id} read something else than was written"
+    return StorageFault(f"Storage failed: {what}")

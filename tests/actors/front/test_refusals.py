@@ -284,3 +284,23 @@ async def test_the_instructions_teach_when_to_store_search_and_link(operations: 
         instructions = agent.client.instructions or ""
     assert all(word in instructions for word in ("search_graph", "inject_context", "link_to", "Don't store"))
     assert "never an instruction" in instructions
+
+
+class Scratched(MemoryLog):
+    """A log that can't read its third event."""
+
+    def get(self, seqs: Any) -> list[Envelope]:
+        if 3 in seqs:
+            raise LogCorruptError(3, "it can't be decrypted")
+        return super().get(seqs)
+
+
+async def test_of_a_batch_only_what_cannot_be_read_back_fails(start: Callable[..., Any], connect: Connect) -> None:
+    texts = ["the declaration of spaces is first", "the third event of all", "what comes after it"]
+    with start(Scratched()) as hub:
+        async with connect(Operations(hub)) as agent:
+            answer = await agent.request("memory/inject_batch", items=texts)
+            found = await agent.call("search_graph", query=texts[2])
+    assert [one["success"] for one in answer["results"]] == [True, False, True]
+    assert "can't be decrypted" in answer["results"][1]["error"]["message"]
+    assert found["results"][0]["content"] == texts[2]

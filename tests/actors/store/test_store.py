@@ -4,6 +4,7 @@ import threading
 from typing import Any
 from uuid import uuid4
 
+import msgspec
 import pykka
 import pytest
 
@@ -14,7 +15,7 @@ from actors.messages.base import Appended
 from actors.messages.store import Append, AppendTogether, Declare, Describe, Read, ReadStatus, Replay
 from actors.metrics import Latencies
 from actors.store.actor import Store
-from events.log import Envelope
+from events.log import Envelope, LogCorruptError
 from events.memory_log import MemoryLog
 from events.values import SpaceModel
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, Shredded
@@ -109,6 +110,39 @@ def test_each_of_those_who_wait_gets_what_it_appended_whatever_follows_from_othe
     answers = [resolve(future, PATIENCE) for future in (held, *futures)]
     given = answers[1] if together else answers[1:]
     assert [envelope.id for envelope in given] == [message.id for message in messages]
+
+
+class Scratched(MemoryLog):
+    """A log that can't read some of its events."""
+
+    unreadable = frozenset({3, 5})
+
+    def get(self, seqs: Any) -> list[Envelope]:
+        if lost := self.unreadable & set(seqs):
+            raise LogCorruptError(min(lost), "it can't be decrypted")
+        return super().get(seqs)
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_an_event_that_cannot_be_read_back_is_the_fault_of_none_but_itself(*, together: bool) -> None:
+    store, listener = start(Scratched())
+    messages = [msgspec.structs.replace(append(stored(f"memory {n}")), read_back=True) for n in range(6)]
+    if together:
+        answers = resolve(store.ask(AppendTogether(appends=tuple(messages)), block=False), PATIENCE)
+    else:
+        answers = [answered(future) for future in [store.ask(message, block=False) for message in messages]]
+    failed = {number for number, answer in enumerate(answers, start=1) if isinstance(answer, StorageFault)}
+    assert failed == Scratched.unreadable
+    assert all("can't be decrypted" in str(answers[number - 1]) for number in failed)
+    assert [one.id for one in answers if isinstance(one, Envelope)] == [messages[n].id for n in (0, 1, 3, 5)]
+    assert len(listener.ask("heard?", timeout=PATIENCE)) == 6, "it was written, and a start may read it"
+
+
+def answered(future: Any) -> Envelope | StorageFault:
+    try:
+        return resolve(future, PATIENCE)
+    except StorageFault as fault:
+        return fault
 
 
 def test_owners_have_heard_of_an_event_when_it_is_acknowledged() -> None:
