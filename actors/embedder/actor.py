@@ -159,7 +159,7 @@ class Embedder(Owner[EmbedderFolds]):
             plan,
             on_progress,
             request.withdrawn,
-            long_after=SLICE_TOKENS // 2,
+            long_after=SLICE_TOKENS,
             is_question=isinstance(request, EmbedQuery),
             session=session,
             after=before[-1] if before else None,

@@ -72,8 +72,8 @@ def test_no_slice_of_work_is_larger_than_its_limit() -> None:
     def plan(rows: int, width: int) -> jobs.Plan:
         yield [[7] * width for _ in range(rows)]
 
-    long = jobs.Job(plan(60, 254), None, long_after=jobs.SLICE_TOKENS // 2)
-    short = [jobs.Job(plan(1, 30), None, long_after=jobs.SLICE_TOKENS // 2) for _ in range(40)]
+    long = jobs.Job(plan(60, 254), None, long_after=jobs.SLICE_TOKENS)
+    short = [jobs.Job(plan(1, 30), None, long_after=jobs.SLICE_TOKENS) for _ in range(40)]
     turns = [jobs.next_slice([long, *short], after_long=after_long) for after_long in (True, False)]
     assert [job for job, _ in turns[1]] == [long]
     assert all(job in short for job, _ in turns[0])
