@@ -26,7 +26,7 @@ from events.vocabulary import Event, MemoriesLinked, MemoryStored
 from projections.links import CAUSES, LINK_TO
 from projections.projection import is_shredded_memory
 
-TOGETHER = 16
+TOGETHER = 24
 """Memories of a batch that are committed, and read back, as one: that takes a quarter of what they take one by one,
 and the first of a hundred is stored, and told, long before the last."""
 
