@@ -69,8 +69,8 @@ class SparseSpace:
         self._norms = Growing(np.float32)
         self._total = 0.0
         """Sum of all counted weights: exact, since float64 holds any sum of float16, so a removal leaves no trace."""
-        self._ranked: tuple[Sparse, Scores] | None = None
-        """The last query that ranked all rows as they are, and their scores: one search asks for them three times."""
+        self._ranked: dict[str, tuple[Sparse, Scores]] = {}
+        """By measure the last query that ranked all rows as they are, and their scores: whoever ranked asks again."""
 
     def __len__(self) -> int:
         return len(self._stretches)
@@ -87,7 +87,7 @@ class SparseSpace:
     def append(self, embedding: Sparse | None) -> None:
         """Add the next row; without an embedding it stays empty."""
         row = len(self)
-        self._ranked = None
+        self._ranked.clear()
         terms = np.empty(0, np.uint16) if embedding is None else embedding.ids
         weights = np.empty(0, np.float32) if embedding is None else embedding.values.astype(np.float32)
         self._stretches.append(len(terms))
@@ -100,14 +100,14 @@ class SparseSpace:
 
     def show(self, row: int) -> None:
         """Let a row count in the statistics of the space, as every row does from its append on."""
-        self._ranked = None
+        self._ranked.clear()
         stretch = self._stretches.stretch(row)
         self._frequency.add(self._terms.array[stretch])
         self._total += float(self._weights.array[stretch].sum(dtype=np.float64))
 
     def hide(self, row: int) -> None:
         """Take a counted row out of the statistics; whoever ranks leaves it out by its mask."""
-        self._ranked = None
+        self._ranked.clear()
         stretch = self._stretches.stretch(row)
         self._frequency.remove(self._terms.array[stretch])
         self._total -= float(self._weights.array[stretch].sum(dtype=np.float64))
@@ -128,8 +128,8 @@ class SparseSpace:
 
         The array can't be written to: the same query gets it again while no row comes, goes, or changes.
         """
-        if self._ranked is not None and self._ranked[0] is query:
-            return self._ranked[1]
+        if (known := self._known("bm25", query)) is not None:
+            return known
         scores = np.zeros(len(self), np.float32)
         if self._total:
             lengths = self._lengths.array
@@ -138,9 +138,7 @@ class SparseSpace:
             rows, weights, factors = self._matching(query.ids, factors)
             penalty = K1 * (1 - B + B / mean * lengths[rows])
             np.add.at(scores, rows, factors * weights / (weights + penalty))
-        scores.flags.writeable = False
-        self._ranked = query, scores
-        return scores
+        return self._keep("bm25", query, scores)
 
     def coverage(self, query: Sparse, rows: Rows) -> Scores:
         """Return how much of a query each of these rows holds, in [0, 1], shape (rows,).
@@ -161,7 +159,12 @@ class SparseSpace:
         return bool(np.isin(numbers, held[eligible[rows]]).all())
 
     def cosine(self, query: Sparse, rows: Rows | None = None) -> Scores:
-        """Return the cosine in [0, 1] of the query to these rows (to all if None), shape (rows,)."""
+        """Return the cosine in [0, 1] of the query to these rows (to all if None), shape (rows,).
+
+        That to all rows can't be written to: the same query gets it again while no row comes, goes, or changes.
+        """
+        if (known := self._known("cosine", query)) is not None:
+            return known if rows is None else known[rows]
         wanted = self._saturate(query.values.astype(np.float32))
         if rows is None:
             products, norms = self._products(query.ids, wanted), self._norms.array
@@ -169,7 +172,8 @@ class SparseSpace:
             products, norms = self._row_products(query.ids, wanted, rows), self._norms.array[rows]
         length = np.linalg.norm(wanted) * norms
         cosines = np.divide(products, length, out=np.zeros_like(products), where=length > 0)
-        return np.clip(cosines, 0.0, 1.0).astype(np.float32)
+        cosines = np.clip(cosines, 0.0, 1.0).astype(np.float32)
+        return self._keep("cosine", query, cosines) if rows is None else cosines
 
     def post(self) -> None:
         """Enter all rows that came since into the inverted file, together with blocks before that are no larger."""
@@ -193,7 +197,16 @@ class SparseSpace:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the inverted file, which the next ranking makes anew."""
-        return state_of(self, _blocks=[], _posted=0, _ranked=None)
+        return state_of(self, _blocks=[], _posted=0, _ranked={})
+
+    def _known(self, measure: str, query: Sparse) -> Scores | None:
+        last = self._ranked.get(measure)
+        return None if last is None or last[0] is not query else last[1]
+
+    def _keep(self, measure: str, query: Sparse, scores: Scores) -> Scores:
+        scores.flags.writeable = False
+        self._ranked[measure] = query, scores
+        return scores
 
     def _saturate(self, weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         return np.divide(weights, weights + K1) if self._counts else weights
@@ -241,10 +254,8 @@ class SparseSpace:
 
     def _products(self, terms: npt.NDArray[np.uint16], wanted: npt.NDArray[np.float32]) -> Scores:
         """Inner products with every row, through the inverted file."""
-        products = np.zeros(len(self), np.float32)
         rows, weights, factors = self._matching(terms, wanted)
-        np.add.at(products, rows, factors * self._saturate(weights))
-        return products
+        return _summed(rows, factors * self._saturate(weights), len(self))
 
     def _row_products(self, terms: npt.NDArray[np.uint16], wanted: npt.NDArray[np.float32], rows: Rows) -> Scores:
         """Inner products with some rows, through the forward index."""
@@ -252,6 +263,13 @@ class SparseSpace:
         query[terms] = wanted
         places, lengths = self._stretches.gather(rows)
         products = query.take(self._terms.take(places)) * self._saturate(self._weights.take(places))
-        # One after the other in the order of terms, so that a pair is summed, and rounded, alike from either side.
-        owners = np.repeat(np.arange(len(rows)), lengths)
-        return np.bincount(owners, products, minlength=len(rows)).astype(np.float32)
+        return _summed(np.repeat(np.arange(len(rows)), lengths), products, len(rows))
+
+
+def _summed(owners: Rows, products: npt.NDArray[np.float32], count: int) -> Scores:
+    """Add up the products of each owner.
+
+    One after the other in the order of terms, so that a pair is summed, and rounded, alike from either side and whether
+    its row is looked at alone or with all.
+    """
+    return np.bincount(owners, products, minlength=count).astype(np.float32)

@@ -106,6 +106,21 @@ def test_few_postings_and_many_are_ranked_alike_to_the_last_bit(
 
 
 @pytest.mark.parametrize("counts", [True, False])
+def test_a_row_has_one_cosine_alone_and_among_all_to_the_last_bit(memories: list[Sparse], *, counts: bool):
+    space, query, some = space_of(memories[:150], counts=counts), memories[4], np.arange(3, 150, 7)
+    alone = space.cosine(query, some)
+    ranked = space.cosine(query)
+    np.testing.assert_array_equal(alone, ranked[some])
+    np.testing.assert_array_equal(space.cosine(query, some), alone)
+    space.append(query)
+    assert space.cosine(query, np.array([150]))[0] == pytest.approx(1)
+    space.cosine(query)
+    space.hide(10)
+    space.clear(10)
+    assert space.cosine(query, np.array([10])).tolist() == [0]
+
+
+@pytest.mark.parametrize("counts", [True, False])
 def test_rows_score_the_same_to_the_last_bit_before_and_after_the_inverted_file_has_them(
     memories: list[Sparse], *, counts: bool
 ):
