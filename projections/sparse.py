@@ -1,5 +1,6 @@
 """Sparse embeddings: an inverted file for ranking all memories, a forward index for scoring a few."""
 
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -35,16 +36,17 @@ class _Block(NamedTuple):
     def clear(self, row: int) -> None:
         self.weights[self.rows == row] = 0
 
-    def postings(self, terms: npt.NDArray[np.uint16]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32], Rows]:
-        """Return rows and weights, one term after the other, and how many belong to each term."""
+    def postings(
+        self, terms: npt.NDArray[np.uint16]
+    ) -> tuple[list[npt.NDArray[np.int32]], list[npt.NDArray[np.float32]], Rows]:
+        """Return rows and weights in pieces, one term after the other, and how many belong to each term."""
         starts = self.starts[terms]
         lengths = self.starts[1:][terms] - starts
         if lengths.sum() < _MANY:
             gathered = places_of(starts, lengths)
-            return self.rows.take(gathered), self.weights.take(gathered), lengths
+            return [self.rows.take(gathered)], [self.weights.take(gathered)], lengths
         stretches = [slice(*stretch) for stretch in zip(starts.tolist(), (starts + lengths).tolist(), strict=True)]
-        rows = np.concatenate([self.rows[stretch] for stretch in stretches])
-        return rows, np.concatenate([self.weights[stretch] for stretch in stretches]), lengths
+        return [self.rows[one] for one in stretches], [self.weights[one] for one in stretches], lengths
 
 
 class SparseSpace:
@@ -232,8 +234,8 @@ class SparseSpace:
         held = [block.postings(terms) for block in self._blocks]
         rows, weights, fresh = self._fresh(terms, factors)
         return (
-            np.concatenate([*(rows for rows, _, _ in held), rows], dtype=np.int64),
-            np.concatenate([*(weights for _, weights, _ in held), weights]),
+            np.concatenate([*chain.from_iterable(rows for rows, _, _ in held), rows], dtype=np.int64),
+            np.concatenate([*chain.from_iterable(weights for _, weights, _ in held), weights]),
             np.concatenate([*(np.repeat(factors, counts) for _, _, counts in held), fresh]),
         )
 
@@ -272,4 +274,6 @@ def _summed(owners: Rows, products: npt.NDArray[np.float32], count: int) -> Scor
     One after the other in the order of terms, so that a pair is summed, and rounded, alike from either side and whether
     its row is looked at alone or with all.
     """
-    return np.bincount(owners, products, minlength=count).astype(np.float32)
+    sums = np.zeros(count, np.float32)
+    np.add.at(sums, owners, products)
+    return sums
