@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.codec import UnknownKindError, compress, decode, decompress, encode, is_sealed, kind_of
-from events.fingerprint import Dense, Fingerprint, Passage, Tokens, directions
+from events.fingerprint import Dense, Fingerprint, Passage, Tokens, directions, levels
 from events.log import LogError
 from events.spaces import SPACES
 from events.values import WIDTH, DriftLevel, GoalLevel, Resonance, SpaceModel, Step
@@ -256,7 +256,7 @@ def in_int8(event: MemoryStored) -> dict[str, Any]:
     fields = msgspec.msgpack.decode(msgspec.msgpack.Encoder(uuid_format="bytes").encode(event))
     (tokens,) = (one for one in fields["fingerprint"]["embeddings"] if one["type"] == "tokens")
     entries = event.fingerprint.take("e12_late_interaction", Tokens).array
-    tokens["vectors"] = np.rint(entries * np.float32(127 / 7)).astype(np.int8).tobytes()
+    tokens["vectors"] = levels(entries).tobytes()
     return fields | {"type": "memory_stored.2"}
 
 
