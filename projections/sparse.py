@@ -116,6 +116,7 @@ class SparseSpace:
 
     def clear(self, row: int) -> None:
         """Drop the content of a hidden row."""
+        self._ranked.clear()
         stretch = self._stretches.stretch(row)
         if row < self._posted:
             next(block for block in reversed(self._blocks) if block.first <= row).clear(row)
