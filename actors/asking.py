@@ -1,10 +1,13 @@
 """How the event loop asks actors: it never waits itself, gives up at once when cancelled, and errors are faults."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
+import anyio.from_thread
 import anyio.lowlevel
 import anyio.to_thread
 import pykka
@@ -19,6 +22,11 @@ PATIENCE = 60.0
 
 MODEL_PATIENCE = 900.0
 """Seconds for loading models, or for embedding the longest memory on a slow machine behind a full inbox."""
+
+T = TypeVar("T")
+Asked = Sequence[tuple[pykka.ActorRef[Any], object]]
+"""Who is asked, and what."""
+Replies = Sequence[pykka.Future[Any]]
 
 
 async def answer_of(
@@ -39,9 +47,7 @@ async def answer_of(
 
 
 async def answers_of(
-    asked: Sequence[tuple[pykka.ActorRef[Any], object]],
-    patience: float = PATIENCE,
-    limiter: anyio.CapacityLimiter | None = None,
+    asked: Asked, patience: float = PATIENCE, limiter: anyio.CapacityLimiter | None = None
 ) -> list[Any]:
     """Ask actors many things without holding up the event loop; they reach each inbox in the order of the calls.
 
@@ -56,13 +62,28 @@ async def answers_of(
         The answers in order, each of which may be a `Fault`: what the actor answered, a `StorageFault` for an error of
         the log, an `InternalFault` for no answer.
     """
+    return await _waited_for(asked, partial(_resolved, patience=patience), limiter)
+
+
+async def answers_as_they_come(
+    asked: Asked,
+    told: Callable[[Sequence[Any]], object],
+    patience: float = PATIENCE,
+    limiter: anyio.CapacityLimiter | None = None,
+) -> None:
+    """Ask as `answers_of` does, and tell of the next answers, in order, as soon as there are any.
+
+    `told` is called in the event loop, with all that can be told of by then.
+    """
+    await _waited_for(asked, partial(_handed_on, told=told, patience=patience), limiter)
+
+
+async def _waited_for(asked: Asked, wait: Callable[[Replies], T], limiter: anyio.CapacityLimiter | None) -> T:
     # Nothing is asked, and so nothing stored, for a request that was cancelled while its last answer was on the way.
     await anyio.lowlevel.checkpoint_if_cancelled()
     replies = [ref.ask(message, block=False) for ref, message in asked]
     try:
-        return await anyio.to_thread.run_sync(
-            partial(_resolved, replies, patience), limiter=limiter, abandon_on_cancel=True
-        )
+        return await anyio.to_thread.run_sync(partial(wait, replies), limiter=limiter, abandon_on_cancel=True)
     except anyio.get_cancelled_exc_class():
         for _, message in asked:
             if isinstance(message, Withdrawable):
@@ -70,16 +91,32 @@ async def answers_of(
         raise
 
 
-def _resolved(replies: Sequence[pykka.Future[Any]], patience: float) -> list[Any]:
+def _resolved(replies: Replies, patience: float) -> list[Any]:
     return [_answer(reply, patience) for reply in replies]
+
+
+def _handed_on(replies: Replies, told: Callable[[Sequence[Any]], object], patience: float) -> None:
+    waiting = deque(replies)
+    while waiting:
+        answers = [_answer(waiting.popleft(), patience)]
+        with suppress(pykka.Timeout):
+            while waiting:
+                answers.append(_outcome(waiting[0], 0.0))
+                waiting.popleft()
+        anyio.from_thread.run_sync(told, answers)
 
 
 def _answer(reply: pykka.Future[Any], patience: float) -> Any:
     try:
+        return _outcome(reply, patience)
+    except pykka.Timeout:
+        return InternalFault(f"no answer within {patience:.0f} s; the work may still be done")
+
+
+def _outcome(reply: pykka.Future[Any], patience: float) -> Any:
+    try:
         return resolve(reply, patience)
     except Fault as fault:
         return fault
-    except pykka.Timeout:
-        return InternalFault(f"no answer within {patience:.0f} s; the work may still be done")
     except LogError as error:
         return StorageFault(f"Storage failed: {error}")

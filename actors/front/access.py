@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 import pykka
 
-from actors.asking import MODEL_PATIENCE, PATIENCE, answer_of, answers_of
+from actors.asking import MODEL_PATIENCE, PATIENCE, answer_of, answers_as_they_come, answers_of
 from actors.faults import NotFoundFault, StorageFault
 from actors.front.once import KEY, Once
 from actors.front.parsing import moment
@@ -142,11 +142,14 @@ class Access:
         async with self.line.embedding:
             return await answer_of(self.hub.embedder, message, MODEL_PATIENCE, self.line.embedding_threads)
 
-    async def embed_group(self, messages: Sequence[EmbedMemory]) -> list[Any]:
-        """Ask the embedder for a few memories at once, which are answered together; a `Fault` answers for its own."""
+    async def embed_group(self, messages: Sequence[EmbedMemory], told: Callable[[Sequence[Any]], object]) -> None:
+        """Ask the embedder for a few memories, and tell of those that went through the model together, in order.
+
+        A `Fault` answers for its own.
+        """
         async with self.line.groups, self.line.embedding:
             asked = [(self.hub.embedder, message) for message in messages]
-            return await answers_of(asked, MODEL_PATIENCE, self.line.embedding_threads)
+            await answers_as_they_come(asked, told, MODEL_PATIENCE, self.line.embedding_threads)
 
     async def ask(self, ref: pykka.ActorRef[Any], message: object, patience: float = PATIENCE) -> Any:
         """Ask any other actor; what goes wrong is a `Fault`."""

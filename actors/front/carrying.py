@@ -12,7 +12,8 @@ from msgspec import Meta
 from actors.faults import Fault, InvalidParamsFault, NotFoundFault
 from actors.front.access import Progress, silent
 from actors.front.answers import memories
-from actors.front.arriving import Arrived, Arriving, Sent
+from actors.front.arriving import Arrived
+from actors.front.batching import Batching, Sent
 from actors.front.fields import DEFAULT_NAMESPACE, MAX_BATCH
 from actors.front.parsing import Params, parse
 from actors.front.schemas import StoreMemory, Whose
@@ -44,7 +45,7 @@ class MemoryExport(Params, frozen=True, kw_only=True):
     """The last memory of the page before; the first page without."""
 
 
-class Carrying(Arriving):
+class Carrying(Batching):
     """Many memories as plain values: in and out."""
 
     async def memory_import(self, params: MemoryImport, progress: Progress = silent) -> dict[str, Any]:

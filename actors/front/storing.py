@@ -8,7 +8,8 @@ from uuid import uuid5
 from actors.faults import Fault, InvalidParamsFault, NotFoundFault
 from actors.front.access import Progress, erased, silent
 from actors.front.answers import memories
-from actors.front.arriving import Arrived, Arriving, Sent
+from actors.front.arriving import Arrived
+from actors.front.batching import Batching, Sent
 from actors.front.once import KEY, used_otherwise
 from actors.front.parsing import invalid, parse
 from actors.front.schemas import (
@@ -25,7 +26,7 @@ from projections.catalog import Entry
 from projections.projection import State
 
 
-class Storing(Arriving):
+class Storing(Batching):
     """Keeping memories, and letting go of them."""
 
     async def store_memory(self, params: StoreMemory, progress: Progress = silent) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """How the event loop asks actors many things at once."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import anyio
 import pykka
 
-from actors.asking import answers_of
+from actors.asking import answers_as_they_come, answers_of
 from actors.faults import InternalFault, NotFoundFault, StorageFault
 from events.log import LogError
 
@@ -44,5 +45,37 @@ def test_what_goes_wrong_with_one_is_the_answer_to_that_one() -> None:
 
 def test_no_answer_in_time_is_a_fault() -> None:
     unanswered, answered = asked("silence", "one", patience=0.2)
+    assert isinstance(unanswered, InternalFault)
+    assert answered == "one"
+
+
+def test_answers_are_told_of_in_order_as_soon_as_there_are_any() -> None:
+    first, second, third = (pykka.ThreadingFuture[object]() for _ in range(3))
+    gone = NotFoundFault("Memory not found: 2")
+    told: list[list[object]] = []
+
+    def tell(answers: Sequence[object]) -> None:
+        told.append([*answers])
+        if len(told) == 1:
+            third.set("three")
+            second.set_exception((type(gone), gone, None))
+
+    echo = Echo.start()
+    try:
+        first.set("one")
+        anyio.run(answers_as_they_come, [(echo, future) for future in (first, second, third)], tell)
+    finally:
+        echo.stop()
+    assert told == [["one"], [gone, "three"]]
+
+
+def test_who_gets_no_answer_in_time_is_told_so_and_the_rest_still_comes() -> None:
+    told: list[object] = []
+    echo = Echo.start()
+    try:
+        anyio.run(answers_as_they_come, [(echo, "silence"), (echo, "one")], told.extend, 0.2)
+    finally:
+        echo.stop()
+    unanswered, answered = told
     assert isinstance(unanswered, InternalFault)
     assert answered == "one"

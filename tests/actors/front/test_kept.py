@@ -8,7 +8,7 @@ from actors.faults import NotFoundFault
 from events.vocabulary import MemoriesMerged, MemoriesPruned
 from tests.actors.consolidator.planted_memories import Kind
 from tests.actors.front.conftest import Bed
-from tests.actors.front.sleeper import MODES, Sleeper, copy_of, everywhere, found, hits, merges
+from tests.actors.front.sleeper import MODES, Sleeper, copy_of, everywhere, found, hits, merges, settled
 
 pytestmark = pytest.mark.anyio
 
@@ -146,6 +146,7 @@ async def test_candidates_are_exactly_what_light_then_prunes_copies_included(bed
         await shelved(sleeper, "It drizzled.", importance=0.1)
         for _ in range(4):
             await hits(sleeper.mind, SNEEZE, namespace="shelf")
+        await settled(sleeper.mind)  # what it turns to is salient
         shown = await sleeper.mind("get_pruning_candidates", salience_threshold=threshold, limit=1_000)
         await sleeper("light", salience_threshold=threshold)
         (event,) = found(sleeper.log, MemoriesPruned)

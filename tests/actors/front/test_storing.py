@@ -2,15 +2,20 @@
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+from actors.embedder.jobs import Rows
+from actors.embedder.profiles import EmbeddedProfile
+from actors.front.batching import TOGETHER
 from actors.front.operations import Operations
 from actors.front.parsing import parse
 from actors.front.schemas import MemoryInjectBatch
+from events.fingerprint import Float32
 from events.log import Draft, Envelope, Log
 from events.memory_log import MemoryLog
 from events.vocabulary import MemoryStored
@@ -255,3 +260,38 @@ async def test_a_memory_has_its_key_before_it_is_appended(start: Callable[[Log],
         assert (await operations.memory_inject_batch(parse(batch, MemoryInjectBatch)))["failed"] == 0
     assert len(log.reserved) == 21
     assert not log.without
+
+
+class Telling(MemoryLog):
+    """A log that tells when the first memory was appended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stored = threading.Event()
+
+    def append(self, drafts: Sequence[Draft]) -> tuple[Envelope, ...]:
+        envelopes = super().append(drafts)
+        if any(isinstance(draft.event, MemoryStored) for draft in drafts):
+            self.stored.set()
+        return envelopes
+
+
+async def test_what_went_through_the_model_is_stored_while_the_rest_of_its_group_goes(
+    start: Callable[[Log], Any], profile: EmbeddedProfile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Telling()
+    forward, in_time = profile.forward, list[bool]()
+
+    def waiting_for_the_first(rows: Rows) -> list[Float32]:
+        states = forward(rows)
+        in_time.append(not in_time or log.stored.wait(10))
+        return states
+
+    texts = [f"{number} " + "ferries leave the harbour at noon " * 5 for number in range(TOGETHER)]
+    with start(log) as hub:
+        operations = Operations(hub)
+        await operations.ready()
+        monkeypatch.setattr(profile, "forward", waiting_for_the_first)
+        assert (await operations.memory_inject_batch(parse({"items": texts}, MemoryInjectBatch)))["failed"] == 0
+    assert len(in_time) > 1
+    assert all(in_time)
