@@ -1,5 +1,6 @@
 """How the event loop asks actors: it never waits itself, gives up at once when cancelled, and errors are faults."""
 
+import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -7,7 +8,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 import anyio
-import anyio.from_thread
 import anyio.lowlevel
 import anyio.to_thread
 import pykka
@@ -75,7 +75,8 @@ async def answers_as_they_come(
 
     `told` is called in the event loop, with all that can be told of by then.
     """
-    await _waited_for(asked, partial(_handed_on, told=told, patience=patience), limiter)
+    tell = partial(asyncio.get_running_loop().call_soon_threadsafe, told)
+    await _waited_for(asked, partial(_handed_on, tell=tell, patience=patience), limiter)
 
 
 async def _waited_for(asked: Asked, wait: Callable[[Replies], T], limiter: anyio.CapacityLimiter | None) -> T:
@@ -95,7 +96,7 @@ def _resolved(replies: Replies, patience: float) -> list[Any]:
     return [_answer(reply, patience) for reply in replies]
 
 
-def _handed_on(replies: Replies, told: Callable[[Sequence[Any]], object], patience: float) -> None:
+def _handed_on(replies: Replies, tell: Callable[[Sequence[Any]], object], patience: float) -> None:
     waiting = deque(replies)
     while waiting:
         answers = [_answer(waiting.popleft(), patience)]
@@ -103,7 +104,7 @@ def _handed_on(replies: Replies, told: Callable[[Sequence[Any]], object], patien
             while waiting:
                 answers.append(_outcome(waiting[0], 0.0))
                 waiting.popleft()
-        anyio.from_thread.run_sync(told, answers)
+        tell(answers)
 
 
 def _answer(reply: pykka.Future[Any], patience: float) -> Any:
