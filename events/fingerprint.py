@@ -45,11 +45,16 @@ def directions(levels: Levels) -> Float32:
 
 def pack(vector: npt.ArrayLike) -> bytes:
     """Return the levels of a unit vector of any float type as bytes; another vector is a ValueError."""
-    vector = np.asarray(vector, dtype=np.float32)
-    if not abs(float(vector @ vector) - 1.0) <= _UNIT_TOLERANCE:
+    return pack_each(np.asarray(vector)[np.newaxis])[0]
+
+
+def pack_each(vectors: npt.ArrayLike) -> list[bytes]:
+    """Return the levels of each of many unit vectors, shape (vectors, dimension), as `pack` does."""
+    matrix = np.asarray(vectors, dtype=np.float32)
+    if not (np.abs(np.square(matrix).sum(axis=1) - 1) <= _UNIT_TOLERANCE).all():
         message = "a dense embedding must be a finite unit vector"
         raise ValueError(message)
-    return levels(vector).tobytes()
+    return [row.tobytes() for row in levels(matrix)]
 
 
 def _unpack(data: bytes) -> Levels:
@@ -77,6 +82,11 @@ class Dense(msgspec.Struct, frozen=True, tag="dense"):
     def of(cls, vector: npt.ArrayLike) -> "Dense":
         """Pack a unit vector of any float type."""
         return cls(pack(vector))
+
+    @classmethod
+    def of_each(cls, vectors: npt.ArrayLike) -> "list[Dense]":
+        """Pack many unit vectors of any float type, shape (vectors, dimension)."""
+        return list(map(cls, pack_each(vectors)))
 
     @property
     def levels(self) -> Levels:
@@ -108,6 +118,11 @@ class Directed(msgspec.Struct, frozen=True, tag="directed"):
     def of(cls, cause: npt.ArrayLike, effect: npt.ArrayLike) -> "Directed":
         """Pack two unit vectors of any float type."""
         return cls(pack(cause), pack(effect))
+
+    @classmethod
+    def of_each(cls, causes: npt.ArrayLike, effects: npt.ArrayLike) -> "list[Directed]":
+        """Pack many pairs of unit vectors, causes and effects of shape (pairs, dimension) each."""
+        return list(map(cls, pack_each(causes), pack_each(effects)))
 
     @property
     def cause_levels(self) -> Levels:
@@ -208,16 +223,33 @@ class Tokens(msgspec.Struct, frozen=True, tag="tokens"):
     @classmethod
     def of(cls, pieces: Sequence[int] | npt.NDArray[np.integer], vectors: npt.ArrayLike) -> "Tokens":
         """Quantise vectors, shape (tokens, dimension), of an even dimension, as a memory keeps them."""
-        matrix = np.asarray(vectors, dtype=np.float32)
-        spread = np.sqrt(np.square(matrix).mean(axis=-1, keepdims=True))
-        steps = np.rint(matrix * (_STEPS / (_SPREAD * np.maximum(spread, np.float32(1e-12))))).clip(-_STEPS, _STEPS)
-        first, second = np.split(steps.astype(np.int8), 2, axis=-1)
-        return cls(np.asarray(pieces, dtype="<u2").tobytes(), ((first & 0x0F) | (second << 4)).tobytes())
+        return cls(np.asarray(pieces, dtype="<u2").tobytes(), to_nibbles(vectors).tobytes())
 
     @classmethod
     def asked(cls, pieces: Sequence[int] | npt.NDArray[np.integer], vectors: npt.ArrayLike) -> "Tokens":
         """Quantise float vectors, shape (tokens, dimension), as finely as a question needs them."""
         return cls(np.asarray(pieces, dtype="<u2").tobytes(), levels(vectors).tobytes(), fine=True)
+
+    @classmethod
+    def asked_each(cls, pieces: Sequence[npt.NDArray[np.integer]], vectors: npt.ArrayLike) -> "list[Tokens]":
+        """Do so for many texts at once, whose vectors follow each other."""
+        return cls._each(pieces, levels(vectors), fine=True)
+
+    @classmethod
+    def kept_each(cls, asked: "Sequence[Tokens]") -> "list[Tokens]":
+        """Return what memories keep of tokens that are as fine as a question's."""
+        vectors = np.concatenate([tokens.array for tokens in asked])
+        return cls._each([tokens.ids for tokens in asked], to_nibbles(vectors), fine=False)
+
+    @classmethod
+    def _each(
+        cls, pieces: Sequence[npt.NDArray[np.integer]], rows: npt.NDArray[np.integer], *, fine: bool
+    ) -> "list[Tokens]":
+        ends = np.cumsum(list(map(len, pieces)))[:-1]
+        return [
+            cls(np.asarray(own, dtype="<u2").tobytes(), part.tobytes(), fine)
+            for own, part in zip(pieces, np.split(rows, ends), strict=True)
+        ]
 
     @property
     def ids(self) -> npt.NDArray[np.uint16]:
@@ -240,6 +272,15 @@ class Tokens(msgspec.Struct, frozen=True, tag="tokens"):
     @property
     def _rows(self) -> npt.NDArray[np.int8]:
         return np.frombuffer(self.vectors, dtype=np.int8).reshape(len(self.pieces) // 2, -1)
+
+
+def to_nibbles(vectors: npt.ArrayLike) -> npt.NDArray[np.int8]:
+    """Quantise vectors, shape (tokens, dimension), to four bits an entry, two in a byte: (tokens, dimension / 2)."""
+    matrix = np.asarray(vectors, dtype=np.float32)
+    spread = np.sqrt(np.square(matrix).mean(axis=-1, keepdims=True))
+    steps = np.rint(matrix * (_STEPS / (_SPREAD * np.maximum(spread, np.float32(1e-12))))).clip(-_STEPS, _STEPS)
+    first, second = np.split(steps.astype(np.int8), 2, axis=-1)
+    return (first & 0x0F) | (second << 4)
 
 
 def from_nibbles(nibbles: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:

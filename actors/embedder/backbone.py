@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from actors.embedder.vectors import means, unit
 from actors.embedder.weights import WeightsError, read_verified
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Backbone:
 
     def embeddings(self, pieces: Sequence[int] | npt.NDArray[np.integer]) -> Float32:
         """Return what wordpieces mean before the model reads them in context, shape (pieces, 384)."""
-        return self._bert.embeddings(list(map(int, pieces))).numpy()
+        return self._bert.embeddings(np.asarray(pieces, np.int64)).numpy()
 
     def forward(self, rows: Sequence[Sequence[int] | npt.NDArray[np.integer]]) -> list[Float32]:
         """Return the token states of each row of wordpieces, shape (pieces + 2, 384), from one batch.
@@ -124,10 +125,9 @@ class Backbone:
         return [states.numpy() for states in self._bert(framed)]
 
 
-def pool(states: Float32) -> Float32:
-    """Return the unit mean of one row's states, [CLS] and [SEP] included, as the published model does: shape (384,)."""
-    mean = states.mean(axis=0)
-    return mean / np.linalg.norm(mean)
+def pool(states: Sequence[Float32]) -> Float32:
+    """Return the unit mean of each row's states, [CLS] and [SEP] included, as the published model does: (rows, 384)."""
+    return unit(means(states))
 
 
 def package_folder() -> Path:

@@ -13,6 +13,8 @@ torch.export, which need a C++ compiler on the machine that runs them; torch is 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 -- the name under which everyone knows it
@@ -79,9 +81,9 @@ class Bert:
             self([[0]])
 
     @torch.inference_mode()
-    def embeddings(self, ids: Sequence[int]) -> Tensor:
+    def embeddings(self, ids: npt.NDArray[np.int64]) -> Tensor:
         """Return the input embeddings of token ids, shape (tokens, hidden), float32 on the CPU."""
-        return self._pieces[torch.tensor(ids, device=self.device)].float().cpu()
+        return self._pieces[torch.from_numpy(ids).to(self.device)].float().cpu()
 
     @torch.inference_mode()
     def __call__(self, rows: Sequence[Sequence[int]]) -> list[Tensor]:

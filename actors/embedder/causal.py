@@ -8,12 +8,14 @@ reaches a held-out Recall@10 of .575, both .599.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from actors.embedder import weights
 from actors.embedder.backbone import DIMENSION as MEANING
+from actors.embedder.vectors import means, unit
 from events.fingerprint import Float32
 
 FILE = "causal.safetensors"
@@ -36,23 +38,19 @@ class CausalHeads:
         return cls(arrays["cause"].astype(np.float32), arrays["effect"].astype(np.float32))
 
 
-def evidence(e1: Float32, pieces: Float32) -> Float32:
-    """Return what the heads read: E1 beside the mean of the pieces, each of length 1, shape (768,).
+def evidence(e1: Float32, pieces: Sequence[Float32]) -> Float32:
+    """Return what the heads read of texts: E1 beside the mean of the pieces, each of length 1, shape (texts, 768).
 
     Args:
-        e1: The text's rotated E1, shape (384,).
-        pieces: The model's input embeddings of its wordpieces, [CLS] and [SEP] included, shape (pieces, 384).
+        e1: The texts' rotated E1, shape (texts, 384).
+        pieces: The model's input embeddings of the wordpieces of each, [CLS] and [SEP] included, shape (pieces, 384).
     """
-    return np.concatenate([e1, _unit(pieces.mean(axis=0))])
+    return np.concatenate([e1, unit(means(pieces))], axis=1)
 
 
 def causal_vectors(read: Float32, heads: CausalHeads) -> tuple[Float32, Float32]:
-    """Return a text's unit vectors as cause and as effect, shape (768,) each, from its `evidence`.
+    """Return texts' unit vectors as causes and as effects, shape (texts, 768) each, from their `evidence`.
 
     The likelier one text causes another, the larger the inner product of its cause with the other's effect.
     """
-    return _unit(read @ heads.cause), _unit(read @ heads.effect)
-
-
-def _unit(vector: Float32) -> Float32:
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
+    return unit(read @ heads.cause), unit(read @ heads.effect)

@@ -13,6 +13,7 @@ What a text is about is its E1; what code is about a trained head tells (`about`
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
@@ -25,6 +26,7 @@ import tree_sitter_rust
 from tree_sitter import Language, Node, Parser, Tree
 
 from actors.embedder.lexical import STOP_WORDS, sketch, subtokens
+from actors.embedder.vectors import unit
 from events.fingerprint import Float32
 
 MEANING: Final = 384
@@ -185,14 +187,13 @@ def signs(content: str, *, is_code: bool) -> Float32:
     return blocks
 
 
-def code_vector(blocks: Float32, meaning: Float32) -> Float32:
-    """Return E7 of a content, unit vector of shape (1536,): the blocks that aren't zero share its length.
+def code_vectors(blocks: Sequence[Float32], meanings: Sequence[Float32]) -> Float32:
+    """Return E7 of contents, unit vectors of shape (contents, 1536): the blocks that aren't zero share its length.
 
     Args:
-        blocks: Its `signs`.
-        meaning: A unit vector, shape (384,): of code what it is `about`, of text its E1.
+        blocks: The `signs` of each.
+        meanings: A unit vector of each, shape (384,): of code what it is `about`, of text its E1.
     """
-    if meaning.shape != (MEANING,):
+    if any(meaning.shape != (MEANING,) for meaning in meanings):
         raise ValueError(f"the meaning needs {MEANING} dimensions")
-    vector = np.concatenate([blocks, meaning * np.float32(_SHARES["meaning"] ** 0.5)])
-    return vector / np.float32(np.linalg.norm(vector))
+    return unit(np.concatenate([blocks, np.multiply(meanings, np.float32(_SHARES["meaning"] ** 0.5))], axis=1))

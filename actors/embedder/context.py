@@ -42,9 +42,14 @@ def _signature(modality: Modality, dimension: int) -> Float32:
     return (bits.astype(np.float32) * 2 - 1) / np.float32(np.sqrt(dimension))
 
 
-def with_modality(own: Float32, modality: Modality) -> Float32:
-    """Return E10, shape (2 · dimension,): the text tower beside the modality's signature, a unit vector."""
+def with_modality(own: Float32, modalities: Sequence[Modality]) -> Float32:
+    """Return E10 of texts: the text tower beside the modality's signature, unit vectors, shape (texts, 2 · dimension).
+
+    Args:
+        own: What the text tower makes of each, shape (texts, dimension).
+        modalities: Of each text.
+    """
+    signatures = np.stack([_signature(modality, own.shape[1]) for modality in modalities])
     return np.concatenate(
-        [np.sqrt(1 - MODALITY_SHARE) * own, np.sqrt(MODALITY_SHARE) * _signature(modality, len(own))],
-        dtype=np.float32,
+        [np.sqrt(1 - MODALITY_SHARE) * own, np.sqrt(MODALITY_SHARE) * signatures], axis=1, dtype=np.float32
     )

@@ -6,8 +6,8 @@ used: SPLADE's way (Formal et al. 2021) with a head small enough to ship. `scrip
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numkong
 import numpy as np
@@ -15,9 +15,6 @@ import numpy.typing as npt
 
 from actors.embedder import weights
 from events.fingerprint import PEAK, Float32, Sparse, Tokens, levels
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FILE = "expansion.safetensors"
 
@@ -75,28 +72,41 @@ class ExpansionHead:
         )
 
 
-def expand(pieces: npt.NDArray[np.integer], tokens: Tokens, head: ExpansionHead) -> Sparse:
-    """Return the weights of a text's own terms and of the words that it might have used, over the vocabulary.
+def expand(pieces: Sequence[npt.NDArray[np.integer]], tokens: Sequence[Tokens], head: ExpansionHead) -> list[Sparse]:
+    """Return the weights of each text's own terms and of the words that it might have used, over the vocabulary.
 
     An own term weighs ln(1 + tf) or what the head gives it, whichever is more. The head gives a word
     `NAMED_WEIGHT` · ln(1 + max(0, w)), where w is the best agreement of a token with its direction, plus its bias; the
     best `NAMED` of them stay. Specials, punctuation and stop words are left out unless the text has nothing else.
 
     Args:
-        pieces: The wordpieces of the whole text, not empty; [CLS] stands for a text that has none.
-        tokens: Its E12, as fine as a question's.
+        pieces: The wordpieces of each whole text, not empty; [CLS] stands for a text that has none.
+        tokens: The E12 of each, as fine as a question's.
         head: The trained head.
     """
+    counted = np.zeros(len(head.mute), dtype=np.float32)
+    return [_weighed(own, *named, head, counted) for own, named in zip(pieces, _named(tokens, head), strict=True)]
+
+
+def _weighed(
+    pieces: npt.NDArray[np.integer],
+    words: npt.NDArray[np.uint16],
+    named: Float32,
+    head: ExpansionHead,
+    weights: Float32,
+) -> Sparse:
+    """Return a text's own terms and the words that the head names, from weights of 0, which are 0 again at the end."""
     own = pieces[~head.mute[pieces]]
-    result = np.zeros(len(head.mute), dtype=np.float32)
     said = own if len(own) else pieces
-    np.add.at(result, said, 1)
-    result[said] = np.log1p(result[said])
+    np.add.at(weights, said, 1)
+    weights[said] = np.log1p(weights[said])
     if len(own):
-        words, named = _named(tokens, head)
-        result[words] = np.maximum(result[words], named)
-    terms = np.flatnonzero(result > 0)  # six times as fast as on the numbers themselves
-    return Sparse(terms.astype("<u2").tobytes(), result[terms].astype("<f2").tobytes())
+        weights[words] = np.maximum(weights[words], named)
+        said = np.concatenate([said, words])
+    terms = np.unique(said)
+    result = Sparse(terms.astype("<u2").tobytes(), weights[terms].astype("<f2").tobytes())
+    weights[terms] = 0
+    return result
 
 
 def telling(pieces: npt.NDArray[np.integer], informativeness: Float32, count: int) -> npt.NDArray[np.intp]:
@@ -110,16 +120,25 @@ def says_nothing(piece: str) -> bool:
     return bracketed or piece in STOP_WORDS or not any(map(str.isalnum, piece))
 
 
-def _named(tokens: Tokens, head: ExpansionHead) -> tuple[npt.NDArray[np.uint16], Float32]:
-    """Return the words that the head names, with their weights.
+def _named(tokens: Sequence[Tokens], head: ExpansionHead) -> Iterator[tuple[npt.NDArray[np.uint16], Float32]]:
+    """Yield the words that the head names for each text, with their weights.
 
     In int8, which takes less than half the time of float32 and changes a weight by .004 on average of the largest.
     """
-    read = tokens.array[telling(tokens.ids, head.informativeness, READ)].astype(np.float32)
-    read /= np.linalg.norm(read, axis=1, keepdims=True).clip(min=1)  # int8: whatever isn't 0 is longer
-    # One step for all tokens, so that the largest of their products is that of the integers.
-    products = np.asarray(numkong.dots_packed(levels(read.ravel()).reshape(read.shape), head.directions))
-    agreement = products.max(axis=0) * (np.abs(read).max() / PEAK * head.steps) + head.bias
-    best = np.argpartition(-agreement, NAMED)[:NAMED]
-    best = best[agreement[best] > 0]
-    return head.words[best], np.float32(NAMED_WEIGHT) * np.log1p(agreement[best])
+    read = [each.array[telling(each.ids, head.informativeness, READ)] for each in tokens]
+    counts = np.array(list(map(len, read)))
+    vectors = np.concatenate(read).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True).clip(min=1)  # int8: whatever isn't 0 is longer
+    # One step for all tokens of a text, so that the largest of their products is that of the integers.
+    peaks = np.maximum.reduceat(np.abs(vectors).max(axis=1), np.cumsum(counts) - counts)
+    vectors *= np.repeat(PEAK / np.maximum(peaks, np.float32(1e-12)), counts)[:, np.newaxis]
+    agreement = np.empty((len(read), len(head.words)), np.float32)
+    for row, part in enumerate(np.split(np.rint(vectors).astype(np.int8), np.cumsum(counts)[:-1])):
+        agreement[row] = np.asarray(numkong.dots_packed(part, head.directions)).max(axis=0)
+    agreement *= (peaks / PEAK)[:, np.newaxis] * head.steps
+    agreement += head.bias
+    best = np.argpartition(-agreement, NAMED, axis=1)[:, :NAMED]
+    weights = np.take_along_axis(agreement, best, axis=1)
+    for words, strengths in zip(best, weights, strict=True):
+        positive = strengths > 0
+        yield head.words[words[positive]], np.float32(NAMED_WEIGHT) * np.log1p(strengths[positive])

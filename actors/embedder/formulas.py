@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+RECENCY, PERIODICITY, ORDER = "e2_temporal_recent", "e3_temporal_periodic", "e4_temporal_positional"
+
 SAMPLES = 16
 """Moments that stand for a time that a question names."""
 LONGEST = timedelta(days=31)
@@ -40,9 +43,9 @@ def space_model(key: str, name: str, dimension: int, *parts: str) -> SpaceModel:
 def space_models() -> tuple[SpaceModel, ...]:
     """Return what fills the four spaces. A changed definition needs a new number behind its name."""
     return (
-        space_model("e2_temporal_recent", "recency/1", temporal.DIMENSION, weights.recorded_sha256(temporal.FILE)),
-        space_model("e3_temporal_periodic", "periodicity/1", temporal.DIMENSION),
-        space_model("e4_temporal_positional", "order/1", temporal.DIMENSION),
+        space_model(RECENCY, "recency/1", temporal.DIMENSION, weights.recorded_sha256(temporal.FILE)),
+        space_model(PERIODICITY, "periodicity/1", temporal.DIMENSION),
+        space_model(ORDER, "order/1", temporal.DIMENSION),
         space_model("e9_hdc", "trigrams/1", hypervector.BITS),
     )
 
@@ -67,6 +70,16 @@ def paused(latencies: Latencies, key: str, work: Generator[None, None, T]) -> Ge
         yield []
 
 
+def recency(moments: Sequence[datetime]) -> list[Dense]:
+    """Return E2 of each moment."""
+    return Dense.of_each(temporal.recency(moments))
+
+
+def periodicity(moments: Sequence[datetime]) -> list[Dense]:
+    """Return E3 of each moment."""
+    return Dense.of_each(temporal.periodicity(moments))
+
+
 def vector_of(embedding: Embedding) -> Float32:
     """Return the unit vector of a dense embedding; another kind is a TypeError."""
     if not isinstance(embedding, Dense):
@@ -85,19 +98,18 @@ def placed_memory(
 ) -> EmbeddedMemory:
     """Return a memory with all embeddings, at the next place of its session, which moves on by one turn.
 
-    A plan calls this last and pauses no more once it has looked at the session: so its turns get their places one by
-    one.
+    A plan calls this last, once it has waited for the turn before it.
 
     Args:
         request: What was to be embedded.
-        parts: The embeddings by space key, without those of time and order.
+        parts: The embeddings by space key, without that of order.
         passages: The windows of a long content.
         sessions: Where each session stands.
         latencies: Where the time for each space is recorded.
         start: When the work began, by `perf_counter`.
     """
     position = sessions.next_position(request.namespace, request.session)
-    placed = {**parts, **_times(request.created_at, latencies), **_order(position, latencies)}
+    placed = {**parts, ORDER: timed(latencies, ORDER, lambda: _order(position))}
     if request.session is not None:
         sessions.advance(request.namespace, request.session, vector_of(parts["e1_semantic"]))
     return EmbeddedMemory(
@@ -114,21 +126,27 @@ def placed_query(
     """Return a question seen from the time that it names, or else at which it is asked.
 
     A time longer than a month has no hour, day or season (E3); without a session a question has no position (E4).
+
+    Args:
+        request: What was asked.
+        parts: The embeddings by space key, with those of the time at which it is asked, without that of order.
+        sessions: Where each session stands.
+        latencies: Where the time for each space is recorded.
     """
     cues = request.cues
-    placed = {**parts, **_times(request.at, latencies)}
+    placed = {**parts}
     if cues.intervals:
         samples = [moment for interval in cues.intervals for moment in _samples(interval)]
-        placed["e2_temporal_recent"] = Dense.of(temporal.recency_of(samples))
+        placed[RECENCY] = Dense.of(temporal.recency_of(samples))
         if all(end - start <= LONGEST for start, end in cues.intervals):
-            placed["e3_temporal_periodic"] = Dense.of(temporal.periodicity_of(samples))
+            placed[PERIODICITY] = Dense.of(temporal.periodicity_of(samples))
         else:
-            del placed["e3_temporal_periodic"]
+            del placed[PERIODICITY]
     if cues.recurring:
-        placed["e3_temporal_periodic"] = Dense.of(temporal.periodicity_of(cues.recurring))
+        placed[PERIODICITY] = Dense.of(temporal.periodicity_of(cues.recurring))
     if request.session is not None:
         position = 0 if cues.start else sessions.next_position(request.namespace, request.session)
-        placed |= _order(position, latencies)
+        placed[ORDER] = timed(latencies, ORDER, lambda: _order(position))
     return EmbeddedQuery(embeddings={space.key: placed[space.key] for space in SPACES if space.key in placed})
 
 
@@ -137,13 +155,7 @@ def _samples(interval: Interval) -> list[datetime]:
     return [interval.start + share * (interval.end - interval.start) for share in evenly(SAMPLES)]
 
 
-def _times(at: datetime, latencies: Latencies) -> dict[str, Embedding]:
-    return {
-        "e2_temporal_recent": timed(latencies, "e2_temporal_recent", lambda: Dense.of(temporal.recency(at))),
-        "e3_temporal_periodic": timed(latencies, "e3_temporal_periodic", lambda: Dense.of(temporal.periodicity(at))),
-    }
-
-
-def _order(position: int, latencies: Latencies) -> dict[str, Embedding]:
-    key = "e4_temporal_positional"
-    return {key: timed(latencies, key, lambda: Dense.of(temporal.order(position)))}
+@lru_cache(maxsize=1024)
+def _order(position: int) -> Dense:
+    """Return E4; all that is told outside of a session stands at 0."""
+    return Dense.of(temporal.order(position))

@@ -16,6 +16,8 @@ from events.spaces import SPACES
 from events.values import Modality, SpaceModel
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from actors.embedder.jobs import Plan, Rows
     from actors.metrics import Latencies
     from projections.sessions import Sessions
@@ -54,9 +56,9 @@ class FullProfile:
                 "store a description instead",
                 parameter="modality",
             )
-        parts, passages = yield from self._parts(request.content, asking=False)
+        parts, passages = yield from self._parts(request.content, request.created_at, asking=False)
 
-        # From here to the end nothing else runs, so the turns of a session get their places one by one.
+        yield None  # so that the turns of a session get their places one by one
         own = vector_of(parts["e8_graph"])
         linked = [vector_of(fingerprint["e8_graph"]) for fingerprint in request.linked]
         parts["e8_graph"] = Dense.of(context.in_context(own, [], linked))
@@ -66,15 +68,17 @@ class FullProfile:
 
     def query(self, request: EmbedQuery, sessions: Sessions) -> Plan:
         """Plan the embedding of a question, which returns an `EmbeddedQuery`."""
-        parts, _ = yield from self._parts(request.text, asking=True)
+        parts, _ = yield from self._parts(request.text, request.at, asking=True)
         return formulas.placed_query(request, parts, sessions=sessions, latencies=self.latencies)
 
     def _parts(
-        self, text: str, *, asking: bool
+        self, text: str, at: datetime, *, asking: bool
     ) -> Generator[Rows, list[Float32], tuple[dict[str, Embedding], tuple[Passage, ...]]]:
-        """Make all embeddings that neither time nor surroundings have a part in, and the passages of E1."""
+        """Make all embeddings that surroundings have no part in, and the passages of E1."""
         parts: dict[str, Embedding] = {
-            "e9_hdc": (yield from formulas.paused(self.latencies, "e9_hdc", hypervector.hypervector(text)))
+            formulas.RECENCY: formulas.recency([at])[0],
+            formulas.PERIODICITY: formulas.periodicity([at])[0],
+            "e9_hdc": (yield from formulas.paused(self.latencies, "e9_hdc", hypervector.hypervector(text))),
         }
         passages: dict[str, tuple[Passage, ...]] = {}
         for key in MODELS:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pykka
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from actors.messages.embedder import EmbeddedMemory, EmbeddedQuery
     from events.fingerprint import Float32
 
 SLICE_TOKENS = 512
@@ -27,10 +26,24 @@ SLICE_TOKENS = 512
 Rows = list["Sequence[int] | npt.NDArray[np.integer]"]
 """Wordpieces of texts that shall go through the model."""
 
-Plan = Generator[Rows | None, "list[Float32]", Any]
+
+class Together(NamedTuple):
+    """A step that those who share a slice take at once.
+
+    In each operation of numpy another thread may take Python's lock and have it for a while, so what counts is how many
+    operations there are, not for how many texts each is.
+    """
+
+    make: Callable[[list[Any]], Sequence[Any]]
+    """Makes something of each."""
+    of: Any
+
+
+Plan = Generator["Rows | Together | None", Any, Any]
 """An embedding in the making: yields rows, is sent their states, and returns the result.
 
-It may pause, too: no rows let whoever waits go first, None lets those that share its slice come as far.
+It may yield a `Together`, and is sent what that made of its own. It may pause: no rows let whoever waits go first. And
+it yields None to wait for the turn before it; from there to its end nothing else runs.
 """
 
 
@@ -53,18 +66,19 @@ class Job:
         self.session = session
         self.after = after
         """The turn before this one, if that isn't finished."""
-        self.future: pykka.Future[EmbeddedMemory | EmbeddedQuery] = pykka.ThreadingFuture()
+        self.future: pykka.Future[Any] = pykka.ThreadingFuture()
         self.rows: Rows = []
         self.states: list[Float32] = []
+        self.step: Together | None = None
+        """What it takes next, with those that share its slice."""
+        self.at_its_end = False
+        """Whether it waits for nothing but the turn before it."""
         self.done = False
-        self._is_midway = False
-        self._result: EmbeddedMemory | EmbeddedQuery | None = None
+        self._result: Any = None
         self._on_progress = on_progress
         self._withdrawn = withdrawn or threading.Event()
         self._long_after = long_after
-        self.drop_if_withdrawn()
-        if not self.done:
-            self._step(None)
+        self.go_on(None)
 
     @property
     def has_its_turn(self) -> bool:
@@ -72,11 +86,6 @@ class Job:
         if self.after is not None and self.after.done:
             self.after = None  # or each turn would keep all before it in memory
         return self.after is None
-
-    @property
-    def is_midway(self) -> bool:
-        """Whether it goes on as soon as those that share its slice have come as far."""
-        return self._is_midway and not self.done
 
     @property
     def waiting(self) -> Rows:
@@ -97,13 +106,21 @@ class Job:
         if self._on_progress is not None and len(self.rows) > 1:
             self._on_progress(len(self.states), len(self.rows))
         if not self.waiting:
-            self._step(self.states)
+            self.go_on(self.states)
 
-    def _step(self, states: list[Float32] | None) -> None:
+    def go_on(self, with_what: Any) -> None:
+        """Go on with the plan: with the states of its rows, or with what its step made; with None it begins."""
+        self.drop_if_withdrawn()
+        if self.done:
+            return
+        self.step, self.rows, self.states = None, [], []
         try:
-            rows = next(self.plan) if states is None else self.plan.send(states)
-            self._is_midway = rows is None
-            self.rows, self.states = rows or [], []
+            wanted = self.plan.send(with_what)
+            self.at_its_end = wanted is None
+            if isinstance(wanted, Together):
+                self.step = wanted
+            else:
+                self.rows = wanted or []
         except StopIteration as stop:
             self.done = True
             self._result = stop.value
@@ -125,7 +142,7 @@ class Job:
 
     def fail(self, fault: Fault) -> None:
         """End without a result."""
-        self.done = True
+        self.done, self.step = True, None
         self.future.set_exception((type(fault), fault, None))
 
 
@@ -148,20 +165,42 @@ def next_slice(jobs: Sequence[Job], *, after_long: bool) -> list[tuple[Job, int]
 
 
 def go_on(taken: Sequence[tuple[Job, list[Float32]]]) -> None:
-    """Let jobs go on with the states of their rows: questions to their end, turns of a session one after the other.
+    """Let jobs go on with the states of their rows: questions to their end, then all others, step by step together.
 
-    All others go side by side, from pause to pause: what one reads of a space's weights is then still near the
-    processor when the next one needs it, which takes two thirds of the time. A turn stays behind where the one before
-    it, which was thought to be short, takes turns.
+    The turns of a session end one after the other. One stays behind where the turn before it, which was thought to be
+    short, takes turns.
     """
-    while ready := [one for one in taken if one[0].has_its_turn]:
-        for job, states in ready:
-            job.feed(states)
-            while job.is_question and job.is_midway:
-                job.feed([])
-            if job.is_question:
-                job.answer()
-        while midway := [job for job, _ in ready if job.is_midway]:
-            for job in midway:
-                job.feed([])
-        taken = [one for one in taken if one not in ready]
+    for job, states in taken:
+        job.feed(states)
+        if job.is_question:
+            _take_steps([job])
+            job.answer()
+    jobs = [job for job, _ in taken]
+    _take_steps(jobs)
+    for job in jobs:
+        if job.at_its_end and job.has_its_turn:
+            job.go_on(None)
+
+
+def alone(plan: Plan, forward: Callable[[Rows], list[Float32]]) -> Any:
+    """Do a plan to its end with nobody beside it, and return what it made; what goes wrong is a `Fault`."""
+    job = Job(plan, long_after=SLICE_TOKENS)
+    while not job.done:
+        go_on([(job, forward(job.waiting))])
+    job.answer()
+    return job.future.get()
+
+
+def _take_steps(jobs: Sequence[Job]) -> None:
+    """Take the steps of jobs until each has ended or wants the model; what fails in one fails those who took it."""
+    while steps := [(job, job.step) for job in jobs if job.step is not None]:
+        make = steps[0][1].make
+        taking = [(job, step.of) for job, step in steps if step.make == make]
+        try:
+            made = make([of for _, of in taking])
+        except Exception as error:  # noqa: BLE001 -- as in `Job.go_on`
+            for job, _ in taking:
+                job.fail(EmbeddingFault(f"Embedding failed: {type(error).__name__}: {error}"))
+        else:
+            for (job, _), one in zip(taking, made, strict=True):
+                job.go_on(one)

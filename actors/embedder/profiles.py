@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,17 +23,20 @@ from actors.embedder import (
     weights,
     windows,
 )
-from actors.embedder.backbone import CLS, DIMENSION, MODEL, MODEL_SHA256, SEP, VOCABULARY, Backbone, pool
+from actors.embedder.backbone import CLS, DIMENSION, MODEL, MODEL_SHA256, SEP, VOCABULARY, Backbone
 from actors.embedder.formulas import space_model, vector_of
+from actors.embedder.jobs import Together
+from actors.embedder.learned import ROTATION, Makes, Spaces, Understood
 from actors.embedder.wording import Wording, finished, wording
 from actors.faults import EmbeddingFault
 from actors.messages.embedder import EmbedMemory, EmbedQuery
-from events.fingerprint import Dense, Directed, Embedding, Float32, Passage, Tokens, pack
+from events.fingerprint import Dense, Embedding, Float32, Passage, Tokens, pack
 from events.spaces import SPACES
 from events.values import Modality, SpaceModel
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator
+    from datetime import datetime
 
     import numpy.typing as npt
 
@@ -51,9 +54,6 @@ of random Chinese characters. A longer one is read in the embedder's own thread,
 
 PAUSING = 8
 """Windows beyond which a text lets others go first after each space: all spaces of so many take 15 to 20 ms."""
-
-ROTATION = "semantic.safetensors"
-"""Turns E1 so that its first 128 dimensions carry most of it; cosines stay what they were."""
 
 
 def space_models() -> tuple[SpaceModel, ...]:
@@ -111,11 +111,8 @@ class EmbeddedProfile:
         self.latencies = latencies
         self._backbone = Backbone.load(threads=threads)
         self._readers = _readers()
-        self._rotation = weights.load(ROTATION)["rotation"].astype(np.float32)
-        self._heads = causal.CausalHeads.load()
-        self._code = about.load_head()
-        self._tokens = tokens.TokenWeights.load()
-        self._expansion = expansion.ExpansionHead.load(self._backbone.vocabulary(), self._tokens.informativeness)
+        self._spaces = Spaces.load(self._backbone)
+        self._makers = {key: self._timed(key, make) for key, make in self._spaces.makers.items()}
 
     def forward(self, rows: Rows) -> list[Float32]:
         """Return the token states of each row, shape (tokens + 2, 384), from one batch."""
@@ -138,16 +135,17 @@ class EmbeddedProfile:
             )
         reading = self._read(request.content, self._readers.memories, is_code=request.modality is Modality.CODE)
         states: list[Float32] = yield reading.rows
-        parts, passages = yield from self._parts(reading, states, request.modality)
+        parts, passages = yield from self._parts(reading, states, request.modality, request.created_at)
 
-        read = _tokens_of(parts["e12_late_interaction"])
-        parts["e12_late_interaction"] = Tokens.of(read.ids, read.array)
+        parts["e12_late_interaction"] = yield Together(Tokens.kept_each, parts["e12_late_interaction"])
 
-        # From here to the end nothing else runs, so the turns of a session get their places one by one.
+        yield None  # so that the turns of a session get their places one by one
         meaning = vector_of(parts["e1_semantic"])
         turns = sessions.tail(request.namespace, request.session)
         linked = [vector_of(fingerprint["e1_semantic"]) for fingerprint in request.linked]
-        parts["e8_graph"] = self._timed("e8_graph", lambda: Dense.of(context.in_context(meaning, turns, linked)))
+        parts["e8_graph"] = formulas.timed(
+            self.latencies, "e8_graph", lambda: Dense.of(context.in_context(meaning, turns, linked))
+        )
         return formulas.placed_memory(
             request, parts, passages, sessions=sessions, latencies=self.latencies, start=start
         )
@@ -156,7 +154,7 @@ class EmbeddedProfile:
         """Plan the embedding of a question, which returns an `EmbeddedQuery`."""
         reading = self._read(request.text, self._readers.questions, is_code=False)
         states: list[Float32] = yield reading.rows
-        parts, _ = yield from self._parts(reading, states, request.cues.modality)
+        parts, _ = yield from self._parts(reading, states, request.cues.modality, request.at)
         parts["e8_graph"] = parts["e1_semantic"]
         return formulas.placed_query(request, parts, sessions=sessions, latencies=self.latencies)
 
@@ -181,63 +179,63 @@ class EmbeddedProfile:
         )
 
     def _parts(
-        self, reading: _Reading, states: Sequence[Float32], modality: Modality
-    ) -> Generator[Rows | None, list[Float32], tuple[dict[str, Embedding], tuple[Passage, ...]]]:
-        """Make all embeddings that neither time nor surroundings have a part in.
+        self, reading: _Reading, states: Sequence[Float32], modality: Modality, at: datetime
+    ) -> Generator[Rows | Together, Any, tuple[dict[str, Embedding], tuple[Passage, ...]]]:
+        """Make all embeddings that surroundings have no part in.
 
         A long text lets others go first after each, so that nobody waits for all of them; shorter ones that share a
         slice go through the spaces together.
         """
         count = len(reading.ranges)
-        pause: Rows | None = [] if count > PAUSING else None
-        pooled = [self._turned(pool(window)) for window in states]
-        meaning = windows.weighted_mean(reading.ranges, pooled[:count])
+        pausing = count > PAUSING
+        turned: Float32 = yield Together(self._spaces.turned, states)
+        meaning = windows.weighted_mean(reading.ranges, turned[:count])
         subject = meaning
         if reading.is_code:
-            in_words = windows.weighted_mean(reading.word_ranges, pooled[count:])
-            subject = about.about(in_words, meaning, self._code)
+            in_words = windows.weighted_mean(reading.word_ranges, turned[count:])
+            subject = about.about(in_words, meaning, self._spaces.of_code)
         passages = tuple(
             Passage(start, end, pack(vector))
-            for (start, end), vector in zip(reading.passages, pooled, strict=False)  # the windows of code words follow
+            for (start, end), vector in zip(reading.passages, turned, strict=False)  # the windows of code words follow
         )
         framed = np.concatenate([[CLS], reading.ids, [SEP]])
-        kept = tokens.telling(framed, self._tokens)
+        kept = tokens.telling(framed, self._spaces.tokens)
+        text = Understood(
+            pieces=reading.ids if len(reading.ids) else framed[:1],
+            framed=framed,
+            telling=framed[kept],
+            states=windows.pick(reading.ranges, states[:count], kept),
+            meaning=meaning,
+            modality=modality,
+            at=at,
+        )
         parts: dict[str, Embedding] = {}
-        makers: dict[str, Callable[[], Embedding]] = {
-            "e1_semantic": lambda: Dense.of(meaning),
-            "e5_causal": lambda: Directed.of(
-                *causal.causal_vectors(causal.evidence(meaning, self._backbone.embeddings(framed)), self._heads)
-            ),
-            "e10_multimodal": lambda: Dense.of(context.with_modality(meaning, modality)),
-            "e12_late_interaction": lambda: tokens.token_embedding(
-                framed[kept], windows.pick(reading.ranges, states[:count], kept), self._tokens
-            ),
-            "e13_splade": lambda: expansion.expand(
-                reading.ids if len(reading.ids) else framed[:1],
-                _tokens_of(parts["e12_late_interaction"]),  # made just before
-                self._expansion,
-            ),
-        }
-        for key, make in makers.items():
-            parts[key] = self._timed(key, make)
-            yield pause
+        for key, make in self._makers.items():
+            if pausing:
+                yield []
+            parts[key] = yield Together(make, text)
         if reading.wording is not None:
             if not reading.wording.done():
                 yield []  # so that a question need not wait for the letters of a memory
             told = reading.wording.result()
         else:
-            told = yield from wording(reading.content, self.latencies, is_code=reading.is_code, pause=pause)
+            told = yield from wording(reading.content, self.latencies, is_code=reading.is_code, pausing=pausing)
         parts |= {"e6_sparse": told.terms, "e9_hdc": told.trigrams, "e11_entity": told.entities}
-        parts["e7_code"] = Dense.of(code.code_vector(told.signs, subject))
+        parts["e7_code"] = yield Together(self._spaces.code, (told.signs, subject))
         return parts, passages
 
-    def _turned(self, vector: Float32) -> Float32:
-        """Rotate E1; the rotation is kept in float16, so the length is set right again."""
-        turned = vector @ self._rotation
-        return (turned / np.linalg.norm(turned)).astype(np.float32, copy=False)
+    def _timed(self, key: str, make: Makes) -> Makes:
+        """Return the same, noting how long each space takes for one text."""
 
-    def _timed(self, key: str, make: Callable[[], Embedding]) -> Embedding:
-        return formulas.timed(self.latencies, key, make)
+        def timed(texts: list[Understood]) -> Sequence[Embedding]:
+            start = perf_counter()
+            made = make(texts)
+            each = (perf_counter() - start) * 1e3 / len(texts)
+            for _ in texts:
+                self.latencies.record(f"embed: {key}", each)
+            return made
+
+        return timed
 
 
 class _Readers(NamedTuple):
@@ -250,9 +248,3 @@ class _Readers(NamedTuple):
 def _readers() -> _Readers:
     """Return readers whose threads start when there is something to read."""
     return _Readers(ThreadPoolExecutor(1, "letters of memories"), ThreadPoolExecutor(1, "letters of questions"))
-
-
-def _tokens_of(embedding: Embedding) -> Tokens:
-    if not isinstance(embedding, Tokens):
-        raise TypeError(f"E12 is made of tokens, not {type(embedding).__name__}")
-    return embedding

@@ -40,9 +40,9 @@ _FASTEST_TURN: Final = 16.0
 
 
 def _waves(phases: Float64, amplitudes: Float64) -> Float32:
-    """Return the unit vector of cosines and sines whose squared lengths are the amplitudes, shape (512,)."""
+    """Return unit vectors of cosines and sines whose squared lengths are the amplitudes, shape (..., 512)."""
     roots = np.sqrt(amplitudes / amplitudes.sum())
-    return np.concatenate([roots * np.cos(phases), roots * np.sin(phases)]).astype(np.float32)
+    return np.concatenate([roots * np.cos(phases), roots * np.sin(phases)], axis=-1).astype(np.float32)
 
 
 def _mean(phases: Float64, amplitudes: Float64) -> Float32:
@@ -52,11 +52,11 @@ def _mean(phases: Float64, amplitudes: Float64) -> Float32:
     return (mean / np.linalg.norm(mean)).astype(np.float32)
 
 
-def _seconds(at: datetime) -> float:
+def _seconds(moments: Sequence[datetime]) -> list[float]:
     """Return the seconds since 1970; a stamp without a time zone names no moment and is a `ValueError`."""
-    if at.utcoffset() is None:
+    if any(at.utcoffset() is None for at in moments):
         raise ValueError("a stamp needs a time zone")
-    return (at - _EPOCH) / timedelta(seconds=1)
+    return [(at - _EPOCH) / timedelta(seconds=1) for at in moments]
 
 
 @cache
@@ -65,21 +65,21 @@ def _recency_spectrum() -> tuple[Float64, Float64]:
     return arrays["frequencies"], arrays["amplitudes"]
 
 
-def recency(at: datetime) -> Float32:
-    """Return E2 of a moment, unit vector of shape (512,); a naive stamp is a `ValueError`.
+def recency(moments: Sequence[datetime]) -> Float32:
+    """Return E2 of each moment, unit vectors of shape (moments, 512); a naive stamp is a `ValueError`.
 
     The inner product of two stamps d apart is the mean over tau in {1 h, 1 d, 7 d, 30 d} of exp(-d / tau),
     within .052 for a year and .11 for five. Beyond, the slow waves meet again: .43 at 5.75 years
     (scripts/train/recency.py).
     """
     frequencies, amplitudes = _recency_spectrum()
-    return _waves(frequencies * _seconds(at), amplitudes)
+    return _waves(np.outer(_seconds(moments), frequencies), amplitudes)
 
 
 def recency_of(moments: Sequence[datetime]) -> Float32:
     """Return E2 of several moments at once, unit vector of shape (512,): near each of them."""
     frequencies, amplitudes = _recency_spectrum()
-    return _mean(np.outer([_seconds(at) for at in moments], frequencies), amplitudes)
+    return _mean(np.outer(_seconds(moments), frequencies), amplitudes)
 
 
 @cache
@@ -92,14 +92,14 @@ def _cycles() -> tuple[Float64, Float64]:
     return np.concatenate([*frequencies, [0.0]]), np.concatenate([*amplitudes, [0.0]])
 
 
-def periodicity(at: datetime) -> Float32:
-    """Return E3 of a moment, unit vector of shape (512,); a naive stamp is a `ValueError`.
+def periodicity(moments: Sequence[datetime]) -> Float32:
+    """Return E3 of each moment, unit vectors of shape (moments, 512); a naive stamp is a `ValueError`.
 
     The inner product of two stamps is high when they agree in the minute, hour of the day, day of the week,
     month or year's season, in UTC. A month is a twelfth of a mean Gregorian year.
     """
     frequencies, amplitudes = _cycles()
-    return _waves(frequencies * _seconds(at), amplitudes)
+    return _waves(np.outer(_seconds(moments), frequencies), amplitudes)
 
 
 def periodicity_of(moments: Sequence[datetime]) -> Float32:
@@ -108,7 +108,7 @@ def periodicity_of(moments: Sequence[datetime]) -> Float32:
     Of all Sunday mornings of a year, which share neither month nor season, it says Sunday morning and nothing else.
     """
     frequencies, amplitudes = _cycles()
-    return _mean(np.outer([_seconds(at) for at in moments], frequencies), amplitudes)
+    return _mean(np.outer(_seconds(moments), frequencies), amplitudes)
 
 
 @cache

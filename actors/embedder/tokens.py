@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,12 +55,14 @@ def telling(ids: npt.NDArray[np.integer], using: TokenWeights, cap: int = CAP) -
     return kept
 
 
-def token_embedding(ids: npt.NDArray[np.integer], states: Float32, using: TokenWeights) -> Tokens:
-    """Return the vectors of tokens, in their order, from their wordpieces and states, shape (tokens, 384).
+def token_embeddings(
+    ids: Sequence[npt.NDArray[np.integer]], states: Sequence[Float32], using: TokenWeights
+) -> list[Tokens]:
+    """Return the vectors of each text's tokens, in their order, from their wordpieces and states, shape (tokens, 384).
 
-    They are as fine as a question's; `Tokens.of` makes of them what a memory keeps.
+    They are as fine as a question's; `Tokens.kept_each` makes of them what memories keep.
     """
-    return Tokens.asked(ids, states @ using.projection)
+    return Tokens.asked_each(ids, np.concatenate(states) @ using.projection)
 
 
 def _occurrence(ids: npt.NDArray[np.integer]) -> npt.NDArray[np.intp]:

@@ -59,7 +59,7 @@ def pick(ranges: Sequence[Range], states: Sequence[Float32], places: npt.NDArray
     return np.concatenate(parts)
 
 
-def weighted_mean(ranges: Sequence[Range], vectors: Sequence[npt.ArrayLike]) -> Float32:
+def weighted_mean(ranges: Sequence[Range], vectors: Sequence[npt.ArrayLike] | Float32) -> Float32:
     """Return the unit mean of the windows' vectors, each weighing as much as the tokens that it owns."""
     if len(ranges) == 1:
         return np.asarray(vectors[0], dtype=np.float32)

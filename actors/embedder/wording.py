@@ -28,20 +28,22 @@ class Wording(NamedTuple):
 
 
 def wording(
-    content: str, latencies: Latencies, *, is_code: bool, pause: Rows | None = None
-) -> Generator[Rows | None, list[Float32], Wording]:
-    """Read a content, pausing in the given way after each space, and within one for a long text; return what was read.
-
-    See `Plan` for the ways to pause.
-    """
+    content: str, latencies: Latencies, *, is_code: bool, pausing: bool = False
+) -> Generator[Rows, list[Float32], Wording]:
+    """Read a content, and return what was read; a long one pauses within spaces, and if asked to after each of them."""
     terms = formulas.timed(latencies, "e6_sparse", lambda: lexical.terms(content))
-    yield pause
+    yield from _pause(pausing=pausing)
     signs = formulas.timed(latencies, "e7_code", lambda: code.signs(content, is_code=is_code))
-    yield pause
+    yield from _pause(pausing=pausing)
     trigrams = yield from formulas.paused(latencies, "e9_hdc", hypervector.hypervector(content))
-    yield pause
+    yield from _pause(pausing=pausing)
     named = yield from formulas.paused(latencies, "e11_entity", entities.entity_vector(content))
     return Wording(terms, trigrams, Dense.of(named), signs)
+
+
+def _pause(*, pausing: bool) -> Generator[Rows, list[Float32], None]:
+    if pausing:
+        yield []
 
 
 def finished(content: str, latencies: Latencies, *, is_code: bool) -> Wording:

@@ -45,6 +45,7 @@ from scipy.optimize import isotonic_regression
 
 from actors.comparator.calibration import FILE, Calibration, Curve, Fit
 from actors.embedder import temporal
+from actors.embedder.jobs import alone
 from actors.embedder.profiles import EmbeddedProfile
 from actors.messages.embedder import EmbedMemory
 from actors.metrics import Latencies
@@ -169,13 +170,7 @@ def measure(
 def embed(profile: EmbeddedProfile, text: str) -> Fingerprint:
     """Return the embeddings of a memory without a session."""
     request = EmbedMemory(content=text, modality=Modality.TEXT, created_at=NOON, namespace="calibration")
-    plan = profile.memory(request, Sessions())
-    rows = next(plan)
-    while True:
-        try:
-            rows = plan.send(profile.forward(rows) if rows else [])
-        except StopIteration as done:
-            return done.value.fingerprint
+    return alone(profile.memory(request, Sessions()), profile.forward).fingerprint
 
 
 def stored(row: int, text: str, fingerprint: Fingerprint) -> Envelope:
@@ -234,8 +229,8 @@ def chance(rng: np.random.Generator) -> dict[str, float]:
     """Return the mean inner products of two random moments within five years, and of two positions below 100,000."""
     moments = [NOON + timedelta(days=day) for day in rng.uniform(0, 5 * 365.25, 2_000)]
     vectors = {
-        "e2_temporal_recent": [temporal.recency(moment) for moment in moments],
-        "e3_temporal_periodic": [temporal.periodicity(moment) for moment in moments],
+        "e2_temporal_recent": list(temporal.recency(moments)),
+        "e3_temporal_periodic": list(temporal.periodicity(moments)),
         "e4_temporal_positional": [temporal.order(position) for position in rng.integers(0, 100_000, 2_000).tolist()],
     }
     count = len(moments)

@@ -181,9 +181,9 @@ def _evidence(backbone: Backbone, texts: list[str]) -> Tensor:
     found: list[Float32] = []
     for start in range(0, len(rows), 64):
         batch = rows[start : start + 64]
-        for row, states in zip(batch, backbone.forward(batch), strict=True):
-            found.append(evidence(pool(states) @ rotation, backbone.embeddings([CLS, *row, SEP])))
-    return torch.from_numpy(np.stack(found))
+        pieces = [backbone.embeddings([CLS, *row, SEP]) for row in batch]
+        found.append(evidence(pool(backbone.forward(batch)) @ rotation, pieces))
+    return torch.from_numpy(np.concatenate(found))
 
 
 if __name__ == "__main__":

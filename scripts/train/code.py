@@ -150,7 +150,7 @@ def _e1(backbone: Backbone, texts: Sequence[str]) -> Tensor:
     found = np.zeros((len(rows), DIMENSION), dtype=np.float32)
     order = np.argsort([len(row) for row in rows], kind="stable")
     for some in np.array_split(order, -(-len(order) // 64)):
-        found[some] = [pool(states) for states in backbone.forward([rows[row] for row in some])]
+        found[some] = pool(backbone.forward([rows[row] for row in some]))
     return F.normalize(torch.from_numpy(found @ rotation), dim=1)
 
 

@@ -133,7 +133,7 @@ def read(backbone: Backbone, texts: list[str], using: tokens.TokenWeights) -> Te
             projected = states[kept] @ using.projection
             pieces[row] = framed[kept].astype(np.uint16)
             vectors[row] = projected / np.linalg.norm(projected, axis=1, keepdims=True)
-            meanings[row] = pool(states)
+            meanings[row] = pool([states])[0]
     return Texts(pieces, vectors, np.stack(meanings))
 
 

@@ -77,7 +77,7 @@ def directions(
     """
     sentences, tokens = np.zeros((2, DIMENSION, DIMENSION))
     for row, states in _forward(backbone, rows):
-        vector = pool(states)
+        vector = pool([states])[0]
         sentences += np.outer(vector, vector)
         unit = states[1:-1][telling[row]]
         unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from actors.comparator.calibration import FILE, Calibration, Curve, Fit
+from actors.embedder.jobs import alone
 from actors.embedder.profiles import EmbeddedProfile, space_models
-from actors.messages.embedder import EmbeddedMemory, EmbedMemory
+from actors.messages.embedder import EmbedMemory
 from events.fingerprint import Fingerprint
 from events.spaces import SEMANTIC, SPACES, TEMPORAL
 from events.values import Modality
@@ -138,16 +139,8 @@ def test_the_table_that_ships_is_the_one_of_the_constants_that_ship() -> None:
 
 def embed(profile: EmbeddedProfile, content: str) -> Fingerprint:
     """Embed a memory without a session; all are stored at the same moment."""
-    plan = profile.memory(
-        EmbedMemory(content=content, modality=Modality.TEXT, created_at=NOON, namespace="n"), Sessions()
-    )
-    rows = next(plan)
-    while True:
-        try:
-            rows = plan.send(profile.forward(rows or []))
-        except StopIteration as stop:
-            embedded: EmbeddedMemory = stop.value
-            return embedded.fingerprint
+    asked = EmbedMemory(content=content, modality=Modality.TEXT, created_at=NOON, namespace="n")
+    return alone(profile.memory(asked, Sessions()), profile.forward).fingerprint
 
 
 def similarities(profile: EmbeddedProfile, *contents: str) -> dict[str, np.ndarray]:

@@ -69,11 +69,9 @@ def test_the_trained_heads_see_which_of_two_texts_is_the_effect_and_no_effect_in
     )
     backbone, heads, rotation = Backbone.load(threads=1), CausalHeads.load(), load(ROTATION)["rotation"]
     rows = [backbone.tokenize(text).ids for text in texts]
-    states = backbone.forward(rows)
-    meanings = [pool(state) @ rotation.astype(np.float32) for state in states]
+    meanings = pool(backbone.forward(rows)) @ rotation.astype(np.float32)
     pieces = [backbone.embeddings([CLS, *row, SEP]) for row in rows]
-    read = [evidence(*both) for both in zip(meanings, pieces, strict=True)]
-    (cause, effect), *others = [causal_vectors(each, heads) for each in read]
+    (cause, effect), *others = zip(*causal_vectors(evidence(meanings, pieces), heads), strict=True)
     likeness = np.clip([meanings[0] @ meaning for meaning in meanings[1:]], 0, 1).astype(np.float32)
     as_effects = np.clip([cause @ other[1] for other in others], 0, 1).astype(np.float32)
     as_causes = np.clip([effect @ other[0] for other in others], 0, 1).astype(np.float32)

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from actors.comparator.calibration import FILE, Calibration, Fit
 from actors.comparator.duplicates import MOST, WEIGHTS, Duplicates, Pair
 from actors.comparator.similarity import one_to_many
+from actors.embedder.jobs import alone
 from actors.embedder.profiles import EmbeddedProfile
 from actors.messages.embedder import EmbedMemory
 from actors.metrics import Latencies
@@ -159,13 +160,8 @@ def similar(profile: EmbeddedProfile) -> dict[frozenset[str], float]:
         at = NOON + timedelta(days=7 * number)
         modality = Modality.CODE if text.startswith("def") else Modality.TEXT
         asked = EmbedMemory(content=text, modality=modality, created_at=at, namespace="default", session=f"s{number}")
-        plan = profile.memory(asked, sessions)
-        rows = next(plan)
-        while True:
-            try:
-                rows = plan.send(profile.forward(rows or []))
-            except StopIteration as done:
-                return stored(text, created_at=at, fingerprint=done.value.fingerprint)
+        embedded = alone(profile.memory(asked, sessions), profile.forward)
+        return stored(text, created_at=at, fingerprint=embedded.fingerprint)
 
     declared = SpacesDeclared(profile=profile.name, spaces=profile.models)
     atlas = Atlas.of(declared)

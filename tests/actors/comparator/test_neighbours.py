@@ -20,6 +20,7 @@ from actors.comparator.alignment import Star
 from actors.comparator.calibration import Calibration
 from actors.comparator.neighbours import EXACT, NEAREST, NEUTRAL, candidates, nearest, resonances
 from actors.comparator.similarity import one_to_many
+from actors.embedder.jobs import alone
 from actors.embedder.profiles import EmbeddedProfile
 from actors.faults import NotFoundFault
 from actors.messages.comparator import Neighbours, NewMemory, Resonate
@@ -79,15 +80,9 @@ def corpus(profile: EmbeddedProfile) -> Corpus:
     rng, sessions = np.random.default_rng(0), Sessions()
 
     def embedded(text: str, at: datetime) -> MemoryStored:
-        plan = profile.memory(
-            EmbedMemory(content=text, modality=Modality.TEXT, created_at=at, namespace="default"), sessions
-        )
-        rows = next(plan)
-        while True:
-            try:
-                rows = plan.send(profile.forward(rows or []))
-            except StopIteration as done:
-                return stored(text, created_at=at, fingerprint=done.value.fingerprint)
+        asked = EmbedMemory(content=text, modality=Modality.TEXT, created_at=at, namespace="default")
+        embedded = alone(profile.memory(asked, sessions), profile.forward)
+        return stored(text, created_at=at, fingerprint=embedded.fingerprint)
 
     profile.latencies = Latencies()
     memories = [embedded(text, NOON + timedelta(hours=float(rng.uniform(0, 1_440)))) for text in docstrings()]

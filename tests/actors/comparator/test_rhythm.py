@@ -77,7 +77,7 @@ def test_a_time_that_does_not_come_again_is_no_rhythm(question: str):
 def test_their_mean_is_nearest_to_just_those_moments(question: str, fits: Callable[[datetime], bool]):
     rng = np.random.default_rng(3)
     others = [ASKED - timedelta(minutes=int(ago)) for ago in rng.integers(0, 1_000_000, 1_000)]
-    scores = np.stack([periodicity(moment) for moment in others]) @ periodicity_of(moments(question, ASKED))
+    scores = periodicity(others) @ periodicity_of(moments(question, ASKED))
     fitting = np.array([fits(moment) for moment in others])
     best = np.argsort(-scores)[:20]
     assert fitting[best].all()

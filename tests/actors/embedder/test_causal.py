@@ -35,10 +35,9 @@ def vectors(heads: CausalHeads):
 
     def vectors(texts: list[str]) -> tuple[Float32, Float32, Float32]:
         rows = [backbone.tokenize(text).ids for text in texts]
-        e1 = np.stack([pool(states) for states in backbone.forward(rows)]) @ rotation
+        e1 = pool(backbone.forward(rows)) @ rotation
         pieces = [backbone.embeddings([CLS, *row, SEP]) for row in rows]
-        causal = [causal_vectors(evidence(*both), heads) for both in zip(e1, pieces, strict=True)]
-        return e1, np.stack([cause for cause, _ in causal]), np.stack([effect for _, effect in causal])
+        return e1, *causal_vectors(evidence(e1, pieces), heads)
 
     return vectors
 
@@ -88,6 +87,6 @@ def test_the_direction_counts(vectors: Vectors):
 def test_the_words_themselves_count_beside_the_meaning():
     e1 = np.eye(384, dtype=np.float32)[0]
     pieces = np.random.default_rng(5).normal(size=(3, 384)).astype(np.float32)
-    read = evidence(e1, pieces)
+    read = evidence(e1[np.newaxis], [pieces])[0]
     assert np.array_equal(read[:384], e1)
     np.testing.assert_allclose(read[384:], pieces.mean(axis=0) / np.linalg.norm(pieces.mean(axis=0)), rtol=1e-5)

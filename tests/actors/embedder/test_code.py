@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from actors.embedder import weights
 from actors.embedder.about import about, load_head
 from actors.embedder.backbone import Backbone, pool
-from actors.embedder.code import code_vector, looks_like_code, signs, words
+from actors.embedder.code import code_vectors, looks_like_code, signs, words
 from events.fingerprint import Float32
 
 PYTHON = '''import os
@@ -97,7 +97,7 @@ def meaning(axis: int):
 
 
 def embed(content: str, *, is_code: bool = True, axis: int = 0):
-    return code_vector(signs(content, is_code=is_code), meaning(axis))
+    return code_vectors([signs(content, is_code=is_code)], [meaning(axis)])[0]
 
 
 @pytest.mark.parametrize("content", [PYTHON, RENAMED, JAVASCRIPT, GO, RUST, CPP, "x = f(5)", "SELECT a FROM t;"])
@@ -165,7 +165,7 @@ def test_code_is_nearer_to_what_people_say_of_it_with_the_head_than_by_its_words
 
     def e1(texts: list[str]) -> Float32:
         states = backbone.forward([backbone.tokenize(text).ids for text in texts])
-        return np.stack([pool(each) for each in states]) @ rotation
+        return pool(states) @ rotation
 
     def margin(scores: Float32) -> float:
         """Return by how many deviations of the wrong pairs the right ones stand out."""
@@ -187,4 +187,4 @@ def test_what_code_is_about_is_a_unit_vector(seed: int):
 
 def test_a_meaning_of_another_width_is_refused():
     with pytest.raises(ValueError, match="384"):
-        code_vector(signs("x", is_code=False), np.ones(3, dtype=np.float32))
+        code_vectors([signs("x", is_code=False)], [np.ones(3, dtype=np.float32)])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from actors.embedder.backbone import CLS, SEP, Backbone
 from actors.embedder.expansion import NAMED, READ, ExpansionHead, expand, telling
-from actors.embedder.tokens import TokenWeights, token_embedding
+from actors.embedder.tokens import TokenWeights, token_embeddings
 from actors.embedder.tokens import telling as kept_tokens
 from events.fingerprint import Tokens
 
@@ -41,8 +41,8 @@ def terms(backbone: Backbone, head: ExpansionHead):
         pieces = backbone.tokenize(text).ids
         framed = np.concatenate([[CLS], pieces, [SEP]])
         kept = kept_tokens(framed, using)
-        tokens = token_embedding(framed[kept], backbone.forward([pieces])[0][kept], using)
-        sparse = expand(pieces, tokens, head)
+        tokens = token_embeddings([framed[kept]], [backbone.forward([pieces])[0][kept]], using)
+        (sparse,) = expand([pieces], tokens, head)
         return {vocabulary[piece]: float(weight) for piece, weight in zip(sparse.ids, sparse.values, strict=True)}
 
     return terms
@@ -98,7 +98,7 @@ def test_a_text_of_stop_words_or_signs_alone_keeps_them(terms: Terms, text: str)
 
 def test_a_text_without_pieces_is_stood_for_by_its_frame(head: ExpansionHead):
     frame = Tokens.of([CLS], np.ones((1, 128)))
-    assert expand(np.array([CLS]), frame, head).ids.tolist() == [CLS]
+    assert expand([np.array([CLS])], [frame], head)[0].ids.tolist() == [CLS]
 
 
 @given(st.lists(st.integers(min_value=0, max_value=30_521), min_size=1, max_size=60))
@@ -106,7 +106,7 @@ def test_any_pieces_give_the_telling_ones_and_not_too_many_more(head: ExpansionH
     ids = np.array(pieces)
     own = set(ids[~head.mute[ids]].tolist()) or set(pieces)
     vectors = np.random.default_rng(sum(pieces)).normal(size=(len(pieces), 128))
-    found = set(expand(ids, Tokens.of(pieces, vectors), head).ids.tolist())
+    found = set(expand([ids], [Tokens.of(pieces, vectors)], head)[0].ids.tolist())
     assert own <= found
     assert len(found) <= len(own) + NAMED
 

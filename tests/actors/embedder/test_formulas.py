@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from actors.embedder import formulas, temporal
+from actors.embedder.formulas import ORDER, PERIODICITY, RECENCY
 from actors.messages.embedder import EmbedQuery
 from actors.metrics import Latencies
 from events.fingerprint import Dense, Embedding, Float32
@@ -14,7 +15,6 @@ from projections.sessions import Sessions
 from projections.telling import Cues
 
 ASKED = datetime(2023, 8, 17, 15, 20, tzinfo=UTC)
-RECENCY, PERIODICITY, ORDER = "e2_temporal_recent", "e3_temporal_periodic", "e4_temporal_positional"
 
 
 def placed(cues: Cues, session: str | None = None, turns: int = 0) -> dict[str, Embedding]:
@@ -22,7 +22,8 @@ def placed(cues: Cues, session: str | None = None, turns: int = 0) -> dict[str, 
     for _ in range(turns):
         sessions.advance("n", "s", np.ones(384, np.float32))
     request = EmbedQuery(text="", at=ASKED, namespace="n", session=session, cues=cues)
-    return formulas.placed_query(request, {}, sessions=sessions, latencies=Latencies()).embeddings
+    asked = {RECENCY: formulas.recency([ASKED])[0], PERIODICITY: formulas.periodicity([ASKED])[0]}
+    return formulas.placed_query(request, asked, sessions=sessions, latencies=Latencies()).embeddings
 
 
 def when(text: str) -> Cues:
@@ -37,26 +38,30 @@ def near(embedding: Embedding, vector: Float32) -> float:
 def test_a_question_that_names_no_time_stands_where_it_is_asked():
     embeddings = placed(Cues())
     assert {*embeddings} == {RECENCY, PERIODICITY}
-    assert near(embeddings[RECENCY], temporal.recency(ASKED)) == pytest.approx(1.0, abs=1e-3)
-    assert near(embeddings[PERIODICITY], temporal.periodicity(ASKED)) == pytest.approx(1.0, abs=1e-3)
+    assert near(embeddings[RECENCY], temporal.recency([ASKED])[0]) == pytest.approx(1.0, abs=1e-3)
+    assert near(embeddings[PERIODICITY], temporal.periodicity([ASKED])[0]) == pytest.approx(1.0, abs=1e-3)
 
 
 def test_a_question_that_names_a_day_stands_there_at_no_hour_of_it():
     embeddings = placed(when("on 8 May 2023"))
     day = datetime(2023, 5, 8, tzinfo=UTC)
-    hours = [near(embeddings[RECENCY], temporal.recency(day + timedelta(hours=hour))) for hour in (1, 7, 13, 19, 23)]
+    hours = [
+        near(embeddings[RECENCY], temporal.recency([day + timedelta(hours=hour)])[0]) for hour in (1, 7, 13, 19, 23)
+    ]
     assert min(hours) > 0.7
     assert max(hours) - min(hours) < 0.12
-    assert min(hours) > near(embeddings[RECENCY], temporal.recency(day + timedelta(days=4)))
-    rhythm = [near(embeddings[PERIODICITY], temporal.periodicity(day + timedelta(hours=hour))) for hour in range(24)]
+    assert min(hours) > near(embeddings[RECENCY], temporal.recency([day + timedelta(days=4)])[0])
+    rhythm = [
+        near(embeddings[PERIODICITY], temporal.periodicity([day + timedelta(hours=hour)])[0]) for hour in range(24)
+    ]
     assert max(rhythm) - min(rhythm) < 0.35, "noon of that day is little nearer than its midnight"
 
 
 def test_a_question_that_names_two_times_is_near_both():
     embedding = placed(when("on 8 May 2022 or 8 May 2023"))[RECENCY]
-    both = [near(embedding, temporal.recency(datetime(year, 5, 8, 12, tzinfo=UTC))) for year in (2022, 2023)]
+    both = [near(embedding, temporal.recency([datetime(year, 5, 8, 12, tzinfo=UTC)])[0]) for year in (2022, 2023)]
     assert both[0] == pytest.approx(both[1], abs=0.1)
-    assert min(both) > 2 * abs(near(embedding, temporal.recency(datetime(2022, 11, 8, tzinfo=UTC))))
+    assert min(both) > 2 * abs(near(embedding, temporal.recency([datetime(2022, 11, 8, tzinfo=UTC)])[0]))
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,9 @@ def embed(full: FullProfile, content: str, sessions: Sessions, **more: Any) -> t
     pauses = 0
     while True:
         try:
-            assert next(plan) == []
-            pauses += 1
+            paused = next(plan)
+            assert not paused
+            pauses += paused is not None  # None waits for the turn before it, and there is none
         except StopIteration as done:
             return done.value, pauses
 

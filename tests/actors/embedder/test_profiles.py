@@ -10,9 +10,10 @@ import pytest
 
 from actors.embedder import profiles
 from actors.embedder.formulas import vector_of
+from actors.embedder.jobs import SLICE_TOKENS, Job, alone, go_on
 from actors.embedder.profiles import EmbeddedProfile
 from actors.embedder.wording import Wording, finished
-from actors.messages.embedder import EmbeddedMemory, EmbedMemory
+from actors.messages.embedder import EmbedMemory
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.spaces import SPACES
 from events.values import Modality
@@ -37,14 +38,7 @@ def embed(profile: EmbeddedProfile) -> Embed:
         request = EmbedMemory(
             **{"modality": Modality.TEXT, "created_at": NOON, "namespace": "n"} | more, content=content
         )
-        plan = profile.memory(request, sessions)
-        rows = next(plan)
-        while True:
-            try:
-                rows = plan.send(profile.forward(rows or []))
-            except StopIteration as stop:
-                embedded: EmbeddedMemory = stop.value
-                return embedded.fingerprint
+        return alone(profile.memory(request, sessions), profile.forward).fingerprint
 
     return one
 
@@ -210,6 +204,23 @@ def test_e12_compares_token_by_token_in_both_directions(embed: Embed) -> None:
     assert forth > similarity("e12_late_interaction", short, embed("Shares fell sharply on Monday morning."))
 
 
+def test_texts_that_share_a_slice_become_what_each_becomes_by_itself(profile: EmbeddedProfile, embed: Embed) -> None:
+    contents = [FOX, "Mara moved to Bern in May.", "def leap(fox):\n    return fox.over(dog)", "Rain.", "!?"]
+    requests = [
+        EmbedMemory(content=content, modality=Modality.TEXT, created_at=NOON, namespace="n") for content in contents
+    ]
+    jobs = [Job(profile.memory(request, Sessions()), long_after=SLICE_TOKENS) for request in requests]
+    while waiting := [job for job in jobs if not job.done]:
+        states = iter(profile.forward([row for job in waiting for row in job.waiting]))
+        go_on([(job, [next(states) for _ in job.waiting]) for job in waiting])
+    for content, job in zip(contents, jobs, strict=True):
+        job.answer()
+        together, alone = job.future.get(timeout=0).fingerprint, embed(content)
+        for space in SPACES:  # by a level at most, where one product for all rounds otherwise than one for each
+            scores = [similarity(space.key, one, alone) for one in (alone, together)]
+            assert scores[1] == pytest.approx(scores[0], abs=2e-3), (content, space.key)
+
+
 def shadow(embedding: Embedding) -> float:
     """Project an embedding on a fixed random direction: another definition of a space casts another shadow."""
     match embedding:
@@ -261,14 +272,13 @@ def test_who_waits_for_letters_lets_others_go_first(profile: EmbeddedProfile, mo
         return finished(*arguments, **more)
 
     monkeypatch.setattr(profiles, "finished", slow)
-    plan = profile.memory(EmbedMemory(content=FOX, modality=Modality.TEXT, created_at=NOON, namespace="n"), Sessions())
-    step = plan.send(profile.forward(next(plan) or []))
-    while step is None:  # only those that share its slice go on
-        step = next(plan)
-    assert step == []
+    request = EmbedMemory(content=FOX, modality=Modality.TEXT, created_at=NOON, namespace="n")
+    job = Job(profile.memory(request, Sessions()), long_after=SLICE_TOKENS)
+    go_on([(job, profile.forward(job.waiting))])
+    assert job.is_long
     told.set()
-    with pytest.raises(StopIteration):
-        next(plan)
+    go_on([(job, [])])
+    assert job.done
 
 
 def test_a_changed_definition_of_a_space_needs_a_new_model_number(embed: Embed, profile: EmbeddedProfile) -> None:

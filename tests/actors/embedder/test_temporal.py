@@ -5,11 +5,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from actors.embedder.temporal import Float64, order, periodicity, periodicity_of, recency, recency_of
+from actors.embedder import temporal
+from actors.embedder.temporal import Float64, order, periodicity_of, recency_of
 from events.fingerprint import Dense, Float32
 
 BASES = [datetime(2026, 3, 1, 9, 30, 17, 250_000, UTC), datetime(1999, 12, 31, 23, 59, tzinfo=UTC)]
 MINUTE, HOUR, DAY, YEAR = 60.0, 3_600.0, 86_400.0, 365.25 * 86_400.0
+
+
+def recency(at: datetime) -> Float32:
+    return temporal.recency([at])[0]
+
+
+def periodicity(at: datetime) -> Float32:
+    return temporal.periodicity([at])[0]
 
 
 def kernel(seconds: float | Float64):

@@ -5,14 +5,14 @@ import numpy.typing as npt
 import pytest
 
 from actors.embedder.backbone import CLS, SEP, Backbone
-from actors.embedder.tokens import CAP, TokenWeights, telling, token_embedding
+from actors.embedder.tokens import CAP, TokenWeights, telling, token_embeddings
 from events.fingerprint import Float32, Tokens
 
 
 def kept_embedding(ids: npt.NDArray[np.integer], states: Float32, using: TokenWeights, cap: int = CAP) -> Tokens:
     """What a memory keeps of a text that the model saw at once."""
     kept = telling(ids, using, cap)
-    return token_embedding(ids[kept], states[kept], using)
+    return token_embeddings([ids[kept]], [states[kept]], using)[0]
 
 
 @pytest.fixture(scope="module")
