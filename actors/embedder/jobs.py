@@ -137,7 +137,7 @@ class Job:
 
     def drop_if_withdrawn(self) -> None:
         """End here if nobody waits for the result any more."""
-        if self._withdrawn.is_set():
+        if self._withdrawn.is_set() and not self.done:
             self.fail(EmbeddingFault("Embedding failed: it was withdrawn"))
 
     def fail(self, fault: Fault) -> None:

@@ -1,7 +1,7 @@
 """The spaces that the model's states fill, each made for all texts of a slice at once.
 
-One product for fifteen texts takes little longer than for one. What counts more: in each operation of numpy another
-thread may take Python's lock, and has it for a while; in a batch that made one text at a time take three times as long.
+What counts is how many operations of numpy there are, not for how many texts each is: every one has its price, and may
+hand Python's lock to another thread. 100 texts of 20 words take 60 ms, one after the other 100.
 """
 
 from __future__ import annotations
