@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from actors.embedder import weights
+from actors.embedder.vectors import unit
 from events.fingerprint import Float32
 
 FILE: Final = "code.safetensors"
@@ -28,5 +29,4 @@ def about(in_words: Float32, as_written: Float32, head: Float32) -> Float32:
         as_written: E1 of the code as it stands, shape (384,).
         head: From `load_head`.
     """
-    vector = np.concatenate([in_words, as_written]) @ head
-    return (vector / np.linalg.norm(vector)).astype(np.float32, copy=False)
+    return unit(np.concatenate([in_words, as_written]) @ head)

@@ -76,8 +76,10 @@ class FullProfile:
     ) -> Generator[Rows, list[Float32], tuple[dict[str, Embedding], tuple[Passage, ...]]]:
         """Make all embeddings that surroundings have no part in, and the passages of E1."""
         parts: dict[str, Embedding] = {
-            formulas.RECENCY: formulas.recency([at])[0],
-            formulas.PERIODICITY: formulas.periodicity([at])[0],
+            formulas.RECENCY: formulas.timed(self.latencies, formulas.RECENCY, lambda: formulas.recency([at])[0]),
+            formulas.PERIODICITY: formulas.timed(
+                self.latencies, formulas.PERIODICITY, lambda: formulas.periodicity([at])[0]
+            ),
             "e9_hdc": (yield from formulas.paused(self.latencies, "e9_hdc", hypervector.hypervector(text))),
         }
         passages: dict[str, tuple[Passage, ...]] = {}

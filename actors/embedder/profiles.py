@@ -30,7 +30,7 @@ from actors.embedder.learned import ROTATION, Makes, Spaces, Understood
 from actors.embedder.wording import Wording, finished, wording
 from actors.faults import EmbeddingFault
 from actors.messages.embedder import EmbedMemory, EmbedQuery
-from events.fingerprint import Dense, Embedding, Float32, Passage, Tokens, pack
+from events.fingerprint import Dense, Embedding, Float32, Passage, Tokens, pack_each
 from events.spaces import SPACES
 from events.values import Modality, SpaceModel
 
@@ -194,10 +194,10 @@ class EmbeddedProfile:
         if reading.is_code:
             in_words = windows.weighted_mean(reading.word_ranges, turned[count:])
             subject = about.about(in_words, meaning, self._spaces.of_code)
-        passages = tuple(
-            Passage(start, end, pack(vector))
-            for (start, end), vector in zip(reading.passages, turned, strict=False)  # the windows of code words follow
-        )
+        passages: tuple[Passage, ...] = ()
+        if reading.passages:
+            packed = pack_each(turned[: len(reading.passages)])  # the windows of code words follow
+            passages = tuple(Passage(*place, vector) for place, vector in zip(reading.passages, packed, strict=True))
         framed = np.concatenate([[CLS], reading.ids, [SEP]])
         kept = tokens.telling(framed, self._spaces.tokens)
         text = Understood(

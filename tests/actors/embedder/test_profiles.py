@@ -1,14 +1,15 @@
 """The embedded profile: each of the thirteen spaces brings near what it exists for, with the real model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from actors.embedder import profiles
+from actors.embedder import expansion, learned, profiles
 from actors.embedder.formulas import vector_of
 from actors.embedder.jobs import SLICE_TOKENS, Job, alone, go_on
 from actors.embedder.profiles import EmbeddedProfile
@@ -204,7 +205,16 @@ def test_e12_compares_token_by_token_in_both_directions(embed: Embed) -> None:
     assert forth > similarity("e12_late_interaction", short, embed("Shares fell sharply on Monday morning."))
 
 
-def test_texts_that_share_a_slice_become_what_each_becomes_by_itself(profile: EmbeddedProfile, embed: Embed) -> None:
+def test_texts_that_share_a_slice_are_made_at_once_and_become_what_each_becomes_by_itself(
+    profile: EmbeddedProfile, embed: Embed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once: list[int] = []
+
+    def watched(pieces: Sequence[Any], *more: Any) -> list[Sparse]:
+        at_once.append(len(pieces))
+        return expansion.expand(pieces, *more)
+
+    monkeypatch.setattr(learned, "expansion", SimpleNamespace(expand=watched))
     contents = [FOX, "Mara moved to Bern in May.", "def leap(fox):\n    return fox.over(dog)", "Rain.", "!?"]
     requests = [
         EmbedMemory(content=content, modality=Modality.TEXT, created_at=NOON, namespace="n") for content in contents
@@ -213,11 +223,12 @@ def test_texts_that_share_a_slice_become_what_each_becomes_by_itself(profile: Em
     while waiting := [job for job in jobs if not job.done]:
         states = iter(profile.forward([row for job in waiting for row in job.waiting]))
         go_on([(job, [next(states) for _ in job.waiting]) for job in waiting])
+    assert at_once == [len(contents)]
     for content, job in zip(contents, jobs, strict=True):
         job.answer()
-        together, alone = job.future.get(timeout=0).fingerprint, embed(content)
+        together, single = job.future.get(timeout=0).fingerprint, embed(content)
         for space in SPACES:  # by a level at most, where one product for all rounds otherwise than one for each
-            scores = [similarity(space.key, one, alone) for one in (alone, together)]
+            scores = [similarity(space.key, one, single) for one in (single, together)]
             assert scores[1] == pytest.approx(scores[0], abs=2e-3), (content, space.key)
 
 
