@@ -1,24 +1,23 @@
-"""The thirteen spaces together: every embedding of every memory by row, and what rows are filtered by."""
+"""All that is stored, by row: fingerprints, the memories that they belong to, and what rows are filtered by."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
 
-from events.fingerprint import Bits, Dense, Directed, Embedding, Levels, Sparse, Tokens, levels
+from events.fingerprint import Bits, Dense, Embedding, Sparse, levels
 from events.log import Envelope
 from events.spaces import SPACES
 from events.vocabulary import MemoryStored, PurposesRealigned, SpacesDeclared
-from projections import holding
 from projections.arrays import Mask, Rows, Scores, best
 from projections.binary import BinarySpace
 from projections.clusters import Clusters
-from projections.context import ContextSpace
 from projections.dense import DenseSpace
-from projections.directed import DirectedSpace, Direction
+from projections.directed import Direction
 from projections.facets import Facets
+from projections.fingerprints import CONTEXT, COUNTED, WINDOWED, Fingerprints, mismatch, windows
 from projections.presence import Change, Presence
 from projections.projection import State, digest_of, is_shredded_memory
 from projections.purpose import PurposeSpace
@@ -27,14 +26,10 @@ from projections.telling import SILENT, Cues, Telling
 from projections.tokens import TokenStore
 from projections.windows import Span, WindowedSpace
 
-WINDOWED: Final = "e1_semantic"
-"""The space in which passages of long memories are found too."""
 EXPANSION: Final = "e13_splade"
 """The space of the inverted index that the seeds know."""
 PREFIX: Final = 128
 """So many first dimensions of E1 carry most of it (Matryoshka); recall reads no more."""
-CONTEXT: Final = "e8_graph"
-"""The space of what memories are about in their context: there those of a cluster lean towards its middle."""
 RECENCY: Final = "e2_temporal_recent"
 """The space of when something happened: for a question that names a time, memories that tell of it come first."""
 ORDER: Final = "e4_temporal_positional"
@@ -55,7 +50,7 @@ SHORTLIST: Final = 4
 """Times as many as are wanted are compared by all bits."""
 
 
-class Atlas:
+class Atlas(Fingerprints):
     """One row per stored memory in the order of arrival, never reused.
 
     A memory that can't be found keeps its row, unless it is erased: then it leaves an empty one, also when its event
@@ -64,17 +59,10 @@ class Atlas:
 
     def __init__(self, dimensions: Mapping[str, int]) -> None:
         """Make empty spaces; `dimensions` gives the size of each by its key, and a missing one is a KeyError."""
-        self._dimensions = {space.key: dimensions[space.key] for space in SPACES}
-        self._semantic = WindowedSpace(self._dimensions[WINDOWED])
-        self._spaces = {space.key: holding.empty(space, self._dimensions[space.key]) for space in SPACES}
-        self._context = ContextSpace(self._dimensions[CONTEXT])
-        self._spaces[WINDOWED] = self._semantic
-        self._spaces[CONTEXT] = self._context
-        self._prefix = WindowedSpace(min(PREFIX, self._dimensions[WINDOWED]))
-        self._sketch = BinarySpace(min(SKETCH, self._dimensions[LETTERS]))
+        super().__init__(dimensions)
+        self._prefix = WindowedSpace(min(PREFIX, self.dimensions[WINDOWED]))
+        self._sketch = BinarySpace(min(SKETCH, self.dimensions[LETTERS]))
         self.purposes = PurposeSpace(len(SPACES))
-        self._ids: list[UUID] = []
-        self._rows: dict[UUID, int] = {}
         self.facets = Facets()
         self.telling = Telling()
         self._presence = Presence()
@@ -85,14 +73,11 @@ class Atlas:
         """Make empty spaces of the declared dimensions."""
         return cls({space.key: space.dimension for space in declared.spaces})
 
-    def __len__(self) -> int:
-        return len(self._ids)
-
     def apply(self, envelope: Envelope) -> None:
         """Take in the next event of the log; spaces declared with other dimensions are a ValueError."""
         match envelope.event:
             case SpacesDeclared(spaces=spaces):
-                if {space.key: space.dimension for space in spaces} != self._dimensions:
+                if {space.key: space.dimension for space in spaces} != self.dimensions:
                     raise ValueError("the log declares other dimensions than those of the atlas")
             case MemoryStored() as stored:
                 self._append(envelope.id, stored)
@@ -106,24 +91,9 @@ class Atlas:
             self._follow(change)
         self._lean(self._clusters.apply(envelope))
 
-    def __contains__(self, memory: UUID) -> bool:
-        return memory in self._rows
-
-    def row_of(self, memory: UUID) -> int:
-        """Return the row of a memory; an unknown id is a KeyError."""
-        return self._rows[memory]
-
-    def ids(self, rows: Iterable[int]) -> list[UUID]:
-        """Return the memories of these rows."""
-        return [self._ids[row] for row in rows]
-
     def survivor(self, memory: UUID) -> UUID:
         """Return the memory that answers for this one: itself, unless it was absorbed."""
         return self._presence.root(memory)
-
-    def embedding(self, key: str, row: int) -> Embedding:
-        """Return what a row that isn't empty holds in one space."""
-        return self._spaces[key].at(row)
 
     def counts(self) -> dict[str, int]:
         """Return how many memories stand in the fingerprints, the E1 prefix, the inverted and the purpose index."""
@@ -133,42 +103,6 @@ class Atlas:
             "inverted": self._sparse(EXPANSION).count(),
             "purpose": self.purposes.count(),
         }
-
-    def scores(
-        self,
-        key: str,
-        embedding: Embedding,
-        rows: Rows | None = None,
-        *,
-        direction: Direction | None = None,
-        symmetric: bool = False,
-    ) -> Scores:
-        """Return the raw similarity in [0, 1] of an embedding to these rows (to all if None) in one space.
-
-        Args:
-            key: Of the space.
-            embedding: Of the kind of that space; another one is a TypeError.
-            rows: Shape (rows,); an erased row's score means nothing.
-            direction: For a directed space, whether causes or effects of the query are looked for.
-            symmetric: Compare two memories instead of ranking memories for a query: a pair then scores the same
-                from either side, since passages don't count and every token does alike.
-        """
-        match self._spaces[key], embedding:
-            case WindowedSpace() as space, Dense():
-                return space.scores(embedding.levels, rows, passages=not symmetric)
-            case DenseSpace() as space, Dense():
-                return space.scores(embedding.levels, rows)
-            case DirectedSpace() as space, Directed():
-                return space.scores(embedding, rows, direction)
-            case SparseSpace() as space, Sparse():
-                return space.cosine(embedding, rows)
-            case BinarySpace() as space, Bits():
-                return space.scores(embedding.array, rows)
-            case TokenStore() as space, Tokens():
-                rows = np.arange(len(self)) if rows is None else rows
-                return space.symmetric(embedding, rows) if symmetric else space.max_sim(embedding, rows, weighted=True)
-            case _:
-                raise holding.mismatch(key, embedding)
 
     def relevance(self, key: str, query: Mapping[str, Embedding], rows: Rows, cues: Cues = SILENT) -> Scores:
         """Return what ranks these rows for a query in one space: the raw similarity, but for four spaces.
@@ -185,9 +119,9 @@ class Atlas:
             cues: What it says beside.
         """
         if key == ENTITIES:
-            return self._facts(query[holding.COUNTED], rows, cues)
+            return self._facts(query[COUNTED], rows, cues)
         space, embedding = self._spaces[key], query[key]
-        if key == holding.COUNTED and isinstance(space, SparseSpace) and isinstance(embedding, Sparse):
+        if key == COUNTED and isinstance(space, SparseSpace) and isinstance(embedding, Sparse):
             return space.bm25(embedding)[rows]
         if key == RECENCY and cues.intervals:
             return self.telling.times(cues.intervals, rows)
@@ -225,7 +159,7 @@ class Atlas:
     def recall_sparse(self, key: str, query: Sparse, count: int, eligible: Mask) -> Rows:
         """Return up to `count` eligible rows, best first, that share a term with the query; BM25 ranks plain counts."""
         space = self._sparse(key)
-        scores = space.bm25(query) if key == holding.COUNTED else space.cosine(query)
+        scores = space.bm25(query) if key == COUNTED else space.cosine(query)
         rows = np.flatnonzero((scores > 0) & eligible)
         return rows[best(scores[rows], count)]
 
@@ -244,48 +178,32 @@ class Atlas:
         folds = (self.purposes, self.facets, self.telling, self._presence, self._clusters)
         return digest_of(*spaces, self._prefix.digest(), *(fold.digest() for fold in folds), ids)
 
-    def prepare(self) -> None:
-        """Make what the next search would have to make first."""
-        for space in self._spaces.values():
-            if isinstance(space, SparseSpace):
-                space.post()
-
     def _facts(self, words: Embedding, rows: Rows, cues: Cues) -> Scores:
         """Return how much these rows tell of what is asked: who and what, when, and who says it, shape (rows,)."""
         if not isinstance(words, Sparse):
-            raise holding.mismatch(holding.COUNTED, words)
-        scores = self._sparse(holding.COUNTED).coverage(words, rows)
+            raise mismatch(COUNTED, words)
+        scores = self._sparse(COUNTED).coverage(words, rows)
         if cues.intervals:
             scores += DATED * self.telling.times(cues.intervals, rows)
         if len(voices := self.telling.voices(cues.words)):
             scores += SPOKEN * self.telling.spoken(voices, rows)
         return scores
 
-    def _sparse(self, key: str) -> SparseSpace:
-        space = self._spaces[key]
-        if not isinstance(space, SparseSpace):
-            raise TypeError(f"{key} isn't sparse")
-        return space
-
     def _append(self, memory: UUID, stored: MemoryStored | None) -> None:
-        self._rows[memory] = len(self._ids)
-        self._ids.append(memory)
         self.facets.append(stored)
         self.telling.append(stored)
         if stored is None:
             self.purposes.append(None)
         else:
             self.purposes.append(stored.purpose, stored.north_star)
-        windows, spans = _windows(stored, self._dimensions[WINDOWED])
-        self._semantic.append(windows, spans)
-        self._prefix.append(levels(windows[:, :PREFIX]), spans)
-        self._sketch.append(None if stored is None else self._sketched(stored.fingerprint.take(LETTERS, Bits)))
-        for key, space in self._spaces.items():
-            if not isinstance(space, WindowedSpace):
-                holding.append(key, space, None if stored is None else stored.fingerprint[key])
+        fingerprint, passages = (None, ()) if stored is None else (stored.fingerprint, stored.passages)
+        self.append(memory, fingerprint, passages)
+        vectors, spans = windows(fingerprint, passages, self.dimensions[WINDOWED])
+        self._prefix.append(levels(vectors[:, :PREFIX]), spans)
+        self._sketch.append(None if fingerprint is None else self._sketched(fingerprint.take(LETTERS, Bits)))
 
     def _sketched(self, bits: Bits) -> npt.NDArray[np.uint8]:
-        return bits.array[: min(SKETCH, self._dimensions[LETTERS]) // 8]
+        return bits.array[: min(SKETCH, self.dimensions[LETTERS]) // 8]
 
     def _realign(self, realigned: PurposesRealigned) -> None:
         for memory, purpose in zip(realigned.memories, realigned.rows(), strict=True):
@@ -315,7 +233,7 @@ class Atlas:
 
     def _lean(self, memories: tuple[UUID, ...]) -> None:
         """Let memories lean towards the most central other one of their clusters, where both spaces have one size."""
-        if not memories or self._dimensions[CONTEXT] != self._dimensions[WINDOWED]:
+        if not memories or self.dimensions[CONTEXT] != self.dimensions[WINDOWED]:
             return
         held = ~self.facets.erased
         rows = {memory: row for memory in memories if held[row := self._rows[memory]]}
@@ -327,12 +245,3 @@ class Atlas:
             distinct, which = np.unique(middles, return_inverse=True)
             vectors = np.stack([self._semantic.at(middle).array for middle in distinct.tolist()])
             self._context.lean(np.array(lean), vectors[which], np.array(shares, np.float32))
-
-
-def _windows(stored: MemoryStored | None, dimension: int) -> tuple[Levels, list[Span]]:
-    """Return the E1 vectors of a whole memory and of its passages, and the spans of these."""
-    if stored is None:
-        return np.empty((0, dimension), np.int8), []
-    whole = stored.fingerprint.take(WINDOWED, Dense).levels
-    vectors = np.stack([whole, *(passage.levels for passage in stored.passages)])
-    return vectors, [(passage.start, passage.end) for passage in stored.passages]

@@ -51,6 +51,7 @@ from actors.owning import Owner
 from projections.arrays import Rows
 from projections.atlas import Atlas
 from projections.facets import Filter
+from projections.fingerprints import Fingerprints
 from projections.owned import ComparatorFolds
 from projections.projection import State
 
@@ -75,6 +76,8 @@ class Comparator(Owner[ComparatorFolds]):
         self._stars: dict[str, Star] = {}
         self._seeking: tuple[UUID, Duplicates] | None = None
         """What duplicates are sought with, slice by slice."""
+        self._coming: Fingerprints | None = None
+        """Turns that others were judged beside before any of them was stored; thrown away whenever anything is."""
 
     @property
     def _atlas(self) -> Atlas | None:
@@ -113,6 +116,7 @@ class Comparator(Owner[ComparatorFolds]):
             case ReadIndexes():
                 return {} if self._atlas is None else self._atlas.counts()
             case Appended(envelopes=envelopes, folded=folded):
+                self._coming = None
                 for envelope in envelopes:
                     with self._latencies.timed(f"index: {type(envelope.event).__name__}"):
                         self._fold(envelope)
@@ -158,9 +162,21 @@ class Comparator(Owner[ComparatorFolds]):
     def _neighbours(self, new: NewMemory) -> Neighbours | Fault:
         try:
             with self._latencies.timed("neighbours"):
-                return neighbours.neighbours(self._declared(), self._calibration, new, self._star(new.namespace))
+                star, coming = self._star(new.namespace), self._turns_before(new)
+                return neighbours.neighbours(self._declared(), self._calibration, new, star, coming)
         except Fault as fault:
             return fault
+
+    def _turns_before(self, new: NewMemory) -> Fingerprints | None:
+        """Return what holds the turns before a new one that aren't stored yet; None if there are none."""
+        if not new.before:
+            return None
+        if self._coming is None:
+            self._coming = Fingerprints(self._declared().dimensions)
+        for memory, fingerprint in new.before:
+            if memory not in self._coming:
+                self._coming.append(memory, fingerprint)
+        return self._coming
 
     def _purpose(self, message: ListMemories | MeasurePurposes | ReadPurposes | ReadGoals) -> Any:
         """Say what memories serve."""

@@ -14,7 +14,8 @@ import numpy as np
 from actors.comparator.calibration import Calibration
 from events.fingerprint import Dense
 from projections.arrays import Growing, Mask, Rows, Scores, best
-from projections.atlas import WINDOWED, Atlas
+from projections.atlas import Atlas
+from projections.fingerprints import WINDOWED
 
 WEIGHTS: Final = {
     WINDOWED: 6,

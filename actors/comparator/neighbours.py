@@ -7,7 +7,7 @@ own measure. For 1,000 texts of four corpora the resulting entropies are within 
 `scripts/bench mind` on any folder).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
@@ -25,10 +25,11 @@ from actors.faults import NotFoundFault, PurposeFault
 from actors.messages.comparator import Neighbours, NewMemory, Resonances, Resonate
 from events.fingerprint import Bits, Dense, Embedding, Sparse
 from events.spaces import INDEX, SEMANTIC, SPACES
-from projections.arrays import Mask, Rows, Scores, best
+from projections.arrays import Mask, Rows, best
 from projections.atlas import LETTERS, Atlas
 from projections.directed import Direction
 from projections.facets import Filter
+from projections.fingerprints import Fingerprints
 
 POOL = 24
 """Candidates that words and meaning each name. With a third more, beside a third more of the others, those bounds are
@@ -77,46 +78,56 @@ def candidates(atlas: Atlas, query: Mapping[str, Embedding], at: datetime, eligi
     return np.unique(np.concatenate(named))
 
 
-def neighbours(atlas: Atlas, calibration: Calibration, new: NewMemory, star: Star | None) -> Neighbours:
+def neighbours(
+    atlas: Atlas, calibration: Calibration, new: NewMemory, star: Star | None, coming: Fingerprints | None = None
+) -> Neighbours:
     """Return what is near a new memory, and how well it serves the North Star.
 
+    Args:
+        atlas: Of what is stored.
+        calibration: Of its spaces.
+        new: The memory.
+        star: The North Star of its namespace, if there is one.
+        coming: What holds the turns before it that aren't stored yet, if there are any.
+
     Raises:
-        PurposeFault: the latter can't be computed.
+        PurposeFault: how well it serves can't be computed.
     """
     query = {space.key: new.fingerprint[space.key] for space in SPACES}
     eligible = atlas.facets.eligible(Filter(namespace=new.namespace))
     rows = candidates(atlas, query, new.created_at, eligible)
     exemplars = np.empty(0, np.int64) if star is None else star.exemplars
     # One pass over both: what costs is the number of passes, not that of rows.
-    raw = raw_to_many(atlas, query, np.concatenate([rows, exemplars]))
-    near, towards = np.split(calibration.apply_all(raw), [len(rows)])
+    raw, towards = np.split(raw_to_many(atlas, query, np.concatenate([rows, exemplars])), [len(rows)])
+    ids, directed = atlas.ids(rows), _directed(atlas, query, rows)
+    if coming is not None:
+        turns = np.array([coming.row_of(memory) for memory, _ in new.before], np.int64)
+        raw = np.concatenate([raw, raw_to_many(coming, query, turns)])
+        ids, directed = ids + coming.ids(turns), np.concatenate([directed, _directed(coming, query, turns)], axis=1)
+    near = calibration.apply_all(raw)
     try:
-        purpose = NEUTRAL if star is None else tuple(star.alignment(towards).tolist())
+        purpose = NEUTRAL if star is None else tuple(star.alignment(calibration.apply_all(towards)).tolist())
     except (ArithmeticError, ValueError) as error:
         raise PurposeFault(f"Purpose vector computation failed: {error}") from error
-    causes, effects = _causal(atlas, query, rows, raw[: len(rows), INDEX[pipeline.MEANING]])
+    causes, effects = causal_neighbours(directed[0], directed[1], raw[:, INDEX[pipeline.MEANING]])
     return Neighbours(
         similarities=-np.sort(-near.T, axis=1),
-        nearest=tuple(atlas.ids(rows[nearest(near, NEAREST)])),
-        causes=causes,
-        effects=effects,
+        nearest=tuple(ids[place] for place in nearest(near, NEAREST)),
+        causes=_pairs(ids, causes),
+        effects=_pairs(ids, effects),
         purpose=purpose,
         north_star=None if star is None else star.goal,
     )
 
 
-def _causal(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows, alike: Scores) -> tuple[Pairs, Pairs]:
-    """Return which candidates, so much alike in E1, seem to have caused a new memory, and which it seems to cause."""
-    as_effects, as_causes = (
-        atlas.scores(CAUSAL, query[CAUSAL], rows, direction=direction)
-        for direction in (Direction.EFFECT, Direction.CAUSE)
-    )
-    causes, effects = causal_neighbours(as_effects, as_causes, alike)
-    return _pairs(atlas, rows, causes), _pairs(atlas, rows, effects)
+def _directed(held: Fingerprints, query: Mapping[str, Embedding], rows: Rows) -> npt.NDArray[np.float32]:
+    """Return how well rows do as effects of a memory, and how well as its causes, shape (2, rows)."""
+    wanted = (Direction.EFFECT, Direction.CAUSE)
+    return np.stack([held.scores(CAUSAL, query[CAUSAL], rows, direction=direction) for direction in wanted])
 
 
-def _pairs(atlas: Atlas, rows: Rows, found: Causal) -> Pairs:
-    return tuple(zip(atlas.ids(rows[found.places]), found.weights.tolist(), strict=True))
+def _pairs(ids: Sequence[UUID], found: Causal) -> Pairs:
+    return tuple(zip((ids[place] for place in found.places), found.weights.tolist(), strict=True))
 
 
 def resonances(atlas: Atlas, calibration: Calibration, wanted: Resonate) -> Resonances:

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from projections.arrays import Mask, Rows, Scores, best
-from projections.atlas import WINDOWED, Atlas
+from projections.atlas import Atlas
+from projections.fingerprints import WINDOWED
 
 LOOKED_AT: Final = 16
 """Best candidates among which a later version is looked for."""

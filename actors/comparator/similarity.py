@@ -14,7 +14,8 @@ from actors.comparator.calibration import Calibration
 from events.fingerprint import Dense, Embedding
 from events.spaces import SPACES
 from projections.arrays import Rows
-from projections.atlas import WINDOWED, Atlas
+from projections.atlas import Atlas
+from projections.fingerprints import WINDOWED, Fingerprints
 
 
 def one_to_many(
@@ -31,13 +32,13 @@ def one_to_many(
     return calibration.apply_all(raw_to_many(atlas, one, many))
 
 
-def raw_to_many(atlas: Atlas, one: int | Mapping[str, Embedding], many: Rows) -> npt.NDArray[np.float32]:
-    """Return the same as `one_to_many` before calibration."""
+def raw_to_many(held: Fingerprints, one: int | Mapping[str, Embedding], many: Rows) -> npt.NDArray[np.float32]:
+    """Return the same as `one_to_many` before calibration, also to what may not be stored yet."""
     raw = np.full((len(many), len(SPACES)), np.nan, np.float32)
     for index, space in enumerate(SPACES):
-        embedding = atlas.embedding(space.key, one) if isinstance(one, int) else one.get(space.key)
+        embedding = held.embedding(space.key, one) if isinstance(one, int) else one.get(space.key)
         if embedding is not None:
-            raw[:, index] = atlas.scores(space.key, embedding, many, symmetric=True)
+            raw[:, index] = held.scores(space.key, embedding, many, symmetric=True)
     return raw
 
 

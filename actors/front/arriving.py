@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -103,11 +104,14 @@ class Arriving(Access):
         return Coming(uuid4(), params, created_at, targets, await self._fingerprints(targets), correlation())
 
     async def judged(self, embedded: Sequence[tuple[Coming, EmbeddedMemory]]) -> list[tuple[Append, Arrived] | Fault]:
-        """Judge memories by what is stored, and return what is to be appended and answered for each."""
+        """Judge memories that will be stored together; return what is to be appended and answered for each.
+
+        They are judged by what is stored, and the turns of a session by those before them as well.
+        """
         if not embedded:
             return []
         contents = tuple((coming.sha256, coming.params.namespace) for coming, _ in embedded)
-        new = [_new(coming, one) for coming, one in embedded]
+        new = list(_new(embedded))
         judging = [Judge(new=tuple(new[at : at + JUDGED])) for at in range(0, len(new), JUDGED)]
         twins, *answers = await self.ask_each(
             (self.hub.store, FindContent(contents=contents)), *((self.hub.workspace, some) for some in judging)
@@ -158,14 +162,21 @@ class Arriving(Access):
         return tuple(envelope.event.fingerprint for envelope in envelopes)
 
 
-def _new(coming: Coming, embedded: EmbeddedMemory) -> NewMemory:
-    return NewMemory(
-        id=coming.memory,
-        content=coming.params.content,
-        fingerprint=embedded.fingerprint,
-        namespace=coming.params.namespace,
-        created_at=coming.created_at,
-    )
+def _new(embedded: Sequence[tuple[Coming, EmbeddedMemory]]) -> Iterator[NewMemory]:
+    """Yield what is judged of each memory: its turn of a session comes with those before it."""
+    turns: dict[tuple[str, str], list[tuple[UUID, Fingerprint]]] = defaultdict(list)
+    for coming, one in embedded:
+        params = coming.params
+        before = [] if params.session is None else turns[params.namespace, params.session]
+        yield NewMemory(
+            id=coming.memory,
+            content=params.content,
+            fingerprint=one.fingerprint,
+            namespace=params.namespace,
+            created_at=coming.created_at,
+            before=tuple(before),
+        )
+        before.append((coming.memory, one.fingerprint))
 
 
 def _written_down(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
 from uuid import UUID
@@ -52,8 +52,7 @@ class Batching(Arriving):
     async def keep_together(self, items: Sequence[Sent], told: Told) -> None:
         """Store many, each for itself: side by side through the model, and in their order into the log.
 
-        What is ready is judged and written together, but for the turns of a session: each of those is stored before
-        the next one is judged, since it is the first thing that the next one is near to.
+        What is ready is judged and written together.
         """
         places = [_Place(item) for item in items]
         async with anyio.create_task_group() as group:
@@ -61,8 +60,8 @@ class Batching(Arriving):
             done = 0
             while done < len(places):
                 await places[done].known.wait()
-                ready = takewhile(lambda one: one.known.is_set(), islice(places, done, done + TOGETHER))
-                together = list(_one_of_each_session(ready))
+                ready = islice(places, done, done + TOGETHER)
+                together = list(takewhile(lambda one: one.known.is_set(), ready))
                 for number, outcome in enumerate(await self._kept(together), start=done):
                     await told(number, outcome)
                 done += len(together)
@@ -132,15 +131,3 @@ class Batching(Arriving):
             number: answer if isinstance(answer, Fault) else arrived
             for (number, (_, arrived)), answer in zip(writing.items(), answers, strict=True)
         }
-
-
-def _one_of_each_session(places: Iterator[_Place]) -> Iterator[_Place]:
-    """Yield places until one is a turn of the same session as one before it."""
-    seen: set[tuple[str, str]] = set()
-    for place in places:
-        params = place.sent.params
-        if params.session is not None:
-            if (params.namespace, params.session) in seen:
-                return
-            seen.add((params.namespace, params.session))
-        yield place

@@ -21,6 +21,8 @@ class NewMemory(msgspec.Struct, frozen=True, kw_only=True):
     fingerprint: Fingerprint
     namespace: str
     created_at: datetime
+    before: tuple[tuple[UUID, Fingerprint], ...] = ()
+    """Turns of its session that will be stored together with it, before it: it is near to them too."""
 
 
 class FindNeighbours(Message, frozen=True, kw_only=True):

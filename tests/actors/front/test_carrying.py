@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from actors.front.carrying import MemoryExport, MemoryImport
 from actors.front.operations import Operations
@@ -11,7 +12,8 @@ from actors.front.parsing import parse
 from actors.front.schemas import MemoryDelete, SearchGraph
 from events.log import Log
 from events.memory_log import MemoryLog
-from events.vocabulary import MemoryStored
+from events.values import Learning
+from events.vocabulary import MemoriesLinked, MemoryStored
 
 pytestmark = pytest.mark.anyio
 
@@ -106,17 +108,55 @@ async def test_an_export_holds_what_can_be_found_and_its_pages_go_on_after_a_for
     assert ([line["id"] for line in page["memories"]], page["next_after"]) == ([ids[2]], ids[2])
 
 
-async def test_memories_of_a_batch_share_commits_but_for_the_turns_of_a_session(operations: Operations) -> None:
+def commits(operations: Operations) -> int:
+    latencies = operations.hub.latencies.summary()
+    return latencies["commit"].count if "commit" in latencies else 0
+
+
+@pytest.mark.parametrize("sessions", [1, 16])
+async def test_memories_of_a_batch_share_commits(operations: Operations, sessions: int) -> None:
     await operations.ready()
+    before = commits(operations)
+    told = [{"content": f"Fox number {number} jumps.", "session": f"s{number % sessions}"} for number in range(16)]
+    assert (await take_in(operations, told))["stored"] == 16
+    assert commits(operations) - before < 8
 
-    def commits() -> int:
-        latencies = operations.hub.latencies.summary()
-        return latencies["commit"].count if "commit" in latencies else 0
 
-    before = commits()
-    await take_in(
-        operations, [{"content": f"Fox number {number} jumps.", "session": f"s{number}"} for number in range(16)]
-    )
-    apart = commits() - before
-    await take_in(operations, [{"content": f"Fox number {number} sleeps.", "session": "s"} for number in range(16)])
-    assert apart < 16 <= commits() - before - apart
+def judged(operations: Operations) -> list[tuple[Learning, tuple[Any, ...], list[tuple[bytes, float]]]]:
+    """Return of each memory what it taught, how the spaces know it, and what caused it: the content, and how sure."""
+    envelopes = list(operations.hub.log.read())
+    told = {one.id: one.event for one in envelopes if isinstance(one.event, MemoryStored)}
+    links = [one.event for one in envelopes if isinstance(one.event, MemoriesLinked)]
+    return [
+        (
+            # What is learned from each memory makes the next one's usefulness; those of one commit can't teach another.
+            structs.replace(stored.learning, usefulness=0.0),
+            stored.johari,
+            [(told[link.source].sha256, link.weight) for link in links if memory in link.targets],
+        )
+        for memory, stored in told.items()
+    ]
+
+
+async def test_turns_that_arrive_together_are_judged_as_if_they_came_one_by_one(
+    start: Callable[[Log], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.comparator.causes.LEAST", 0.1)
+    monkeypatch.setattr("actors.comparator.causes.MARGIN", 0.01)
+    talk = [*LINES, LINES[0] | {"id": "again"}]
+    with start(MemoryLog()) as hub:
+        together = Operations(hub)
+        await together.ready()
+        before = commits(together)
+        assert (await take_in(together, talk))["stored"] == len(talk)
+        assert commits(together) - before < len(talk)
+        at_once = judged(together)
+    with start(MemoryLog()) as hub:
+        apart = Operations(hub)
+        for line in talk:
+            assert (await take_in(apart, [line]))["stored"] == 1
+        assert at_once == judged(apart)
+    learned = [learning for learning, _, _ in at_once]
+    assert learned[0].surprise == 1.0, "nothing was known"
+    assert learned[-1].surprise == pytest.approx(0.0, abs=1e-6), "it was said four turns before"
+    assert any(causes for _, _, causes in at_once), "one turn seems to follow from another"
