@@ -58,20 +58,21 @@ async def ratios(operations: Operations, backbone: Backbone, samples: int, batch
     async def passed(name: str, *texts: str) -> None:
         await timed(f"bare {name}", partial(anyio.to_thread.run_sync, bare, backbone, *texts))
 
-    fresh = {words: filter(partial(_fits, backbone), sentences(words)) for words in LENGTHS}
     asked = iter(sentences(min(LENGTHS)))
-    for _ in range(samples):
-        for words in LENGTHS:
-            text = f"{next(fresh[words])} {memories}"  # a store that is measured again has it otherwise
+    for words in LENGTHS:  # one length after the other: long texts would be the dearest neighbours of short ones
+        fresh = filter(partial(_fits, backbone), sentences(words))
+        for _ in range(samples):
+            text = f"{next(fresh)} {memories}"  # a store that is measured again has it otherwise
             await passed(f"inject {words}", text)
             inject = parse({"content": text, "rationale": "latency"}, InjectContext)
             await timed(f"inject {words}", partial(operations.inject_context, inject))
-        query = " ".join(next(asked).split()[:QUERY_WORDS])
-        await passed("search", query)
-        await timed("search", partial(operations.search_graph, parse({"query": query}, SearchGraph)))
-    for _ in range(batches):
-        for words, source in fresh.items():
-            items = [f"{text} {memories}" for text in islice(source, BATCH)]
+            if words > min(LENGTHS):
+                continue
+            query = " ".join(next(asked).split()[:QUERY_WORDS])
+            await passed("search", query)
+            await timed("search", partial(operations.search_graph, parse({"query": query}, SearchGraph)))
+        for _ in range(batches):
+            items = [f"{text} {memories}" for text in islice(fresh, BATCH)]
             await passed(f"batch {words}", *items)
             batch = parse({"items": items}, MemoryInjectBatch)
             answer = await timed(f"batch {words}", partial(operations.memory_inject_batch, batch))
