@@ -20,7 +20,7 @@ import duckdb
 import msgspec
 
 from events.chain import GENESIS, linked
-from events.database import NAME, PAGE, connect, insert, kept_from_others, pages
+from events.database import NAME, PAGE, connect, insert, kept_from_others, pages, parser
 from events.duckdb_log import DuckDBLog
 from events.durable import DurableFile, HeadFile, sync_folder
 from events.examination import Progress
@@ -162,8 +162,9 @@ def _copy_log(log: DuckDBLog, folder: Path, progress: Progress | None) -> Head:
     head = log.head
     with closing(connect(folder / NAME)) as database, log.cursor() as cursor:
         rows = linked(GENESIS, head, pages(cursor, 1, head.seq))
+        parse = parser(database)
         while page := list(islice(rows, PAGE)):
-            insert(database, page)
+            insert(database, page, parse)
             if progress is not None:
                 progress(page[-1].seq, head.seq)
         database.execute("CHECKPOINT log")

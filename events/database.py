@@ -1,15 +1,19 @@
 """The DuckDB file of a log: its schema, how it is opened, and how rows go in and out."""
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import duckdb
 
 from events.chain import Row
 from events.log import LogError, LogInUseError
+
+Parse: TypeAlias = Callable[[str], duckdb.Statement]
+"""Parses a statement."""
 
 NAME: Final = "log.duckdb"
 """The file's name in its folder; what isn't folded into it yet stands in `log.duckdb.wal` and the like."""
@@ -28,6 +32,7 @@ _CONFIG: Final[dict[str, str | bool | int | float | list[str]]] = {
     "checkpoint_threshold": "256MB",  # at the default of 16 MB an append in some hundred waits for up to .5 s
     "memory_limit": _MEMORY,
     "temp_directory": "",  # nothing is spilled beside whatever folder we happen to run in
+    "threads": 1,  # whoever stores one memory would wait for others to wake up; a checkpoint takes as long
 }
 
 _ROW_GROUPS: Final = "ROW_GROUP_SIZE 8192"
@@ -59,6 +64,8 @@ _TRIGGERS: Final = tuple(
 """A guard against accidents: whoever drops them still can't mend the chain."""
 
 SELECT: Final = f"""SELECT {", ".join(f'"{column}"' for column in Row._fields)} FROM log.main.log"""  # noqa: S608 (our own columns)
+_REMEMBERED: Final = 32
+"""Statements that are parsed once: to parse the question marks of 16 rows takes a third of the time of writing them."""
 _PLACES: Final = f"({', '.join('?' * len(Row._fields))})"
 
 
@@ -120,10 +127,27 @@ def expected_schema() -> dict[str, str]:
         return schema(database)
 
 
-def insert(cursor: duckdb.DuckDBPyConnection, rows: Sequence[Row]) -> None:
+def parser(database: duckdb.DuckDBPyConnection) -> Parse:
+    """Return what parses SQL for all cursors of a database, in any thread, and remembers what it parsed last."""
+
+    def parse(sql: str) -> duckdb.Statement:
+        with closing(database.cursor()) as cursor:
+            return cursor.extract_statements(sql)[0]
+
+    return lru_cache(_REMEMBERED)(parse)
+
+
+def insert(cursor: duckdb.DuckDBPyConnection, rows: Sequence[Row], parse: Parse) -> None:
     """Write all rows with one statement, five times faster than one by one."""
     statement = "INSERT INTO log.main.log VALUES " + ", ".join([_PLACES] * len(rows))  # noqa: S608 (question marks only)
-    cursor.execute(statement, [value for row in rows for value in row])
+    cursor.execute(parse(statement), [value for row in rows for value in row])
+
+
+def select(cursor: duckdb.DuckDBPyConnection, seqs: Sequence[int], parse: Parse) -> list[Row]:
+    """Return the rows with these sequence numbers, ascending, as far as they are there."""
+    places = ", ".join("?" * len(seqs))
+    cursor.execute(parse(f"{SELECT} WHERE seq IN ({places})"), seqs)
+    return sorted(Row(*fields) for fields in cursor.fetchall())  # by seq; DuckDB takes .3 ms to sort one row
 
 
 def between(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> list[Row]:

@@ -14,7 +14,7 @@ from uuid import UUID
 import duckdb
 
 from events.chain import GENESIS, Prepared, Row, envelope, extend, in_utc, prepare, read_row, replay, verify
-from events.database import NAME, SELECT, connect, forget, insert, last_row, pages, row_at
+from events.database import NAME, connect, forget, insert, last_row, pages, parser, row_at, select
 from events.durable import HeadFile, slots_of
 from events.keys import KeyRing, KeyUnreadableError
 from events.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogError, LogFullError
@@ -59,6 +59,7 @@ class DuckDBLog:
                 (folder / NAME).chmod(0o600)  # DuckDB goes by the umask
                 self.file: Final[FileIO] = outlasting.enter_context((folder / NAME).open("rb", buffering=0))
                 """The main file, to read its bytes: nobody else in this process may open it while the log is open."""
+                self._parse = parser(self._database)
                 self._writer = self._database.cursor()
                 self._head_file = opened.enter_context(closing(HeadFile(folder / "head")))
                 clear_leftovers(folder / "keys")
@@ -125,7 +126,7 @@ class DuckDBLog:
         try:
             rows = extend(self._head, prepared, self._keys)
             with self._writing:
-                insert(self._writer, rows)
+                insert(self._writer, rows, self._parse)
             self._head_file.write(rows[-1].head)
         except (duckdb.Error, OSError, KeyUnreadableError) as error:
             self._failed = True
@@ -159,9 +160,7 @@ class DuckDBLog:
         if not wanted:
             return []
         with self.cursor() as cursor:
-            places = ", ".join("?" * len(wanted))
-            cursor.execute(f"{SELECT} WHERE seq IN ({places})", wanted)
-            rows = sorted(Row(*fields) for fields in cursor.fetchall())  # by seq; DuckDB takes .3 ms to sort one row
+            rows = select(cursor, wanted, self._parse)
         missing = set(wanted) - {row.seq for row in rows}
         if missing:
             raise LogCorruptError(min(missing), "it is missing")
