@@ -12,6 +12,8 @@ from typing import Any
 
 import pykka
 
+from actors.replies import Reply
+
 LOGGER = logging.getLogger("context-graph")
 
 EXIT_UNCERTAIN = 70
@@ -22,6 +24,10 @@ class Actor(pykka.ThreadingActor):
     """A thread with an inbox; subclasses answer with one `match` over their messages."""
 
     use_daemon_thread = True  # so that an unhandled error in the main thread can't leave the process hanging
+
+    @staticmethod
+    def _create_future() -> Reply[Any]:
+        return Reply()
 
     def on_failure(
         self,
@@ -36,13 +42,3 @@ class Actor(pykka.ThreadingActor):
             exc_info=(exception_type, exception_value, traceback) if exception_type and exception_value else None,
         )
         os._exit(EXIT_UNCERTAIN)
-
-
-def resolve(reply: pykka.Future[Any], timeout: float) -> Any:
-    """Wait for a reply; an actor that answers later hands out a second future, which is awaited too.
-
-    Raises:
-        pykka.Timeout: no answer within `timeout` seconds; the work goes on all the same.
-    """
-    value = reply.get(timeout=timeout)
-    return value.get(timeout=timeout) if isinstance(value, pykka.Future) else value

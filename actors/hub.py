@@ -16,7 +16,7 @@ import pykka
 from threadpoolctl import threadpool_limits
 
 from actors.asking import PATIENCE
-from actors.base import LOGGER, resolve
+from actors.base import LOGGER
 from actors.comparator.actor import Comparator
 from actors.consolidator.actor import Consolidator
 from actors.embedder.actor import Embedder
@@ -163,9 +163,9 @@ def running(
     finally:
         pasts.close()
         # What was asked last is still attended to: the command line asks once and ends.
-        resolve(workspace.ask(ReadAttention(), block=False), PATIENCE)
-        resolve(consolidator.ask(Rest(), block=False), PATIENCE)
-        resolve(store.ask(TakeSnapshot(after=WORTH_AT_CLOSE), block=False), SNAPSHOT_PATIENCE)
+        workspace.ask(ReadAttention(), block=False).get(timeout=PATIENCE)
+        consolidator.ask(Rest(), block=False).get(timeout=PATIENCE)
+        store.ask(TakeSnapshot(after=WORTH_AT_CLOSE), block=False).get(timeout=SNAPSHOT_PATIENCE)
         for ref in (store, scheduler, consolidator, embedder, workspace, comparator):
             ref.stop()
         try:

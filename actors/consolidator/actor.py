@@ -44,6 +44,7 @@ from actors.messages.consolidator import (
     Undo,
 )
 from actors.owning import Owner
+from actors.replies import Reply
 from events.values import Mode, Outcome
 from events.vocabulary import (
     ConsolidationSkipped,
@@ -169,7 +170,7 @@ class Consolidator(Owner[ConsolidatorFolds]):
 
     # ── jobs ────────────────────────────────────────────────────────────────────────────────────────
 
-    def _begin(self, message: DiscoverGoals | CorrectDrift | Consolidate | ReadCandidates) -> pykka.Future[Any]:
+    def _begin(self, message: DiscoverGoals | CorrectDrift | Consolidate | ReadCandidates) -> Reply[Any]:
         """Queue a job; whoever asked gets its result once its turn has come."""
         work: Work[Any]
         if isinstance(message, Consolidate) and message.pause:
@@ -184,7 +185,7 @@ class Consolidator(Owner[ConsolidatorFolds]):
             case ReadCandidates(namespace=namespace, salience_threshold=threshold):
                 like = Consolidate(mode=Mode.LIGHT, namespace=namespace, salience_threshold=threshold)
                 work = Sleeper(self._others, self._purposes, like, like.run, self._clock()).candidates()
-        job = Job(message, work, pykka.ThreadingFuture())
+        job = Job(message, work, Reply())
         self._jobs.append(job)
         self._go_on()
         return job.future

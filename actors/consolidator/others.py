@@ -9,7 +9,6 @@ from uuid import UUID, uuid4
 import msgspec
 import pykka
 
-from actors.base import resolve
 from actors.messages.store import Append, Describe, ReadEvents, ReadStatus
 from events.vocabulary import Event
 
@@ -30,11 +29,11 @@ class Others(msgspec.Struct, frozen=True):
 
     def compare(self, message: object) -> Any:
         """Ask the comparator."""
-        return resolve(self.comparator.ask(message, block=False), TIMEOUT)
+        return self.comparator.ask(message, block=False).get(timeout=TIMEOUT)
 
     def attend(self, message: object) -> Any:
         """Ask the workspace."""
-        return resolve(self.workspace.ask(message, block=False), TIMEOUT)
+        return self.workspace.ask(message, block=False).get(timeout=TIMEOUT)
 
     def describe(self, memories: Sequence[UUID], *, own: bool = False) -> tuple[Entry, ...]:
         """Return what the catalog knows of memories; with `own`, of merged ones too instead of their survivors."""
@@ -81,4 +80,4 @@ class Others(msgspec.Struct, frozen=True):
 
     def _keep(self, message: object) -> Any:
         """Ask the store."""
-        return resolve(self.store.ask(message, block=False), TIMEOUT)
+        return self.store.ask(message, block=False).get(timeout=TIMEOUT)

@@ -6,9 +6,9 @@ from collections.abc import Generator
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
-import pykka
 
 from actors.messages.base import Withdrawable
+from actors.replies import Reply
 
 T = TypeVar("T")
 
@@ -21,4 +21,4 @@ class Job(msgspec.Struct):
 
     message: Withdrawable
     work: Work[Any]
-    future: pykka.Future[Any]
+    future: Reply[Any]

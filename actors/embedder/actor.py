@@ -13,7 +13,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, assert_never
 
 import msgspec
-import pykka
 
 from actors.embedder.jobs import SLICE_TOKENS, Job, Plan, Rows, go_on, next_slice
 from actors.faults import EmbeddingFault, Fault
@@ -25,6 +24,7 @@ from actors.messages.embedder import (
     Load,
 )
 from actors.owning import Owner
+from actors.replies import Reply
 from projections.owned import EmbedderFolds
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Embedder(Owner[EmbedderFolds]):
 
     def _accept(
         self, plan: Plan, request: EmbedMemory | EmbedQuery, on_progress: Callable[[int, int], object] | None
-    ) -> pykka.Future[Any]:
+    ) -> Reply[Any]:
         session = _session(request)
         before = [] if session is None else [job for job in self._jobs if job.session == session]
         job = Job(
@@ -192,8 +192,9 @@ class Embedder(Owner[EmbedderFolds]):
         else:
             remaining = iter(states)
             go_on([(job, list(islice(remaining, count))) for job, count in taken])
-            # All at once: what is embedded together is then judged, committed and read back together.
-            for job, _ in taken:
+            # The last one first: who waits for them in their order then hears of all at once, and what is embedded
+            # together is judged, committed and read back together.
+            for job, _ in reversed(taken):
                 job.answer()
         # Whoever was served goes to the end, so that long ones take turns with each other too.
         served = [job for job, _ in taken]

@@ -10,9 +10,8 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pykka
-
 from actors.faults import EmbeddingFault, Fault
+from actors.replies import Reply
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +65,7 @@ class Job:
         self.session = session
         self.after = after
         """The turn before this one, if that isn't finished."""
-        self.future: pykka.Future[Any] = pykka.ThreadingFuture()
+        self.future: Reply[Any] = Reply()
         self.rows: Rows = []
         self.states: list[Float32] = []
         self.step: Together | None = None

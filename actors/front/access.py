@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from actors.hub import Hub
 
 EMBEDDING_AT_ONCE = 48
-"""Requests that go to the embedder's bounded inbox at once; the rest wait here, where they hold no thread."""
+"""Requests that go to the embedder's bounded inbox at once; the rest wait here."""
 
 GROUPS_AT_ONCE = 2
 """Groups of items of batches among them, each in the place of one request: one is filled while another goes through the
@@ -65,9 +65,6 @@ class Line:
     def __init__(self) -> None:
         self.embedding = anyio.Semaphore(EMBEDDING_AT_ONCE)
         self.groups = anyio.Semaphore(GROUPS_AT_ONCE)
-        # Threads that wait for embeddings are counted apart, so that a flood of those holds up nothing else.
-        self.embedding_threads = anyio.CapacityLimiter(EMBEDDING_AT_ONCE)
-        self.threads = anyio.CapacityLimiter(EMBEDDING_AT_ONCE)
 
 
 class Access:
@@ -140,7 +137,7 @@ class Access:
     async def embed(self, message: EmbedMemory | EmbedQuery) -> Any:
         """Ask the embedder, in turn with all others who do."""
         async with self.line.embedding:
-            return await answer_of(self.hub.embedder, message, MODEL_PATIENCE, self.line.embedding_threads)
+            return await answer_of(self.hub.embedder, message, MODEL_PATIENCE)
 
     async def embed_group(self, messages: Sequence[EmbedMemory], told: Callable[[Sequence[Any]], object]) -> None:
         """Ask the embedder for a few memories, and tell of those that went through the model together, in order.
@@ -149,15 +146,15 @@ class Access:
         """
         async with self.line.groups, self.line.embedding:
             asked = [(self.hub.embedder, message) for message in messages]
-            await answers_as_they_come(asked, told, MODEL_PATIENCE, self.line.embedding_threads)
+            await answers_as_they_come(asked, told, MODEL_PATIENCE)
 
     async def ask(self, ref: pykka.ActorRef[Any], message: object, patience: float = PATIENCE) -> Any:
         """Ask any other actor; what goes wrong is a `Fault`."""
-        return await answer_of(ref, message, patience, self.line.threads)
+        return await answer_of(ref, message, patience)
 
     async def ask_each(self, *asked: tuple[pykka.ActorRef[Any], object]) -> list[Any]:
         """Ask any other actors many things at once; a `Fault` is the answer to what went wrong."""
-        return await answers_of(asked, PATIENCE, self.line.threads)
+        return await answers_of(asked, PATIENCE)
 
     def tell(self, ref: pykka.ActorRef[Any], message: object) -> None:
         """Tell any other actor, and wait for nothing; one that has stopped hears nothing."""

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import msgspec
 
+from actors.replies import Reply
 from events.log import Envelope
 
 if TYPE_CHECKING:
@@ -34,14 +35,14 @@ class Appended(Message, frozen=True, kw_only=True):
     envelopes: tuple[Envelope, ...]
     replayed: bool = False
     """Whether they happened in an earlier run: then nothing follows from them that hasn't followed already."""
-    folded: pykka.Future[None] | None = None
+    folded: Reply[None] | None = None
     """Set by the comparator when it has folded them, if somebody waits for that: it asks nobody, so nobody for ever."""
 
 
 class Digest(Message, frozen=True, kw_only=True):
     """Say what you know, by the digest of each projection: a cut, since every owner is told so between two events."""
 
-    reply: pykka.Future[dict[str, str]]
+    reply: Reply[dict[str, str]]
 
 
 class Freeze(Message, frozen=True, kw_only=True):

@@ -31,6 +31,7 @@ from actors.messages.scheduler import (
 )
 from actors.messages.store import Append
 from actors.owning import Owner
+from actors.replies import Reply
 from actors.scheduler import timing
 from events.log import Envelope
 from events.values import Mode, Trigger
@@ -80,7 +81,7 @@ class Scheduler(Owner[SchedulerFolds]):
         self._tz = local_zone() if tz is None else tz
         self._asked = False
         """Whether the consolidator was told to sleep, and the log doesn't say yet what came of it."""
-        self._changes: dict[UUID, pykka.Future[ScheduleState]] = {}
+        self._changes: dict[UUID, Reply[ScheduleState]] = {}
         self._timer = _timer() if armed else None
         self._quiet_until = datetime.min.replace(tzinfo=UTC)
         self._wake_at: datetime | None = None
@@ -148,11 +149,11 @@ class Scheduler(Owner[SchedulerFolds]):
         timing.check(message.when, self._tz)
         return ScheduleChanged(mode=message.mode, when=message.when)
 
-    def _change(self, event: Event) -> pykka.Future[ScheduleState]:
+    def _change(self, event: Event) -> Reply[ScheduleState]:
         """Write down what somebody changed, and answer once every owner was told."""
         correlation = uuid4()
         self._store.tell(Append(id=uuid4(), event=event, actor="front", correlation_id=correlation))
-        future: pykka.Future[ScheduleState] = pykka.ThreadingFuture()
+        future: Reply[ScheduleState] = Reply()
         self._changes[correlation] = future
         return future
 

@@ -29,6 +29,7 @@ from actors.messages.store import (
     TakeSnapshot,
 )
 from actors.owning import Owner
+from actors.replies import Reply, gather
 from actors.store.answering import answer
 from actors.store.keeping import WORTH, Broken, Keeper, Quiet, Synced
 from actors.store.pacing import paced
@@ -57,7 +58,7 @@ class _Pending(NamedTuple):
     read_back: bool
     together: bool
     """Whether a fault is told as a value, so that it is that of none but this one of many."""
-    future: pykka.Future[Envelope | StorageFault]
+    future: Reply[Envelope | StorageFault]
 
     def answer(self, outcome: Envelope | StorageFault) -> None:
         """Tell whoever waits what became of it."""
@@ -125,8 +126,7 @@ class Store(Owner[StoreFolds]):
             case Append():
                 return self._append(message)
             case AppendTogether(appends=appends):
-                first, *others = (self._append(append, together=True) for append in appends)
-                return first.join(*others)
+                return gather([self._append(append, together=True) for append in appends], list)
             case Reserve(ids=ids):
                 with suppress(LogError):  # their append tries it again, and tells whoever waits for it
                     self._log.reserve(ids)
@@ -151,7 +151,7 @@ class Store(Owner[StoreFolds]):
                     self._flush()  # what the request appended may still wait
                 return answer(message, self._log, self._catalog, self._declared)
 
-    def _append(self, message: Append, *, together: bool = False) -> pykka.Future[Envelope | StorageFault]:
+    def _append(self, message: Append, *, together: bool = False) -> Reply[Envelope | StorageFault]:
         """Queue events. All that is already in the inbox joins them in one commit."""
         if message.live and not self._frozen:
             self._check_live(message.live)
@@ -167,7 +167,7 @@ class Store(Owner[StoreFolds]):
             )
             for index, event in enumerate((message.event, *message.consequences))
         ]
-        pending = _Pending(drafts, message.read_back, together, pykka.ThreadingFuture())
+        pending = _Pending(drafts, message.read_back, together, Reply())
         if self._frozen:
             self._refuse([pending], StorageFault("the past can't be changed"))
             return pending.future
@@ -270,19 +270,18 @@ class Store(Owner[StoreFolds]):
         others = {owner.actor_class.__name__.lower(): owner.tell for owner in self._owners}
         return {**others, OWN: self._own}
 
-    def _digests(self) -> pykka.Future[tuple[int, dict[str, str]]]:
+    def _digests(self) -> Reply[tuple[int, dict[str, str]]]:
         """Cut through all owners between two events."""
         seq = self._log.head.seq
-        replies: list[pykka.Future[dict[str, str]]] = []
+        replies: list[Reply[dict[str, str]]] = []
         for tell in self._tellers().values():
-            replies.append(pykka.ThreadingFuture())
+            replies.append(Reply())
             tell(Digest(reply=replies[-1]))
-        first, *others = replies
-        return first.join(*others).map(lambda found: (seq, dict(chain.from_iterable(one.items() for one in found))))
+        return gather(replies, lambda found: (seq, dict(chain.from_iterable(one.items() for one in found))))
 
-    def _take_snapshot(self, after: int) -> pykka.Future[bool]:
+    def _take_snapshot(self, after: int) -> Reply[bool]:
         if self._keeper is None or not self._replayed:
-            taken: pykka.Future[bool] = pykka.ThreadingFuture()
+            taken: Reply[bool] = Reply()
             taken.set(value=False)
             return taken
         return self._keeper.begin(self._log.head, self._tellers(), after)
@@ -304,7 +303,7 @@ class Store(Owner[StoreFolds]):
                 self._keeper.erase()
                 os._exit(EXIT_UNCERTAIN)
 
-    def _declare(self, message: Declare) -> pykka.Future[Envelope | StorageFault] | None:
+    def _declare(self, message: Declare) -> Reply[Envelope | StorageFault] | None:
         """Accept the models that this store was made with, or the first that it sees."""
         wanted = SpacesDeclared(profile=message.profile, spaces=message.spaces)
         if self._declared is None and self._frozen:

@@ -13,6 +13,7 @@ import pykka
 
 from actors.base import LOGGER
 from actors.messages.base import Freeze, Frozen, Thaw
+from actors.replies import Reply
 from actors.store.snapshots import Draft, Snapshots
 from events.chain import GENESIS, linked
 from events.log import Head, Log, LogError
@@ -64,7 +65,7 @@ class Keeper:
         self._store = store
         self._at = 0
         self._draft: Draft | None = None
-        self._taken: pykka.Future[bool] = pykka.ThreadingFuture()
+        self._taken: Reply[bool] = Reply()
         self._thread: Thread | None = None
         self._timer: Timer | None = None
         self._heard = 0.0
@@ -101,7 +102,7 @@ class Keeper:
             self._arm(left)
         return left <= 0
 
-    def begin(self, head: Head, owners: Mapping[str, Callable[[Freeze], object]], after: int) -> pykka.Future[bool]:
+    def begin(self, head: Head, owners: Mapping[str, Callable[[Freeze], object]], after: int) -> Reply[bool]:
         """Let every owner write down what it knows, unless that isn't worth it; answer whether all did, in the end.
 
         Args:
@@ -111,7 +112,7 @@ class Keeper:
         """
         if self._draft is not None and not self._draft.given_up:
             return self._taken
-        taken: pykka.Future[bool] = pykka.ThreadingFuture()
+        taken: Reply[bool] = Reply()
         if self._draft is not None or head.seq - self._at < after:
             taken.set(value=False)
             return taken

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-import pykka
-
+from actors.replies import Reply
 from events.log import Envelope
 
 BATCH: Final = 256
@@ -15,13 +14,13 @@ AHEAD: Final = 8
 """Messages that may wait: some 25 MB of memories."""
 
 
-def paced(envelopes: Iterator[Envelope]) -> Iterator[tuple[tuple[Envelope, ...], pykka.Future[None]]]:
+def paced(envelopes: Iterator[Envelope]) -> Iterator[tuple[tuple[Envelope, ...], Reply[None]]]:
     """Yield batches, each with what is to be set once it is folded; ends when all are."""
-    on_their_way: deque[pykka.Future[None]] = deque()
+    on_their_way: deque[Reply[None]] = deque()
     while batch := tuple(islice(envelopes, BATCH)):
         if len(on_their_way) == AHEAD:
             on_their_way.popleft().get()
-        on_their_way.append(pykka.ThreadingFuture())
+        on_their_way.append(Reply())
         yield batch, on_their_way[-1]
     for folded in on_their_way:
         folded.get()

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import pykka
 
-from actors.base import resolve
 from actors.faults import Fault, NotFoundFault
 from actors.messages.base import Appended, Digest, Freeze, Refused, Slice, Thaw
 from actors.messages.comparator import FindNeighbours, Neighbours, NewMemory, Resonances, Resonate
@@ -33,6 +32,7 @@ from actors.messages.workspace import (
     WorkspaceMessage,
 )
 from actors.owning import Owner
+from actors.replies import Reply
 from actors.workspace import turns
 from actors.workspace.attention import settle
 from actors.workspace.emotion import emotional_weight
@@ -128,7 +128,7 @@ class Workspace(Owner[WorkspaceFolds]):
             case Ask():
                 return self._notice(turns.question(message))
             case Broadcast() | AdjustCoupling() | ReadAttention():
-                future: pykka.Future[Attention] = pykka.ThreadingFuture()
+                future: Reply[Attention] = Reply()
                 self._turns.append(turns.commanded(message, future))
                 self._attend()
                 return future
@@ -171,7 +171,7 @@ class Workspace(Owner[WorkspaceFolds]):
         )
 
     def _asked(self, message: FindNeighbours | Resonate) -> Any:
-        return resolve(self._comparator.ask(message, block=False), TIMEOUT)
+        return self._comparator.ask(message, block=False).get(timeout=TIMEOUT)
 
     def _appended(self, envelopes: tuple[Envelope, ...]) -> None:
         """Fold what happened; what was judged here and is stored now is the new focus."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from uuid import UUID
 
 import msgspec
-import pykka
 
 from actors.faults import UNWRITTEN, StorageFault
 from actors.messages.comparator import Resonate
 from actors.messages.workspace import AdjustCoupling, Ask, Attention, Broadcast, ReadAttention
+from actors.replies import Reply
 from events.spaces import SEMANTIC
 
 LOOKED_AT = 8
@@ -26,7 +26,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     focus: Resonate | None = None
     force: bool = False
     coupling: float | None = None
-    reply: pykka.Future[Attention] | None = None
+    reply: Reply[Attention] | None = None
     """Of whoever waits for it. A focus that nobody waits for gives way to a later one."""
 
     def answer(self, attention: Attention) -> None:
@@ -64,7 +64,7 @@ def beside(memory: UUID, namespace: str, near: tuple[UUID, ...]) -> Turn:
     return Turn(focus=Resonate(focus=memory, keys=MEANING, namespace=namespace, memories=near))
 
 
-def commanded(command: Broadcast | AdjustCoupling | ReadAttention, reply: pykka.Future[Attention]) -> Turn:
+def commanded(command: Broadcast | AdjustCoupling | ReadAttention, reply: Reply[Attention]) -> Turn:
     """Turn to what somebody asks for, and waits for."""
     match command:
         case ReadAttention():

@@ -19,12 +19,12 @@ from typing import Annotated, Any
 import anyio
 import msgspec
 import numpy as np
-import pykka
 from rich.console import Console
 from rich.progress import Progress, track
 from rich.table import Table
 from typer import BadParameter, Option
 
+from actors.base import Actor
 from actors.embedder.backbone import Backbone
 from actors.front.operations import Operations
 from actors.front.parsing import parse
@@ -68,7 +68,7 @@ NEUTRAL = Judgement(
 )
 
 
-class Mindless(pykka.ThreadingActor):
+class Mindless(Actor):
     """Stands in for the workspace: judges everything alike and at once, and attends to nothing."""
 
     use_daemon_thread = True

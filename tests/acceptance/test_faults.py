@@ -16,7 +16,6 @@ from uuid import UUID
 
 import pytest
 
-from actors.base import resolve
 from actors.embedder.backbone import PACKAGE, package_folder
 from actors.embedder.profiles import EmbeddedProfile
 from actors.hub import opened, running
@@ -63,7 +62,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
     first.close()
     with opened(folder) as hub:
         hub.replayed.get(timeout=PATIENCE)
-        assert resolve(hub.store.ask(TakeSnapshot(after=1), block=False), PATIENCE)
+        assert hub.store.ask(TakeSnapshot(after=1), block=False).get(timeout=PATIENCE)
     second = Server(folder)
     store(second)
     second.kill()

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from functools import partial
 
 import anyio
-import pykka
 
 from actors.asking import answers_as_they_come, answers_of
+from actors.base import Actor
 from actors.faults import InternalFault, NotFoundFault, StorageFault
+from actors.replies import Reply
 from events.log import LogError
 
 
-class Echo(pykka.ThreadingActor):
+class Echo(Actor):
     """Answers what it is told, raises what is an error, and owes an answer to silence."""
 
     use_daemon_thread = True
@@ -19,7 +20,7 @@ class Echo(pykka.ThreadingActor):
     def on_receive(self, message: object) -> object:
         if isinstance(message, Exception):
             raise message
-        return pykka.ThreadingFuture() if message == "silence" else message
+        return Reply() if message == "silence" else message
 
 
 def asked(*messages: object, patience: float = 5.0) -> list[object]:
@@ -50,7 +51,7 @@ def test_no_answer_in_time_is_a_fault() -> None:
 
 
 def test_answers_are_told_of_in_order_as_soon_as_there_are_any() -> None:
-    first, second, third = (pykka.ThreadingFuture[object]() for _ in range(3))
+    first, second, third = (Reply[object]() for _ in range(3))
     gone = NotFoundFault("Memory not found: 2")
     told: list[list[object]] = []
 

@@ -11,7 +11,6 @@ from uuid import UUID
 
 import pytest
 
-from actors.base import resolve
 from actors.embedder.profiles import EmbeddedProfile
 from actors.hub import running
 from actors.messages.consolidator import Undo
@@ -52,15 +51,15 @@ class AccountedWeek(Week):
     def live(self) -> None:
         super().live()
         night = next(run for run in self.listed if run.mode is Mode.DEEP and run.merged_left)
-        resolve(self.hub.consolidator.ask(Undo(run=night.run), block=False), BOUND)
+        self.hub.consolidator.ask(Undo(run=night.run), block=False).get(timeout=BOUND)
         for name in (LIFE[1], "copy 2", "trivial 3"):
             memory = self.entry(name, own=True).id
             erasure = MemoryErased(memory=memory, reason="asked for")
             append = Append(id=night.run, event=erasure, actor="front", correlation_id=memory)
-            resolve(self.hub.store.ask(append, block=False), BOUND)
+            self.hub.store.ask(append, block=False).get(timeout=BOUND)
         self.settle()
         self.digests: dict[str, str]
-        seq, self.digests = resolve(self.hub.store.ask(ReadDigests(), block=False), BOUND)
+        seq, self.digests = self.hub.store.ask(ReadDigests(), block=False).get(timeout=BOUND)
         assert seq == self.log.head.seq
 
 

@@ -10,7 +10,6 @@ from uuid import UUID, uuid4
 
 import pykka
 
-from actors.base import resolve
 from actors.consolidator.others import Others
 from actors.consolidator.work import Work
 from actors.hub import Hub, running
@@ -74,11 +73,11 @@ class Night:
 
     def keep(self, message: object) -> Any:
         """Ask the store."""
-        return resolve(self.hub.store.ask(message, block=False), BOUND)
+        return self.hub.store.ask(message, block=False).get(timeout=BOUND)
 
     def ask(self, message: object) -> Any:
         """Ask the consolidator."""
-        return resolve(self.asking(message), BOUND)
+        return self.asking(message).get(timeout=BOUND)
 
     def asking(self, message: object) -> pykka.Future[Any]:
         """Ask the consolidator for what it answers later."""

@@ -6,7 +6,6 @@ from time import perf_counter
 
 import pytest
 
-from actors.base import resolve
 from actors.faults import InternalFault, NotFoundFault
 from actors.messages.consolidator import (
     Candidates,
@@ -58,7 +57,7 @@ def test_two_runs_that_are_asked_at_once_go_one_after_the_other(night: Night):
     replies = [night.asking(first), night.asking(second)]
     gate.reached()
     gate.open()
-    slept: list[Slept] = [resolve(reply, BOUND) for reply in replies]
+    slept: list[Slept] = [reply.get(timeout=BOUND) for reply in replies]
     assert order(night) == [
         (ConsolidationStarted, first.run),
         (ConsolidationFinished, first.run),
@@ -78,8 +77,8 @@ def test_a_discovery_that_is_asked_during_a_run_waits_for_its_turn(night: Night)
     )
     reply = night.asking(message)
     gate.open()
-    resolve(run, BOUND)
-    found: Discovery = resolve(reply, BOUND)
+    run.get(timeout=BOUND)
+    found: Discovery = reply.get(timeout=BOUND)
     assert found.memories == 10
     (finished,) = night.envelopes(ConsolidationFinished)
     assert seen[0] >= finished.seq
@@ -94,7 +93,7 @@ def test_what_is_quick_is_answered_between_two_slices_of_a_run(night: Night):
     asked = [night.asking(one) for one in (ReadRuns(), MeasureDrift(namespace="default", memories=100), ReadDream())]
     gate.step()
     gate.reached()
-    runs, drift, dream = (resolve(one, BOUND) for one in asked)
+    runs, drift, dream = (one.get(timeout=BOUND) for one in asked)
     assert isinstance(runs, RunList)
     assert isinstance(dream, DreamState)
     assert runs.running == message.run
@@ -104,7 +103,7 @@ def test_what_is_quick_is_answered_between_two_slices_of_a_run(night: Night):
     assert (dream.mode, dream.phase, dream.dreams) == (Mode.DEEP, None, 0), "a deep run never dreams"
     assert night.envelopes(ConsolidationFinished) == [], "it is held before its next slice"
     gate.open()
-    slept: Slept = resolve(reply, BOUND)
+    slept: Slept = reply.get(timeout=BOUND)
     assert slept.counts.pruned == 1
     assert night.ask(ReadRuns()).running is None
 
@@ -116,10 +115,10 @@ def test_what_would_be_pruned_is_answered_after_the_run_that_is_under_way_and_te
     asked = [night.asking(one) for one in (ReadCandidates(namespace=None, salience_threshold=0.3), ReadRuns())]
     gate.step()
     gate.reached()
-    assert resolve(asked[1], BOUND).running is not None, "it was asked later, and is quick"
+    assert asked[1].get(timeout=BOUND).running is not None, "it was asked later, and is quick"
     gate.open()
-    slept: Slept = resolve(run, BOUND)
-    candidates: Candidates = resolve(asked[0], BOUND)
+    slept: Slept = run.get(timeout=BOUND)
+    candidates: Candidates = asked[0].get(timeout=BOUND)
     assert slept.counts.pruned == 1
     assert [one for one in candidates.found if one.protection is None] == [], "the run has pruned it"
     assert candidates.looked_at == slept.memories == 10
@@ -131,10 +130,10 @@ def test_dreams_that_wait_and_the_one_under_way_are_counted(night: Night):
     gate.reached()
     asked = night.asking(ReadDream())
     gate.step()
-    assert resolve(asked, BOUND).dreams == 2
+    assert asked.get(timeout=BOUND).dreams == 2
     gate.open()
     for reply in replies:
-        resolve(reply, BOUND)
+        reply.get(timeout=BOUND)
     dream: DreamState = night.ask(ReadDream())
     assert (dream.dreams, dream.completed) == (0, 2)
 
@@ -156,7 +155,7 @@ def test_a_dream_that_a_query_shall_stop_ends_before_its_next_slice(night: Night
     gate.reached()
     night.hub.consolidator.tell(Queried(at=perf_counter()))
     gate.open()
-    slept: Slept = resolve(reply, BOUND)
+    slept: Slept = reply.get(timeout=BOUND)
     assert len(gate.steps) == 1, "no further slice began"
     assert (slept.outcome, slept.reason) == (Outcome.ABORTED, "a query came")
     record = night.record(message.run)
@@ -176,7 +175,7 @@ def test_a_query_leaves_runs_alone_that_it_shall_not_stop(night: Night):
     gate.reached()
     night.hub.consolidator.tell(Queried(at=perf_counter()))
     gate.open()
-    assert resolve(reply, BOUND).outcome is Outcome.FINISHED
+    assert reply.get(timeout=BOUND).outcome is Outcome.FINISHED
     assert len(gate.steps) > 1
     dream: DreamState = night.ask(ReadDream())
     assert (dream.completed, dream.abort_milliseconds) == (1, None)
@@ -191,8 +190,8 @@ def test_a_query_leaves_a_discovery_alone_behind_which_a_dream_waits(night: Nigh
     gate.reached()
     night.hub.consolidator.tell(Queried(at=perf_counter()))
     gate.open()
-    assert resolve(discovery, BOUND).memories == 12
-    assert resolve(dream, BOUND).outcome is Outcome.FINISHED, "it began after the query"
+    assert discovery.get(timeout=BOUND).memories == 12
+    assert dream.get(timeout=BOUND).outcome is Outcome.FINISHED, "it began after the query"
 
 
 @pytest.mark.parametrize("phase", [Phase.NREM, Phase.REM])
@@ -203,9 +202,9 @@ def test_a_dream_of_one_phase_goes_through_that_alone(night: Night, phase: Phase
         gate.reached()
         asked = night.asking(ReadDream())
         gate.step()
-        assert resolve(asked, BOUND).phase is Phase.REM
+        assert asked.get(timeout=BOUND).phase is Phase.REM
         gate.open()
-    assert resolve(reply, BOUND).outcome is Outcome.FINISHED
+    assert reply.get(timeout=BOUND).outcome is Outcome.FINISHED
     assert any("dreamt of" in step for step in gate.steps) == (phase is Phase.REM)
 
 
@@ -216,7 +215,7 @@ def test_a_run_that_nobody_waits_for_any_more_ends_before_its_next_slice(night: 
     gate.reached()
     message.withdrawn.set()
     gate.open()
-    assert resolve(reply, BOUND).outcome is Outcome.ABORTED
+    assert reply.get(timeout=BOUND).outcome is Outcome.ABORTED
     assert len(gate.steps) == 1
     record = night.record(message.run)
     assert (record.outcome, record.reason, record.counts) == (Outcome.ABORTED, "it was withdrawn", Counts())
@@ -230,9 +229,9 @@ def test_a_run_that_is_given_up_before_its_turn_never_begins(night: Night):
     gate.reached()
     second.withdrawn.set()
     gate.open()
-    assert resolve(replies[0], BOUND).outcome is Outcome.FINISHED
+    assert replies[0].get(timeout=BOUND).outcome is Outcome.FINISHED
     with pytest.raises(InternalFault):
-        resolve(replies[1], BOUND)
+        replies[1].get(timeout=BOUND)
     assert night.written(second.run) == []
 
 
@@ -243,10 +242,10 @@ def test_when_the_store_closes_a_run_ends_as_if_it_had_never_begun_and_whoever_w
     gate.reached()
     rest = night.asking(Rest())
     gate.open()
-    assert resolve(replies[0], BOUND).outcome is Outcome.ABORTED
+    assert replies[0].get(timeout=BOUND).outcome is Outcome.ABORTED
     with pytest.raises(InternalFault, match="closed"):
-        resolve(replies[1], BOUND)
-    resolve(rest, BOUND)
+        replies[1].get(timeout=BOUND)
+    rest.get(timeout=BOUND)
     assert len(gate.steps) == 1
     assert (night.record(first.run).outcome, night.written(second.run)) == (Outcome.ABORTED, [])
     assert night.live() == 12
@@ -269,7 +268,7 @@ def test_a_scheduled_run_that_is_due_during_another_is_dropped_with_a_note(night
     gate.reached()
     night.hub.consolidator.tell(Sleep(mode=Mode.LIGHT, trigger=Trigger.SCHEDULE, thorough=True))
     gate.open()
-    resolve(reply, BOUND)
+    reply.get(timeout=BOUND)
     settled(night)
     (skipped,) = night.envelopes(ConsolidationSkipped)
     assert (skipped.event.mode, skipped.event.trigger, skipped.actor) == (Mode.LIGHT, Trigger.SCHEDULE, "scheduler")

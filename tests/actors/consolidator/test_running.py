@@ -9,7 +9,7 @@ import msgspec
 import pykka
 import pytest
 
-from actors.base import resolve
+from actors.base import Actor
 from actors.consolidator.purposes import Purposes
 from actors.consolidator.running import Interrupted, Running
 from actors.messages.comparator import FindDuplicates
@@ -27,7 +27,7 @@ from projections.projection import State
 from tests.actors.consolidator.asleep import BOUND, NOW, Night, asleep, wanted, worked_off
 
 
-class Faltering(pykka.ThreadingActor):
+class Faltering(Actor):
     """A comparator that fails where duplicates are sought."""
 
     use_daemon_thread = True
@@ -41,7 +41,7 @@ class Faltering(pykka.ThreadingActor):
             case FindDuplicates():
                 raise RuntimeError("the index is upside down")
             case _:
-                return resolve(self._comparator.ask(message, block=False), BOUND)
+                return self._comparator.ask(message, block=False).get(timeout=BOUND)
 
 
 class Planted(msgspec.Struct):

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from actors.base import resolve
 from actors.embedder.actor import Embedder, Inbox
 from actors.embedder.backbone import Backbone, package_folder
 from actors.embedder.jobs import SLICE_TOKENS
@@ -64,7 +63,7 @@ def test_requests_that_wait_together_share_a_forward_pass(watched: Watching) -> 
     embedder = Embedder.start(lambda: watched, Latencies())
     embedder.ask(Load(), timeout=PATIENCE)
     futures = [embedder.ask(memory(f"The fox jumps {n} times."), block=False) for n in range(40)]
-    fingerprints = [resolve(future, PATIENCE).fingerprint for future in futures]
+    fingerprints = [future.get(timeout=PATIENCE).fingerprint for future in futures]
     assert len(fingerprints) == 40
     assert sum(watched.batches) == 40
     assert max(watched.batches) > 1
@@ -88,7 +87,7 @@ def test_once_the_embedder_is_stopped_its_models_are_gone(profile: EmbeddedProfi
         return watching
 
     embedder = Outliving.start(load, Latencies())
-    resolve(embedder.ask(memory("The fox jumps."), block=False), PATIENCE)
+    embedder.ask(memory("The fox jumps."), block=False).get(timeout=PATIENCE)
     (models,) = loaded
     assert models() is not None
     still = memory("Hour after hour the fox jumps over the dog. " * 200)
@@ -100,7 +99,7 @@ def test_once_the_embedder_is_stopped_its_models_are_gone(profile: EmbeddedProfi
 def test_turns_that_wait_together_keep_their_order(watched: Watching) -> None:
     embedder = Embedder.start(lambda: watched, Latencies())
     futures = [embedder.ask(memory(f"Turn {n}.", session="s"), block=False) for n in range(20)]
-    assert [resolve(future, PATIENCE).position for future in futures] == list(range(20))
+    assert [future.get(timeout=PATIENCE).position for future in futures] == list(range(20))
 
 
 def test_a_short_turn_waits_for_the_long_one_before_it_and_a_question_for_neither(watched: Watching) -> None:
@@ -109,9 +108,9 @@ def test_a_short_turn_waits_for_the_long_one_before_it_and_a_question_for_neithe
     contents = {"long": "Hour after hour the fox jumps over the dog. " * 100, "short": "It is tired.", "last": "Good."}
     futures = {name: embedder.ask(memory(text, session="s"), block=False) for name, text in contents.items()}
     asked = embedder.ask(EmbedQuery(text="fox", at=datetime.now(UTC), namespace="n"), block=False)
-    resolve(asked, PATIENCE)
+    asked.get(timeout=PATIENCE)
     assert len(watched.batches) <= 3, "of the five windows"
-    positions = {name: resolve(future, PATIENCE).position for name, future in futures.items()}
+    positions = {name: future.get(timeout=PATIENCE).position for name, future in futures.items()}
     assert positions == {"long": 0, "short": 1, "last": 2}
 
 
@@ -120,9 +119,9 @@ def test_a_failing_model_fails_those_who_wait_and_nobody_after_them(watched: Wat
     embedder = Embedder.start(lambda: watched, Latencies())
     watched.broken = True
     with pytest.raises(EmbeddingFault, match="out of memory"):
-        resolve(embedder.ask(memory("The fox."), block=False), PATIENCE)
+        embedder.ask(memory("The fox."), block=False).get(timeout=PATIENCE)
     watched.broken = False
-    assert resolve(embedder.ask(memory("The fox."), block=False), PATIENCE).position == 0
+    assert embedder.ask(memory("The fox."), block=False).get(timeout=PATIENCE).position == 0
 
 
 def test_models_that_cannot_be_loaded_are_an_answer_not_the_end() -> None:

@@ -11,7 +11,6 @@ import pykka
 import pytest
 from pydantic import TypeAdapter
 
-from actors.base import resolve
 from actors.embedder.actor import Embedder
 from actors.embedder.profiles import EmbeddedProfile
 from actors.faults import EmbeddingFault
@@ -197,7 +196,7 @@ def test_a_withdrawn_job_gets_no_further_slice_and_tells_of_none(
     long.withdrawn.set()
     stepping.allowed.release()
     with pytest.raises(EmbeddingFault, match="withdrawn"):
-        resolve(reply, PATIENCE)
+        reply.get(timeout=PATIENCE)
     assert stepping.slices == 1
     assert told == []
 
@@ -211,9 +210,9 @@ def test_a_job_withdrawn_before_its_turn_never_reaches_the_model(
     reply = embedder.ask(waiting, block=False)
     waiting.withdrawn.set()
     stepping.allowed.release()
-    assert resolve(first, PATIENCE).position == 0
+    assert first.get(timeout=PATIENCE).position == 0
     with pytest.raises(EmbeddingFault, match="withdrawn"):
-        resolve(reply, PATIENCE)
+        reply.get(timeout=PATIENCE)
     assert stepping.slices == 1
 
 
@@ -223,6 +222,6 @@ def test_an_embedder_that_is_stopped_tells_those_who_wait(stepping: Stepping, em
     stopped = embedder.stop(block=False)
     stepping.allowed.release()
     with pytest.raises(EmbeddingFault, match="stopped"):
-        resolve(reply, PATIENCE)
+        reply.get(timeout=PATIENCE)
     stopped.get(timeout=PATIENCE)
     assert stepping.slices == 1

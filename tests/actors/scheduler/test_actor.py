@@ -13,7 +13,7 @@ import pykka
 import pytest
 from apscheduler.triggers.date import DateTrigger
 
-from actors.base import resolve
+from actors.base import Actor
 from actors.faults import InvalidParamsFault
 from actors.messages.base import Appended, Message
 from actors.messages.consolidator import Sleep
@@ -56,7 +56,7 @@ class Settled(Message, frozen=True):
     """Answers once everything that was told before is done."""
 
 
-class FakeStore(pykka.ThreadingActor):
+class FakeStore(Actor):
     """Appends at once, at the time of the test, and tells the one owner, if there is one."""
 
     use_daemon_thread = True
@@ -90,7 +90,7 @@ class FakeStore(pykka.ThreadingActor):
                 self._owner = owner
 
 
-class FakeConsolidator(pykka.ThreadingActor):
+class FakeConsolidator(Actor):
     """Notes what it is told, and writes down a run that ends at once, or that it skipped."""
 
     use_daemon_thread = True
@@ -177,7 +177,7 @@ class Nights:
             self.tick()
 
     def say(self, message: Message) -> ScheduleState:
-        return resolve(self.scheduler.ask(message, block=False), BOUND)
+        return self.scheduler.ask(message, block=False).get(timeout=BOUND)
 
     def slept(self) -> Counter[tuple[Mode, Trigger]]:
         return Counter((sleep.mode, sleep.trigger) for _, sleep in self.told)
@@ -453,7 +453,7 @@ def test_the_timer_wakes_it_however_late_and_leaves_no_thread_behind(nights: Nig
     threads = set(threading.enumerate())
     woken = queue.Queue[Sleep]()
 
-    class Sleeper(pykka.ThreadingActor):
+    class Sleeper(Actor):
         use_daemon_thread = True
 
         def on_receive(self, message: Sleep) -> None:

@@ -7,7 +7,6 @@ from uuid import UUID, uuid4
 import pykka
 import pytest
 
-from actors.base import resolve
 from actors.faults import NotFoundFault
 from actors.messages.store import Append, Describe, GoneError, Read
 from events.values import Pruned, Salience
@@ -38,7 +37,7 @@ class Kept:
         self.ids: tuple[UUID, ...] = tuple(self(append(stored(f"memory {n}", tags=(f"t{n}",)))).id for n in range(4))
 
     def __call__(self, message: object) -> Any:
-        return resolve(self.asking(message), PATIENCE)
+        return self.asking(message).get(timeout=PATIENCE)
 
     def asking(self, message: object) -> pykka.Future[Any]:
         return self.ref.ask(message, block=False)
@@ -101,10 +100,10 @@ def test_a_deletion_that_waits_for_the_same_commit_counts(kept: Kept) -> None:
     deletion = kept.asking(append(MemoryForgotten(memory=kept.ids[1])))
     decided = kept.asking(kept.decide(*kept.ids))
     kept.log.may_go_on.set()
-    resolve(busy, PATIENCE)
-    resolve(deletion, PATIENCE)
+    busy.get(timeout=PATIENCE)
+    deletion.get(timeout=PATIENCE)
     with pytest.raises(GoneError) as caught:
-        resolve(decided, PATIENCE)
+        decided.get(timeout=PATIENCE)
     assert caught.value.memories == (kept.ids[1],)
     assert kept.log.head.seq == 6
     assert kept.describe(kept.ids[1]).state is State.FORGOTTEN
@@ -118,7 +117,7 @@ def test_a_deletion_that_comes_after_it_doesn_t_take_it_back(kept: Kept) -> None
     deletion = kept.asking(append(MemoryForgotten(memory=kept.ids[2])))
     kept.log.may_go_on.set()
     for reply in (busy, decided, deletion):
-        resolve(reply, PATIENCE)
+        reply.get(timeout=PATIENCE)
     assert kept.log.head.seq == 8
     assert kept.describe(kept.ids[3]).state is State.PRUNED
 

@@ -8,7 +8,6 @@ from uuid import UUID
 
 import pytest
 
-from actors.base import resolve
 from actors.faults import StorageFault
 from actors.hub import Hub, in_utc, running
 from actors.messages.base import Appended, Refused
@@ -64,7 +63,7 @@ def full(folder: Path) -> Iterator[tuple[Hub, Full]]:
 
 
 def ask(hub: Hub, name: str, message: object) -> Any:
-    return resolve(getattr(hub, name).ask(message, block=False), BOUND)
+    return getattr(hub, name).ask(message, block=False).get(timeout=BOUND)
 
 
 def test_with_a_full_disk_whoever_waits_is_told_and_the_store_goes_on(tmp_path: Path) -> None:
@@ -74,7 +73,7 @@ def test_with_a_full_disk_whoever_waits_is_told_and_the_store_goes_on(tmp_path: 
         waiting = [hub.store.ask(append(stored(f"memory {n}")), block=False) for n in range(3)]
         for reply in waiting:
             with pytest.raises(StorageFault) as caught:
-                resolve(reply, BOUND)
+                reply.get(timeout=BOUND)
             assert caught.value.code == -32004
             assert "3 bytes" not in str(caught.value)
         assert log.head.seq == 1
@@ -129,9 +128,9 @@ def test_the_past_is_as_it_was_and_can_t_be_changed() -> None:
     store, listener = frozen(Past(log, 1))
     assert store.ask(Describe(memories=(memory,)), timeout=BOUND)[0].state is State.LIVE
     with pytest.raises(StorageFault, match="past can't be changed"):
-        resolve(store.ask(append(MemoryErased(memory=memory)), block=False), BOUND)
+        store.ask(append(MemoryErased(memory=memory)), block=False).get(timeout=BOUND)
     assert (log.head.seq, store.ask(ReadStatus(), timeout=BOUND).live) == (2, 1)
-    assert resolve(store.ask(TakeSnapshot(), block=False), BOUND) is False
+    assert store.ask(TakeSnapshot(), block=False).get(timeout=BOUND) is False
     store.stop()
     listener.stop()
 

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from actors import hub as hubs
 from actors import sealing
-from actors.base import EXIT_UNCERTAIN, resolve
+from actors.base import EXIT_UNCERTAIN
 from actors.hub import Hub, running
 from actors.messages.store import Append, Describe, ReadDigests, TakeSnapshot
 from actors.sealing import Sealed, Sheet
@@ -51,13 +51,13 @@ class Kept:
 
     def append(self, event: Any, *consequences: Any) -> UUID:
         message = Append(id=uuid4(), event=event, consequences=consequences, actor="test", correlation_id=uuid4())
-        return resolve(self.hub.store.ask(message, block=False), BOUND).id
+        return self.hub.store.ask(message, block=False).get(timeout=BOUND).id
 
     def digests(self) -> tuple[int, dict[str, str]]:
-        return resolve(self.hub.store.ask(ReadDigests(), block=False), BOUND)
+        return self.hub.store.ask(ReadDigests(), block=False).get(timeout=BOUND)
 
     def snapshot(self, after: int = 1) -> bool:
-        return resolve(self.hub.store.ask(TakeSnapshot(after=after), block=False), BOUND)
+        return self.hub.store.ask(TakeSnapshot(after=after), block=False).get(timeout=BOUND)
 
     def text(self, memory: UUID) -> str | None:
         entry = self.hub.store.ask(Describe(memories=(memory,)), timeout=BOUND)[0]
@@ -121,9 +121,9 @@ def test_all_owners_answer_for_the_same_event_and_a_replay_says_the_same(tmp_pat
             store.append(MemoryForgotten(memory=memory))
             pending.append(store.hub.store.ask(ReadDigests(), block=False))
         for reply in pending:
-            seq, told = resolve(reply, BOUND)
+            seq, told = reply.get(timeout=BOUND)
             assert told == digests(rebuild(store.hub.log.read(0, seq)))
-        assert len({seq for seq, _ in (resolve(reply, BOUND) for reply in pending)}) == 4
+        assert len({seq for seq, _ in (reply.get(timeout=BOUND) for reply in pending)}) == 4
 
 
 # ── there and back ──────────────────────────────────────────────────────────────────────────────────
@@ -238,7 +238,7 @@ def test_a_snapshot_during_which_something_happens_is_given_up_and_can_be_taken_
         assert reached.wait(BOUND)
         one = store.append(stored("meanwhile"))
         may_go_on.set()
-        assert resolve(taken, BOUND) is False
+        assert taken.get(timeout=BOUND) is False
         assert none_is_left(tmp_path)
         assert store.snapshot()
         live = store.digests()
@@ -582,7 +582,7 @@ def test_an_erasure_while_a_snapshot_is_written_leaves_nothing_of_it(
         store.append(MemoryErased(memory=secret))
         assert none_is_left(tmp_path)
         may_go_on.set()
-        assert resolve(taken, BOUND) is False
+        assert taken.get(timeout=BOUND) is False
         assert none_is_left(tmp_path)
 
 

@@ -8,7 +8,7 @@ import msgspec
 import pykka
 import pytest
 
-from actors.base import resolve
+from actors.base import Actor
 from actors.faults import NotFoundFault, StorageFault
 from actors.hub import in_utc
 from actors.messages.base import Appended
@@ -25,7 +25,7 @@ from tests.events.samples import draft, stored
 PATIENCE = 5.0
 
 
-class Listener(pykka.ThreadingActor):
+class Listener(Actor):
     """Owns no projection, but hears what its owner would."""
 
     use_daemon_thread = True
@@ -75,7 +75,7 @@ def test_what_waits_together_is_committed_together() -> None:
     log.may_go_on.clear()
     futures = [store.ask(append(stored(f"memory {n}")), block=False) for n in range(50)]
     log.may_go_on.set()
-    envelopes = [resolve(future, PATIENCE) for future in futures]
+    envelopes = [future.get(timeout=PATIENCE) for future in futures]
     assert [envelope.seq for envelope in envelopes] == list(range(1, 51))
     assert sum(log.sizes) == 50
     assert len(log.sizes) <= 2, "the first may have gone alone, all others wait for its commit"
@@ -107,7 +107,7 @@ def test_each_of_those_who_wait_gets_what_it_appended_whatever_follows_from_othe
     else:
         futures = [store.ask(message, block=False) for message in messages]
     log.may_go_on.set()
-    answers = [resolve(future, PATIENCE) for future in (held, *futures)]
+    answers = [future.get(timeout=PATIENCE) for future in (held, *futures)]
     given = answers[1] if together else answers[1:]
     assert [envelope.id for envelope in given] == [message.id for message in messages]
 
@@ -128,7 +128,7 @@ def test_an_event_that_cannot_be_read_back_is_the_fault_of_none_but_itself(*, to
     store, listener = start(Scratched())
     messages = [msgspec.structs.replace(append(stored(f"memory {n}")), read_back=True) for n in range(6)]
     if together:
-        answers = resolve(store.ask(AppendTogether(appends=tuple(messages)), block=False), PATIENCE)
+        answers = store.ask(AppendTogether(appends=tuple(messages)), block=False).get(timeout=PATIENCE)
     else:
         answers = [answered(future) for future in [store.ask(message, block=False) for message in messages]]
     failed = {number for number, answer in enumerate(answers, start=1) if isinstance(answer, StorageFault)}
@@ -140,7 +140,7 @@ def test_an_event_that_cannot_be_read_back_is_the_fault_of_none_but_itself(*, to
 
 def answered(future: Any) -> Envelope | StorageFault:
     try:
-        return resolve(future, PATIENCE)
+        return future.get(timeout=PATIENCE)
     except StorageFault as fault:
         return fault
 
@@ -148,20 +148,20 @@ def answered(future: Any) -> Envelope | StorageFault:
 def test_owners_have_heard_of_an_event_when_it_is_acknowledged() -> None:
     store, listener = start(MemoryLog())
     for n in range(20):
-        envelope = resolve(store.ask(append(stored(f"memory {n}")), block=False), PATIENCE)
+        envelope = store.ask(append(stored(f"memory {n}")), block=False).get(timeout=PATIENCE)
         assert listener.ask("heard?", timeout=PATIENCE)[-1].id == envelope.id
 
 
 def test_a_memory_and_its_links_are_one_commit() -> None:
     log = Counting()
     store, _ = start(log)
-    first = resolve(store.ask(append(stored("first")), block=False), PATIENCE).id
+    first = store.ask(append(stored("first")), block=False).get(timeout=PATIENCE).id
     message = append(stored("second"))
     links = MemoriesLinked(source=message.id, targets=(first,), relation="link_to", weight=1.0)
     message = Append(
         id=message.id, event=message.event, consequences=(links,), actor="test", correlation_id=message.correlation_id
     )
-    resolve(store.ask(message, block=False), PATIENCE)
+    store.ask(message, block=False).get(timeout=PATIENCE)
     assert log.sizes == [1, 2]
     linked = log.get([3])[0]
     assert linked.causation_id == message.id
@@ -171,8 +171,8 @@ def test_a_memory_and_its_links_are_one_commit() -> None:
 def test_a_restart_knows_what_the_log_knows() -> None:
     log = MemoryLog()
     store, _ = start(log)
-    ids = [resolve(store.ask(append(stored(f"memory {n}")), block=False), PATIENCE).id for n in range(300)]
-    resolve(store.ask(append(MemoryForgotten(memory=ids[0])), block=False), PATIENCE)
+    ids = [store.ask(append(stored(f"memory {n}")), block=False).get(timeout=PATIENCE).id for n in range(300)]
+    store.ask(append(MemoryForgotten(memory=ids[0])), block=False).get(timeout=PATIENCE)
     before = store.ask(ReadStatus(), timeout=PATIENCE)
     again, listener = start(log)
     assert again.ask(ReadStatus(), timeout=PATIENCE) == before
@@ -184,7 +184,7 @@ def test_a_restart_knows_what_the_log_knows() -> None:
 def test_an_erased_memory_cannot_be_read_and_a_cut_off_erasure_is_finished_at_the_next_start() -> None:
     log = MemoryLog()
     store, _ = start(log)
-    memory = resolve(store.ask(append(stored("secret")), block=False), PATIENCE).id
+    memory = store.ask(append(stored("secret")), block=False).get(timeout=PATIENCE).id
     log.append([draft(MemoryErased(memory=memory))])  # the crash came before the key was destroyed
     again, _ = start(log)
     assert isinstance(log.get([1])[0].event, Shredded)
@@ -195,7 +195,7 @@ def test_other_models_are_refused_by_name() -> None:
     store, _ = start(MemoryLog())
     first = (SpaceModel("e1_semantic", "small", "aa", 384), SpaceModel("e6_sparse", "stems", "bb", 100))
     other = (SpaceModel("e1_semantic", "large", "cc", 1024), first[1])
-    resolve(store.ask(Declare(profile="embedded", spaces=first), block=False), PATIENCE)
+    store.ask(Declare(profile="embedded", spaces=first), block=False).get(timeout=PATIENCE)
     assert store.ask(Declare(profile="embedded", spaces=first), timeout=PATIENCE) is None
     with pytest.raises(StorageFault, match="e1_semantic") as caught:
         store.ask(Declare(profile="full", spaces=other), timeout=PATIENCE)

@@ -13,7 +13,7 @@ import numpy as np
 import pykka
 import pytest
 
-from actors.base import resolve
+from actors.base import Actor
 from actors.faults import Fault, NotFoundFault, PurposeFault
 from actors.messages.base import Appended
 from actors.messages.comparator import FindNeighbours, Neighbours, NewMemory, Resonances, Resonate
@@ -53,7 +53,7 @@ FINGERPRINT = random_fingerprint(7)
 QUESTION: dict[str, Embedding] = {"e1_semantic": query()["e1_semantic"]}
 
 
-class FakeComparator(pykka.ThreadingActor):
+class FakeComparator(Actor):
     """Knows three memories, of which the first agrees with everything, and the others with little."""
 
     use_daemon_thread = True
@@ -82,7 +82,7 @@ class FakeComparator(pykka.ThreadingActor):
         return Resonances(memories=found, scores=scores.reshape(-1, WIDTH))
 
 
-class FakeStore(pykka.ThreadingActor):
+class FakeStore(Actor):
     """Hands what is to be appended to the test, which decides when that is in the log."""
 
     use_daemon_thread = True
@@ -148,7 +148,7 @@ class Mind:
         """Tell whether somebody waits for an answer still."""
         self.work_off()
         try:
-            resolve(reply, 0)
+            reply.get(timeout=0)
         except pykka.Timeout:
             return True
         return False
@@ -172,7 +172,7 @@ class Mind:
         """Let everything happen that the workspace decides until it answers."""
         while self.waits(reply):
             self.commit(self.decided())
-        return resolve(reply, BOUND)
+        return reply.get(timeout=BOUND)
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_a_judged_memory_becomes_the_focus_once_it_is_stored(mind: Mind):
     assert (judgement.purpose, judgement.north_star) == ((0.25,) * WIDTH, THREE)
     assert judgement.causes == ((TWO, 0.6),)
     assert judgement.learning.usefulness is not None
-    assert resolve(mind.reading(), BOUND).focus is None, "it isn't stored yet"
+    assert mind.reading().get(timeout=BOUND).focus is None, "it isn't stored yet"
     mind.happen(stored("The tide.", namespace="n"), first=NEW)
     now = mind.settled(mind.reading())
     assert now.focus is not None
@@ -301,14 +301,14 @@ def test_nothing_is_decided_while_an_append_is_under_way(mind: Mind):
     assert [wanted.text for wanted in mind.asked] == ["first", "second"]
     assert mind.asked[-1].memories == (ONE, TWO)
     assert second.consequences == (), "what the first let in is in already"
-    assert resolve(before, BOUND).focus.candidates == focus_of(first).candidates
+    assert before.get(timeout=BOUND).focus.candidates == focus_of(first).candidates
     assert mind.waits(adjusted)
     mind.commit(second)
     third = mind.decided()
     assert third.event == CouplingAdjusted(previous=DEFAULT_COUPLING, coupling=0.0)
     assert mind.waits(after)
     mind.commit(third)
-    assert resolve(adjusted, BOUND).coupling == resolve(after, BOUND).coupling == 0.0
+    assert adjusted.get(timeout=BOUND).coupling == after.get(timeout=BOUND).coupling == 0.0
 
 
 def test_a_focus_is_measured_with_the_coupling_that_holds_by_then(mind: Mind):
@@ -316,7 +316,7 @@ def test_a_focus_is_measured_with_the_coupling_that_holds_by_then(mind: Mind):
     mind.ask()
     reply = mind.reading()
     mind.commit(mind.decided())
-    assert resolve(adjusted, BOUND).coupling == 7.0
+    assert adjusted.get(timeout=BOUND).coupling == 7.0
     assert focus_of(mind.decided()).coupling == 7.0
     assert mind.waits(reply)
 
@@ -328,7 +328,7 @@ def test_what_was_noticed_before_is_done_when_the_attention_is_read(mind: Mind):
     assert mind.nothing_more()
     assert mind.waits(reply)
     mind.commit(wanted)
-    now: Attention = resolve(reply, BOUND)
+    now: Attention = reply.get(timeout=BOUND)
     assert now.focus == focus_of(wanted)
     assert [one.memory for one in now.ignited] == [ONE]
 
@@ -365,7 +365,7 @@ def test_a_broadcast_makes_a_memory_the_focus_and_waits_until_that_is_true(mind:
     wanted = mind.decided()
     assert mind.waits(reply)
     mind.commit(wanted)
-    now: Attention = resolve(reply, BOUND)
+    now: Attention = reply.get(timeout=BOUND)
     assert now.focus is not None
     assert now.focus.subject == ONE
     assert [one.memory for one in now.ignited] == [ONE]
@@ -392,7 +392,7 @@ def test_a_broadcast_of_an_unknown_memory_is_the_askers_fault_and_the_actor_live
     if under_way is not None:
         mind.commit(under_way)
     with pytest.raises(NotFoundFault, match=str(UNKNOWN)):
-        resolve(reply, BOUND)
+        reply.get(timeout=BOUND)
     assert mind.settled(after).focus is not None
     assert mind.workspace.is_alive()
 
