@@ -7,7 +7,6 @@ next start replays (crash-only). Pykka itself would drop the actor and its inbox
 
 import logging
 import os
-from queue import SimpleQueue
 from types import TracebackType
 from typing import Any
 
@@ -25,10 +24,6 @@ class Actor(pykka.ThreadingActor):
     """A thread with an inbox; subclasses answer with one `match` over their messages."""
 
     use_daemon_thread = True  # so that an unhandled error in the main thread can't leave the process hanging
-
-    @staticmethod
-    def _create_actor_inbox() -> SimpleQueue[Any]:
-        return SimpleQueue()  # in C: whoever stores one memory waits 1 % less than with a `Queue`
 
     @staticmethod
     def _create_future() -> Reply[Any]:

@@ -163,9 +163,9 @@ def running(
     finally:
         pasts.close()
         # What was asked last is still attended to: the command line asks once and ends.
-        workspace.ask(ReadAttention(), block=False).get(timeout=PATIENCE)
-        consolidator.ask(Rest(), block=False).get(timeout=PATIENCE)
-        store.ask(TakeSnapshot(after=WORTH_AT_CLOSE), block=False).get(timeout=SNAPSHOT_PATIENCE)
+        workspace.ask(ReadAttention(), timeout=PATIENCE)
+        consolidator.ask(Rest(), timeout=PATIENCE)
+        store.ask(TakeSnapshot(after=WORTH_AT_CLOSE), timeout=SNAPSHOT_PATIENCE)
         for ref in (store, scheduler, consolidator, embedder, workspace, comparator):
             ref.stop()
         try:

@@ -29,11 +29,11 @@ class Others(msgspec.Struct, frozen=True):
 
     def compare(self, message: object) -> Any:
         """Ask the comparator."""
-        return self.comparator.ask(message, block=False).get(timeout=TIMEOUT)
+        return self.comparator.ask(message, timeout=TIMEOUT)
 
     def attend(self, message: object) -> Any:
         """Ask the workspace."""
-        return self.workspace.ask(message, block=False).get(timeout=TIMEOUT)
+        return self.workspace.ask(message, timeout=TIMEOUT)
 
     def describe(self, memories: Sequence[UUID], *, own: bool = False) -> tuple[Entry, ...]:
         """Return what the catalog knows of memories; with `own`, of merged ones too instead of their survivors."""
@@ -80,4 +80,4 @@ class Others(msgspec.Struct, frozen=True):
 
     def _keep(self, message: object) -> Any:
         """Ask the store."""
-        return self.store.ask(message, block=False).get(timeout=TIMEOUT)
+        return self.store.ask(message, timeout=TIMEOUT)

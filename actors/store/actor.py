@@ -199,10 +199,9 @@ class Store(Owner[StoreFolds]):
             self._refuse(pending, StorageFault(DISK_FULL))
             return
         except (LogError, OSError):
-            # Nobody knows whether the rows are there. Whoever waits is told, and the next start replays the truth.
+            # Nobody knows whether the rows are there. The next start replays the truth, and a window that got no answer
+            # asks the next hub, which knows.
             LOGGER.critical("a commit failed with an unknown outcome; stopping", exc_info=True)
-            for one in pending:
-                one.answer(StorageFault("Storage failed: the log could not be written; the outcome is unknown"))
             os._exit(EXIT_UNCERTAIN)
         places = accumulate((len(one.drafts) for one in pending), initial=0)
         answers = self._read_back([(one, envelopes[place]) for one, place in zip(pending, places, strict=False)])

@@ -171,7 +171,7 @@ class Workspace(Owner[WorkspaceFolds]):
         )
 
     def _asked(self, message: FindNeighbours | Resonate) -> Any:
-        return self._comparator.ask(message, block=False).get(timeout=TIMEOUT)
+        return self._comparator.ask(message, timeout=TIMEOUT)
 
     def _appended(self, envelopes: tuple[Envelope, ...]) -> None:
         """Fold what happened; what was judged here and is stored now is the new focus."""

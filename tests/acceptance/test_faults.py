@@ -62,7 +62,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
     first.close()
     with opened(folder) as hub:
         hub.replayed.get(timeout=PATIENCE)
-        assert hub.store.ask(TakeSnapshot(after=1), block=False).get(timeout=PATIENCE)
+        assert hub.store.ask(TakeSnapshot(after=1), timeout=PATIENCE)
     second = Server(folder)
     store(second)
     second.kill()

@@ -93,7 +93,7 @@ def test_what_cannot_be_checked_is_told_from_what_is_damaged(tmp_path: Path, kep
 
 def test_a_byte_that_changed_in_a_snapshot_is_named_and_costs_nothing_but_time(kept: Path) -> None:
     with opened(kept) as hub:
-        assert hub.store.ask(TakeSnapshot()).get(timeout=PATIENCE)
+        assert hub.store.ask(TakeSnapshot(), timeout=PATIENCE)
     assert run(kept, "verify").returncode == 0
     large = max((kept / "snapshot").rglob("*"), key=lambda path: path.stat().st_size if path.is_file() else 0)
     flip(large, large.stat().st_size // 2)

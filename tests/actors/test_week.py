@@ -114,7 +114,7 @@ class Week:
         """Wait until a tick has led to all that it leads to: the job that comes last writes nothing."""
         self.hub.scheduler.ask(ReadSchedule(), timeout=BOUND)
         last = CorrectDrift(namespace="nobody's", on_progress=lambda _done, _total: None)
-        self.hub.consolidator.ask(last, block=False).get(timeout=BOUND)
+        self.hub.consolidator.ask(last, timeout=BOUND)
         self.hub.scheduler.ask(ReadSchedule(), timeout=BOUND)
 
     def until(self, day: int, hour: int = 0, minute: int = 0) -> None:
@@ -130,12 +130,12 @@ class Week:
         self.now = at(day, hour, minute)
 
     def say(self, message: object) -> ScheduleState:
-        return self.hub.scheduler.ask(message, block=False).get(timeout=BOUND)
+        return self.hub.scheduler.ask(message, timeout=BOUND)
 
     def erase(self, name: str) -> None:
         erased = MemoryErased(memory=self.ids[name])
         append = Append(id=UUID(int=77), event=erased, actor="front", correlation_id=UUID(int=78))
-        self.hub.store.ask(append, block=False).get(timeout=BOUND)
+        self.hub.store.ask(append, timeout=BOUND)
 
     def morning(self, day: int) -> None:
         """Tell what the day brings, and ask something."""

@@ -51,15 +51,15 @@ class AccountedWeek(Week):
     def live(self) -> None:
         super().live()
         night = next(run for run in self.listed if run.mode is Mode.DEEP and run.merged_left)
-        self.hub.consolidator.ask(Undo(run=night.run), block=False).get(timeout=BOUND)
+        self.hub.consolidator.ask(Undo(run=night.run), timeout=BOUND)
         for name in (LIFE[1], "copy 2", "trivial 3"):
             memory = self.entry(name, own=True).id
             erasure = MemoryErased(memory=memory, reason="asked for")
             append = Append(id=night.run, event=erasure, actor="front", correlation_id=memory)
-            self.hub.store.ask(append, block=False).get(timeout=BOUND)
+            self.hub.store.ask(append, timeout=BOUND)
         self.settle()
         self.digests: dict[str, str]
-        seq, self.digests = self.hub.store.ask(ReadDigests(), block=False).get(timeout=BOUND)
+        seq, self.digests = self.hub.store.ask(ReadDigests(), timeout=BOUND)
         assert seq == self.log.head.seq
 
 

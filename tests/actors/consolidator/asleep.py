@@ -73,7 +73,7 @@ class Night:
 
     def keep(self, message: object) -> Any:
         """Ask the store."""
-        return self.hub.store.ask(message, block=False).get(timeout=BOUND)
+        return self.hub.store.ask(message, timeout=BOUND)
 
     def ask(self, message: object) -> Any:
         """Ask the consolidator."""

@@ -41,7 +41,7 @@ class Faltering(Actor):
             case FindDuplicates():
                 raise RuntimeError("the index is upside down")
             case _:
-                return self._comparator.ask(message, block=False).get(timeout=BOUND)
+                return self._comparator.ask(message, timeout=BOUND)
 
 
 class Planted(msgspec.Struct):

@@ -87,7 +87,7 @@ def test_once_the_embedder_is_stopped_its_models_are_gone(profile: EmbeddedProfi
         return watching
 
     embedder = Outliving.start(load, Latencies())
-    embedder.ask(memory("The fox jumps."), block=False).get(timeout=PATIENCE)
+    embedder.ask(memory("The fox jumps."), timeout=PATIENCE)
     (models,) = loaded
     assert models() is not None
     still = memory("Hour after hour the fox jumps over the dog. " * 200)
@@ -119,9 +119,9 @@ def test_a_failing_model_fails_those_who_wait_and_nobody_after_them(watched: Wat
     embedder = Embedder.start(lambda: watched, Latencies())
     watched.broken = True
     with pytest.raises(EmbeddingFault, match="out of memory"):
-        embedder.ask(memory("The fox."), block=False).get(timeout=PATIENCE)
+        embedder.ask(memory("The fox."), timeout=PATIENCE)
     watched.broken = False
-    assert embedder.ask(memory("The fox."), block=False).get(timeout=PATIENCE).position == 0
+    assert embedder.ask(memory("The fox."), timeout=PATIENCE).position == 0
 
 
 def test_models_that_cannot_be_loaded_are_an_answer_not_the_end() -> None:

@@ -72,7 +72,7 @@ async def test_live_rebuilt_and_thawed_digests_are_the_same_also_in_a_process_wi
         assert live == digests(rebuild(hub.log.read()))
         before = await answers(mind, planted.at)
         live = await cut(mind)
-        assert hub.store.ask(TakeSnapshot(), block=False).get(timeout=PATIENCE)
+        assert hub.store.ask(TakeSnapshot(), timeout=PATIENCE)
     told = await anyio.run_process([sys.executable, "-c", ELSEWHERE, str(tmp_path)])
     assert json.loads(told.stdout) == live
     log = DuckDBLog(tmp_path)

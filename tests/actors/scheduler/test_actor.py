@@ -177,7 +177,7 @@ class Nights:
             self.tick()
 
     def say(self, message: Message) -> ScheduleState:
-        return self.scheduler.ask(message, block=False).get(timeout=BOUND)
+        return self.scheduler.ask(message, timeout=BOUND)
 
     def slept(self) -> Counter[tuple[Mode, Trigger]]:
         return Counter((sleep.mode, sleep.trigger) for _, sleep in self.told)

@@ -63,7 +63,7 @@ def full(folder: Path) -> Iterator[tuple[Hub, Full]]:
 
 
 def ask(hub: Hub, name: str, message: object) -> Any:
-    return getattr(hub, name).ask(message, block=False).get(timeout=BOUND)
+    return getattr(hub, name).ask(message, timeout=BOUND)
 
 
 def test_with_a_full_disk_whoever_waits_is_told_and_the_store_goes_on(tmp_path: Path) -> None:
@@ -128,9 +128,9 @@ def test_the_past_is_as_it_was_and_can_t_be_changed() -> None:
     store, listener = frozen(Past(log, 1))
     assert store.ask(Describe(memories=(memory,)), timeout=BOUND)[0].state is State.LIVE
     with pytest.raises(StorageFault, match="past can't be changed"):
-        store.ask(append(MemoryErased(memory=memory)), block=False).get(timeout=BOUND)
+        store.ask(append(MemoryErased(memory=memory)), timeout=BOUND)
     assert (log.head.seq, store.ask(ReadStatus(), timeout=BOUND).live) == (2, 1)
-    assert store.ask(TakeSnapshot(), block=False).get(timeout=BOUND) is False
+    assert store.ask(TakeSnapshot(), timeout=BOUND) is False
     store.stop()
     listener.stop()
 

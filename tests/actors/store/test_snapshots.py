@@ -51,13 +51,13 @@ class Kept:
 
     def append(self, event: Any, *consequences: Any) -> UUID:
         message = Append(id=uuid4(), event=event, consequences=consequences, actor="test", correlation_id=uuid4())
-        return self.hub.store.ask(message, block=False).get(timeout=BOUND).id
+        return self.hub.store.ask(message, timeout=BOUND).id
 
     def digests(self) -> tuple[int, dict[str, str]]:
-        return self.hub.store.ask(ReadDigests(), block=False).get(timeout=BOUND)
+        return self.hub.store.ask(ReadDigests(), timeout=BOUND)
 
     def snapshot(self, after: int = 1) -> bool:
-        return self.hub.store.ask(TakeSnapshot(after=after), block=False).get(timeout=BOUND)
+        return self.hub.store.ask(TakeSnapshot(after=after), timeout=BOUND)
 
     def text(self, memory: UUID) -> str | None:
         entry = self.hub.store.ask(Describe(memories=(memory,)), timeout=BOUND)[0]

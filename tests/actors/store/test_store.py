@@ -128,7 +128,7 @@ def test_an_event_that_cannot_be_read_back_is_the_fault_of_none_but_itself(*, to
     store, listener = start(Scratched())
     messages = [msgspec.structs.replace(append(stored(f"memory {n}")), read_back=True) for n in range(6)]
     if together:
-        answers = store.ask(AppendTogether(appends=tuple(messages)), block=False).get(timeout=PATIENCE)
+        answers = store.ask(AppendTogether(appends=tuple(messages)), timeout=PATIENCE)
     else:
         answers = [answered(future) for future in [store.ask(message, block=False) for message in messages]]
     failed = {number for number, answer in enumerate(answers, start=1) if isinstance(answer, StorageFault)}
@@ -148,20 +148,20 @@ def answered(future: Any) -> Envelope | StorageFault:
 def test_owners_have_heard_of_an_event_when_it_is_acknowledged() -> None:
     store, listener = start(MemoryLog())
     for n in range(20):
-        envelope = store.ask(append(stored(f"memory {n}")), block=False).get(timeout=PATIENCE)
+        envelope = store.ask(append(stored(f"memory {n}")), timeout=PATIENCE)
         assert listener.ask("heard?", timeout=PATIENCE)[-1].id == envelope.id
 
 
 def test_a_memory_and_its_links_are_one_commit() -> None:
     log = Counting()
     store, _ = start(log)
-    first = store.ask(append(stored("first")), block=False).get(timeout=PATIENCE).id
+    first = store.ask(append(stored("first")), timeout=PATIENCE).id
     message = append(stored("second"))
     links = MemoriesLinked(source=message.id, targets=(first,), relation="link_to", weight=1.0)
     message = Append(
         id=message.id, event=message.event, consequences=(links,), actor="test", correlation_id=message.correlation_id
     )
-    store.ask(message, block=False).get(timeout=PATIENCE)
+    store.ask(message, timeout=PATIENCE)
     assert log.sizes == [1, 2]
     linked = log.get([3])[0]
     assert linked.causation_id == message.id
@@ -171,8 +171,8 @@ def test_a_memory_and_its_links_are_one_commit() -> None:
 def test_a_restart_knows_what_the_log_knows() -> None:
     log = MemoryLog()
     store, _ = start(log)
-    ids = [store.ask(append(stored(f"memory {n}")), block=False).get(timeout=PATIENCE).id for n in range(300)]
-    store.ask(append(MemoryForgotten(memory=ids[0])), block=False).get(timeout=PATIENCE)
+    ids = [store.ask(append(stored(f"memory {n}")), timeout=PATIENCE).id for n in range(300)]
+    store.ask(append(MemoryForgotten(memory=ids[0])), timeout=PATIENCE)
     before = store.ask(ReadStatus(), timeout=PATIENCE)
     again, listener = start(log)
     assert again.ask(ReadStatus(), timeout=PATIENCE) == before
@@ -184,7 +184,7 @@ def test_a_restart_knows_what_the_log_knows() -> None:
 def test_an_erased_memory_cannot_be_read_and_a_cut_off_erasure_is_finished_at_the_next_start() -> None:
     log = MemoryLog()
     store, _ = start(log)
-    memory = store.ask(append(stored("secret")), block=False).get(timeout=PATIENCE).id
+    memory = store.ask(append(stored("secret")), timeout=PATIENCE).id
     log.append([draft(MemoryErased(memory=memory))])  # the crash came before the key was destroyed
     again, _ = start(log)
     assert isinstance(log.get([1])[0].event, Shredded)
@@ -195,7 +195,7 @@ def test_other_models_are_refused_by_name() -> None:
     store, _ = start(MemoryLog())
     first = (SpaceModel("e1_semantic", "small", "aa", 384), SpaceModel("e6_sparse", "stems", "bb", 100))
     other = (SpaceModel("e1_semantic", "large", "cc", 1024), first[1])
-    store.ask(Declare(profile="embedded", spaces=first), block=False).get(timeout=PATIENCE)
+    store.ask(Declare(profile="embedded", spaces=first), timeout=PATIENCE)
     assert store.ask(Declare(profile="embedded", spaces=first), timeout=PATIENCE) is None
     with pytest.raises(StorageFault, match="e1_semantic") as caught:
         store.ask(Declare(profile="full", spaces=other), timeout=PATIENCE)
