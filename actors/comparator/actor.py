@@ -77,7 +77,8 @@ class Comparator(Owner[ComparatorFolds]):
         self._seeking: tuple[UUID, Duplicates] | None = None
         """What duplicates are sought with, slice by slice."""
         self._coming: Fingerprints | None = None
-        """Turns that others were judged beside before any of them was stored; thrown away whenever anything is."""
+        """Turns that others were judged beside before any of them was stored; let go of whenever anything is, or can't
+        be."""
 
     @property
     def _atlas(self) -> Atlas | None:
@@ -131,6 +132,8 @@ class Comparator(Owner[ComparatorFolds]):
     def _own(self, message: OwnerMessage) -> None:
         """Do what the store tells every owner; what a snapshot leaves out is made while the models load."""
         super()._own(message)
+        if isinstance(message, Refused):
+            self._coming = None
         if isinstance(message, Thaw) and self._atlas is not None:
             self._atlas.prepare()
 
