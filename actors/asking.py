@@ -45,7 +45,7 @@ async def answers_of(asked: Asked, patience: float = PATIENCE) -> list[Any]:
 
     Args:
         asked: Who is asked, and what.
-        patience: Seconds to wait for all answers; the work goes on all the same.
+        patience: Seconds to wait for the next answer; the work goes on all the same.
 
     Returns:
         The answers in order, each of which may be a `Fault`: what the actor answered, a `StorageFault` for an error of
@@ -71,11 +71,12 @@ async def answers_as_they_come(
     for reply in waiting:
         reply.when_given(tell)
     try:
-        with anyio.move_on_after(patience):
+        with anyio.move_on_after(patience) as scope:
             while waiting:
                 await news.wait()
                 news.clear()
-                if answers := [_outcome(waiting.popleft()) for _ in range(_given(waiting))]:
+                scope.deadline = anyio.current_time() + patience
+                if answers := [_outcome(waiting.popleft(), patience) for _ in range(_given(waiting))]:
                     told(answers)
     except anyio.get_cancelled_exc_class():
         for _, message in asked:
@@ -83,7 +84,7 @@ async def answers_as_they_come(
                 message.withdrawn.set()
         raise
     if waiting:
-        told([_outcome(reply) if reply.given else _nothing(patience) for reply in waiting])
+        told([_outcome(reply, patience) for reply in waiting])
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, call: Callable[[], object]) -> None:
@@ -97,14 +98,12 @@ def _given(replies: Sequence[Reply[Any]]) -> int:
     return next((count for count, reply in enumerate(replies) if not reply.given), len(replies))
 
 
-def _outcome(reply: Reply[Any]) -> Any:
+def _outcome(reply: Reply[Any], patience: float) -> Any:
     try:
         return reply.get(timeout=0)
     except Fault as fault:
         return fault
     except LogError as error:
         return StorageFault(f"Storage failed: {error}")
-
-
-def _nothing(patience: float) -> Fault:
-    return InternalFault(f"no answer within {patience:.0f} s; the work may still be done")
+    except pykka.Timeout:
+        return InternalFault(f"no answer within {patience:.0f} s; the work may still be done")

@@ -22,13 +22,13 @@ class Reply(pykka.ThreadingFuture[T]):
     def __init__(self) -> None:
         super().__init__()
         self._lock = Lock()
-        self._waiting: list[Callable[[], object]] = []
-        self._given = False
+        self._waiting: list[Callable[[], object]] | None = []
+        """Who wants to be told; None once they were."""
 
     @property
     def given(self) -> bool:
         """Whether the answer is there, so that `get` returns at once."""
-        return self._given
+        return self._waiting is None
 
     def set(self, value: Any | None = None) -> None:
         """Give the answer."""
@@ -46,7 +46,7 @@ class Reply(pykka.ThreadingFuture[T]):
     def when_given(self, tell: Callable[[], object]) -> None:
         """Have something called once the answer is there: now, or in the thread that gives it."""
         with self._lock:
-            if not self._given:
+            if self._waiting is not None:
                 self._waiting.append(tell)
                 return
         tell()
@@ -59,9 +59,8 @@ class Reply(pykka.ThreadingFuture[T]):
 
     def _tell(self) -> None:
         with self._lock:
-            self._given = True
-            waiting, self._waiting = self._waiting, []
-        for tell in waiting:
+            waiting, self._waiting = self._waiting, None
+        for tell in waiting or ():
             tell()
 
 

@@ -71,8 +71,6 @@ NEUTRAL = Judgement(
 class Mindless(Actor):
     """Stands in for the workspace: judges everything alike and at once, and attends to nothing."""
 
-    use_daemon_thread = True
-
     def on_receive(self, message: object) -> tuple[Judgement, ...] | None:
         """Answer `Judge`; whatever else it is told goes by."""
         return (NEUTRAL,) * len(message.new) if isinstance(message, Judge) else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from threading import Timer
 
 import anyio
 
@@ -14,8 +15,6 @@ from events.log import LogError
 
 class Echo(Actor):
     """Answers what it is told, raises what is an error, and owes an answer to silence."""
-
-    use_daemon_thread = True
 
     def on_receive(self, message: object) -> object:
         if isinstance(message, Exception):
@@ -48,6 +47,14 @@ def test_no_answer_in_time_is_a_fault() -> None:
     unanswered, answered = asked("silence", "one", patience=0.2)
     assert isinstance(unanswered, InternalFault)
     assert answered == "one"
+
+
+def test_patience_is_had_for_each_next_answer() -> None:
+    replies = [Reply[object]() for _ in range(4)]
+    timers = [Timer(0.3 * (place + 1), reply.set, (place,)) for place, reply in enumerate(replies)]
+    for timer in timers:
+        timer.start()
+    assert asked(*replies, patience=0.8) == [0, 1, 2, 3], "the last comes after 1.2 s"
 
 
 def test_answers_are_told_of_in_order_as_soon_as_there_are_any() -> None:

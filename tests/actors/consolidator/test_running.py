@@ -30,8 +30,6 @@ from tests.actors.consolidator.asleep import BOUND, NOW, Night, asleep, wanted, 
 class Faltering(Actor):
     """A comparator that fails where duplicates are sought."""
 
-    use_daemon_thread = True
-
     def __init__(self, comparator: pykka.ActorRef[Any]) -> None:
         super().__init__()
         self._comparator = comparator

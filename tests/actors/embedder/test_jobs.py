@@ -26,10 +26,10 @@ class Telling:
         self.told.append(f"second of {' '.join(names)}")
         return [f"{name}!" for name in names]
 
-    def plan(self, name: str, *, skips: bool = False, turn: bool = True) -> Plan:
+    def plan(self, name: str, *, omits: bool = False, turn: bool = True) -> Plan:
         yield [[7]]
         made = name
-        if not skips:
+        if not omits:
             made = yield Together(self.first, name)
         made = yield Together(self.second, made)
         if turn:
@@ -37,8 +37,8 @@ class Telling:
         self.told.append(f"{name} ends")
         return made
 
-    def job(self, name: str, *, question: bool = False, after: Job | None = None, skips: bool = False) -> Job:
-        return Job(self.plan(name, skips=skips, turn=not question), long_after=SHORT, is_question=question, after=after)
+    def job(self, name: str, *, question: bool = False, after: Job | None = None, omits: bool = False) -> Job:
+        return Job(self.plan(name, omits=omits, turn=not question), long_after=SHORT, is_question=question, after=after)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_a_step_is_taken_once_for_all_who_share_a_slice_and_each_gets_its_own(te
 
 
 def test_whoever_leaves_a_step_out_takes_the_others_all_the_same(telling: Telling) -> None:
-    one, other = telling.job("a"), telling.job("b", skips=True)
+    one, other = telling.job("a"), telling.job("b", omits=True)
     go_on([(one, STATES), (other, STATES)])
     assert (result(one), result(other)) == ("A!", "b!")
 

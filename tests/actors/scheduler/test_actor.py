@@ -59,8 +59,6 @@ class Settled(Message, frozen=True):
 class FakeStore(Actor):
     """Appends at once, at the time of the test, and tells the one owner, if there is one."""
 
-    use_daemon_thread = True
-
     def __init__(self, clock: Callable[[], datetime], log: list[Envelope]) -> None:
         super().__init__()
         self._clock = clock
@@ -92,8 +90,6 @@ class FakeStore(Actor):
 
 class FakeConsolidator(Actor):
     """Notes what it is told, and writes down a run that ends at once, or that it skipped."""
-
-    use_daemon_thread = True
 
     def __init__(
         self, store: pykka.ActorRef[Any], clock: Callable[[], datetime], told: "list[tuple[datetime, Sleep]]"

@@ -28,8 +28,6 @@ PATIENCE = 5.0
 class Listener(Actor):
     """Owns no projection, but hears what its owner would."""
 
-    use_daemon_thread = True
-
     def __init__(self) -> None:
         super().__init__()
         self.heard: list[Envelope] = []

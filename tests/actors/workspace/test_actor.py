@@ -56,8 +56,6 @@ QUESTION: dict[str, Embedding] = {"e1_semantic": query()["e1_semantic"]}
 class FakeComparator(Actor):
     """Knows three memories, of which the first agrees with everything, and the others with little."""
 
-    use_daemon_thread = True
-
     def __init__(self, asked: list[Resonate], agreement: Mapping[UUID, float]) -> None:
         super().__init__()
         self._asked = asked
@@ -84,8 +82,6 @@ class FakeComparator(Actor):
 
 class FakeStore(Actor):
     """Hands what is to be appended to the test, which decides when that is in the log."""
-
-    use_daemon_thread = True
 
     def __init__(self, appends: "queue.Queue[Append]") -> None:
         super().__init__()
