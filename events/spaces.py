@@ -1,7 +1,7 @@
 """The thirteen spaces: the one place that says which exist, in which order, and how each compares.
 
 Names, kinds and purposes are those of seeds 001 and 004. Dimensions and models belong to a profile
-(`actors.embedder.profiles`) and are recorded per store in `SpacesDeclared`.
+(`actors.embedder.profiles.embedded`) and are recorded per store in `SpacesDeclared`.
 """
 
 from enum import StrEnum

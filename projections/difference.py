@@ -7,8 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from events.log import Envelope
-from events.values import Mode, Step
+from events.storage.log import Envelope
 from events.vocabulary import (
     ConsolidationUndone,
     Event,
@@ -21,16 +20,17 @@ from events.vocabulary import (
     NorthStarChosen,
     ShortcutsDrawn,
 )
-from projections.goals import Goals
-from projections.presence import Presence
-from projections.projection import State, is_shredded_memory, name_of
-from projections.schedule import Schedule
+from events.vocabulary.values import Mode, Step
+from projections.memories.lifecycle import Lifecycle
+from projections.mind.goals import Goals
+from projections.mind.schedule import Schedule
+from projections.projection import MemoryState, is_shredded_memory, name_of
 
 
 class Standing(msgspec.Struct, frozen=True):
     """Where a memory is in its life."""
 
-    state: State
+    state: MemoryState
     into: UUID | None = None
     """What absorbed it, of a merged one."""
 
@@ -62,7 +62,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     stored: tuple[UUID, ...]
-    moved: dict[State, tuple[UUID, ...]]
+    moved: dict[MemoryState, tuple[UUID, ...]]
     """Memories that went to each state but live."""
     into: dict[UUID, UUID]
     """What absorbed each of those that were merged."""
@@ -83,7 +83,7 @@ class _Ledger:
     """What has to be known at either moment, folded over the log."""
 
     def __init__(self) -> None:
-        self.presence = Presence()
+        self.presence = Lifecycle()
         self.goals = Goals()
         self.schedule = Schedule()
         self.stored: dict[UUID, None] = {}
@@ -101,7 +101,7 @@ class _Ledger:
         if isinstance(event, NorthStarChosen | GoalAdjusted):
             self.namespaces.add(event.namespace)
         for change in self.presence.apply(envelope):
-            if change.after is State.LIVE:
+            if change.after is MemoryState.LIVE:
                 self.returns[change.memory] = _way_back(event)
         self.goals.apply(envelope)
         self.schedule.apply(envelope)
@@ -159,17 +159,17 @@ def _goal(star: GoalDiscovered | None) -> UUID | None:
 
 def _moves(
     before: Mapping[UUID, Standing], after: Mapping[UUID, Standing], returns: Mapping[UUID, Return]
-) -> tuple[dict[State, tuple[UUID, ...]], dict[UUID, UUID], dict[Return, tuple[UUID, ...]]]:
+) -> tuple[dict[MemoryState, tuple[UUID, ...]], dict[UUID, UUID], dict[Return, tuple[UUID, ...]]]:
     """Return which memories went to which state, what absorbed the merged ones, and which came back by which way."""
-    new = Standing(State.LIVE)
+    new = Standing(MemoryState.LIVE)
     changed = {one: standing for one, standing in after.items() if standing != before.get(one, new)}
     moved = {
         state: tuple(one for one, standing in changed.items() if standing.state is state)
-        for state in State
-        if state is not State.LIVE
+        for state in MemoryState
+        if state is not MemoryState.LIVE
     }
     into = {one: standing.into for one, standing in changed.items() if standing.into is not None}
-    back = [one for one, standing in changed.items() if standing.state is State.LIVE]
+    back = [one for one, standing in changed.items() if standing.state is MemoryState.LIVE]
     return moved, into, {way: tuple(one for one in back if returns[one] is way) for way in Return}
 
 

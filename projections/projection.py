@@ -7,15 +7,15 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from events.codec import kind_of
-from events.log import Envelope
+from events.storage.log import Envelope
 from events.vocabulary import Event, MemoryStored, Shredded
+from events.vocabulary.codec import kind_of
 
 STORED: Final = str(MemoryStored.__struct_config__.tag).rpartition(".")[0]
 """The name under which stored memories of all versions stand in the log, and in a `Shredded` once they are erased."""
 
 
-class State(StrEnum):
+class MemoryState(StrEnum):
     """Where a memory is in its life."""
 
     LIVE = "live"

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from events.log import Envelope
-from projections.owned import ALL
+from events.storage.log import Envelope
 from projections.projection import Projection
+from projections.registry import ALL
 
 
 def rebuild(envelopes: Iterable[Envelope]) -> dict[str, Projection]:

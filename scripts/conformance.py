@@ -22,9 +22,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from actors.front.operations import Operations
-from actors.front.server import Front
-from actors.hub import opened
+from actors.api.mcp.server import Front
+from actors.api.operations.facade import Operations
+from actors.hub.composition import opened
 
 SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 """The newest one published. 0.1.16, which a plain install brings, knows nothing of the second revision below."""

@@ -9,13 +9,12 @@ import sys
 
 def app() -> None:
     """Do what the arguments of this process say."""
-    from actors.window import command
+    from actors.proxy import serve_command as command
 
     os.umask(0o077)  # DuckDB's files, too, are for their owner alone
 
     if (pipe := command.plain(sys.argv[1:])) is not None:
         sys.exit(command.run(pipe))
-    from actors.cli import audit, carrying, hooks, keeping, memories, mind, serving, sleep, stores  # noqa: F401 -- they add their commands
-    from actors.cli.program import app as program
+    from actors.cli.commands import program
 
     program()

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from actors.settings import ModelProfile
-from actors.window.command import data_folder
+from actors.proxy.serve_command import data_folder
+from actors.runtime.settings import ModelProfile
 
 INTERRUPTED = "Query interrupted"
 """What DuckDB makes of Ctrl-C."""
@@ -71,10 +71,10 @@ Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="May be give
 @contextmanager
 def told_plainly(status: int = 1) -> Iterator[None]:
     """End with one sentence and a status, not with a traceback, when the store or the request is at fault."""
-    from actors.cli.reaching import NoStoreError
-    from actors.faults import Fault
-    from actors.window.client import ClientError
-    from events.log import LogError
+    from actors.cli.store_access import NoStoreError
+    from actors.proxy.client import ClientError
+    from actors.runtime.faults import Fault
+    from events.storage.log import LogError
 
     try:
         yield
@@ -104,7 +104,7 @@ def perform(
 
     Args:
         data: Its folder.
-        method: The JSON-RPC name of an operation (`actors.front.tools`).
+        method: The JSON-RPC name of an operation (`actors.api.tools.agent_tools`).
         arguments: Those of the operation. What is None is left out.
         view: Prints the answer for people.
         as_json: Whether it is printed for programs instead.
@@ -115,8 +115,8 @@ def perform(
     Returns:
         That answer.
     """
-    from actors.cli import reaching
-    from actors.cli.views import progress_bar
+    from actors.cli import store_access as reaching
+    from actors.cli.views.memories import progress_bar
 
     place = reaching.endless(data_folder(data), embedder, models)
     given = {name: value for name, value in arguments.items() if value is not None}

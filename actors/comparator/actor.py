@@ -8,13 +8,12 @@ from uuid import UUID
 
 import numpy as np
 
-from actors.comparator import neighbours, pipeline, ranking, similarity, strategies, walking
-from actors.comparator.alignment import Star, Wide
-from actors.comparator.calibration import Calibration
-from actors.comparator.duplicates import Duplicates
-from actors.faults import Fault, NotFoundFault, StorageFault
-from actors.messages.base import Appended, Digest, Freeze, OwnerMessage, Refused, Slice, Thaw
-from actors.messages.comparator import (
+from actors.comparator.compare import neighbours, similarity, strategies
+from actors.comparator.compare.alignment import Star, Wide
+from actors.comparator.compare.calibration import Calibration
+from actors.comparator.compare.duplicates import Duplicates
+from actors.comparator.graph import edges as walking
+from actors.comparator.messages import (
     Alike,
     ComparatorMessage,
     Compare,
@@ -47,21 +46,32 @@ from actors.messages.comparator import (
     ScorePairs,
     Search,
 )
-from actors.owning import Owner
-from projections.arrays import Rows
-from projections.atlas import Atlas
-from projections.facets import Filter
-from projections.fingerprints import Fingerprints
-from projections.owned import ComparatorFolds
-from projections.projection import State
+from actors.comparator.search import pipeline, ranking
+from actors.runtime.faults import Fault, NotFoundFault, StorageFault
+from actors.runtime.messages import (
+    Appended,
+    AppendRejected,
+    LoadSnapshot,
+    OwnerMessage,
+    ReadDigest,
+    WriteNextSlice,
+    WriteSnapshot,
+)
+from actors.runtime.projection_actor import ProjectionActor
+from projections.memories.atlas import Atlas
+from projections.memories.facets import Filter
+from projections.projection import MemoryState
+from projections.registry import ComparatorProjections
+from projections.spaces.fingerprints import Fingerprints
+from projections.storage.arrays import Rows
 
 if TYPE_CHECKING:
-    from actors.metrics import Latencies
-    from projections.goals import Goals
-    from projections.links import Links
+    from actors.runtime.metrics import Latencies
+    from projections.memories.links import Links
+    from projections.mind.goals import Goals
 
 
-class Comparator(Owner[ComparatorFolds]):
+class Comparator(ProjectionActor[ComparatorProjections]):
     """Owns the `Atlas`, the `Links` and the `Goals`.
 
     Args:
@@ -70,7 +80,7 @@ class Comparator(Owner[ComparatorFolds]):
     """
 
     def __init__(self, latencies: Latencies, *, priming: bool = True) -> None:
-        super().__init__(ComparatorFolds())
+        super().__init__(ComparatorProjections())
         self._latencies = latencies
         self._priming = priming
         self._stars: dict[str, Star] = {}
@@ -124,7 +134,7 @@ class Comparator(Owner[ComparatorFolds]):
                 if folded is not None:
                     folded.set(None)
                 return None
-            case Digest() | Freeze() | Slice() | Thaw() | Refused():
+            case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
                 return self._own(message)
             case _:
                 assert_never(message)
@@ -132,9 +142,9 @@ class Comparator(Owner[ComparatorFolds]):
     def _own(self, message: OwnerMessage) -> None:
         """Do what the store tells every owner; what a snapshot leaves out is made while the models load."""
         super()._own(message)
-        if isinstance(message, Refused):
+        if isinstance(message, AppendRejected):
             self._coming = None
-        if isinstance(message, Thaw) and self._atlas is not None:
+        if isinstance(message, LoadSnapshot) and self._atlas is not None:
             self._atlas.prepare()
 
     def _nearness(
@@ -293,7 +303,7 @@ class Comparator(Owner[ComparatorFolds]):
         except KeyError:
             raise _unknown(memory) from None
         state = atlas.facets.state(row)
-        if state is not State.LIVE:
+        if state is not MemoryState.LIVE:
             raise NotFoundFault(f"Memory is {state.value}: {memory}", id=str(memory))
         return row
 

@@ -16,22 +16,16 @@ from typing import TYPE_CHECKING, Any, assert_never
 import msgspec
 import pykka
 
-from actors.consolidator import undoing
-from actors.consolidator.discovery import MIN_SIZE
-from actors.consolidator.others import Others
-from actors.consolidator.purposes import Purposes
-from actors.consolidator.running import Interrupted, Running
-from actors.consolidator.salience import THRESHOLD
-from actors.consolidator.sleeping import Sleeper
-from actors.consolidator.work import Job, Work
-from actors.faults import InternalFault, NotFoundFault, RateLimitFault, StorageFault
-from actors.messages.base import Appended, Digest, Freeze, Refused, Slice, Thaw
-from actors.messages.consolidator import (
+from actors.consolidator.clients import ActorClients
+from actors.consolidator.goals.discovery import MIN_SIZE
+from actors.consolidator.goals.purposes import Purposes
+from actors.consolidator.judgement.salience import THRESHOLD
+from actors.consolidator.messages import (
     Consolidate,
     ConsolidatorMessage,
     CorrectDrift,
-    DiscoverGoals,
     DreamState,
+    FindGoals,
     MeasureDrift,
     Queried,
     ReadCandidates,
@@ -43,9 +37,14 @@ from actors.messages.consolidator import (
     Slept,
     Undo,
 )
-from actors.owning import Owner
-from actors.replies import Reply
-from events.values import Mode, Outcome
+from actors.consolidator.runs import undo as undoing
+from actors.consolidator.runs.run import Interrupted, Running
+from actors.consolidator.runs.steps import Sleeper
+from actors.consolidator.slices import SlicedJob, Work
+from actors.runtime.faults import InternalFault, NotFoundFault, RateLimitFault, StorageFault
+from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
+from actors.runtime.projection_actor import ProjectionActor
+from actors.runtime.reply import Reply
 from events.vocabulary import (
     ConsolidationSkipped,
     ConsolidationUndone,
@@ -53,11 +52,12 @@ from events.vocabulary import (
     MemoryStored,
     PatternDiscovered,
 )
-from projections.owned import ConsolidatorFolds
+from events.vocabulary.values import Mode, Outcome
+from projections.registry import ConsolidatorProjections
 
 if TYPE_CHECKING:
-    from actors.metrics import Latencies
-    from projections.runs import Runs
+    from actors.runtime.metrics import Latencies
+    from projections.mind.runs import Runs
 
 
 COURTESY = 0.01
@@ -77,7 +77,7 @@ class Advance(msgspec.Struct, frozen=True):
     """Told by the consolidator to itself: go on with the next slice."""
 
 
-class Consolidator(Owner[ConsolidatorFolds]):
+class Consolidator(ProjectionActor[ConsolidatorProjections]):
     """Owns the `Runs` and the `Stars`. Each decision is read, made and appended whole.
 
     Args:
@@ -96,12 +96,12 @@ class Consolidator(Owner[ConsolidatorFolds]):
         latencies: Latencies,
         clock: Callable[[], datetime],
     ) -> None:
-        super().__init__(ConsolidatorFolds())
-        self._others = Others(comparator, store, workspace)
+        super().__init__(ConsolidatorProjections())
+        self._others = ActorClients(comparator, store, workspace)
         self._purposes = Purposes(self._others)
         self._latencies = latencies
         self._clock = clock
-        self._jobs: deque[Job] = deque()
+        self._jobs: deque[SlicedJob] = deque()
         self._advancing = False
         self._queried_at = float("-inf")
         self._resting = False
@@ -115,7 +115,7 @@ class Consolidator(Owner[ConsolidatorFolds]):
     def on_receive(self, message: ConsolidatorMessage | CatchUp | Advance) -> Any:
         """Route a message."""
         match message:
-            case DiscoverGoals() | CorrectDrift() | Consolidate() | ReadCandidates():
+            case FindGoals() | CorrectDrift() | Consolidate() | ReadCandidates():
                 return self._begin(message)
             case Advance():
                 return self._advance()
@@ -140,7 +140,7 @@ class Consolidator(Owner[ConsolidatorFolds]):
                 with suppress(pykka.ActorDeadError, StorageFault, NotFoundFault):
                     self._purposes.catch_up(namespace)
                 return None
-            case Appended() | Digest() | Freeze() | Slice() | Thaw() | Refused():
+            case Appended() | ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
                 return self._appended(message) if isinstance(message, Appended) else self._own(message)
             case _:
                 assert_never(message)
@@ -170,13 +170,13 @@ class Consolidator(Owner[ConsolidatorFolds]):
 
     # ── jobs ────────────────────────────────────────────────────────────────────────────────────────
 
-    def _begin(self, message: DiscoverGoals | CorrectDrift | Consolidate | ReadCandidates) -> Reply[Any]:
+    def _begin(self, message: FindGoals | CorrectDrift | Consolidate | ReadCandidates) -> Reply[Any]:
         """Queue a job; whoever asked gets its result once its turn has come."""
         work: Work[Any]
         if isinstance(message, Consolidate) and message.pause:
             self._check_pause(message.pause)
         match message:
-            case DiscoverGoals():
+            case FindGoals():
                 work = self._purposes.discover(message)
             case CorrectDrift():
                 work = self._purposes.correct(message)
@@ -185,7 +185,7 @@ class Consolidator(Owner[ConsolidatorFolds]):
             case ReadCandidates(namespace=namespace, salience_threshold=threshold):
                 like = Consolidate(mode=Mode.LIGHT, namespace=namespace, salience_threshold=threshold)
                 work = Sleeper(self._others, self._purposes, like, like.run, self._clock()).candidates()
-        job = Job(message, work, Reply())
+        job = SlicedJob(message, work, Reply())
         self._jobs.append(job)
         self._go_on()
         return job.future
@@ -234,7 +234,7 @@ class Consolidator(Owner[ConsolidatorFolds]):
             _fail(job, error)
         self._go_on()
 
-    def _give_up(self, job: Job) -> None:
+    def _give_up(self, job: SlicedJob) -> None:
         """Nobody waits for it any more; nothing was appended so far but that it began."""
         interrupted = Interrupted(Outcome.ABORTED, "it was withdrawn")
         if isinstance(job.message, Consolidate) and self._running is not None:
@@ -336,5 +336,5 @@ def _tellable(pattern: PatternDiscovered) -> bool:
     return len(pattern.members) >= MIN_SIZE
 
 
-def _fail(job: Job, error: Exception) -> None:
+def _fail(job: SlicedJob, error: Exception) -> None:
     job.future.set_exception((type(error), error, error.__traceback__))

@@ -14,24 +14,24 @@ from typing import TYPE_CHECKING, Any, Protocol, assert_never
 
 import msgspec
 
-from actors.embedder.jobs import SLICE_TOKENS, Job, Plan, Rows, go_on, next_slice
-from actors.faults import EmbeddingFault, Fault
-from actors.messages.base import Appended, Digest, Freeze, Refused, Slice, Thaw
-from actors.messages.embedder import (
+from actors.embedder.jobs import SLICE_TOKENS, EmbeddingJob, Plan, Rows, go_on, next_slice
+from actors.embedder.messages import (
     EmbedderMessage,
     EmbedMemory,
     EmbedQuery,
     Load,
 )
-from actors.owning import Owner
-from actors.replies import Reply
-from projections.owned import EmbedderFolds
+from actors.runtime.faults import EmbeddingFault, Fault
+from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
+from actors.runtime.projection_actor import ProjectionActor
+from actors.runtime.reply import Reply
+from projections.registry import EmbedderProjections
 
 if TYPE_CHECKING:
-    from actors.metrics import Latencies
+    from actors.runtime.metrics import Latencies
     from events.fingerprint import Float32
-    from events.values import SpaceModel
-    from projections.sessions import Sessions
+    from events.vocabulary.values import SpaceModel
+    from projections.memories.sessions import Sessions
 
 INBOX = 128
 """Requests that may wait; whoever sends more is slowed down instead of filling memory."""
@@ -82,15 +82,15 @@ class Inbox(queue.Queue[Any]):
             self.not_empty.notify()
 
 
-class Embedder(Owner[EmbedderFolds]):
+class Embedder(ProjectionActor[EmbedderProjections]):
     """Owns the models and the `Sessions` projection."""
 
     def __init__(self, load: Callable[[], Profile], latencies: Latencies) -> None:
-        super().__init__(EmbedderFolds())
+        super().__init__(EmbedderProjections())
         self._load = load
         self._latencies = latencies
         self._profile: Profile | None = None
-        self._jobs: list[Job] = []
+        self._jobs: list[EmbeddingJob] = []
         self._after_long = False
 
     @property
@@ -134,7 +134,7 @@ class Embedder(Owner[EmbedderFolds]):
                 for envelope in envelopes:
                     self._fold(envelope)
                 return None
-            case Digest() | Freeze() | Slice() | Thaw() | Refused():
+            case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
                 return self._own(message)
             case _:
                 assert_never(message)
@@ -155,7 +155,7 @@ class Embedder(Owner[EmbedderFolds]):
     ) -> Reply[Any]:
         session = _session(request)
         before = [] if session is None else [job for job in self._jobs if job.session == session]
-        job = Job(
+        job = EmbeddingJob(
             plan,
             on_progress,
             request.withdrawn,

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from actors.faults import EmbeddingFault, Fault
-from actors.replies import Reply
+from actors.runtime.faults import EmbeddingFault, Fault
+from actors.runtime.reply import Reply
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,7 +46,7 @@ it yields None to wait for the turn before it; from there to its end nothing els
 """
 
 
-class Job:
+class EmbeddingJob:
     """One request on its way through the model."""
 
     def __init__(
@@ -58,7 +58,7 @@ class Job:
         long_after: int,
         is_question: bool = False,
         session: tuple[str, str] | None = None,
-        after: Job | None = None,
+        after: EmbeddingJob | None = None,
     ) -> None:
         self.plan = plan
         self.is_question = is_question
@@ -145,13 +145,13 @@ class Job:
         self.future.set_exception((type(fault), fault, None))
 
 
-def next_slice(jobs: Sequence[Job], *, after_long: bool) -> list[tuple[Job, int]]:
+def next_slice(jobs: Sequence[EmbeddingJob], *, after_long: bool) -> list[tuple[EmbeddingJob, int]]:
     """Return who goes next, each with how many of its rows: short jobs together, a long one in turn with them."""
     short = sorted((job for job in jobs if not job.is_long), key=lambda job: not job.is_question)
     long = [job for job in jobs if job.is_long and job.has_its_turn]
     if long and not (after_long and any(job.has_its_turn for job in short)):
         return [(long[0], min(len(long[0].waiting), 1))]  # a window fills half a slice
-    taken: dict[Job, int] = {}
+    taken: dict[EmbeddingJob, int] = {}
     tokens = 0
     for job in short:
         if not (job.has_its_turn or job.after in taken):
@@ -163,7 +163,7 @@ def next_slice(jobs: Sequence[Job], *, after_long: bool) -> list[tuple[Job, int]
     return list(taken.items())
 
 
-def go_on(taken: Sequence[tuple[Job, list[Float32]]]) -> None:
+def go_on(taken: Sequence[tuple[EmbeddingJob, list[Float32]]]) -> None:
     """Let jobs go on with the states of their rows: questions to their end, then all others, step by step together.
 
     The turns of a session end one after the other. One stays behind where the turn before it, which was thought to be
@@ -183,14 +183,14 @@ def go_on(taken: Sequence[tuple[Job, list[Float32]]]) -> None:
 
 def alone(plan: Plan, forward: Callable[[Rows], list[Float32]]) -> Any:
     """Do a plan to its end with nobody beside it, and return what it made; what goes wrong is a `Fault`."""
-    job = Job(plan, long_after=SLICE_TOKENS)
+    job = EmbeddingJob(plan, long_after=SLICE_TOKENS)
     while not job.done:
         go_on([(job, forward(job.waiting))])
     job.answer()
     return job.future.get()
 
 
-def _take_steps(jobs: Sequence[Job]) -> None:
+def _take_steps(jobs: Sequence[EmbeddingJob]) -> None:
     """Take the steps of jobs until each has ended or wants the model; what fails in one fails those who took it."""
     while steps := [(job, job.step) for job in jobs if job.step is not None]:
         make = steps[0][1].make

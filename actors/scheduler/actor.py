@@ -15,11 +15,14 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.date import DateTrigger
 
-from actors.base import LOGGER
-from actors.faults import UNWRITTEN, InvalidParamsFault, StorageFault
-from actors.messages.base import Appended, Digest, Freeze, Refused, Slice, Thaw
-from actors.messages.consolidator import Sleep
-from actors.messages.scheduler import (
+from actors.consolidator.messages import Sleep
+from actors.runtime.actor import LOGGER
+from actors.runtime.faults import UNWRITTEN, InvalidParamsFault, StorageFault
+from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
+from actors.runtime.projection_actor import ProjectionActor
+from actors.runtime.reply import Reply
+from actors.scheduler import timing
+from actors.scheduler.messages import (
     ChangeSchedule,
     PermitPruning,
     Planned,
@@ -29,12 +32,8 @@ from actors.messages.scheduler import (
     SwitchSchedule,
     Tick,
 )
-from actors.messages.store import Append
-from actors.owning import Owner
-from actors.replies import Reply
-from actors.scheduler import timing
-from events.log import Envelope
-from events.values import Mode, Trigger
+from actors.store.messages import Append
+from events.storage.log import Envelope
 from events.vocabulary import (
     ConsolidationFinished,
     ConsolidationSkipped,
@@ -44,8 +43,9 @@ from events.vocabulary import (
     ScheduleChanged,
     ScheduleSwitched,
 )
-from projections.owned import SchedulerFolds
-from projections.schedule import Schedule
+from events.vocabulary.values import Mode, Trigger
+from projections.mind.schedule import Schedule
+from projections.registry import SchedulerProjections
 
 QUIET = timedelta(minutes=1)
 """After the replay, so that no sleep competes with the first requests."""
@@ -54,7 +54,7 @@ WAKE = "wake"
 """The one job of the timer."""
 
 
-class Scheduler(Owner[SchedulerFolds]):
+class Scheduler(ProjectionActor[SchedulerProjections]):
     """Owns the `Schedule`. What somebody changes becomes true when it comes back from the log.
 
     Args:
@@ -74,7 +74,7 @@ class Scheduler(Owner[SchedulerFolds]):
         *,
         armed: bool,
     ) -> None:
-        super().__init__(SchedulerFolds())
+        super().__init__(SchedulerProjections())
         self._consolidator = consolidator
         self._store = store
         self._clock = clock
@@ -116,12 +116,12 @@ class Scheduler(Owner[SchedulerFolds]):
                 return self._change(PruningPermitted(permitted=permitted))
             case Appended(envelopes=envelopes, replayed=replayed):
                 return self._appended(envelopes, replayed=replayed)
-            case Thaw():
+            case LoadSnapshot():
                 self._own(message)
                 return self._keep_quiet()
-            case Refused(correlations=correlations):
+            case AppendRejected(correlations=correlations):
                 return self._refused(correlations)
-            case Digest() | Freeze() | Slice():
+            case ReadDigest() | WriteSnapshot() | WriteNextSlice():
                 return self._own(message)
             case _:
                 assert_never(message)

@@ -7,9 +7,9 @@ from typing import Final, TypeAlias
 
 from apscheduler.triggers.cron import CronTrigger
 
-from actors.faults import InvalidParamsFault
-from events.values import Mode, Trigger
-from projections.schedule import Schedule
+from actors.runtime.faults import InvalidParamsFault
+from events.vocabulary.values import Mode, Trigger
+from projections.mind.schedule import Schedule
 
 When: TypeAlias = CronTrigger | timedelta
 

@@ -13,10 +13,21 @@ from uuid import UUID, uuid4
 import msgspec
 import pykka
 
-from actors.base import EXIT_UNCERTAIN, LOGGER
-from actors.faults import DISK_FULL, NotFoundFault, StorageFault
-from actors.messages.base import Appended, Digest, Freeze, Frozen, OwnerMessage, Refused, Slice, Thaw
-from actors.messages.store import (
+from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER
+from actors.runtime.faults import DISK_FULL, NotFoundFault, StorageFault
+from actors.runtime.messages import (
+    Appended,
+    AppendRejected,
+    LoadSnapshot,
+    OwnerMessage,
+    ReadDigest,
+    SnapshotWritten,
+    WriteNextSlice,
+    WriteSnapshot,
+)
+from actors.runtime.projection_actor import ProjectionActor
+from actors.runtime.reply import Reply, gather
+from actors.store.messages import (
     Append,
     AppendTogether,
     Declare,
@@ -28,20 +39,18 @@ from actors.messages.store import (
     StoreMessage,
     TakeSnapshot,
 )
-from actors.owning import Owner
-from actors.replies import Reply, gather
-from actors.store.answering import answer
-from actors.store.keeping import WORTH, Broken, Keeper, Quiet, Synced
-from actors.store.pacing import paced
-from actors.store.snapshots import Snapshots
-from events.log import Draft, Envelope, Head, Log, LogError, LogFullError
+from actors.store.queries import answer
+from actors.store.replay import paced
+from actors.store.snapshot_files import Snapshots
+from actors.store.snapshot_policy import WORTH, IdleReached, SnapshotBroken, SnapshotPolicy, SnapshotSynced
+from events.storage.log import Draft, Envelope, Head, Log, LogError, LogFullError
 from events.vocabulary import MemoryErased, SpacesDeclared
-from projections.catalog import Catalog
-from projections.owned import StoreFolds
-from projections.projection import State
+from projections.memories.catalog import Catalog
+from projections.projection import MemoryState
+from projections.registry import StoreProjections
 
 if TYPE_CHECKING:
-    from actors.metrics import Latencies
+    from actors.runtime.metrics import Latencies
 
 OWN = "store"
 """How the store calls itself among the owners."""
@@ -68,11 +77,11 @@ class _Pending(NamedTuple):
             self.future.set(outcome)
 
 
-Kept: TypeAlias = Frozen | Quiet | Synced | Broken
+Kept: TypeAlias = SnapshotWritten | IdleReached | SnapshotSynced | SnapshotBroken
 """What the store is told about its snapshots."""
 
 
-class Store(Owner[StoreFolds]):
+class Store(ProjectionActor[StoreProjections]):
     """Owns the log, the `Catalog`, and which sealed events were made of which memories.
 
     Args:
@@ -92,10 +101,10 @@ class Store(Owner[StoreFolds]):
         frozen: bool = False,
         snapshots: Snapshots | None = None,
     ) -> None:
-        super().__init__(StoreFolds())
+        super().__init__(StoreProjections())
         self._log = log
         self._frozen = frozen
-        self._keeper = None if snapshots is None else Keeper(snapshots, self.actor_ref)
+        self._keeper = None if snapshots is None else SnapshotPolicy(snapshots, self.actor_ref)
         self._replayed = False
         self._clock = clock
         self._owners: Sequence[pykka.ActorRef[Any]] = ()
@@ -142,9 +151,9 @@ class Store(Owner[StoreFolds]):
                 return self._digests()
             case TakeSnapshot(after=after):
                 return self._take_snapshot(after)
-            case Frozen() | Quiet() | Synced() | Broken():
+            case SnapshotWritten() | IdleReached() | SnapshotSynced() | SnapshotBroken():
                 return self._keep(message)
-            case Digest() | Freeze() | Slice() | Thaw() | Refused():
+            case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
                 return self._own(message)
             case _:
                 if isinstance(message, FindRequest):
@@ -179,7 +188,7 @@ class Store(Owner[StoreFolds]):
     def _check_live(self, memories: tuple[UUID, ...]) -> None:
         """Refuse an append that was decided when memories could still be found which were deleted since."""
         self._flush()
-        gone = tuple(memory for memory in memories if self._catalog.get(memory).state is not State.LIVE)
+        gone = tuple(memory for memory in memories if self._catalog.get(memory).state is not MemoryState.LIVE)
         if gone:
             raise GoneError(gone)
 
@@ -234,7 +243,7 @@ class Store(Owner[StoreFolds]):
     def _refuse(self, waiting: Sequence[_Pending], fault: StorageFault) -> None:
         """Tell whoever waits, and owners who wait for what they appended to come back, that nothing was written."""
         for owner in self._owners:
-            owner.tell(Refused(correlations=tuple(one.drafts[0].correlation_id for one in waiting)))
+            owner.tell(AppendRejected(correlations=tuple(one.drafts[0].correlation_id for one in waiting)))
         for one in waiting:
             one.answer(fault)
 
@@ -275,7 +284,7 @@ class Store(Owner[StoreFolds]):
         replies: list[Reply[dict[str, str]]] = []
         for tell in self._tellers().values():
             replies.append(Reply())
-            tell(Digest(reply=replies[-1]))
+            tell(ReadDigest(reply=replies[-1]))
         return gather(replies, lambda found: (seq, dict(chain.from_iterable(one.items() for one in found))))
 
     def _take_snapshot(self, after: int) -> Reply[bool]:
@@ -290,14 +299,14 @@ class Store(Owner[StoreFolds]):
         if self._keeper is None:
             return
         match message:
-            case Frozen():
+            case SnapshotWritten():
                 self._keeper.take(message)
-            case Synced():
+            case SnapshotSynced():
                 self._keeper.finish(message)
-            case Quiet():
+            case IdleReached():
                 if self._keeper.is_quiet():
                     self._take_snapshot(WORTH)
-            case Broken(error=error):
+            case SnapshotBroken(error=error):
                 LOGGER.critical("what was read from a snapshot doesn't follow from the log; stopping: %s", error)
                 self._keeper.erase()
                 os._exit(EXIT_UNCERTAIN)

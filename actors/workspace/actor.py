@@ -14,12 +14,20 @@ import numpy as np
 import numpy.typing as npt
 import pykka
 
-from actors.faults import Fault, NotFoundFault
-from actors.messages.base import Appended, Digest, Freeze, Refused, Slice, Thaw
-from actors.messages.comparator import FindNeighbours, Neighbours, NewMemory, Resonances, Resonate
-from actors.messages.store import Append
-from actors.messages.workspace import (
-    AdjustCoupling,
+from actors.comparator.messages import FindNeighbours, Neighbours, NewMemory, Resonances, Resonate
+from actors.runtime.faults import Fault, NotFoundFault
+from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
+from actors.runtime.projection_actor import ProjectionActor
+from actors.runtime.reply import Reply
+from actors.store.messages import Append
+from actors.workspace import focus as turns
+from actors.workspace.attention import settle
+from actors.workspace.emotion import emotional_weight
+from actors.workspace.focus import Turn
+from actors.workspace.johari import ACTIONS, classify, rows
+from actors.workspace.kuramoto import order_parameters
+from actors.workspace.learning import judge, learning_score
+from actors.workspace.messages import (
     Ask,
     Attention,
     Broadcast,
@@ -29,26 +37,18 @@ from actors.messages.workspace import (
     Pulse,
     ReadAttention,
     ReadPulse,
+    SetCoupling,
     WorkspaceMessage,
 )
-from actors.owning import Owner
-from actors.replies import Reply
-from actors.workspace import turns
-from actors.workspace.attention import settle
-from actors.workspace.emotion import emotional_weight
-from actors.workspace.johari import ACTIONS, classify, rows
-from actors.workspace.kuramoto import order_parameters
-from actors.workspace.learning import judge, learning_score
-from actors.workspace.turns import Turn
-from events.values import WIDTH, Resonance
 from events.vocabulary import CouplingAdjusted, Event, FocusMoved, MemoryStored
-from projections.owned import WorkspaceFolds
+from events.vocabulary.values import WIDTH, Resonance
+from projections.registry import WorkspaceProjections
 
 if TYPE_CHECKING:
-    from actors.metrics import Latencies
-    from events.log import Envelope
-    from projections.learner import Learner
-    from projections.workspace import WorkspaceState
+    from actors.runtime.metrics import Latencies
+    from events.storage.log import Envelope
+    from projections.mind.learner import Learner
+    from projections.mind.workspace import WorkspaceState
 
 TIMEOUT = 30.0
 """Seconds that the comparator may take to answer."""
@@ -87,7 +87,7 @@ def pulse(entropy: float, coherence: float, score: float) -> Pulse:
     )
 
 
-class Workspace(Owner[WorkspaceFolds]):
+class Workspace(ProjectionActor[WorkspaceProjections]):
     """Owns the `WorkspaceState` and the `Learner`.
 
     What it decides becomes true when it comes back from the log. Until then it doesn't turn to anything else, so that
@@ -95,7 +95,7 @@ class Workspace(Owner[WorkspaceFolds]):
     """
 
     def __init__(self, comparator: pykka.ActorRef[Any], store: pykka.ActorRef[Any], latencies: Latencies) -> None:
-        super().__init__(WorkspaceFolds())
+        super().__init__(WorkspaceProjections())
         self._comparator = comparator
         self._store = store
         self._latencies = latencies
@@ -127,7 +127,7 @@ class Workspace(Owner[WorkspaceFolds]):
                     return self._judge(new)
             case Ask():
                 return self._notice(turns.question(message))
-            case Broadcast() | AdjustCoupling() | ReadAttention():
+            case Broadcast() | SetCoupling() | ReadAttention():
                 future: Reply[Attention] = Reply()
                 self._turns.append(turns.commanded(message, future))
                 self._attend()
@@ -141,9 +141,9 @@ class Workspace(Owner[WorkspaceFolds]):
                 return pulse(*EMPTY) if last is None else pulse(last.entropy, last.coherence, last.learning_score)
             case Appended(envelopes=envelopes):
                 return self._appended(envelopes)
-            case Refused(correlations=correlations):
+            case AppendRejected(correlations=correlations):
                 return self._refused(correlations)
-            case Digest() | Freeze() | Slice() | Thaw():
+            case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot():
                 return self._own(message)
             case _:
                 assert_never(message)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from events.vocabulary import Event, MemoryFaded, MemoryIgnited, WorkspaceConflicted, WorkspaceEmptied
-from projections.workspace import WorkspaceState
+from projections.mind.workspace import WorkspaceState
 
 ENTER = 0.8
 """The order at which a memory ignites."""

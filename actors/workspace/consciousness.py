@@ -13,7 +13,7 @@ IDLE_S = 600.0
 """Seconds of inactivity after which the workspace is dormant, whatever its order was."""
 
 
-class State(StrEnum):
+class ConsciousnessState(StrEnum):
     """The global state, by the order parameter r."""
 
     DORMANT = "DORMANT"
@@ -24,7 +24,7 @@ class State(StrEnum):
     """A warning: nothing differs any more."""
 
 
-class Level(StrEnum):
+class ConsciousnessLevel(StrEnum):
     """How coherent the workspace is, by the order parameter r."""
 
     HIGH = "High"
@@ -45,7 +45,7 @@ class Consciousness(msgspec.Struct, frozen=True):
     limiting: str
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class BroadcastCandidate(msgspec.Struct, frozen=True):
     """A memory that may win the workspace."""
 
     memory: UUID
@@ -62,22 +62,22 @@ class Candidate(msgspec.Struct, frozen=True):
         return self.order * self.importance * (1.0 if self.alignment is None else max(0.0, self.alignment))
 
 
-def state_of(order: float, idle_seconds: float) -> State:
+def state_of(order: float, idle_seconds: float) -> ConsciousnessState:
     """Return the global state for an order parameter in [0, 1] and the seconds since anything last happened."""
     if idle_seconds > IDLE_S or order < 0.3:
-        return State.DORMANT
+        return ConsciousnessState.DORMANT
     if order < 0.5:
-        return State.FRAGMENTED
+        return ConsciousnessState.FRAGMENTED
     if order < ENTER:
-        return State.EMERGING
-    return State.CONSCIOUS if order <= 0.95 else State.HYPERSYNC
+        return ConsciousnessState.EMERGING
+    return ConsciousnessState.CONSCIOUS if order <= 0.95 else ConsciousnessState.HYPERSYNC
 
 
-def level_of(order: float) -> Level:
+def level_of(order: float) -> ConsciousnessLevel:
     """Return the coherence level for an order parameter in [0, 1]."""
     if order > 0.8:
-        return Level.HIGH
-    return Level.MEDIUM if order >= 0.5 else Level.LOW
+        return ConsciousnessLevel.HIGH
+    return ConsciousnessLevel.MEDIUM if order >= 0.5 else ConsciousnessLevel.LOW
 
 
 def is_fragmented(order: float) -> bool:
@@ -101,7 +101,7 @@ def consciousness(integration: float, reflection: float, differentiation: float)
     return Consciousness(**parts, consciousness=math.prod(parts.values()), limiting=min(parts, key=parts.__getitem__))
 
 
-def winner(candidates: Iterable[Candidate]) -> Candidate | None:
+def winner(candidates: Iterable[BroadcastCandidate]) -> BroadcastCandidate | None:
     """Return the one with the highest score among those that are synchronous enough to be in, the first of equals."""
     synchronous = (candidate for candidate in candidates if candidate.order >= ENTER)
     return max(synchronous, key=lambda candidate: candidate.score, default=None)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from events.spaces import INDEX, SEMANTIC
-from events.values import JohariRow, Quadrant
+from events.vocabulary.values import JohariRow, Quadrant
 
 THRESHOLD = 0.5
 """Low entropy is below it, high coherence above it."""

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from events.values import WIDTH
+from events.vocabulary.values import WIDTH
 
 FREQUENCIES = np.array([40, 8, 8, 8, 25, 4, 25, 12, 80, 40, 15, 60, 4], np.float64)
 """Of each space's oscillator, in Hz (facts 9.1)."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from events.spaces import INDEX, SEMANTIC
-from events.values import Learning
+from events.vocabulary.values import Learning
 
 Floats: TypeAlias = npt.NDArray[np.floating]
 

@@ -1,7 +1,7 @@
 """What can happen: the events of the log, past tense, versioned by tag.
 
 Fields are only ever added, and always with a default; a changed meaning gets a new tag and an
-upcaster in `events.codec`. Whatever came from a model, the clock, a random generator, a threshold
+upcaster in `events.vocabulary.codec`. Whatever came from a model, the clock, a random generator, a threshold
 or a person stands in the event; what a fold can derive does not.
 """
 

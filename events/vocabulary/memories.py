@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from events.fingerprint import Fingerprint, Passage
-from events.values import WIDTH, JohariRow, Learning, Modality, SpaceModel, Step
 from events.vocabulary.event import Event
+from events.vocabulary.values import WIDTH, JohariRow, Learning, Modality, SpaceModel, Step
 
 
 class SpacesDeclared(Event, frozen=True, kw_only=True, tag="spaces_declared.1"):
@@ -25,7 +25,7 @@ class MemoryStored(Event, frozen=True, kw_only=True, tag="memory_stored.3"):
     sealed: ClassVar[bool] = True
 
     content: bytes
-    """UTF-8, compressed (`events.codec.compress`)."""
+    """UTF-8, compressed (`events.vocabulary.codec.compress`)."""
     sha256: bytes
     """Of the UTF-8 content."""
     created_at: datetime

@@ -4,8 +4,8 @@ import struct
 from typing import ClassVar
 from uuid import UUID
 
-from events.values import WIDTH, DriftLevel, GoalLevel, Resonance
 from events.vocabulary.event import Event
+from events.vocabulary.values import WIDTH, DriftLevel, GoalLevel, Resonance
 
 
 class GoalDiscovered(Event, frozen=True, kw_only=True, tag="goal_discovered.1"):

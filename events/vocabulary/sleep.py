@@ -3,8 +3,8 @@
 from typing import ClassVar
 from uuid import UUID
 
-from events.values import Counts, DriftLevel, Group, Mode, Outcome, Pruned, Shortcut, Strengthened, Trigger
 from events.vocabulary.event import Event
+from events.vocabulary.values import Counts, DriftLevel, Group, Mode, Outcome, Pruned, Shortcut, Strengthened, Trigger
 
 
 class ConsolidationStarted(Event, frozen=True, kw_only=True, tag="consolidation_started.1"):

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import anyio
 
-from actors.embedder.backbone import Backbone
-from actors.front.operations import Operations
-from actors.front.parsing import parse
-from actors.front.schemas import StoreMemory
+from actors.api.operations.facade import Operations
+from actors.api.params.memories import StoreMemory
+from actors.api.params.parsing import parse
+from actors.embedder.models.backbone import Backbone
 
 SEED = 20_261_121
 AT_ONCE = 32

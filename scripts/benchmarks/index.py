@@ -30,13 +30,13 @@ from rich.table import Table
 from typer import Exit, Option
 from usearch.index import Index
 
-from actors.comparator.pipeline import RECALL
+from actors.comparator.search.pipeline import RECALL
 from benchmarks.mind.verdicts import Verdict, table
 from benchmarks.scale.throughput import resident
 from events.fingerprint import Float32, Levels, directions, levels
-from projections.arrays import Mask, Rows, Scores, best
-from projections.atlas import PREFIX
-from projections.dense import DenseSpace
+from projections.memories.atlas import PREFIX
+from projections.spaces.dense import DenseSpace
+from projections.storage.arrays import Mask, Rows, Scores, best
 
 SEED = 20_261_121
 DIMENSION = 384

@@ -24,25 +24,25 @@ from rich.progress import Progress, track
 from rich.table import Table
 from typer import BadParameter, Option
 
-from actors.base import Actor
-from actors.embedder.backbone import Backbone
-from actors.front.operations import Operations
-from actors.front.parsing import parse
-from actors.front.schemas import (
+from actors.api.operations.facade import Operations
+from actors.api.params.memories import (
     InjectContext,
     MemoryCompare,
     MemorySimilarityMatrix,
     SearchGraph,
     SearchMulti,
 )
-from actors.hub import Hub, opened
-from actors.messages.comparator import ListMemories
-from actors.messages.workspace import Judge, Judgement, ReadAttention
+from actors.api.params.parsing import parse
+from actors.comparator.messages import ListMemories
+from actors.embedder.models.backbone import Backbone
+from actors.hub.composition import Hub, opened
+from actors.runtime.actor import Actor
 from actors.workspace.johari import rows
+from actors.workspace.messages import Judge, Judgement, ReadAttention
 from benchmarks.filling import QUERY_WORDS, SEED, bare, fill, sentences
 from benchmarks.ratios import ratios, table_of
 from benchmarks.scale.plausible import SAMPLES, build, sampled
-from events.values import WIDTH, Learning
+from events.vocabulary.values import WIDTH, Learning
 
 REAL = 5_000
 """Memories from which a store is filled with moved copies, in a minute for 10,000 instead of ten."""

@@ -12,11 +12,11 @@ import msgspec
 import numpy as np
 from rich.table import Table
 
-from actors.embedder.backbone import Backbone
-from actors.embedder.windows import SIZE
-from actors.front.operations import Operations
-from actors.front.parsing import parse
-from actors.front.schemas import InjectContext, MemoryInjectBatch, SearchGraph
+from actors.api.operations.facade import Operations
+from actors.api.params.memories import InjectContext, MemoryInjectBatch, SearchGraph
+from actors.api.params.parsing import parse
+from actors.embedder.models.backbone import Backbone
+from actors.text.windows import SIZE
 from benchmarks.filling import QUERY_WORDS, bare, sentences
 
 BATCH = 100

@@ -16,16 +16,16 @@ from rich.table import Table
 from train.grading import agreement as spearman
 from typer import Argument, Exit, Option
 
-from actors.comparator.calibration import FILE, Calibration, Fit
-from actors.comparator.strategies import overall
-from actors.front.operations import Operations
-from actors.front.parsing import parse
-from actors.front.schemas import MemoryCompare, StoreMemory
-from actors.hub import opened
-from actors.settings import Strategy
+from actors.api.operations.facade import Operations
+from actors.api.params.memories import MemoryCompare, StoreMemory
+from actors.api.params.parsing import parse
+from actors.comparator.compare.calibration import FILE, Calibration, Fit
+from actors.comparator.compare.strategies import overall
+from actors.hub.composition import opened
+from actors.runtime.settings import Strategy
 from benchmarks.retrieval.corpora import AT_ONCE
 from events.spaces import INDEX, SPACES
-from events.values import WIDTH
+from events.vocabulary.values import WIDTH
 
 WHEN = "2026-01-01T00:00:00Z"
 """All are stored as of one moment: people graded what the texts say."""

@@ -43,21 +43,21 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import isotonic_regression
 
-from actors.comparator.calibration import FILE, Calibration, Curve, Fit
-from actors.embedder import temporal
+from actors.comparator.compare.calibration import FILE, Calibration, Curve, Fit
 from actors.embedder.jobs import alone
-from actors.embedder.profiles import EmbeddedProfile
-from actors.messages.embedder import EmbedMemory
-from actors.metrics import Latencies
-from events.codec import compress
+from actors.embedder.messages import EmbedMemory
+from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.embedder.spaces import temporal
+from actors.runtime.metrics import Latencies
 from events.fingerprint import Fingerprint
-from events.log import Envelope
 from events.spaces import SEMANTIC, SPACES, TEMPORAL
-from events.values import WIDTH, JohariRow, Learning, Modality
+from events.storage.log import Envelope
 from events.vocabulary import MemoryStored, SpacesDeclared
-from projections.arrays import Scores
-from projections.atlas import Atlas
-from projections.sessions import Sessions
+from events.vocabulary.codec import compress
+from events.vocabulary.values import WIDTH, JohariRow, Learning, Modality
+from projections.memories.atlas import Atlas
+from projections.memories.sessions import Sessions
+from projections.storage.arrays import Scores
 from scripts.train.grading import PULLS, agreement, left_out, weigh
 
 Float64 = npt.NDArray[np.float64]

@@ -24,8 +24,8 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 -- the name under which everyone knows it
 
 from actors.embedder import weights
-from actors.embedder.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, Backbone, pool
-from actors.embedder.causal import EVIDENCE, evidence
+from actors.embedder.models.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, Backbone, pool
+from actors.embedder.spaces.causal import EVIDENCE, evidence
 from events.fingerprint import Float32
 from scripts.train.record import record
 

@@ -24,8 +24,8 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 -- the name under which everyone knows it
 
 from actors.embedder import weights
-from actors.embedder.backbone import DIMENSION, MODEL_SHA256, Backbone, pool
-from actors.embedder.code import words
+from actors.embedder.models.backbone import DIMENSION, MODEL_SHA256, Backbone, pool
+from actors.embedder.spaces.code import words
 from scripts.train.functions import LICENCES, Function, asked, functions
 from scripts.train.record import record
 

@@ -25,9 +25,10 @@ from scipy import sparse
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 -- the name under which everyone knows it
 
-from actors.embedder import tokens, weights
-from actors.embedder.backbone import CLS, MODEL_SHA256, SEP, VOCABULARY, Backbone, pool
-from actors.embedder.expansion import says_nothing, telling
+from actors.embedder import weights
+from actors.embedder.models.backbone import CLS, MODEL_SHA256, SEP, VOCABULARY, Backbone, pool
+from actors.embedder.spaces import tokens
+from actors.embedder.spaces.expansion import says_nothing, telling
 from events.fingerprint import Float32
 from scripts.train.neutral import LICENCES, common_words, neutral_pairs
 from scripts.train.record import record

@@ -29,26 +29,26 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.retrieval.corpora import DEPTH, Document
 from benchmarks.retrieval.storing import Filled, asked_at, filled, misspelt
 
-from actors.comparator import fusion, pipeline
-from actors.comparator.profiles import AUTO
-from actors.comparator.reading import Kind, cues
-from actors.messages.comparator import Search
-from actors.settings import SearchProfile
-from events.log import Log
+from actors.comparator.messages import Search
+from actors.comparator.search import fusion, pipeline
+from actors.comparator.search.query_classifier import QueryKind, cues
+from actors.comparator.search.weight_profiles import AUTO
+from actors.runtime.settings import SearchProfile
 from events.spaces import SPACES
+from events.storage.log import Log
 from events.vocabulary import SpacesDeclared
-from projections.atlas import Atlas
-from projections.facets import Filter
+from projections.memories.atlas import Atlas
+from projections.memories.facets import Filter
 
-FILE = Path(__file__).parents[2] / "actors" / "comparator" / "auto.json"
+FILE = Path(__file__).parents[2] / "actors" / "comparator" / "search" / "auto.json"
 KEYS = [space.key for space in SPACES]
-KINDS = list(Kind)
+KINDS = list(QueryKind)
 TIMES = {"e2_temporal_recent", "e3_temporal_periodic", "e4_temporal_positional"}
-LEARNED: dict[Kind, set[str]] = {
-    **{kind: set(KEYS) - TIMES - {"e11_entity"} for kind in (Kind.TALK, Kind.CAUSE)},
-    Kind.TIME: {"e2_temporal_recent", "e11_entity"},
-    Kind.VOICE: {"e11_entity"},
-    Kind.UNKNOWN: {"e9_hdc"},
+LEARNED: dict[QueryKind, set[str]] = {
+    **{kind: set(KEYS) - TIMES - {"e11_entity"} for kind in (QueryKind.TALK, QueryKind.CAUSE)},
+    QueryKind.TIME: {"e2_temporal_recent", "e11_entity"},
+    QueryKind.VOICE: {"e11_entity"},
+    QueryKind.UNKNOWN: {"e9_hdc"},
 }
 """Which spaces each row may weigh; the other rows stand as they are. Rhythm and order have no set to learn from. E11
 stays out of talk and cause: it reads the words of E6, whose weight the loss would hand to it. Misspelt questions lost
@@ -247,7 +247,7 @@ def readable(table: Tensor) -> dict[str, dict[str, float]]:
     rows: dict[str, dict[str, float]] = {}
     for kind, row in zip(KINDS, table.tolist(), strict=True):
         kept = {key: weight for key, weight in zip(KEYS, row, strict=True) if weight >= 0.005}
-        total = sum(kept.values()) if kind in (Kind.TALK, Kind.CODE, Kind.CAUSE) else 1.0
+        total = sum(kept.values()) if kind in (QueryKind.TALK, QueryKind.CODE, QueryKind.CAUSE) else 1.0
         rows[kind.value] = {key: round(weight / total, 3) for key, weight in kept.items()}
     return rows
 

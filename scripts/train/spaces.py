@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from actors.embedder.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, VOCABULARY, Backbone, pool
-from actors.embedder.tokens import DIMENSION as TOKEN_DIMENSION
+from actors.embedder.models.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, VOCABULARY, Backbone, pool
+from actors.embedder.spaces.tokens import DIMENSION as TOKEN_DIMENSION
 from scripts.train.neutral import LICENCES, neutral_texts
 from scripts.train.record import record
 

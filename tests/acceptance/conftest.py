@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from actors.window.client import Client as Direct
-from actors.window.election import LOCK
-from actors.window.meeting import card_in
+from actors.proxy.client import Client as Direct
+from actors.proxy.endpoint import hub_info
+from actors.proxy.launcher import LOCK
 
 COMMAND = str(Path(sys.executable).parent / "context-graph")
 
@@ -194,7 +194,7 @@ def listens(folder: Path) -> None:
 
 
 def killed_hub(folder: Path) -> None:
-    card = card_in(folder)
+    card = hub_info(folder)
     assert card
     os.kill(card.pid, signal.SIGKILL)
 

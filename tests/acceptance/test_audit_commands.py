@@ -8,11 +8,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from events.duckdb_log import DuckDBLog
-from events.log import Draft
 from events.spaces import SPACES
-from events.values import SpaceModel
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import Draft
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryRecalled, SpacesDeclared
+from events.vocabulary.values import SpaceModel
 from tests.events.samples import DIMENSIONS, draft, stored
 
 PATIENCE = 120.0
@@ -88,8 +88,8 @@ def test_a_replay_that_differs_ends_with_1_and_names_the_projection(
     wrong = PROGRAM.replace(
         "from actors.cli import app",
         "from actors.cli import app\n"
-        "from actors.front import auditing\n"
-        "from projections.catalog import Catalog\n"
+        "from actors.api.operations import audit as auditing\n"
+        "from projections.memories.catalog import Catalog\n"
         "really = auditing.rebuild\n"
         "auditing.rebuild = lambda envelopes: really(envelopes) | {'catalog': Catalog()}",
     )

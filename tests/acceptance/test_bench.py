@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.settings import SearchProfile
+from actors.runtime.settings import SearchProfile
 from events.spaces import SPACES
 from tests.acceptance.test_bench_sleep import talk
 

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.base import EXIT_UNCERTAIN
-from events.chain import GENESIS
-from events.examination import Problem, Report
+from actors.runtime.actor import EXIT_UNCERTAIN
+from events.storage.chain import GENESIS
+from events.verify.examination import Problem, Report
 
 sys.path.append(str(Path(__file__).parents[2] / "scripts"))  # what people run is no package
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer import BadParameter
 
-from events.values import Counts, Modality
+from events.vocabulary.values import Counts, Modality
 
 sys.path.append(str(Path(__file__).parents[2] / "scripts"))  # what people run is no package
 

@@ -16,18 +16,18 @@ from uuid import UUID
 
 import pytest
 
-from actors.embedder.backbone import PACKAGE, package_folder
-from actors.embedder.profiles import EmbeddedProfile
-from actors.hub import opened, running
-from actors.messages.store import Read, TakeSnapshot
-from actors.metrics import Latencies
-from actors.window.election import LOCK, LOG, MOST_LOG
-from actors.window.ledger import MOST_TRIES
-from actors.window.meeting import CARD, SOCKET, card_in
-from events.duckdb_log import DuckDBLog
-from events.log import LogError
+from actors.embedder.models.backbone import PACKAGE, package_folder
+from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.hub.composition import opened, running
+from actors.proxy.endpoint import CARD, SOCKET, hub_info
+from actors.proxy.launcher import LOCK, LOG, MOST_LOG
+from actors.proxy.pending_requests import MOST_TRIES
+from actors.runtime.metrics import Latencies
+from actors.store.messages import Read, TakeSnapshot
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import LogError
 from tests.acceptance.conftest import COMMAND, PATIENCE, Open, Server, hubs, refused, stored
-from tests.actors.front.stream import Mind
+from tests.actors.api.stream import Mind
 
 WAL = "log.duckdb.wal"
 HELLO = "hello"
@@ -296,7 +296,7 @@ def test_a_hub_begins_its_files_anew_where_something_else_stands_in_them(
     server = window()
     server.initialize()
     assert contents(server, template) == [f"{HELLO} 0", f"{HELLO} 1"]
-    assert card_in(store)
+    assert hub_info(store)
     assert (store / LOG).stat().st_size < MOST_LOG
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from actors.front.pages import tokens
-from actors.window.client import Client
-from actors.window.meeting import SOCKET, reachable
-from events.duckdb_log import DuckDBLog
+from actors.api.operations.pagination import tokens
+from actors.proxy.client import Client
+from actors.proxy.endpoint import SOCKET, reachable
+from events.storage.duckdb_log import DuckDBLog
 from tests.acceptance.conftest import COMMAND, PATIENCE, Server
 
 HOOKS = json.loads((Path(__file__).parents[2] / ".claude-plugin" / "hooks.json").read_text())["hooks"]

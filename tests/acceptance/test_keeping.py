@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from actors.hub import opened
-from actors.messages.store import TakeSnapshot
+from actors.hub.composition import opened
+from actors.store.messages import TakeSnapshot
 from tests.acceptance.conftest import PATIENCE, Server
 from tests.acceptance.test_command_line import run, run_json
 

@@ -12,9 +12,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from events.duckdb_log import DuckDBLog
-from events.log import Draft
-from events.values import Counts, Mode, Trigger
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import Draft
 from events.vocabulary import (
     ConsolidationStarted,
     ConsolidationUndone,
@@ -22,9 +21,10 @@ from events.vocabulary import (
     MemoriesPruned,
     MemoryStored,
 )
-from projections.catalog import Catalog
-from projections.projection import State
-from projections.runs import Run, Runs
+from events.vocabulary.values import Counts, Mode, Trigger
+from projections.memories.catalog import Catalog
+from projections.mind.runs import Run, Runs
+from projections.projection import MemoryState
 from tests.acceptance.conftest import PATIENCE, Server
 from tests.actors.consolidator.planted_memories import LIFE, TRIVIA
 
@@ -42,14 +42,14 @@ KILLS = pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.
 class Left(NamedTuple):
     """What a process left behind, read from its log, of which the chain was checked."""
 
-    states: dict[UUID, State]
+    states: dict[UUID, MemoryState]
     runs: tuple[Run, ...]
     decisions: int
     undone: int
 
     @property
     def live(self) -> int:
-        return sum(state is State.LIVE for state in self.states.values())
+        return sum(state is MemoryState.LIVE for state in self.states.values())
 
 
 class Tidied(NamedTuple):

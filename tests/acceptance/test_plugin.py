@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 import yaml
 
-from actors.front.tools import BY_NAME
+from actors.api.tools.agent_tools import BY_NAME
 from tests.acceptance.conftest import COMMAND
 
 ROOT = Path(__file__).parents[2]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from actors.window.client import Client as Direct
-from actors.window.meeting import LONGEST_LINE, reachable
+from actors.proxy.client import Client as Direct
+from actors.proxy.endpoint import LONGEST_LINE, reachable
 from tests.acceptance.conftest import PATIENCE, Open, hubs, stored
 
 pytestmark = pytest.mark.skipif(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from events.duckdb_log import DuckDBLog
+from events.storage.duckdb_log import DuckDBLog
 from tests.acceptance.test_command_line import run, run_json
 
 DOG = "Mara's dog is called Bo."

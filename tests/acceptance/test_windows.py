@@ -13,9 +13,9 @@ from uuid import uuid4
 import pytest
 from mcp import Client, StdioServerParameters
 
-from actors.window.client import Client as Direct
-from actors.window.election import LOCK, LOG
-from actors.window.meeting import CARD, LONGEST_LINE, REQUEST_KEY, SOCKET
+from actors.proxy.client import Client as Direct
+from actors.proxy.endpoint import CARD, LONGEST_LINE, REQUEST_KEY, SOCKET
+from actors.proxy.launcher import LOCK, LOG
 from tests.acceptance.conftest import (
     COMMAND,
     LINGER,

@@ -10,16 +10,16 @@ import pytest
 from mcp import Client, MCPError
 from pydantic import TypeAdapter
 
-from actors.embedder.profiles import EmbeddedProfile
-from actors.front.limits import Limits
-from actors.front.operations import Operations
-from actors.front.parsing import parse
-from actors.front.schemas import SearchGraph, StoreMemory
-from actors.front.server import Front
-from actors.hub import Hub, running
-from actors.metrics import Latencies
-from events.log import Log
-from events.memory_log import MemoryLog
+from actors.api.mcp.server import Front
+from actors.api.operations.facade import Operations
+from actors.api.params.memories import SearchGraph, StoreMemory
+from actors.api.params.parsing import parse
+from actors.api.tools.rate_limits import Limits
+from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.hub.composition import Hub, running
+from actors.runtime.metrics import Latencies
+from events.storage.log import Log
+from events.storage.memory_log import MemoryLog
 
 
 @pytest.fixture(scope="session")

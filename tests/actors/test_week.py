@@ -16,20 +16,19 @@ from uuid import UUID
 import anyio
 import pytest
 
-from actors.consolidator.salience import THRESHOLD
-from actors.embedder.profiles import EmbeddedProfile
-from actors.front.operations import Operations
-from actors.front.parsing import parse
-from actors.front.schemas import SearchGraph, StoreMemory
-from actors.hub import Hub, running
-from actors.messages.consolidator import Consolidate, CorrectDrift, ReadRuns
-from actors.messages.scheduler import ChangeSchedule, PermitPruning, ReadSchedule, ScheduleState, SwitchSchedule, Tick
-from actors.messages.store import Append, Describe
-from actors.metrics import Latencies
+from actors.api.operations.facade import Operations
+from actors.api.params.memories import SearchGraph, StoreMemory
+from actors.api.params.parsing import parse
+from actors.consolidator.judgement.salience import THRESHOLD
+from actors.consolidator.messages import Consolidate, CorrectDrift, ReadRuns
+from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.hub.composition import Hub, running
+from actors.runtime.metrics import Latencies
 from actors.scheduler import actor
-from events.log import Envelope
-from events.memory_log import MemoryLog
-from events.values import Mode, Outcome, Trigger
+from actors.scheduler.messages import ChangeSchedule, PermitPruning, ReadSchedule, ScheduleState, SwitchSchedule, Tick
+from actors.store.messages import Append, Describe
+from events.storage.log import Envelope
+from events.storage.memory_log import MemoryLog
 from events.vocabulary import (
     ConsolidationFinished,
     ConsolidationSkipped,
@@ -39,14 +38,15 @@ from events.vocabulary import (
     MemoryErased,
     SpacesDeclared,
 )
-from projections.atlas import Atlas
-from projections.catalog import Catalog, Entry
-from projections.goals import Goals
-from projections.links import Links
-from projections.projection import State
-from projections.runs import Run, Runs
-from projections.schedule import Schedule
-from projections.workspace import WorkspaceState
+from events.vocabulary.values import Mode, Outcome, Trigger
+from projections.memories.atlas import Atlas
+from projections.memories.catalog import Catalog, Entry
+from projections.memories.links import Links
+from projections.mind.goals import Goals
+from projections.mind.runs import Run, Runs
+from projections.mind.schedule import Schedule
+from projections.mind.workspace import WorkspaceState
+from projections.projection import MemoryState
 from tests.actors.consolidator.asleep import BOUND, Gate
 from tests.actors.consolidator.planted_memories import LIFE, TRIVIA
 
@@ -232,7 +232,7 @@ class Week:
     def entry(self, name: str, *, own: bool = False) -> Entry:
         return self.catalog.get(self.ids[name]) if own else self.catalog.resolve(self.ids[name])
 
-    def states(self, prefix: str) -> set[State]:
+    def states(self, prefix: str) -> set[MemoryState]:
         names = [name for name in self.ids if name.startswith(prefix)]
         assert names
         return {self.entry(name, own=True).state for name in names}
@@ -344,16 +344,16 @@ def test_all_that_scheduled_runs_write_bears_the_name_of_the_scheduler(week: Wee
 
 
 def test_with_leave_trivia_are_pruned_and_near_copies_merged(trusted: Week):
-    assert trusted.states("trivial") == {State.PRUNED}
-    assert trusted.states("near") == {State.MERGED}
-    assert trusted.states("copy") == {State.MERGED}
+    assert trusted.states("trivial") == {MemoryState.PRUNED}
+    assert trusted.states("near") == {MemoryState.MERGED}
+    assert trusted.states("copy") == {MemoryState.MERGED}
 
 
 def test_without_leave_nothing_is_pruned_and_only_exact_copies_are_merged(careful: Week):
     assert careful.found(MemoriesPruned) == []
-    assert careful.states("trivial") == {State.LIVE}
-    assert careful.states("near") == {State.LIVE}
-    assert careful.states("copy") == {State.MERGED}
+    assert careful.states("trivial") == {MemoryState.LIVE}
+    assert careful.states("near") == {MemoryState.LIVE}
+    assert careful.states("copy") == {MemoryState.MERGED}
     absorbed = {one for merged in careful.found(MemoriesMerged) for one in merged.absorbed}
     assert absorbed == {careful.ids[f"copy {day}"] for day in COPIED}
     assert {score for merged in careful.found(MemoriesMerged) for score in merged.similarities} == {1.0}
@@ -369,9 +369,9 @@ def test_what_was_told_again_is_answered_by_what_it_repeats(trusted: Week):
 def test_every_memory_that_is_protected_or_matters_is_there_or_answered_for(week: Week):
     kept = [name for name in week.ids if not name.startswith(("trivial", "young")) or name == "young 6"]
     assert len(kept) > 30
-    assert {name: week.entry(name).state for name in kept} == dict.fromkeys(kept, State.LIVE)
+    assert {name: week.entry(name).state for name in kept} == dict.fromkeys(kept, MemoryState.LIVE)
     unmerged = [name for name in kept if not name.startswith(("copy", "near"))]
-    assert {week.entry(name, own=True).state for name in unmerged} == {State.LIVE}
+    assert {week.entry(name, own=True).state for name in unmerged} == {MemoryState.LIVE}
 
 
 def test_whatever_was_pruned_mattered_too_little_and_was_protected_by_nothing(trusted: Week):

@@ -11,22 +11,22 @@ from uuid import UUID
 
 import pytest
 
-from actors.embedder.profiles import EmbeddedProfile
-from actors.hub import running
-from actors.messages.consolidator import Undo
-from actors.messages.store import Append, ReadDigests
-from actors.metrics import Latencies
+from actors.consolidator.messages import Undo
+from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.hub.composition import running
+from actors.runtime.metrics import Latencies
 from actors.scheduler import actor
-from events.duckdb_log import DuckDBLog
-from events.log import Envelope, Log
-from events.past import Past
-from events.values import Mode
+from actors.store.messages import Append, ReadDigests
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import Envelope, Log
+from events.storage.past import Past
 from events.vocabulary import ConsolidationFinished, ConsolidationUndone, MemoriesMerged, MemoriesPruned, MemoryErased
-from projections.projection import State
+from events.vocabulary.values import Mode
+from projections.projection import MemoryState
 from projections.replay import digests, rebuild
+from tests.actors.api.test_replaying import ELSEWHERE
 from tests.actors.consolidator.asleep import BOUND
 from tests.actors.consolidator.planted_memories import LIFE
-from tests.actors.front.test_replaying import ELSEWHERE
 from tests.actors.test_week import UTC, Week
 
 
@@ -63,7 +63,7 @@ class AccountedWeek(Week):
         assert seq == self.log.head.seq
 
 
-def states(log: Log, memories: Iterable[UUID]) -> dict[UUID, State]:
+def states(log: Log, memories: Iterable[UUID]) -> dict[UUID, MemoryState]:
     """Return where memories are in their lives, as far as they had begun when the log ended."""
     catalog: Any = rebuild(log.read())["catalog"]
     return {memory: catalog.get(memory).state for memory in memories if memory in catalog}
@@ -105,11 +105,11 @@ def test_before_a_merge_both_are_there_and_what_was_erased_since_is_erased_even_
         before = states(Past(log, merge.seq - 1), absorbed | erased | {merge.event.survivor})
         after = states(Past(log, merge.seq), absorbed | erased)
         now = states(log, erased)
-    assert {before[memory] for memory in absorbed - erased} | {before[merge.event.survivor]} == {State.LIVE}
-    assert {after[memory] for memory in absorbed - erased} == {State.MERGED}
-    assert set(now.values()) == {State.ERASED}
+    assert {before[memory] for memory in absorbed - erased} | {before[merge.event.survivor]} == {MemoryState.LIVE}
+    assert {after[memory] for memory in absorbed - erased} == {MemoryState.MERGED}
+    assert set(now.values()) == {MemoryState.ERASED}
     assert len(now) == 4
-    assert {before[memory] for memory in erased & before.keys()} == {State.ERASED}
+    assert {before[memory] for memory in erased & before.keys()} == {MemoryState.ERASED}
 
 
 def test_the_week_had_all_that_is_accounted_for(week: AccountedWeek) -> None:

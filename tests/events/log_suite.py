@@ -1,4 +1,4 @@
-"""The contract of `events.log.Log`, which every backend passes: subclass `LogSuite` with a `log` fixture."""
+"""The contract of `events.storage.log.Log`, which every backend passes: subclass `LogSuite` with a `log` fixture."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from events.codec import UnknownKindError, decompress
-from events.log import Envelope, Log, LogCorruptError, LogError
+from events.storage.log import Envelope, Log, LogCorruptError, LogError
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryRestored, MemoryStored, Shredded, SpacesDeclared
+from events.vocabulary.codec import UnknownKindError, decompress
 from tests.events.samples import NOON, draft, stored
 
 

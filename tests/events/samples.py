@@ -13,26 +13,9 @@ from uuid import UUID, uuid4
 import numpy as np
 import numpy.typing as npt
 
-from events.codec import compress
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
-from events.log import Draft
 from events.spaces import SPACES, Kind
-from events.values import (
-    WIDTH,
-    Counts,
-    DriftLevel,
-    Group,
-    JohariRow,
-    Learning,
-    Mode,
-    Outcome,
-    Pruned,
-    Salience,
-    Shortcut,
-    Step,
-    Strengthened,
-    Trigger,
-)
+from events.storage.log import Draft
 from events.vocabulary import (
     ClustersFormed,
     ConsolidationFinished,
@@ -51,6 +34,23 @@ from events.vocabulary import (
     ScheduleChanged,
     ScheduleSwitched,
     ShortcutsDrawn,
+)
+from events.vocabulary.codec import compress
+from events.vocabulary.values import (
+    WIDTH,
+    Counts,
+    DriftLevel,
+    Group,
+    JohariRow,
+    Learning,
+    Mode,
+    Outcome,
+    Pruned,
+    Salience,
+    Shortcut,
+    Step,
+    Strengthened,
+    Trigger,
 )
 
 DIMENSIONS: Final[dict[str, int]] = {

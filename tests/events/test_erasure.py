@@ -6,14 +6,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from events import wrapping
-from events.backup import back_up
-from events.codec import compress
-from events.duckdb_log import DuckDBLog
+from events.crypto import wrapping
 from events.fingerprint import Fingerprint
-from events.log import LogCorruptError
-from events.verification import verify
+from events.storage.backup import back_up
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import LogCorruptError
+from events.verify.verification import verify
 from events.vocabulary import MemoryErased, Shredded
+from events.vocabulary.codec import compress
 from tests.events.log_suite import fill
 from tests.events.samples import draft, stored
 

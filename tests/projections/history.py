@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from events.fingerprint import Passage, pack
-from events.log import Envelope
+from events.storage.log import Envelope
 from events.vocabulary import Event, MemoryErased, Shredded
 from tests.events.samples import DIMENSIONS, NOON, draft, unit
 

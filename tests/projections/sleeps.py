@@ -7,8 +7,7 @@ from uuid import UUID
 import msgspec
 from hypothesis import strategies as st
 
-from events.log import Envelope
-from events.values import DriftLevel, GoalLevel, Group, Pruned, Salience, Shortcut, Step, Strengthened
+from events.storage.log import Envelope
 from events.vocabulary import (
     ClustersFormed,
     ConsolidationUndone,
@@ -32,6 +31,7 @@ from events.vocabulary import (
     Shredded,
     WorkspaceEmptied,
 )
+from events.vocabulary.values import DriftLevel, GoalLevel, Group, Pruned, Salience, Shortcut, Step, Strengthened
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
 

@@ -6,8 +6,7 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.log import Envelope
-from events.values import Mode, Shortcut, Step
+from events.storage.log import Envelope
 from events.vocabulary import (
     MemoryErased,
     MemoryRecalled,
@@ -16,9 +15,10 @@ from events.vocabulary import (
     ScheduleSwitched,
     ShortcutsDrawn,
 )
+from events.vocabulary.values import Mode, Shortcut, Step
 from projections.difference import Difference, Return, difference
-from projections.presence import Presence
-from projections.projection import State
+from projections.memories.lifecycle import Lifecycle
+from projections.projection import MemoryState
 from tests.projections.history import read_later
 from tests.projections.sleeps import (
     GOALS,
@@ -43,12 +43,12 @@ FIRST, SECOND, *_ = RUNS
 KEPT = len(STORED)
 """The event after which all memories are stored, and nothing else has happened."""
 
-Standings = dict[UUID, tuple[State, UUID | None]]
+Standings = dict[UUID, tuple[MemoryState, UUID | None]]
 
 
 def standings(log: Iterable[Envelope], until: int) -> Standings:
     """Return how each memory stood after an event, found out by another way."""
-    presence, known = Presence(), list[UUID]()
+    presence, known = Lifecycle(), list[UUID]()
     for envelope in log:
         if envelope.seq > until:
             break
@@ -60,11 +60,11 @@ def standings(log: Iterable[Envelope], until: int) -> Standings:
 
 def applied(before: Standings, found: Difference) -> Standings:
     """Return how each memory stands once a difference happened to it."""
-    after = before | dict.fromkeys(found.stored, (State.LIVE, None))
+    after = before | dict.fromkeys(found.stored, (MemoryState.LIVE, None))
     for state, memories in found.moved.items():
         after |= {memory: (state, found.into.get(memory)) for memory in memories}
     for memories in found.returned.values():
-        after |= dict.fromkeys(memories, (State.LIVE, None))
+        after |= dict.fromkeys(memories, (MemoryState.LIVE, None))
     return after
 
 
@@ -120,27 +120,32 @@ def test_each_way_to_go_and_to_come_back_is_told_apart():
         erased(U),
     )
     away = of(log, KEPT, KEPT + 4)
-    assert away.moved == {State.FORGOTTEN: (X,), State.PRUNED: (Y,), State.MERGED: (T, IDS[5]), State.ERASED: ()}
+    assert away.moved == {
+        MemoryState.FORGOTTEN: (X,),
+        MemoryState.PRUNED: (Y,),
+        MemoryState.MERGED: (T, IDS[5]),
+        MemoryState.ERASED: (),
+    }
     assert away.into == {T: S, IDS[5]: U}
     back = of(log, KEPT + 4, len(log))
     assert back.returned == {Return.RESTORED: (X,), Return.UNDONE: (Y, T), Return.FREED: (IDS[5],)}
-    assert back.moved[State.ERASED] == (U,)
+    assert back.moved[MemoryState.ERASED] == (U,)
     whole = of(log, KEPT, len(log))
     assert not any(whole.returned.values()), "what went and came back in between changed nothing"
-    assert {state for state, memories in whole.moved.items() if memories} == {State.ERASED}
+    assert {state for state, memories in whole.moved.items() if memories} == {MemoryState.ERASED}
 
 
 def test_a_memory_that_was_merged_into_another_survivor_than_before_has_moved():
     log = log_of(merged(FIRST, S, X), undone(FIRST), merged(SECOND, T, X))
     found = of(log, KEPT + 1, len(log))
-    assert (found.moved[State.MERGED], found.into) == ((X,), {X: T})
+    assert (found.moved[MemoryState.MERGED], found.into) == ((X,), {X: T})
 
 
 def test_what_was_stored_in_between_is_told_as_stored_and_by_where_it_stands():
     log = log_of(forgotten(X), erased(Y))
     found = of(log, 0, len(log))
     assert found.stored == tuple(IDS)
-    assert (found.moved[State.FORGOTTEN], found.moved[State.ERASED]) == ((X,), (Y,))
+    assert (found.moved[MemoryState.FORGOTTEN], found.moved[MemoryState.ERASED]) == ((X,), (Y,))
 
 
 def test_links_are_those_that_are_still_drawn():

@@ -2,8 +2,8 @@
 
 import gc
 
-from projections.owned import ALL
-from projections.snapshot import pack
+from projections.registry import ALL
+from projections.storage.snapshot import pack
 
 
 def test_no_view_on_a_buffer_is_part_of_a_cycle_of_which_python_would_die() -> None:

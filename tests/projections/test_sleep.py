@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.fingerprint import Sparse
-from events.log import Envelope
 from events.spaces import SPACES
+from events.storage.log import Envelope
 from events.vocabulary import Event
-from projections.atlas import Atlas
-from projections.catalog import Catalog, Entry
-from projections.facets import Filter
-from projections.goals import Goals
-from projections.links import Links
-from projections.presence import Presence
+from projections.memories.atlas import Atlas
+from projections.memories.catalog import Catalog, Entry
+from projections.memories.facets import Filter
+from projections.memories.lifecycle import Lifecycle
+from projections.memories.links import Links
+from projections.mind.goals import Goals
+from projections.mind.workspace import WorkspaceState
 from projections.projection import Projection
-from projections.workspace import WorkspaceState
 from tests.events.samples import DIMENSIONS
 from tests.projections.sleeps import IDS, NEUTRAL, NOTHING, OF_A_LIFE, OF_A_RUN, RUNS, STORED, log_of, read_last, undone
 
@@ -28,7 +28,7 @@ FOLDS: dict[str, Callable[[], Projection]] = {
     "catalog": Catalog,
     "goals": Goals,
     "links": Links,
-    "presence": Presence,
+    "presence": Lifecycle,
     "workspace": WorkspaceState,
 }
 ANYTHING = st.lists(OF_A_LIFE, min_size=8, max_size=24)
@@ -106,7 +106,7 @@ def undone_runs(draw: st.DrawFn) -> Lives:
 @given(undone_runs())
 def test_once_all_runs_are_undone_nothing_but_their_numbers_is_left_of_them(lives: Lives):
     never, undone_ = (log_of(*life) for life in lives)
-    for fresh in (Presence, Links, Goals):
+    for fresh in (Lifecycle, Links, Goals):
         assert fold(fresh(), undone_).digest() == fold(fresh(), never).digest(), fresh
     first, second = fold(Catalog(), never), fold(Catalog(), undone_)
     assert entries(first) == entries(second)

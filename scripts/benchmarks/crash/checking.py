@@ -8,8 +8,8 @@ from uuid import UUID, uuid5
 import msgspec
 
 from benchmarks.crash.client import BATCH, ERASED, WORD, Client, Memory
-from events.duckdb_log import DuckDBLog
-from events.verification import Report, verify
+from events.storage.duckdb_log import DuckDBLog
+from events.verify.verification import Report, verify
 from events.vocabulary import MemoryStored, Shredded
 
 NOT_FOUND = -32010

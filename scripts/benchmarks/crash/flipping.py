@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from actors.base import EXIT_UNCERTAIN
+from actors.runtime.actor import EXIT_UNCERTAIN
 from benchmarks.crash.store import SNAPSHOTS, Answers, Asker, Kept, Seen
 
 DISPOSABLE = {"latencies.json", "hub.log", "hub.json", "hub.lock", "hub.sock"}

@@ -18,7 +18,7 @@ from benchmarks.crash.checking import Compared, Remains, compare, read
 from benchmarks.crash.client import Client
 from benchmarks.crash.store import SNAPSHOTS
 from benchmarks.crash.window import PATIENCE
-from events.log import LogError
+from events.storage.log import LogError
 
 TICK = 0.002
 LOOK = 0.02

@@ -13,23 +13,23 @@ from typing import Any
 import anyio
 import msgspec
 
-from actors import hub as hubs
-from actors.comparator.reading import cues
-from actors.faults import Fault
-from actors.front.access import silent
-from actors.front.operations import Operations
-from actors.front.parsing import parse
-from actors.front.tools import BY_NAME
-from actors.messages.embedder import EmbeddedQuery, EmbedMemory, EmbedQuery, Load
-from actors.messages.store import TakeSnapshot
-from actors.metrics import Latencies
-from actors.store.snapshots import Snapshots
+from actors.api.context import silent
+from actors.api.operations.facade import Operations
+from actors.api.params.parsing import parse
+from actors.api.tools.agent_tools import BY_NAME
+from actors.comparator.search.query_classifier import cues
+from actors.embedder.messages import EmbeddedQuery, EmbedMemory, EmbedQuery, Load
+from actors.hub import composition as hubs
+from actors.runtime.faults import Fault
+from actors.runtime.metrics import Latencies
+from actors.store.messages import TakeSnapshot
+from actors.store.snapshot_files import Snapshots
 from benchmarks.filling import sentences
+from events.crypto.keys import KeyRing
 from events.fingerprint import Embedding
-from events.keys import KeyRing
-from events.log import LogError
-from events.values import SpaceModel
-from events.verification import verify
+from events.storage.log import LogError
+from events.verify.verification import verify
+from events.vocabulary.values import SpaceModel
 
 ASKED_AT = datetime(2026, 11, 21, tzinfo=UTC)
 WORDS, QUERY_WORDS = 14, 5

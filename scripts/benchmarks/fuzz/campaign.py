@@ -22,18 +22,18 @@ import anyio
 import msgspec
 from mcp.server.stdio import stdio_server
 
-from actors.embedder.profiles import EmbeddedProfile
-from actors.front.operations import Operations
-from actors.front.server import converse
-from actors.front.tools import INSTRUCTIONS
-from actors.hub import running
-from actors.metrics import Latencies
+from actors.api.mcp.server import converse
+from actors.api.operations.facade import Operations
+from actors.api.tools.agent_tools import INSTRUCTIONS
+from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.hub.composition import running
+from actors.runtime.metrics import Latencies
 from benchmarks.fuzz.hostile import Known
 from benchmarks.fuzz.messages import ENVELOPE, META, Message, message
 from benchmarks.fuzz.watching import Failure, Watch
-from events.codec import decompress
-from events.duckdb_log import DuckDBLog
+from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import MemoryStored, Shredded
+from events.vocabulary.codec import decompress
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

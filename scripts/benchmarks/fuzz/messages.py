@@ -6,7 +6,7 @@ from random import Random
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from actors.front.tools import TOOLS
+from actors.api.tools.agent_tools import TOOLS
 from benchmarks.fuzz.hostile import (
     Known,
     Raw,

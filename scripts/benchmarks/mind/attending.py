@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from actors.front.mind_schemas import AdjustCoupling, GetWorkspaceStatus, TriggerWorkspaceBroadcast
-from actors.front.operations import Operations
-from actors.front.parsing import parse
-from actors.front.schemas import MemoryBatchCompare, MemoryCompare
-from actors.hub import opened
+from actors.api.operations.facade import Operations
+from actors.api.params.memories import MemoryBatchCompare, MemoryCompare
+from actors.api.params.mind import AdjustCoupling, GetWorkspaceStatus, TriggerWorkspaceBroadcast
+from actors.api.params.parsing import parse
+from actors.hub.composition import opened
 from actors.workspace.attention import ENTER
 from actors.workspace.kuramoto import order_parameters
 from benchmarks.mind.serving import search
@@ -23,7 +23,7 @@ MEANING = INDEX["e1_semantic"]
 FULLY = 0.8
 """From here on a space agrees with the focus."""
 AGREES = 0.5
-"""From here on people call half of all pairs related (`actors.comparator.calibration`)."""
+"""From here on people call half of all pairs related (`actors.comparator.compare.calibration`)."""
 
 
 async def attending(operations: Operations, heard: Heard, repeated: Sequence[int]) -> list[Verdict]:

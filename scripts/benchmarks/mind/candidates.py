@@ -1,4 +1,4 @@
-"""How far entropy from a few candidates is from that from all memories (`actors.comparator.neighbours`)."""
+"""How far entropy from a few candidates is from that from all memories (`actors.comparator.compare.neighbours`)."""
 
 import random
 from collections.abc import Callable
@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from actors.comparator import neighbours
-from actors.comparator.calibration import Calibration
-from actors.comparator.similarity import one_to_many
+from actors.comparator.compare import neighbours
+from actors.comparator.compare.calibration import Calibration
+from actors.comparator.compare.similarity import one_to_many
 from actors.workspace.learning import MEANING, entropy
 from benchmarks.mind.verdicts import Verdict
-from events.duckdb_log import DuckDBLog
 from events.spaces import SPACES
+from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import SpacesDeclared
-from projections.atlas import Atlas
-from projections.facets import Filter
+from projections.memories.atlas import Atlas
+from projections.memories.facets import Filter
 
 SEED = 20_261_121
 NEAR = 0.05

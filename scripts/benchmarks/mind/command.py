@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from typer import Argument, Option
 
-from actors.front.mind_schemas import GetConsciousnessState, GetWorkspaceStatus
-from actors.front.operations import Operations
-from actors.hub import opened
-from actors.messages.comparator import ReadGoals
+from actors.api.operations.facade import Operations
+from actors.api.params.mind import GetConsciousnessState, GetWorkspaceStatus
+from actors.comparator.messages import ReadGoals
+from actors.hub.composition import opened
 from benchmarks.mind.attending import attending, primed
 from benchmarks.mind.candidates import candidates
 from benchmarks.mind.learning import learning

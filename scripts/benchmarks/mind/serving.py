@@ -7,13 +7,13 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any
 
-from actors.front.mind_schemas import DiscoverGoals, GetAlignmentDrift, TriggerDriftCorrection
-from actors.front.operations import Operations
-from actors.front.parsing import parse
-from actors.front.schemas import MemoryRetrieve, SearchGraph
+from actors.api.operations.facade import Operations
+from actors.api.params.memories import MemoryRetrieve, SearchGraph
+from actors.api.params.mind import DiscoverGoals, GetAlignmentDrift, TriggerDriftCorrection
+from actors.api.params.parsing import parse
 from benchmarks.mind.stream import Heard, Question, Told
 from benchmarks.mind.verdicts import Verdict
-from events.values import DriftLevel
+from events.vocabulary.values import DriftLevel
 
 FIRST = 5
 """Results that a reader looks at."""

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 from typer import BadParameter
 
-from actors.front.fields import DEFAULT_NAMESPACE
-from actors.front.mind_schemas import GetWorkspaceStatus
-from actors.front.operations import Operations
-from actors.front.schemas import InjectContext
-from actors.messages.workspace import Pulse
+from actors.api.operations.facade import Operations
+from actors.api.params.fields import DEFAULT_NAMESPACE
+from actors.api.params.memories import InjectContext
+from actors.api.params.mind import GetWorkspaceStatus
+from actors.workspace.messages import Pulse
 from benchmarks.retrieval.corpora import Document, content, memory, read_documents, read_judgements
 
 TOPIC = 180

@@ -14,11 +14,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column, Table
 from typer import Argument, Option
 
-from actors.front.fields import MAX_CONTENT
-from actors.front.mind_schemas import AdjustCoupling
-from actors.front.parsing import parse
-from actors.front.schemas import SearchGraph
-from actors.settings import SearchProfile
+from actors.api.params.fields import MAX_CONTENT
+from actors.api.params.memories import SearchGraph
+from actors.api.params.mind import AdjustCoupling
+from actors.api.params.parsing import parse
+from actors.runtime.settings import SearchProfile
 from benchmarks.retrieval.corpora import DEPTH, content, measures, read_documents, summary
 from benchmarks.retrieval.storing import Filled, Judged, filled, misspelt
 from benchmarks.retrieval.variants import ABLATIONS, PROFILES, Variant, compared

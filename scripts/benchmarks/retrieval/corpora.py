@@ -10,10 +10,10 @@ import anyio
 import msgspec
 import numpy as np
 
-from actors.front.fields import MAX_CONTENT
-from actors.front.operations import Operations
-from actors.front.parsing import parse
-from actors.front.schemas import StoreMemory
+from actors.api.operations.facade import Operations
+from actors.api.params.fields import MAX_CONTENT
+from actors.api.params.memories import StoreMemory
+from actors.api.params.parsing import parse
 
 AT_ONCE = 32
 """Sessions that are stored side by side; the turns of one session follow each other, as they do in life."""

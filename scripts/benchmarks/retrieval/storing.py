@@ -13,9 +13,9 @@ import msgspec
 from rich.progress import Progress
 from typer import BadParameter
 
-from actors.front.operations import Operations
-from actors.front.parsing import moment
-from actors.hub import Hub, opened
+from actors.api.operations.facade import Operations
+from actors.api.params.parsing import moment
+from actors.hub.composition import Hub, opened
 from benchmarks.retrieval.corpora import Document, content, keep, read_documents, read_judgements
 
 SEED = 7

@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from rich.progress import Progress
 
-from actors.comparator.pipeline import pool
-from actors.comparator.reading import cues
-from actors.messages.comparator import Found, Search
-from actors.settings import SearchProfile
+from actors.comparator.messages import Found, Search
+from actors.comparator.search.pipeline import pool
+from actors.comparator.search.query_classifier import cues
+from actors.runtime.settings import SearchProfile
 from benchmarks.retrieval.corpora import DEPTH, Document, measures
 from benchmarks.retrieval.storing import Filled, asked_at
 from events.spaces import SPACES
-from projections.facets import Filter
+from projections.memories.facets import Filter
 
 
 class Variant(NamedTuple):

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from typer import BadParameter, Exit, Option
 
-from actors.hub import WORTH_AT_CLOSE
+from actors.hub.composition import WORTH_AT_CLOSE
 from benchmarks.crash.store import SNAPSHOTS
 from benchmarks.filling import sentences
 from benchmarks.mind.verdicts import Verdict, table

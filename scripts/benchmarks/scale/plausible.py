@@ -9,14 +9,14 @@ from uuid import UUID
 import msgspec
 import numpy as np
 
-from actors.front.operations import Operations
-from actors.hub import opened
+from actors.api.operations.facade import Operations
+from actors.hub.composition import opened
 from benchmarks.filling import fill, sentences
-from events.codec import compress, decompress
-from events.duckdb_log import DuckDBLog
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Float32, Sparse, Tokens
-from events.log import Draft
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import Draft
 from events.vocabulary import Event, MemoryStored, SpacesDeclared
+from events.vocabulary.codec import compress, decompress
 
 SEED = 20_261_121
 SAMPLES, WORDS = 300, 20

@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from actors.front.access import silent
-from actors.front.operations import Operations
-from actors.front.parsing import parse
-from actors.front.schemas import SearchGraph
-from actors.front.tools import BY_NAME
-from actors.messages.store import ReadStatus
-from actors.messages.workspace import ReadAttention
+from actors.api.context import silent
+from actors.api.operations.facade import Operations
+from actors.api.params.memories import SearchGraph
+from actors.api.params.parsing import parse
+from actors.api.tools.agent_tools import BY_NAME
+from actors.store.messages import ReadStatus
+from actors.workspace.messages import ReadAttention
 from benchmarks.retrieval.corpora import DEPTH
 
 Ranking = tuple[tuple[str, float], ...]

@@ -12,11 +12,11 @@ import anyio
 import msgspec
 from typer import BadParameter
 
-from actors.front.fields import DEFAULT_NAMESPACE
-from actors.front.operations import Operations
-from actors.front.parsing import parse
-from actors.front.schemas import StoreMemory
-from actors.hub import opened
+from actors.api.operations.facade import Operations
+from actors.api.params.fields import DEFAULT_NAMESPACE
+from actors.api.params.memories import StoreMemory
+from actors.api.params.parsing import parse
+from actors.hub.composition import opened
 from benchmarks.sleep.corpora import Corpus
 from benchmarks.sleep.planting import Item, Kind, Plan, arguments, plan
 

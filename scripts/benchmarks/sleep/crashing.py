@@ -12,8 +12,8 @@ from typing import Any
 import anyio
 import msgspec
 
-from actors.front.operations import Operations
-from actors.hub import opened
+from actors.api.operations.facade import Operations
+from actors.hub.composition import opened
 from benchmarks.mind.verdicts import Verdict
 from benchmarks.sleep.asking import call
 from benchmarks.sleep.judging import whole

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 from typer import BadParameter
 
-from actors.front.operations import Operations
-from actors.hub import opened
+from actors.api.operations.facade import Operations
+from actors.hub.composition import opened
 from benchmarks.mind.verdicts import Verdict
 from benchmarks.retrieval.corpora import content, keep
 from benchmarks.sleep.asking import Query, ask, call, recall

@@ -8,11 +8,10 @@ from uuid import UUID
 import anyio
 import msgspec
 
-from actors.front.operations import Operations
-from actors.hub import opened
+from actors.api.operations.facade import Operations
+from actors.hub.composition import opened
 from benchmarks.sleep.asking import Answers, Query, ask, call, search
-from events.duckdb_log import DuckDBLog
-from events.values import Counts
+from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import (
     ClustersFormed,
     ConsolidationFinished,
@@ -25,6 +24,7 @@ from events.vocabulary import (
     PatternDiscovered,
     ShortcutsDrawn,
 )
+from events.vocabulary.values import Counts
 
 ENOUGH = 200
 """Searches that are timed beside a run; where one run is over sooner, the same is computed again, dry."""

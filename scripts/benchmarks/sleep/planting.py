@@ -19,7 +19,7 @@ from benchmarks.retrieval.corpora import content
 from benchmarks.sleep.corpora import Chosen, Corpus, chosen_from
 from benchmarks.sleep.trivia import MOST, trivia
 from benchmarks.sleep.wording import one_word_changed, paraphrased, respaced
-from events.values import Modality
+from events.vocabulary.values import Modality
 
 SEED = 20_261_121
 

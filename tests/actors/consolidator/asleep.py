@@ -10,19 +10,19 @@ from uuid import UUID, uuid4
 
 import pykka
 
-from actors.consolidator.others import Others
-from actors.consolidator.work import Work
-from actors.hub import Hub, running
-from actors.messages.consolidator import Consolidate, Slept
-from actors.messages.store import Append, Describe, ReadStatus
+from actors.consolidator.clients import ActorClients
+from actors.consolidator.messages import Consolidate, Slept
+from actors.consolidator.slices import Work
+from actors.hub.composition import Hub, running
+from actors.store.messages import Append, Describe, ReadStatus
 from events.fingerprint import Fingerprint
-from events.log import Envelope
-from events.memory_log import MemoryLog
 from events.spaces import SPACES
-from events.values import Mode, SpaceModel
+from events.storage.log import Envelope
+from events.storage.memory_log import MemoryLog
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, Event, SpacesDeclared
-from projections.catalog import Entry
-from projections.projection import State
+from events.vocabulary.values import Mode, SpaceModel
+from projections.memories.catalog import Entry
+from projections.projection import MemoryState
 from tests.events.samples import DIMENSIONS, random_fingerprint, stored
 
 BOUND = 10.0
@@ -46,7 +46,7 @@ class Night:
     def __init__(self, hub: Hub, log: MemoryLog) -> None:
         self.hub = hub
         self.log = log
-        self.others = Others(hub.comparator, hub.store, hub.workspace)
+        self.others = ActorClients(hub.comparator, hub.store, hub.workspace)
         self.append(DECLARED)
 
     def append(self, event: Event, *consequences: Event, actor: str = "front") -> UUID:
@@ -93,7 +93,7 @@ class Night:
     def live(self) -> int:
         return self.keep(ReadStatus()).live
 
-    def state(self, memory: UUID) -> State:
+    def state(self, memory: UUID) -> MemoryState:
         return self.entry(memory).state
 
     def written(self, run: UUID) -> list[Event]:

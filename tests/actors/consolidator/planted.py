@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from actors.consolidator.discovery import Similarities
+from actors.consolidator.goals.discovery import Similarities
 from events.spaces import INDEX, SPACES, TEMPORAL
 
 

@@ -6,13 +6,12 @@ from time import perf_counter
 
 import pytest
 
-from actors.faults import InternalFault, NotFoundFault
-from actors.messages.consolidator import (
+from actors.consolidator.messages import (
     Candidates,
     CorrectDrift,
-    DiscoverGoals,
     Discovery,
     DreamState,
+    FindGoals,
     MeasureDrift,
     Phase,
     Queried,
@@ -24,8 +23,9 @@ from actors.messages.consolidator import (
     Sleep,
     Slept,
 )
-from events.values import Counts, Mode, Outcome, Trigger
+from actors.runtime.faults import InternalFault, NotFoundFault
 from events.vocabulary import ConsolidationFinished, ConsolidationSkipped, ConsolidationStarted, GoalDiscovered
+from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from tests.actors.consolidator.asleep import BOUND, Gate, Night, asleep, wanted
 
 
@@ -72,7 +72,7 @@ def test_a_discovery_that_is_asked_during_a_run_waits_for_its_turn(night: Night)
     gate, seen = Gate(), list[int]()
     run = night.asking(wanted(on_progress=gate))
     gate.reached()
-    message = DiscoverGoals(
+    message = FindGoals(
         namespace="default", min_confidence=0.0, max_goals=5, on_progress=lambda *_: seen.append(night.log.head.seq)
     )
     reply = night.asking(message)
@@ -184,7 +184,7 @@ def test_a_query_leaves_runs_alone_that_it_shall_not_stop(night: Night):
 def test_a_query_leaves_a_discovery_alone_behind_which_a_dream_waits(night: Night):
     gate = Gate()
     discovery = night.asking(
-        DiscoverGoals(namespace="default", min_confidence=0.0, max_goals=5, on_progress=lambda *_: gate(0, None))
+        FindGoals(namespace="default", min_confidence=0.0, max_goals=5, on_progress=lambda *_: gate(0, None))
     )
     dream = night.asking(wanted(Mode.DREAM, abort_on_query=True))
     gate.reached()

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from actors.embedder.actor import Embedder, Inbox
-from actors.embedder.backbone import Backbone, package_folder
 from actors.embedder.jobs import SLICE_TOKENS
-from actors.embedder.profiles import EmbeddedProfile
-from actors.faults import EmbeddingFault
-from actors.messages.embedder import EmbedMemory, EmbedQuery, Load
-from actors.metrics import Latencies
+from actors.embedder.messages import EmbedMemory, EmbedQuery, Load
+from actors.embedder.models.backbone import Backbone, package_folder
+from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.runtime.faults import EmbeddingFault
+from actors.runtime.metrics import Latencies
 from events.fingerprint import Float32
-from events.values import Modality
+from events.vocabulary.values import Modality
 
 PATIENCE = 60.0
 

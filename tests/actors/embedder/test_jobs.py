@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from actors.embedder.jobs import Job, Plan, Together, go_on, next_slice
-from actors.faults import EmbeddingFault
+from actors.embedder.jobs import EmbeddingJob, Plan, Together, go_on, next_slice
+from actors.runtime.faults import EmbeddingFault
 
 SHORT = 256
 STATES = [np.zeros((3, 4), np.float32)]
@@ -37,8 +37,12 @@ class Telling:
         self.told.append(f"{name} ends")
         return made
 
-    def job(self, name: str, *, question: bool = False, after: Job | None = None, omits: bool = False) -> Job:
-        return Job(self.plan(name, omits=omits, turn=not question), long_after=SHORT, is_question=question, after=after)
+    def job(
+        self, name: str, *, question: bool = False, after: EmbeddingJob | None = None, omits: bool = False
+    ) -> EmbeddingJob:
+        return EmbeddingJob(
+            self.plan(name, omits=omits, turn=not question), long_after=SHORT, is_question=question, after=after
+        )
 
 
 @pytest.fixture
@@ -46,7 +50,7 @@ def telling() -> Telling:
     return Telling()
 
 
-def result(job: Job) -> object:
+def result(job: EmbeddingJob) -> object:
     job.answer()
     return job.future.get(timeout=0)
 
@@ -95,7 +99,7 @@ def test_what_goes_wrong_with_one_ends_that_one_alone(telling: Telling) -> None:
         yield Together(telling.first, "x")
         raise ValueError("out of words")
 
-    broken, other = Job(plan(), long_after=SHORT), telling.job("a")
+    broken, other = EmbeddingJob(plan(), long_after=SHORT), telling.job("a")
     go_on([(broken, STATES), (other, STATES)])
     assert result(other) == "A!"
     with pytest.raises(EmbeddingFault, match="out of words"):
@@ -110,7 +114,7 @@ def test_a_step_that_fails_ends_those_who_took_it_and_nobody_else(telling: Telli
         yield [[7]]
         yield Together(failing, "x")
 
-    broken, other = [Job(plan(), long_after=SHORT) for _ in range(2)], telling.job("a")
+    broken, other = [EmbeddingJob(plan(), long_after=SHORT) for _ in range(2)], telling.job("a")
     go_on([*((job, STATES) for job in broken), (other, STATES)])
     assert result(other) == "A!"
     for job in broken:

@@ -8,8 +8,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertForMaskedLM, BertModel, PreTrainedTokenizerFast
 
-from actors.embedder.backbone import package_folder
-from actors.embedder.full import MODELS
+from actors.embedder.models.backbone import package_folder
+from actors.embedder.models.full_models import MODELS
 
 LIMIT = 64
 SHAPE = {

@@ -13,11 +13,13 @@ import pykka
 import pytest
 from apscheduler.triggers.date import DateTrigger
 
-from actors.base import Actor
-from actors.faults import InvalidParamsFault
-from actors.messages.base import Appended, Message
-from actors.messages.consolidator import Sleep
-from actors.messages.scheduler import (
+from actors.consolidator.messages import Sleep
+from actors.runtime.actor import Actor
+from actors.runtime.faults import InvalidParamsFault
+from actors.runtime.messages import Appended, Message
+from actors.scheduler import actor
+from actors.scheduler.actor import Scheduler, local_zone
+from actors.scheduler.messages import (
     ChangeSchedule,
     PermitPruning,
     ReadSchedule,
@@ -25,11 +27,8 @@ from actors.messages.scheduler import (
     SwitchSchedule,
     Tick,
 )
-from actors.messages.store import Append
-from actors.scheduler import actor
-from actors.scheduler.actor import Scheduler, local_zone
-from events.log import Envelope
-from events.values import Counts, Mode, Outcome, Trigger
+from actors.store.messages import Append
+from events.storage.log import Envelope
 from events.vocabulary import (
     ConsolidationFinished,
     ConsolidationSkipped,
@@ -40,6 +39,7 @@ from events.vocabulary import (
     ScheduleChanged,
     ScheduleSwitched,
 )
+from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from tests.events.samples import stored
 
 BOUND = 5.0

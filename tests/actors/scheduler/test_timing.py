@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.scheduler.timing import IDLE, LATE, due, idle_at, next_run, parse_when, wake_at
-from events.log import Envelope
-from events.values import Counts, Mode, Outcome, Trigger
+from events.storage.log import Envelope
 from events.vocabulary import (
     ConsolidationFinished,
     ConsolidationSkipped,
@@ -20,7 +19,8 @@ from events.vocabulary import (
     ScheduleChanged,
     ScheduleSwitched,
 )
-from projections.schedule import Schedule
+from events.vocabulary.values import Counts, Mode, Outcome, Trigger
+from projections.mind.schedule import Schedule
 from tests.events.samples import draft, stored
 
 LIGHT, DEEP, REM, DREAM = Mode

@@ -7,9 +7,8 @@ from uuid import UUID, uuid4
 import pykka
 import pytest
 
-from actors.faults import NotFoundFault
-from actors.messages.store import Append, Describe, GoneError, Read
-from events.values import Pruned, Salience
+from actors.runtime.faults import NotFoundFault
+from actors.store.messages import Append, Describe, GoneError, Read
 from events.vocabulary import (
     ConsolidationUndone,
     Event,
@@ -19,8 +18,9 @@ from events.vocabulary import (
     MemoryForgotten,
     MemoryRestored,
 )
-from projections.catalog import Entry
-from projections.projection import State
+from events.vocabulary.values import Pruned, Salience
+from projections.memories.catalog import Entry
+from projections.projection import MemoryState
 from tests.actors.store.test_store import PATIENCE, Counting, append, start
 from tests.events.samples import stored
 
@@ -75,7 +75,7 @@ def kept() -> Iterator[Kept]:
 def test_what_needs_memories_that_are_there_is_written(kept: Kept) -> None:
     kept(kept.decide(*kept.ids))
     assert kept.log.head.seq == 6
-    assert kept.describe(kept.ids[3]).state is State.PRUNED
+    assert kept.describe(kept.ids[3]).state is MemoryState.PRUNED
 
 
 @pytest.mark.parametrize("deletion", [MemoryForgotten, MemoryErased])
@@ -91,7 +91,7 @@ def test_nothing_is_written_of_what_needs_a_memory_that_is_gone_and_the_gone_are
     kept(append(MemoryRestored(memory=kept.ids[0])))  # whatever was pending would be committed with it
     assert kept.log.head.seq == before.seq + 1
     assert len(kept.listener.ask("heard?", timeout=PATIENCE)) == len(heard) + 1
-    assert kept.describe(kept.ids[3]).state is State.LIVE
+    assert kept.describe(kept.ids[3]).state is MemoryState.LIVE
 
 
 def test_a_deletion_that_waits_for_the_same_commit_counts(kept: Kept) -> None:
@@ -106,7 +106,7 @@ def test_a_deletion_that_waits_for_the_same_commit_counts(kept: Kept) -> None:
         decided.get(timeout=PATIENCE)
     assert caught.value.memories == (kept.ids[1],)
     assert kept.log.head.seq == 6
-    assert kept.describe(kept.ids[1]).state is State.FORGOTTEN
+    assert kept.describe(kept.ids[1]).state is MemoryState.FORGOTTEN
     assert kept.describe(kept.ids[0]).lineage == ()
 
 
@@ -119,7 +119,7 @@ def test_a_deletion_that_comes_after_it_doesn_t_take_it_back(kept: Kept) -> None
     for reply in (busy, decided, deletion):
         reply.get(timeout=PATIENCE)
     assert kept.log.head.seq == 8
-    assert kept.describe(kept.ids[3]).state is State.PRUNED
+    assert kept.describe(kept.ids[3]).state is MemoryState.PRUNED
 
 
 def test_what_was_merged_or_pruned_already_is_gone_too(kept: Kept) -> None:
@@ -133,11 +133,11 @@ def test_a_merged_memory_is_described_by_its_survivor_unless_its_own_entry_is_wa
     survivor, absorbed = kept.ids[:2]
     kept(append(merged(survivor, absorbed)))
     answer = kept.describe(absorbed)
-    assert (answer.id, answer.state, answer.lineage) == (survivor, State.LIVE, (absorbed,))
+    assert (answer.id, answer.state, answer.lineage) == (survivor, MemoryState.LIVE, (absorbed,))
     assert answer.body is not None
     assert answer.body.tags == ("t0", "t1")
     own = kept.describe(absorbed, own=True)
-    assert (own.id, own.state, own.merged_into, own.run) == (absorbed, State.MERGED, survivor, RUN)
+    assert (own.id, own.state, own.merged_into, own.run) == (absorbed, MemoryState.MERGED, survivor, RUN)
     assert own.body is not None
     assert own.body.tags == ("t1",)
     assert kept.describe(survivor, own=True) == answer, "what it absorbed counts as its own"

@@ -8,19 +8,19 @@ from uuid import UUID
 
 import pytest
 
-from actors.faults import StorageFault
-from actors.hub import Hub, in_utc, running
-from actors.messages.base import Appended, Refused
-from actors.messages.scheduler import PermitPruning, ReadSchedule, Tick
-from actors.messages.store import Describe, ReadStatus, Replay, TakeSnapshot
-from actors.messages.workspace import AdjustCoupling, Attention, ReadAttention
-from actors.metrics import Latencies
+from actors.hub.composition import Hub, in_utc, running
+from actors.runtime.faults import StorageFault
+from actors.runtime.messages import Appended, AppendRejected
+from actors.runtime.metrics import Latencies
+from actors.scheduler.messages import PermitPruning, ReadSchedule, Tick
 from actors.store.actor import Store
-from events.log import Envelope, LogFullError
-from events.memory_log import MemoryLog
-from events.past import Past
+from actors.store.messages import Describe, ReadStatus, Replay, TakeSnapshot
+from actors.workspace.messages import Attention, ReadAttention, SetCoupling
+from events.storage.log import Envelope, LogFullError
+from events.storage.memory_log import MemoryLog
+from events.storage.past import Past
 from events.vocabulary import MemoryErased, MemoryForgotten
-from projections.projection import State
+from projections.projection import MemoryState
 from tests.actors.store.test_store import Listener, append
 from tests.events.samples import draft, stored
 
@@ -77,7 +77,7 @@ def test_with_a_full_disk_whoever_waits_is_told_and_the_store_goes_on(tmp_path: 
             assert caught.value.code == -32004
             assert "3 bytes" not in str(caught.value)
         assert log.head.seq == 1
-        assert ask(hub, "store", Describe(memories=(memory,)))[0].state is State.LIVE
+        assert ask(hub, "store", Describe(memories=(memory,)))[0].state is MemoryState.LIVE
         log.full = False
         assert ask(hub, "store", append(stored("after"))).seq == 2
 
@@ -86,14 +86,14 @@ def test_with_a_full_disk_no_owner_waits_for_what_it_told_the_store(tmp_path: Pa
     with full(tmp_path) as (hub, log):
         log.full = True
         with pytest.raises(StorageFault):
-            ask(hub, "workspace", AdjustCoupling(coupling=5.0))
+            ask(hub, "workspace", SetCoupling(coupling=5.0))
         with pytest.raises(StorageFault):
             ask(hub, "scheduler", PermitPruning(permitted=True))
         attention: Attention = ask(hub, "workspace", ReadAttention())
         assert attention.coupling == 3.0
         assert not ask(hub, "scheduler", ReadSchedule()).permitted
         log.full = False
-        assert ask(hub, "workspace", AdjustCoupling(coupling=5.0)).coupling == 5.0
+        assert ask(hub, "workspace", SetCoupling(coupling=5.0)).coupling == 5.0
         assert ask(hub, "scheduler", PermitPruning(permitted=True)).permitted
 
 
@@ -126,7 +126,7 @@ def past() -> tuple[MemoryLog, UUID]:
 def test_the_past_is_as_it_was_and_can_t_be_changed() -> None:
     log, memory = past()
     store, listener = frozen(Past(log, 1))
-    assert store.ask(Describe(memories=(memory,)), timeout=BOUND)[0].state is State.LIVE
+    assert store.ask(Describe(memories=(memory,)), timeout=BOUND)[0].state is MemoryState.LIVE
     with pytest.raises(StorageFault, match="past can't be changed"):
         store.ask(append(MemoryErased(memory=memory)), timeout=BOUND)
     assert (log.head.seq, store.ask(ReadStatus(), timeout=BOUND).live) == (2, 1)
@@ -140,7 +140,7 @@ def test_who_only_tells_the_past_is_told_that_nothing_comes_of_it() -> None:
     told = append(stored("now"))
     store.tell(told)
     assert store.ask(ReadStatus(), timeout=BOUND).live == 1
-    assert listener.ask("heard?", timeout=BOUND)[-1] == Refused(correlations=(told.correlation_id,))
+    assert listener.ask("heard?", timeout=BOUND)[-1] == AppendRejected(correlations=(told.correlation_id,))
     store.stop()
     listener.stop()
 
@@ -150,6 +150,6 @@ def test_the_past_destroys_no_key() -> None:
     log.append([draft(MemoryErased(memory=memory))])
     store, listener = frozen(Past(log, 3))
     assert log.get([1])[0].event == stored("then"), "its keys are those of the present, whose business they are"
-    assert store.ask(Describe(memories=(memory,)), timeout=BOUND)[0].state is State.ERASED
+    assert store.ask(Describe(memories=(memory,)), timeout=BOUND)[0].state is MemoryState.ERASED
     store.stop()
     listener.stop()

@@ -8,18 +8,18 @@ import msgspec
 import pykka
 import pytest
 
-from actors.base import Actor
-from actors.faults import NotFoundFault, StorageFault
-from actors.hub import in_utc
-from actors.messages.base import Appended
-from actors.messages.store import Append, AppendTogether, Declare, Describe, Read, ReadStatus, Replay
-from actors.metrics import Latencies
+from actors.hub.composition import in_utc
+from actors.runtime.actor import Actor
+from actors.runtime.faults import NotFoundFault, StorageFault
+from actors.runtime.messages import Appended
+from actors.runtime.metrics import Latencies
 from actors.store.actor import Store
-from events.log import Envelope, LogCorruptError
-from events.memory_log import MemoryLog
-from events.values import SpaceModel
+from actors.store.messages import Append, AppendTogether, Declare, Describe, Read, ReadStatus, Replay
+from events.storage.log import Envelope, LogCorruptError
+from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, Shredded
-from projections.projection import State
+from events.vocabulary.values import SpaceModel
+from projections.projection import MemoryState
 from tests.events.samples import draft, stored
 
 PATIENCE = 5.0
@@ -186,7 +186,7 @@ def test_an_erased_memory_cannot_be_read_and_a_cut_off_erasure_is_finished_at_th
     log.append([draft(MemoryErased(memory=memory))])  # the crash came before the key was destroyed
     again, _ = start(log)
     assert isinstance(log.get([1])[0].event, Shredded)
-    assert again.ask(Describe(memories=(memory,)), timeout=PATIENCE)[0].state is State.ERASED
+    assert again.ask(Describe(memories=(memory,)), timeout=PATIENCE)[0].state is MemoryState.ERASED
 
 
 def test_other_models_are_refused_by_name() -> None:

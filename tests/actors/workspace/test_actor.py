@@ -13,13 +13,17 @@ import numpy as np
 import pykka
 import pytest
 
-from actors.base import Actor
-from actors.faults import Fault, NotFoundFault, PurposeFault
-from actors.messages.base import Appended
-from actors.messages.comparator import FindNeighbours, Neighbours, NewMemory, Resonances, Resonate
-from actors.messages.store import Append
-from actors.messages.workspace import (
-    AdjustCoupling,
+from actors.comparator.messages import FindNeighbours, Neighbours, NewMemory, Resonances, Resonate
+from actors.runtime.actor import Actor
+from actors.runtime.faults import Fault, NotFoundFault, PurposeFault
+from actors.runtime.messages import Appended
+from actors.runtime.metrics import Latencies
+from actors.store.messages import Append
+from actors.workspace import actor
+from actors.workspace.actor import UNCLAIMED, Workspace
+from actors.workspace.attention import CAPACITY, ENTER, EXIT
+from actors.workspace.focus import LOOKED_AT
+from actors.workspace.messages import (
     Ask,
     Attention,
     Broadcast,
@@ -27,18 +31,14 @@ from actors.messages.workspace import (
     Judgement,
     ReadAttention,
     ReadPulse,
+    SetCoupling,
 )
-from actors.metrics import Latencies
-from actors.workspace import actor
-from actors.workspace.actor import UNCLAIMED, Workspace
-from actors.workspace.attention import CAPACITY, ENTER, EXIT
-from actors.workspace.turns import LOOKED_AT
 from events.fingerprint import Embedding
-from events.log import Draft, Envelope
 from events.spaces import SEMANTIC
-from events.values import WIDTH
+from events.storage.log import Draft, Envelope
 from events.vocabulary import CouplingAdjusted, Event, FocusMoved, MemoryFaded, MemoryIgnited, MemoryStored
-from projections.workspace import DEFAULT_COUPLING
+from events.vocabulary.values import WIDTH
+from projections.mind.workspace import DEFAULT_COUPLING
 from tests.actors.comparator.likeness import query
 from tests.events.samples import NOON, random_fingerprint, stored
 
@@ -286,7 +286,7 @@ def test_nothing_is_decided_while_an_append_is_under_way(mind: Mind):
     before = mind.reading()
     first = mind.decided()
     mind.ask("second")
-    adjusted = mind.reading(AdjustCoupling(coupling=0.0))
+    adjusted = mind.reading(SetCoupling(coupling=0.0))
     after = mind.reading()
     assert mind.nothing_more()
     assert [wanted.text for wanted in mind.asked] == ["first"]
@@ -308,7 +308,7 @@ def test_nothing_is_decided_while_an_append_is_under_way(mind: Mind):
 
 
 def test_a_focus_is_measured_with_the_coupling_that_holds_by_then(mind: Mind):
-    adjusted = mind.reading(AdjustCoupling(coupling=7.0))
+    adjusted = mind.reading(SetCoupling(coupling=7.0))
     mind.ask()
     reply = mind.reading()
     mind.commit(mind.decided())
@@ -341,8 +341,8 @@ def test_what_it_decides_is_one_request_of_its_own(mind: Mind):
 def test_a_coupling_measures_again_what_the_last_focus_found_without_asking_anybody(mind: Mind):
     mind.ask()
     mind.settled(mind.reading())
-    weak = mind.settled(mind.reading(AdjustCoupling(coupling=0.0)))
-    strong = mind.settled(mind.reading(AdjustCoupling(coupling=10.0)))
+    weak = mind.settled(mind.reading(SetCoupling(coupling=0.0)))
+    strong = mind.settled(mind.reading(SetCoupling(coupling=10.0)))
     assert len(mind.asked) == 1
     assert weak.focus is not None
     assert strong.focus is not None
@@ -420,11 +420,11 @@ def test_many_that_are_noticed_in_a_row_share_one_timer(mind: Mind):
 def test_without_a_focus_nothing_stays_in_under_another_coupling(mind: Mind):
     mind.happen(MemoryIgnited(memory=ONE, order=0.9))
     assert mind.settled(mind.reading()).focus is None
-    after = mind.settled(mind.reading(AdjustCoupling(coupling=0.0)))
+    after = mind.settled(mind.reading(SetCoupling(coupling=0.0)))
     assert (after.coupling, after.ignited, [one.memory for one in after.queued]) == (0.0, (), [ONE])
 
 
-@pytest.mark.parametrize("notice", [Mind.ask, lambda mind: mind.reading(AdjustCoupling(coupling=1.0))])
+@pytest.mark.parametrize("notice", [Mind.ask, lambda mind: mind.reading(SetCoupling(coupling=1.0))])
 def test_it_outlives_the_store(mind: Mind, notice: Callable[[Mind], Any]):
     mind.store.stop(timeout=BOUND)
     notice(mind)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from actors.workspace.attention import CAPACITY, ENTER, EXIT, settle
 from events.vocabulary import Event, MemoryFaded, MemoryIgnited, WorkspaceConflicted, WorkspaceEmptied
-from projections.workspace import WorkspaceState
+from projections.mind.workspace import WorkspaceState
 from tests.projections.history import history, memory_id
 
 ONE, TWO, THREE, FOUR = map(memory_id, range(1, 5))

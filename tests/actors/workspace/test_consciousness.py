@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.workspace.consciousness import (
-    Candidate,
-    Level,
-    State,
+    BroadcastCandidate,
+    ConsciousnessLevel,
+    ConsciousnessState,
     consciousness,
     differentiation,
     is_fragmented,
@@ -15,7 +15,7 @@ from actors.workspace.consciousness import (
     state_of,
     winner,
 )
-from events.values import WIDTH
+from events.vocabulary.values import WIDTH
 from tests.projections.history import memory_id
 
 UNIT = st.floats(0.0, 1.0)
@@ -24,33 +24,39 @@ UNIT = st.floats(0.0, 1.0)
 @pytest.mark.parametrize(
     ("order", "state"),
     [
-        (0.0, State.DORMANT),
-        (0.299, State.DORMANT),
-        (0.3, State.FRAGMENTED),
-        (0.499, State.FRAGMENTED),
-        (0.5, State.EMERGING),
-        (0.799, State.EMERGING),
-        (0.8, State.CONSCIOUS),
-        (0.95, State.CONSCIOUS),
-        (0.951, State.HYPERSYNC),
-        (1.0, State.HYPERSYNC),
+        (0.0, ConsciousnessState.DORMANT),
+        (0.299, ConsciousnessState.DORMANT),
+        (0.3, ConsciousnessState.FRAGMENTED),
+        (0.499, ConsciousnessState.FRAGMENTED),
+        (0.5, ConsciousnessState.EMERGING),
+        (0.799, ConsciousnessState.EMERGING),
+        (0.8, ConsciousnessState.CONSCIOUS),
+        (0.95, ConsciousnessState.CONSCIOUS),
+        (0.951, ConsciousnessState.HYPERSYNC),
+        (1.0, ConsciousnessState.HYPERSYNC),
     ],
 )
-def test_the_order_parameter_drives_the_state(order: float, state: State):
+def test_the_order_parameter_drives_the_state(order: float, state: ConsciousnessState):
     assert state_of(order, idle_seconds=600.0) is state
 
 
 @given(UNIT)
 def test_ten_minutes_of_inactivity_end_every_state(order: float):
-    assert state_of(order, idle_seconds=600.1) is State.DORMANT
+    assert state_of(order, idle_seconds=600.1) is ConsciousnessState.DORMANT
 
 
 @pytest.mark.parametrize(
-    ("order", "level"), [(0.81, Level.HIGH), (0.8, Level.MEDIUM), (0.5, Level.MEDIUM), (0.49, Level.LOW)]
+    ("order", "level"),
+    [
+        (0.81, ConsciousnessLevel.HIGH),
+        (0.8, ConsciousnessLevel.MEDIUM),
+        (0.5, ConsciousnessLevel.MEDIUM),
+        (0.49, ConsciousnessLevel.LOW),
+    ],
 )
-def test_the_order_parameter_has_a_level_and_raises_an_alert_when_it_is_low(order: float, level: Level):
+def test_the_order_parameter_has_a_level_and_raises_an_alert_when_it_is_low(order: float, level: ConsciousnessLevel):
     assert level_of(order) is level
-    assert is_fragmented(order) == (level is Level.LOW)
+    assert is_fragmented(order) == (level is ConsciousnessLevel.LOW)
 
 
 def test_purpose_in_one_space_is_undifferentiated_and_in_all_alike_fully_differentiated():
@@ -78,17 +84,17 @@ def test_consciousness_is_the_product_of_its_parts_and_limited_by_the_smallest(i
 
 
 def test_the_winner_has_the_largest_product_of_order_importance_and_alignment():
-    ahead = Candidate(memory_id(1), order=0.8, importance=0.9, alignment=0.9)
-    synchronous = Candidate(memory_id(2), order=0.99, importance=0.5, alignment=0.9)
-    opposed = Candidate(memory_id(3), order=0.99, importance=1.0, alignment=-0.9)
+    ahead = BroadcastCandidate(memory_id(1), order=0.8, importance=0.9, alignment=0.9)
+    synchronous = BroadcastCandidate(memory_id(2), order=0.99, importance=0.5, alignment=0.9)
+    opposed = BroadcastCandidate(memory_id(3), order=0.99, importance=1.0, alignment=-0.9)
     assert winner([opposed, synchronous, ahead]) is ahead
     assert opposed.score == 0.0
 
 
 def test_without_a_north_star_alignment_counts_for_all_alike():
-    assert Candidate(memory_id(1), order=0.9, importance=0.5).score == 0.45
+    assert BroadcastCandidate(memory_id(1), order=0.9, importance=0.5).score == 0.45
 
 
 def test_who_is_not_synchronous_cannot_win():
-    assert winner([Candidate(memory_id(1), order=0.79, importance=1.0)]) is None
+    assert winner([BroadcastCandidate(memory_id(1), order=0.79, importance=1.0)]) is None
     assert winner([]) is None

@@ -2,7 +2,7 @@ import pytest
 
 from actors.workspace.johari import classify, insights, rows
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
-from events.values import WIDTH, JohariRow, Quadrant
+from events.vocabulary.values import WIDTH, JohariRow, Quadrant
 
 JUDGED = {
     Quadrant.OPEN: (0.2, 0.8),

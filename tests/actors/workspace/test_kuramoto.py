@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from actors.workspace.kuramoto import order_parameters
 from events.spaces import INDEX, TEMPORAL
-from events.values import WIDTH
+from events.vocabulary.values import WIDTH
 
 FULL = np.ones(WIDTH)
 HALF = np.repeat([1.0, 0.0], [7, 6])

@@ -14,7 +14,7 @@ from actors.workspace.emotion import emotional_weight
 from actors.workspace.johari import classify
 from actors.workspace.learning import coherence, entropy, judge, learning_score
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
-from events.values import WIDTH, Quadrant
+from events.vocabulary.values import WIDTH, Quadrant
 
 NOTHING = np.empty((WIDTH, 0), np.float32)
 SCORES = arrays(np.float32, st.tuples(st.just(WIDTH), st.integers(0, 40)), elements=st.floats(0, 1, width=32)).map(

@@ -1,0 +1,1 @@
+"""The MCP face: server, flow control, tool schemas, resources and prompts."""

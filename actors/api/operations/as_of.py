@@ -1,0 +1,68 @@
+"""Moments of a store's life: the number of an event, or a time, which means the last event at or before it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, TypeAlias
+
+import anyio.to_thread
+from msgspec import Meta
+
+from actors.api.context import Access
+from actors.api.params.fields import ANY, Moment
+from actors.api.params.parsing import invalid, moment
+from actors.runtime.faults import StorageFault
+from events.storage.log import LogError
+
+When: TypeAlias = Annotated[int | Moment, Meta(extra_json_schema={ANY: "Event or time"})]
+"""A sequence number, also written as a text of digits, or an ISO 8601 time."""
+
+
+AS_OF = "as_of"
+"""Every operation that only reads takes it: the moment as of which it answers."""
+
+DIGITS = 18
+"""Of a sequence number, at most."""
+
+
+async def event_at(access: Access, when: int | str, parameter: str, least: int = 1) -> int:
+    """Return the sequence number of the last event at or before a moment.
+
+    Raises:
+        InvalidParamsFault: it is none, comes before event `least` or after the last one, or is still to come.
+        StorageFault: the log can't be read.
+    """
+    head = access.hub.log.head.seq
+    found = read(when, parameter)
+    if isinstance(found, int):
+        seq = found
+    elif found > access.now():
+        raise invalid(parameter, f"still to come; the log has events 1 to {head}", least=least, most=head)
+    else:
+        seq = await last_event(access, found)
+    if not least <= seq <= head:
+        raise invalid(parameter, f"no such event; the log has events 1 to {head}", least=least, most=head)
+    return seq
+
+
+def read(when: int | str, parameter: str) -> int | datetime:
+    """Return the number of an event, or a time.
+
+    Raises:
+        InvalidParamsFault: it is neither.
+    """
+    if isinstance(when, int) or (when.isascii() and when.isdecimal() and len(when) <= DIGITS):
+        return int(when)
+    return moment(when, parameter)
+
+
+async def last_event(access: Access, at: datetime) -> int:
+    """Return the sequence number of the last event at or before a time; 0 if there is none.
+
+    Raises:
+        StorageFault: the log can't be read.
+    """
+    try:
+        return await anyio.to_thread.run_sync(access.hub.log.until, at)
+    except LogError as error:
+        raise StorageFault(f"Storage failed: {error}") from error

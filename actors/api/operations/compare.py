@@ -1,0 +1,81 @@
+"""Operations that compare memories with each other (seed 000)."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+from uuid import UUID
+
+from actors.api.context import Access, Progress, silent
+from actors.api.params.memories import MemoryBatchCompare, MemoryCompare, MemorySimilarityMatrix
+from actors.api.responses import searches
+from actors.comparator.messages import Compare, Comparison
+from actors.runtime.faults import NotFoundFault
+from actors.runtime.settings import Strategy
+
+ROWS_AT_ONCE = 8
+"""Rows of a matrix between two reports of progress."""
+
+
+class Comparing(Access):
+    """Comparing a pair, one with many, and all with each other."""
+
+    async def memory_compare(self, params: MemoryCompare, _progress: Progress = silent) -> dict[str, Any]:
+        """Compare two memories in all thirteen spaces."""
+        (found,) = await self._compare(
+            params.memory_a, (params.memory_b,), params.strategy, names=("Memory A", "Memory B")
+        )
+        return searches.comparison(found, per_embedder=params.include_per_embedder)
+
+    async def memory_batch_compare(self, params: MemoryBatchCompare, _progress: Progress = silent) -> dict[str, Any]:
+        """Compare one memory with many, the most similar first."""
+        start = perf_counter()
+        found = await self._compare(params.reference, params.targets, params.strategy, names=("Reference", "Target"))
+        pairs = zip(params.targets, found, strict=True)
+        ranked = sorted(
+            (pair for pair in pairs if pair[1].similarity >= params.min_similarity),
+            key=lambda pair: -pair[1].similarity,
+        )
+        return {
+            "reference": str(params.reference),
+            "comparisons": [
+                searches.ranked_comparison(target, rank, comparison, per_embedder=params.include_per_embedder)
+                for rank, (target, comparison) in enumerate(ranked, start=1)
+            ],
+            "targetCount": len(params.targets),
+            "comparisonLatencyMs": round((perf_counter() - start) * 1e3, 2),
+        }
+
+    async def memory_similarity_matrix(
+        self, params: MemorySimilarityMatrix, progress: Progress = silent
+    ) -> dict[str, Any]:
+        """Compare memories all with each other. Each pair is compared once, so the matrix is symmetric to the bit."""
+        start = perf_counter()
+        memories = params.memory_ids
+        size = len(memories)
+        matrix = [[0.0] * size for _ in memories]
+        for row, memory in enumerate(memories):
+            # A row at a time, so that a search that comes meanwhile waits for no more than that.
+            found = await self._compare(memory, memories[row:], params.strategy, names=("Memory", "Memory"))
+            for column, comparison in enumerate(found, start=row):
+                matrix[row][column] = matrix[column][row] = comparison.similarity
+            if row % ROWS_AT_ONCE == ROWS_AT_ONCE - 1:
+                await progress(row + 1, size, "rows compared")
+        return {
+            "matrix": matrix,
+            "memory_ids": [str(memory) for memory in memories],
+            "dimensions": size,
+            "computationLatencyMs": round((perf_counter() - start) * 1e3, 2),
+        }
+
+    async def _compare(
+        self, reference: UUID, targets: tuple[UUID, ...], strategy: Strategy, names: tuple[str, str]
+    ) -> tuple[Comparison, ...]:
+        """Compare a memory with others; `names` are those of the two sides in errors."""
+        await self.replayed()
+        try:
+            return await self.ask(self.hub.comparator, Compare(reference=reference, targets=targets, strategy=strategy))
+        except NotFoundFault as fault:
+            name = names[0] if fault.data["id"] == str(reference) else names[1]
+            told = fault.message.removeprefix("Memory ")
+            raise NotFoundFault(f"{name} {told}", **fault.data) from None

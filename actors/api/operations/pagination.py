@@ -1,0 +1,129 @@
+"""Pages of a search: where the next one starts, and how much of an answer fits into a budget of tokens."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import math
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from actors.api.params.memories import SearchGraph
+from actors.api.params.parsing import invalid
+from actors.workspace.attention import CAPACITY
+
+BYTES_PER_TOKEN = 3
+"""Of UTF-8 JSON. An assumption, since every model has its own tokens: rather too few bytes than too many."""
+
+FRAME = 110
+"""Tokens of what stands around the results: count, cursor, latency and pulse."""
+
+_PAGING = {"cursor", "top_k", "max_tokens", "explain"}
+"""Parameters that may change from page to page."""
+
+
+LARGEST = 2**31
+"""Of the numbers in a cursor: whoever wrote a larger one, it wasn't a search."""
+
+
+Order = Annotated[float, Meta(ge=0, le=1)]
+
+
+class Page(msgspec.Struct, frozen=True, array_like=True):
+    """Where a page starts, and what must stay as it was on the first one for the pages to fit together."""
+
+    offset: Annotated[int, Meta(ge=0, le=LARGEST)]
+    pool: Annotated[int, Meta(ge=1, le=LARGEST)]
+    """Candidates that each way of recall names."""
+    as_of: Annotated[int, Meta(ge=0, le=LARGEST)] | None
+    """Memories that were stored when the first page was searched; None on that page itself."""
+    asked_at: str
+    search: bytes
+    """Which search it belongs to."""
+    primed: Annotated[dict[UUID, Order], Meta(max_length=CAPACITY)] | None = None
+    """What was in the workspace then, with its order; None on the first page."""
+
+
+def search_of(params: SearchGraph, then: datetime | None = None) -> bytes:
+    """Return what tells a search, of the present or of the store as it was then, from another one on whatever page."""
+    asked = {name: value for name, value in msgspec.structs.asdict(params).items() if name not in _PAGING}
+    asked["then"] = then
+    return hashlib.sha256(msgspec.json.encode(asked)).digest()[:8]
+
+
+def first(params: SearchGraph, pool: int, asked_at: datetime, then: datetime | None = None) -> Page:
+    """Return the first page of a search; `then` is the time of the store as it was, None for the present one."""
+    return Page(0, pool, None, asked_at.isoformat(), search_of(params, then))
+
+
+def written(page: Page) -> str:
+    """Return the cursor of a page."""
+    return base64.urlsafe_b64encode(msgspec.msgpack.encode(page)).decode()
+
+
+def read(cursor: str, params: SearchGraph, then: datetime | None = None) -> Page:
+    """Return the page of a cursor; arguments as in `first`.
+
+    Raises:
+        InvalidParamsFault: it isn't a cursor, or one of another search.
+    """
+    try:
+        page = msgspec.msgpack.decode(base64.b64decode(cursor, altchars=b"-_", validate=True), type=Page)
+    except (binascii.Error, ValueError, msgspec.DecodeError):
+        raise invalid("cursor", "not one that a search gave") from None
+    if any(math.isnan(order) for order in (page.primed or {}).values()):  # which is neither below 0 nor above 1
+        raise invalid("cursor", "not one that a search gave")
+    if page.search != search_of(params, then):
+        raise invalid("cursor", "it belongs to a search with other parameters")
+    return page
+
+
+def tokens(answer: Any) -> int:
+    """Return about how many tokens an answer takes in an agent's context, rather too many than too few."""
+    return math.ceil(len(json.dumps(answer, ensure_ascii=False).encode()) / BYTES_PER_TOKEN)
+
+
+def fit(results: list[dict[str, Any]], budget: int) -> list[dict[str, Any]]:
+    """Return the first results that fit into a budget of tokens together; if not even one does, its text is cut.
+
+    A cut result says so by `excerpt`: where its text starts and ends in the memory.
+
+    Raises:
+        InvalidParamsFault: the first result doesn't fit even with its text cut to a character.
+    """
+    kept: list[dict[str, Any]] = []
+    for result in results:
+        left = budget - tokens(result) - 1  # the comma
+        if left < 0:
+            break
+        kept.append(result)
+        budget = left
+    if results and not kept:
+        kept = [_cut(results[0], budget)]
+    return kept
+
+
+def _cut(result: dict[str, Any], budget: int) -> dict[str, Any]:
+    """Shorten the text of a result until it fits, halving the error at each step; at least one character stays."""
+    text = result["content"]
+    excerpt = result.get("excerpt", {"start": 0, "of": len(text)})
+
+    def shown(length: int) -> dict[str, Any]:
+        end = excerpt["start"] + length
+        return result | {"content": text[:length], "excerpt": {**excerpt, "end": end}}
+
+    missing = tokens(shown(1)) - budget
+    if missing > 0:
+        problem = f"{missing} more are needed for the first result; give more, or leave explain out"
+        raise invalid("max_tokens", problem, missing=missing)
+    least, most = 1, len(text)
+    while least < most:
+        middle = (least + most + 1) // 2
+        least, most = (middle, most) if tokens(shown(middle)) <= budget else (least, middle - 1)
+    return shown(least)

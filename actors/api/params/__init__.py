@@ -1,0 +1,1 @@
+"""Parameters of the operations: types, limits and parsing."""

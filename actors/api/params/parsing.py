@@ -1,0 +1,122 @@
+"""Arguments are parsed once, at the boundary, into frozen values; what is wrong with them is said by name and limit."""
+
+import json
+from datetime import UTC, datetime
+from enum import Enum
+from functools import cache
+from typing import Any, ClassVar, TypeVar, get_args
+
+import msgspec
+
+from actors.runtime.faults import InvalidParamsFault
+
+
+class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The arguments of one operation."""
+
+    aliases: ClassVar[dict[str, str]] = {}
+    """Other names of parameters, in snake_case, under which the seeds or our own answers know them."""
+
+    def check(self) -> None:
+        """Refuse what the types can't tell, with an `InvalidParamsFault`."""
+
+
+P = TypeVar("P", bound=Params)
+
+_fields = cache(msgspec.structs.fields)
+"""Read from annotations, which takes longer than all else that is done with arguments."""
+
+
+def parse(arguments: dict[str, Any], kind: type[P]) -> P:
+    """Parse the arguments of an operation, each named in snake_case or camelCase, or by its alias.
+
+    Raises:
+        InvalidParamsFault: with the parameter's name and its limit (-32602).
+    """
+    named = {_field(name, kind): value for name, value in arguments.items()}
+    if len(named) < len(arguments):
+        twice = next(name for name in arguments if sum(_field(name, kind) == _field(n, kind) for n in arguments) > 1)
+        raise InvalidParamsFault(f"'{twice}' is given twice, by two of its names", parameter=_field(twice, kind))
+    for field in _fields(kind):
+        if field.required and field.name not in named:
+            raise InvalidParamsFault(f"Missing '{field.name}' parameter", parameter=field.name)
+    for name, value in named.items():
+        _check_json(value, name)
+    try:
+        params = msgspec.convert(named, kind)
+    except msgspec.ValidationError as error:
+        raise _named(error, kind) from None
+    params.check()
+    return params
+
+
+def moment(value: str, parameter: str) -> datetime:
+    """Read an ISO 8601 time, in UTC.
+
+    Raises:
+        InvalidParamsFault: it isn't one, or lies outside the years 1 to 9999 once in UTC.
+    """
+    try:
+        parsed = datetime.fromisoformat(value)
+        return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        raise invalid(parameter, "not an ISO 8601 time") from None
+
+
+def invalid(parameter: str, problem: str, **data: Any) -> InvalidParamsFault:
+    """Return the fault that names a parameter and what is wrong with it."""
+    return InvalidParamsFault(f"Invalid '{parameter}': {problem}", parameter=parameter, **data)
+
+
+def check_text(value: str | None, parameter: str) -> None:
+    """Refuse a blank text."""
+    if value is not None and not value.strip():
+        raise InvalidParamsFault(f"{parameter.capitalize()} cannot be empty", parameter=parameter)
+
+
+def check_size(value: dict[str, Any], parameter: str, most: int) -> None:
+    """Refuse a JSON object that the log can't keep as it is: too large, or with numbers beyond 64 bits."""
+    try:
+        size = len(msgspec.msgpack.encode(value))
+    except OverflowError as error:
+        raise invalid(parameter, str(error)) from None
+    if size > most:
+        raise invalid(parameter, f"{size} bytes, at most {most}")
+
+
+def _check_json(value: Any, parameter: str) -> None:
+    """Refuse what Python takes for JSON and others don't: NaN and infinity, lone surrogates, endless nesting."""
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        raise invalid(parameter, "a lone surrogate is not text") from None
+    except ValueError:
+        raise invalid(parameter, "not a number, or an infinite one") from None
+    except RecursionError:
+        raise invalid(parameter, "nested too deep") from None
+
+
+def _field(name: str, kind: type[Params]) -> str:
+    """Return the field that an argument means; a name that means none stays as it is, and is refused by it."""
+    snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+    field = kind.aliases.get(snake, snake)
+    return field if field in kind.__struct_fields__ else name
+
+
+def _named(error: msgspec.ValidationError, kind: type[Params]) -> InvalidParamsFault:
+    """Turn "Expected `float`, got `str` - at `$.importance`" into a sentence about the parameter."""
+    problem, at, path = str(error).rpartition(" - at `$.")
+    if not at:
+        unknown = path.partition("unknown field `")[2].rstrip("`")
+        return InvalidParamsFault(path, **({"parameter": unknown} if unknown else {}))
+    parameter = path.rstrip("`")
+    allowed = _choices(next((field.type for field in _fields(kind) if field.name == parameter), None))
+    choices = f"; one of {', '.join(allowed)}" if allowed else ""
+    return invalid(parameter, f"{problem[0].lower()}{problem[1:]}{choices}")
+
+
+def _choices(kind: Any) -> list[str]:
+    """Return the values of the enumeration in a type, if there is one."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return [str(member.value) for member in kind]
+    return [choice for part in get_args(kind) for choice in _choices(part)]

@@ -1,0 +1,1 @@
+"""The table of operations, and the one dispatcher that runs them."""

@@ -1,0 +1,70 @@
+"""How often a session may use a tool: a sliding window of a minute, and off until somebody sets a limit.
+
+The one limit that is on is seed 003's (SEC-03), for the tool that rewrites memories.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping
+from math import ceil
+from time import monotonic
+
+from actors.api.tools.agent_tools import BY_NAME
+from actors.runtime.faults import InvalidParamsFault, RateLimitFault
+
+WINDOW = 60.0
+"""Seconds that a call counts."""
+
+DEFAULT: Mapping[str, int] = {"consolidate_memories": 1}
+"""Calls a minute, by the name of the tool."""
+
+
+class Limits:
+    """What is left of one session's calls; a tool and its method share one budget."""
+
+    def __init__(self, per_minute: Mapping[str, int] = DEFAULT, clock: Callable[[], float] = monotonic) -> None:
+        self._per_minute = per_minute
+        self._clock = clock
+        self._calls: defaultdict[str, deque[float]] = defaultdict(deque)
+
+    def take(self, tool: str) -> None:
+        """Count one call of a tool.
+
+        Raises:
+            RateLimitFault: the minute's calls are used up; this one is not counted.
+        """
+        limit = self._per_minute.get(tool)
+        if limit is None:
+            return
+        now = self._clock()
+        calls = self._calls[tool]
+        while calls and calls[0] <= now - WINDOW:
+            calls.popleft()
+        if len(calls) >= limit:
+            wait = calls[0] + WINDOW - now
+            raise RateLimitFault(
+                f"Rate limit of '{tool}': {limit} a minute in each session; try again in {ceil(wait)} s",
+                retry_after_ms=ceil(wait * 1_000),
+                limit=limit,
+            )
+        calls.append(now)
+
+
+def limits_of(settings: Iterable[str]) -> dict[str, int]:
+    """Read settings like `store_memory=50,search_graph=200`, and add them to the default.
+
+    Raises:
+        InvalidParamsFault: a setting isn't of that form, names no tool, or allows less than one call a minute.
+    """
+    limits = dict(DEFAULT)
+    for setting in (part.strip() for line in settings for part in line.split(",") if part.strip()):
+        name, _, number = (part.strip() for part in setting.partition("="))
+        if name not in BY_NAME:
+            raise InvalidParamsFault(f"Invalid limit '{setting}': no tool is named '{name}'", parameter="limit")
+        if not (number.isascii() and number.isdecimal() and int(number)):
+            raise InvalidParamsFault(
+                f"Invalid limit '{setting}': expected the name of a tool and a whole number of calls a minute, "
+                "as in store_memory=50",
+                parameter="limit",
+            )
+        limits[BY_NAME[name].name] = int(number)
+    return limits

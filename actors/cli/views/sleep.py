@@ -1,0 +1,130 @@
+"""What a person sees of sleep on the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+
+from actors.cli.views.memories import OUT, day
+
+FEW = 10
+"""Sets that were merged, and memories that were pruned, which are shown after a run."""
+
+
+def slept(answer: dict[str, Any]) -> None:
+    """Print what a run did, or would do."""
+    if answer["outcome"] != "finished":
+        OUT.print(
+            f"{answer['mode']} sleep {answer['outcome']}: {answer['reason']}; nothing was changed", style="yellow"
+        )
+        return
+    would = "would be " if answer["dry_run"] else ""
+    OUT.print(
+        f"[bold]{answer['mode']}[/] sleep over {answer['memories_looked_at']} memories: "
+        f"{answer['merged_count']} {would}merged, "
+        f"{answer['pruned_count']} {would}pruned, {answer['clusters_discovered']} groups, "
+        f"{len(answer['new_patterns'])} patterns; {answer['final_memory_count']} memories, {answer['duration_ms']} ms"
+    )
+    for merge in answer["merges"][:FEW]:
+        OUT.print(f"  = {merge.get('content', merge['survivor'])}", style="green", markup=False)
+        for absorbed in merge["absorbed"]:
+            OUT.print(
+                f"    {absorbed['similarity']:.3f}  {absorbed.get('content', absorbed['id'])}",
+                style="dim",
+                markup=False,
+            )
+    for pruned in answer["pruned"][:FEW]:
+        OUT.print(f"  - {pruned['salience']:.2f}  {pruned.get('content', pruned['id'])}", style="yellow", markup=False)
+    hidden = answer["merges_not_shown"] + max(0, len(answer["merges"]) - FEW)
+    hidden += answer["pruned_not_shown"] + max(0, len(answer["pruned"]) - FEW)
+    if hidden:
+        OUT.print(f"  … and {hidden} more", style="dim")
+    for pattern in answer["new_patterns"]:
+        OUT.print(f"  ~ {pattern['description']}", markup=False)
+        OUT.print(f"    {pattern['memory_count']} memories, confidence {pattern['confidence']:.2f}", style="dim")
+    for drift in answer["drift"]:
+        told = f"  drift in {drift['namespace']}: {drift['level']}, {drift['similarity']:.2f} aligned"
+        OUT.print(told, style="dim", markup=False)
+    if answer["goals_adjusted"]:
+        OUT.print(f"  {answer['goals_adjusted']} goals {would}adjusted")
+    if not answer["dry_run"]:
+        OUT.print(f"context-graph undo {answer['run_id']} takes it back", style="dim")
+
+
+def undone(answer: dict[str, Any]) -> None:
+    """Print what was taken back."""
+    OUT.print(f"{answer['restored_count']} memories are back as before the {answer['mode']} run")
+    if answer["erased_since"]:
+        OUT.print(f"{len(answer['erased_since'])} were erased since, and stay away", style="yellow")
+    for namespace in answer["north_star_restored_in"]:
+        OUT.print(f"the North Star of {namespace} is what it was", markup=False)
+
+
+def runs(answer: dict[str, Any]) -> None:
+    """Print the latest runs; a single one memory by memory."""
+    if not answer["runs"]:
+        OUT.print("nothing has slept here yet")
+        return
+    table = Table("began", "mode", "by", "merged", "pruned", "groups", "patterns", "outcome", box=None)
+    for run in answer["runs"]:
+        counts = run["counts"] or {}
+        outcome = "undone" if run["undone_at"] else "dry run" if run["dry_run"] else run["outcome"]
+        table.add_row(
+            day(run["started_at"]),
+            run["mode"],
+            run["trigger"],
+            *(str(counts.get(name, "")) for name in ("merged", "pruned", "clusters", "patterns")),
+            outcome,
+        )
+    OUT.print(table)
+    for run in answer["runs"]:
+        OUT.print(f"{day(run['started_at'])}  {run['run_id']}", style="dim")
+    for run in answer["runs"]:
+        for merge in run.get("merges", ()):
+            for absorbed in merge["absorbed"]:
+                OUT.print(
+                    f"  merged  {absorbed['id']} into {merge['survivor']}, similarity {absorbed['similarity']:.3f}"
+                )
+        for pruned in run.get("pruned", ()):
+            parts = ", ".join(f"{name} {value:.2f}" for name, value in pruned["parts"].items())
+            OUT.print(f"  pruned  {pruned['id']}, salience {pruned['salience']:.2f}: {parts}")
+            OUT.print(f"          {pruned.get('content')}", style="dim", markup=False)
+        for pattern in run.get("patterns", ()):
+            OUT.print(f"  pattern {pattern['description']}, {pattern['memory_count']} memories", markup=False)
+    for skipped in answer["skipped"]:
+        OUT.print(f"{day(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")
+
+
+def candidates(answer: dict[str, Any]) -> None:
+    """Print what would be pruned."""
+    for one in answer["candidates"]:
+        parts = ", ".join(f"{name} {value:.2f}" for name, value in one["parts"].items())
+        kept = f"  protected: {one['protected']}" if one["protected"] else ""
+        OUT.print(f"{one['salience']:.2f}  {one['content']}", markup=False)
+        OUT.print(f"      {parts}{kept}", style="dim")
+        OUT.print(f"      {one['memory_id']}  {one['namespace']}", style="dim", markup=False)
+    OUT.print(
+        f"{answer['would_be_pruned']} of {answer['memories_looked_at']} memories would be pruned; "
+        f"{answer['protected']} more are as little salient, and protected"
+    )
+
+
+def schedule(answer: dict[str, Any]) -> None:
+    """Print when the store sleeps."""
+    if answer["paused"]:
+        OUT.print("paused: nothing sleeps by itself", style="yellow")
+    table = Table("mode", "when", "next", "last", box=None)
+    for mode, of in answer["modes"].items():
+        table.add_row(
+            mode, of["when"] or "off", day(of["next"]) if of["next"] else "–", day(of["last"]) if of["last"] else "–"
+        )
+    OUT.print(table)
+    if answer["modes"]["light"]["when"] and not answer["paused"]:
+        OUT.print(f"and light after {answer['idle_after_minutes']} idle minutes; while a server runs", style="dim")
+    if answer["pruning_permitted"]:
+        OUT.print("scheduled runs merge duplicates and prune")
+    else:
+        OUT.print("scheduled runs merge exact copies only; --prune lets them prune too")
+    for skipped in answer["skipped"]:
+        OUT.print(f"{day(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")

@@ -1,0 +1,1 @@
+"""Edges between memories: paths and neighbourhoods."""

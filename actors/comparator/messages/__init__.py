@@ -1,0 +1,113 @@
+"""What the comparator is asked, and answers."""
+
+from typing import TypeAlias
+
+from actors.comparator.messages.compare import (
+    Alike,
+    Compare,
+    Comparison,
+    EndSearch,
+    FindDuplicates,
+    FindNeighbours,
+    Neighbours,
+    NewMemory,
+    ReadVectors,
+    Resonances,
+    Resonate,
+    ScorePairs,
+)
+from actors.comparator.messages.graph import (
+    CountLinks,
+    Edges,
+    FindNeighbourhood,
+    FindPaths,
+    ReadLinks,
+    ReadWalks,
+    Walks,
+)
+from actors.comparator.messages.purpose import (
+    GoalState,
+    ListMemories,
+    MeasurePurposes,
+    ReadGoals,
+    ReadPurposes,
+)
+from actors.comparator.messages.search import (
+    Found,
+    Hit,
+    Match,
+    Rank,
+    RankByPerspectives,
+    RankByPurpose,
+    Ranked,
+    ReadIndexes,
+    Search,
+    SpaceScore,
+    StageReport,
+)
+from actors.runtime.messages import Appended, OwnerMessage
+
+__all__ = [
+    "Alike",
+    "ComparatorMessage",
+    "Compare",
+    "Comparison",
+    "CountLinks",
+    "Edges",
+    "EndSearch",
+    "FindDuplicates",
+    "FindNeighbourhood",
+    "FindNeighbours",
+    "FindPaths",
+    "Found",
+    "GoalState",
+    "Hit",
+    "ListMemories",
+    "Match",
+    "MeasurePurposes",
+    "Neighbours",
+    "NewMemory",
+    "Rank",
+    "RankByPerspectives",
+    "RankByPurpose",
+    "Ranked",
+    "ReadGoals",
+    "ReadIndexes",
+    "ReadLinks",
+    "ReadPurposes",
+    "ReadVectors",
+    "ReadWalks",
+    "Resonances",
+    "Resonate",
+    "ScorePairs",
+    "Search",
+    "SpaceScore",
+    "StageReport",
+    "Walks",
+]
+
+ComparatorMessage: TypeAlias = (
+    FindNeighbours
+    | Resonate
+    | Search
+    | Rank
+    | RankByPerspectives
+    | RankByPurpose
+    | Compare
+    | ScorePairs
+    | ListMemories
+    | FindDuplicates
+    | EndSearch
+    | ReadVectors
+    | CountLinks
+    | ReadWalks
+    | MeasurePurposes
+    | ReadPurposes
+    | ReadGoals
+    | FindPaths
+    | FindNeighbourhood
+    | ReadIndexes
+    | ReadLinks
+    | Appended
+    | OwnerMessage
+)

@@ -1,0 +1,1 @@
+"""Finding memories for a query: classification, recall, fusion, re-ranking, explanation."""

@@ -1,0 +1,80 @@
+"""Times that come again, as a question names them: "on Sunday mornings", "at night", "every summer".
+
+E3 of one moment says at which hour, on which day and in which season it is. Of many moments that share nothing but what
+is asked for, the mean says just that.
+"""
+
+import re
+from calendar import day_abbr
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final
+
+from projections.time.periods import evenly
+
+_WEEKDAYS: Final = tuple(name.casefold() for name in day_abbr)
+_DAY: Final = re.compile(
+    r"\b(?:(?:every|each|usual|usually on|typically on) (?P<one>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?day\b"
+    r"|(?P<many>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?days\b|(?P<weekend>weekends)\b|(?P<weekday>weekdays)\b"
+    r"|(?P<named>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?day (?:mornings|afternoons|evenings|nights)\b)",
+    re.IGNORECASE,
+)
+_PART: Final = re.compile(
+    r"\b(?:(?:in|during) the (?P<in>morning|afternoon|evening|night)s?|at (?P<at>night|noon|lunch ?time)"
+    r"|(?P<many>morning|afternoon|evening|night)s)\b",
+    re.IGNORECASE,
+)
+_SEASON: Final = re.compile(
+    r"\b(?:every|each|in|during) (?P<name>spring|summer|autumn|fall|winter)s?\b(?! (?:of )?\d)", re.IGNORECASE
+)
+_HOURS: Final = {
+    "morning": (6, 12),
+    "noon": (11, 14),
+    "lunch": (11, 14),
+    "afternoon": (12, 18),
+    "evening": (17, 23),
+    "night": (21, 29),
+}
+_SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_YEAR: Final = 364
+"""Days that are looked at: whole weeks, so that no day of the week counts more."""
+_STRIDE: Final = 5
+"""Days from one sample to the next where any day will do: in step with no week."""
+
+
+def moments(question: str, asked_at: datetime) -> tuple[datetime, ...]:
+    """Return moments of the year before `asked_at` that have in common what a question asks for; none if it doesn't.
+
+    At most 260, one a day, spread evenly over the hours that are asked for.
+    """
+    day, part, season = _DAY.search(question), _PART.search(question), _SEASON.search(question)
+    if day is None and part is None and season is None:
+        return ()
+    first, last = _HOURS[_hours(part)] if part else (0, 24)
+    start = asked_at.replace(year=max(2, asked_at.year), hour=0, minute=0, second=0, microsecond=0)
+    days = [*_days(day, season, start)]
+    return tuple(
+        start - timedelta(days=ago) + timedelta(hours=first + share * (last - first))
+        for ago, share in zip(days, evenly(len(days)), strict=True)
+    )
+
+
+def _hours(part: re.Match[str]) -> str:
+    name = next(name for name in part.groups() if name is not None).casefold()
+    return "lunch" if name.startswith("lunch") else name
+
+
+def _days(day: re.Match[str] | None, season: re.Match[str] | None, start: datetime) -> Iterator[int]:
+    """Yield how many days ago the days lie on which it happens."""
+    wanted = set[int]()
+    if day is not None:
+        name = day["one"] or day["many"] or day["named"]
+        wanted = {_WEEKDAYS.index(name.casefold())} if name else {5, 6} if day["weekend"] else set(range(5))
+    months = set[int]()
+    if season is not None:
+        begin = _SEASONS[season["name"].casefold()]
+        months = {(begin + month - 1) % 12 + 1 for month in range(3)}
+    for ago in range(1, _YEAR + 1, 1 if wanted or months else _STRIDE):
+        date = start - timedelta(days=ago)
+        if (not wanted or date.weekday() in wanted) and (not months or date.month in months):
+            yield ago

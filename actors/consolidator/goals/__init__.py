@@ -1,0 +1,1 @@
+"""Goals: discovery, the North Star, drift and its correction."""

@@ -1,0 +1,1 @@
+"""How much memories matter, which group together, and which are merged."""

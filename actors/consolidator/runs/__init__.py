@@ -1,0 +1,1 @@
+"""A consolidation run: its steps, its decision, and how it is undone."""

@@ -1,0 +1,1 @@
+"""Profiles: which model or formula fills each of the thirteen spaces."""

@@ -1,0 +1,1 @@
+"""Encoders of single spaces."""

@@ -1,0 +1,304 @@
+"""Making a new store out of an old one with other models: vectors of two models never meet, so all are made anew.
+
+Every memory goes through the same actors as on its first day, under its own id. What the new log doesn't take over:
+when a memory was stored or forgotten, how often it was recalled, the numbers of the turns of a session, whose order
+stays, and what follows from likeness: goals, clusters, patterns, and what dreams made of links. The old log goes on
+telling that.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid4
+
+import anyio.to_thread
+import msgspec
+
+from actors.api.context import Progress, silent
+from actors.api.operations.facade import Operations
+from actors.comparator.messages import NewMemory
+from actors.embedder.messages import EmbeddedMemory, EmbedMemory
+from actors.runtime.ask import MODEL_TIMEOUT, ask
+from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault, StorageFault
+from actors.runtime.settings import passphrase
+from actors.store.messages import Append, Read
+from actors.workspace.messages import Judge
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import Envelope, Log
+from events.vocabulary import (
+    ConsolidationFinished,
+    ConsolidationStarted,
+    Event,
+    MemoriesLinked,
+    MemoriesMerged,
+    MemoriesPruned,
+    MemoryForgotten,
+    MemoryRestored,
+    MemoryStored,
+    PruningPermitted,
+    ScheduleChanged,
+    ScheduleSwitched,
+)
+from events.vocabulary.codec import decompress
+from projections.memories.catalog import Catalog, Entry
+from projections.projection import MemoryState
+
+if TYPE_CHECKING:
+    from actors.hub.composition import Hub
+
+ACTOR = "reembed"
+
+
+class ReembedCounts(msgspec.Struct, frozen=True):
+    """What came of it: memories in the new store, how many of them are forgotten, what stayed out, and links."""
+
+    memories: int
+    forgotten: int
+    erased: int
+    links: int
+
+
+class History(msgspec.Struct, frozen=True):
+    """What an old log says of memories that are not erased."""
+
+    memories: tuple[Entry, ...]
+    """In the order of their arrival."""
+    born_with: dict[UUID, tuple[MemoriesLinked, ...]]
+    """Links that a memory was stored with."""
+    later: tuple[MemoriesLinked, ...]
+    """Links that were drawn afterwards, in order."""
+    slept: tuple[Event, ...]
+    """What runs of the consolidator hid and still hide: of each that it began, what it merged and pruned, its end.
+
+    And when the store sleeps, as somebody said.
+    """
+    erased: int
+
+
+def history_of(log: Log) -> History:
+    """Read a whole log, which checks its chain, and leave the erased out, also as ends of links."""
+    catalog = Catalog()
+    stored: list[UUID] = []
+    links: list[tuple[UUID | None, MemoriesLinked]] = []
+    runs: list[Event] = []
+    for envelope in log.read():
+        catalog.apply(envelope)
+        match envelope.event:
+            case MemoryStored():
+                stored.append(envelope.id)
+            case MemoriesLinked() as drawn:
+                links.append((envelope.causation_id, drawn))
+            case ConsolidationStarted() | MemoriesMerged() | MemoriesPruned() | ConsolidationFinished() as event:
+                runs.append(event)
+            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() as event:
+                runs.append(event)
+            case _:
+                pass
+    entries = {memory: entry for memory in stored if (entry := catalog.get(memory)).body is not None}
+    born_with: dict[UUID, tuple[MemoriesLinked, ...]] = {}
+    later: list[MemoriesLinked] = []
+    for cause, drawn in links:
+        link = msgspec.structs.replace(drawn, targets=tuple(target for target in drawn.targets if target in entries))
+        if link.source not in entries or not link.targets:
+            continue
+        if cause == link.source:
+            born_with[link.source] = (*born_with.get(link.source, ()), link)
+        else:
+            later.append(link)
+    erased = catalog.states()[MemoryState.ERASED]
+    slept = tuple(_still_hiding(runs, entries))
+    return History(arranged(entries.values(), born_with), born_with, tuple(later), slept, erased)
+
+
+def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
+    """Yield what of runs still holds: without those that hide nothing any more, and without what was taken back."""
+    hidden = {memory: entry for memory, entry in entries.items() if entry.run is not None}
+    hiding = {entry.run for entry in hidden.values()}
+    for event in runs:
+        match event:
+            case ConsolidationStarted(run=run) | ConsolidationFinished(run=run) if run in hiding:
+                yield event
+            case MemoriesMerged(run=run, survivor=survivor):
+                merged = zip(event.absorbed, event.similarities, strict=True)
+                kept = [
+                    (memory, similarity)
+                    for memory, similarity in merged
+                    if memory in hidden and (hidden[memory].run, hidden[memory].merged_into) == (run, survivor)
+                ]
+                if kept:
+                    absorbed, similarities = zip(*kept, strict=True)
+                    yield msgspec.structs.replace(event, absorbed=absorbed, similarities=similarities)
+            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted():
+                yield event
+            case MemoriesPruned(run=run, pruned=pruned):
+                left = tuple(one for one in pruned if one.memory in hidden and hidden[one.memory].run == run)
+                if left:
+                    yield msgspec.structs.replace(event, pruned=left)
+            case _:
+                pass
+
+
+def arranged(entries: Iterable[Entry], born_with: dict[UUID, tuple[MemoriesLinked, ...]]) -> tuple[Entry, ...]:
+    """Return memories in the order given, but each after the turn before it and after those it was stored with.
+
+    Stores that ran side by side may have reached the log in another order than they were embedded in.
+    """
+    by_id = {entry.id: entry for entry in entries}
+    sessions: dict[tuple[str, str], list[Entry]] = {}
+    for entry in by_id.values():
+        if entry.body is not None and entry.body.session is not None:
+            sessions.setdefault((entry.body.namespace, entry.body.session), []).append(entry)
+    first = {memory: [target for link in links for target in link.targets] for memory, links in born_with.items()}
+    for turns in sessions.values():
+        turns.sort(key=lambda turn: turn.body.position if turn.body else 0)
+        for before, turn in pairwise(turns):
+            first.setdefault(turn.id, []).append(before.id)
+    placed: dict[UUID, Entry] = {}
+
+    def place(memory: UUID) -> None:
+        for other in first.pop(memory, ()):
+            place(other)
+        placed.setdefault(memory, by_id[memory])
+
+    for memory in by_id:
+        place(memory)
+    return tuple(placed.values())
+
+
+async def reembed(folder: Path, hub: Hub, progress: Progress = silent) -> ReembedCounts:
+    """Store all memories of the store in a folder again, in one that is empty; nothing is appended to the old one.
+
+    Raises:
+        InvalidParamsFault: the folder holds no store.
+        LogError: the old log can't be trusted, or another process has it open.
+        EmbeddingFault: a memory can't be embedded; it is named.
+        StorageFault: the new store can't be written.
+    """
+    if not (folder / "log.duckdb").is_file():
+        raise InvalidParamsFault(f"{folder} holds no store")
+    with closing(DuckDBLog(folder, passphrase())) as old:
+        return await _reembed(old, hub, progress)
+
+
+async def _reembed(old: Log, hub: Hub, progress: Progress) -> ReembedCounts:
+    await progress(0, None, "reading the old log")
+    history = await anyio.to_thread.run_sync(history_of, old)
+    await Operations(hub).ready(progress)
+    request = uuid4()
+    total = len(history.memories)
+    for done, entry in enumerate(history.memories):
+        await progress(done, total, "memories embedded")
+        (envelope,) = await anyio.to_thread.run_sync(old.get, [entry.seq])
+        await _store_again(hub, envelope, history.born_with.get(entry.id, ()), request)
+    for link in history.later:
+        await _append(hub, link, request)
+    for event in history.slept:
+        await _append(hub, event, request)
+    for entry in history.memories:
+        if entry.kept:  # so that no run hides it again there either
+            await _append(hub, MemoryForgotten(memory=entry.id), request)
+            await _append(hub, MemoryRestored(memory=entry.id), request)
+    forgotten = [entry for entry in history.memories if entry.state is MemoryState.FORGOTTEN]
+    for entry in forgotten:
+        await _append(hub, MemoryForgotten(memory=entry.id, reason=entry.reason), request)
+    links = [*history.later, *(link for born in history.born_with.values() for link in born)]
+    return ReembedCounts(total, len(forgotten), history.erased, sum(len(link.targets) for link in links))
+
+
+@contextmanager
+def built_beside(target: Path) -> Iterator[Path]:
+    """Lend an empty folder beside `target` that takes its place once the body is through, and goes if it fails.
+
+    So no half of a store is ever taken for the whole.
+
+    Raises:
+        InvalidParamsFault: `target` isn't empty, or a run that was killed left its folder behind.
+    """
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise InvalidParamsFault(f"{target} must be an empty folder, or none at all")
+    building = target.with_name(f"{target.name}.unfinished")
+    try:
+        building.mkdir(mode=0o700, parents=True)
+    except FileExistsError:
+        raise InvalidParamsFault(f"{building} was left by a run that didn't end; delete it first") from None
+    try:
+        yield building
+    except BaseException:
+        shutil.rmtree(building)
+        raise
+    if target.exists():
+        target.rmdir()
+    building.rename(target)
+
+
+async def _store_again(hub: Hub, envelope: Envelope, links: tuple[MemoriesLinked, ...], request: UUID) -> None:
+    """Embed, judge and append one memory under its own id, and read it back."""
+    old = envelope.event
+    if not isinstance(old, MemoryStored):
+        raise StorageFault(f"Storage failed: event {envelope.seq} is no longer the memory {envelope.id}")
+    content = decompress(old.content)
+    targets = [target for link in links for target in link.targets]
+    around = [await ask(hub.store, Read(memory=target)) for target in targets]
+    try:
+        embedded: EmbeddedMemory = await ask(
+            hub.embedder,
+            EmbedMemory(
+                content=content,
+                modality=old.modality,
+                created_at=old.created_at,
+                namespace=old.namespace,
+                session=old.session,
+                linked=tuple(other.event.fingerprint for other in around),
+            ),
+            MODEL_TIMEOUT,
+        )
+    except EmbeddingFault as fault:
+        raise EmbeddingFault(f"{fault.message} (memory {envelope.id})") from fault
+    arriving = NewMemory(
+        id=envelope.id,
+        content=content,
+        fingerprint=embedded.fingerprint,
+        namespace=old.namespace,
+        created_at=old.created_at,
+    )
+    (judgement,) = await ask(hub.workspace, Judge(new=(arriving,)))
+    if isinstance(judgement, Fault):
+        raise judgement
+    new = msgspec.structs.replace(
+        old,
+        fingerprint=embedded.fingerprint,
+        passages=embedded.passages,
+        position=embedded.position,
+        purpose=judgement.purpose,
+        north_star=judgement.north_star,
+        johari=judgement.johari,
+        learning=judgement.learning,
+    )
+    await _append(hub, new, request, memory=envelope.id, consequences=links, read_back=True)
+
+
+async def _append(
+    hub: Hub,
+    event: Event,
+    request: UUID,
+    *,
+    memory: UUID | None = None,
+    consequences: tuple[Event, ...] = (),
+    read_back: bool = False,
+) -> None:
+    await ask(
+        hub.store,
+        Append(
+            id=memory or uuid4(),
+            event=event,
+            consequences=consequences,
+            actor=ACTOR,
+            correlation_id=request,
+            read_back=read_back,
+        ),
+    )

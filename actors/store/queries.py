@@ -1,0 +1,74 @@
+"""What the store only tells of: what it knows, and what stands in the log."""
+
+from typing import Any, TypeAlias, assert_never
+from uuid import UUID
+
+from actors.runtime.faults import NotFoundFault
+from actors.store.messages import (
+    Describe,
+    FindContent,
+    FindRequest,
+    Read,
+    ReadErased,
+    ReadEvents,
+    ReadHistory,
+    ReadStatus,
+    Status,
+)
+from events.storage.log import Envelope, Log
+from events.vocabulary import MemoryErased, SpacesDeclared
+from projections.memories.catalog import Catalog, Entry
+from projections.projection import MemoryState
+
+Asked: TypeAlias = Read | Describe | FindContent | FindRequest | ReadHistory | ReadEvents | ReadErased | ReadStatus
+
+
+def answer(message: Asked, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Any:
+    """Answer as the messages say; an unknown memory is a `NotFoundFault`, what can't be read a `LogError`."""
+    match message:
+        case Read(memory=memory):
+            return log.get([_entry(catalog, memory).seq])[0]
+        case Describe(memories=memories, own=own):
+            entries = (_entry(catalog, memory) for memory in memories)
+            return tuple(entry if own else catalog.resolve(entry.id) for entry in entries)
+        case FindContent(contents=contents):
+            return tuple(next(iter(catalog.by_sha(*content)), None) for content in contents)
+        case FindRequest(correlation=correlation):
+            return tuple(log.get(catalog.requested(correlation)))
+        case ReadHistory(memory=memory):
+            return tuple(log.get(_entry(catalog, memory).events))
+        case ReadEvents(seqs=seqs):
+            return tuple(log.get(seqs))
+        case ReadErased(stored_until=seq):
+            return _erased_after(log, catalog, seq)
+        case ReadStatus():
+            return _status(log, catalog, declared)
+        case _:
+            assert_never(message)
+
+
+def _entry(catalog: Catalog, memory: UUID) -> Entry:
+    if memory not in catalog:
+        raise NotFoundFault(f"Memory not found: {memory}", id=str(memory))
+    return catalog.get(memory)
+
+
+def _erased_after(log: Log, catalog: Catalog, seq: int) -> tuple[Envelope, ...]:
+    """Return the erasures after an event of memories that were stored until then."""
+    gone = [entry for entry in catalog.erased() if entry.seq <= seq]
+    later = log.get([event for entry in gone for event in entry.events if event > seq])
+    return tuple(envelope for envelope in later if isinstance(envelope.event, MemoryErased))
+
+
+def _status(log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Status:
+    states = catalog.states()
+    return Status(
+        live=states[MemoryState.LIVE],
+        forgotten=states[MemoryState.FORGOTTEN],
+        pruned=states[MemoryState.PRUNED],
+        merged=states[MemoryState.MERGED],
+        erased=states[MemoryState.ERASED],
+        namespaces=dict(catalog.namespaces()),
+        head=log.head,
+        declared=declared,
+    )

@@ -1,0 +1,1 @@
+"""Text processing without a model: tokenising, entities, windows, and whether two texts say the same."""

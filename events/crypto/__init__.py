@@ -1,0 +1,1 @@
+"""Encryption keys of sealed events, and the passphrase that wraps them."""

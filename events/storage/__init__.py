@@ -1,0 +1,1 @@
+"""The log port, its backends, and the files that survive a crash."""

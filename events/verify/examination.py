@@ -1,0 +1,250 @@
+"""The rows of a log, gone through one by one, and what a person is told about those that can't be trusted."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Final, NamedTuple, cast
+
+import duckdb
+import lz4.block  # pyright: ignore[reportMissingTypeStubs]
+import msgspec
+
+from events.crypto.keys import KeyRing
+from events.storage.chain import GENESIS, Row, read_row
+from events.storage.database import NAME, PAGE, between, expected_schema, schema
+from events.storage.log import Head, LogCorruptError
+from events.vocabulary import MemoryStored, Shredded
+from events.vocabulary.codec import UnknownKindError, decompress, is_sealed
+
+Progress = Callable[[int, int], None]
+"""Is told how many events were looked at, and how many there are."""
+
+_MEMORY: Final = "memory_stored"
+_LZ4Error = cast("type[Exception]", lz4.block.LZ4BlockError)  # pyright: ignore[reportUnknownMemberType]
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """One thing that isn't as it was written."""
+
+    file: str
+    seq: int | None
+    """The first event that it touches; None where it touches none, or nobody can tell which."""
+    what: str
+    lost: str
+    """What can't be had back from this store, in words; empty where nothing is lost."""
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What a check of a store found."""
+
+    events: int
+    """That can be read and trusted."""
+    head: Head
+    """Where the log really ends."""
+    acknowledged: Head | None
+    """Where the head file says that it ends; a crash may leave it a little behind."""
+    sealed: int
+    """Of `events`, encrypted ones whose key is there."""
+    shredded: int
+    """Of `events`, those whose key was destroyed."""
+    problems: tuple[Problem, ...]
+
+    @property
+    def first_bad(self) -> int | None:
+        """The first event that can't be trusted, if any."""
+        return min((problem.seq for problem in self.problems if problem.seq is not None), default=None)
+
+
+class _Bad(NamedTuple):
+    """Events in a row that can't be trusted, for one reason."""
+
+    first: int
+    last: int
+    why: str
+    memories: int | None
+    """How many of them are memories; None if nobody can tell."""
+
+
+class Examination:
+    """Goes through all rows once, in pages, and gathers what is wrong."""
+
+    def __init__(
+        self,
+        cursor: duckdb.DuckDBPyConnection | None,
+        keys: KeyRing | None,
+        acknowledged: Head | None,
+        problems: list[Problem],
+        last: int | None = None,
+    ) -> None:
+        """Take what could be opened.
+
+        Args:
+            cursor: On the log; None where it can't be opened.
+            keys: None where they can't be read.
+            acknowledged: What the head file says.
+            problems: What was found so far.
+            last: Up to which event to look; all of them by default.
+        """
+        self._cursor = cursor
+        self._keys = keys
+        self._acknowledged = acknowledged
+        self._problems = problems
+        self._last = last
+        self._head: Head | None = GENESIS
+        """Of the last row that was read; None after one that couldn't be."""
+        self._end = GENESIS
+        self._bad: list[_Bad] = []
+        self._good = self._sealed = self._shredded = 0
+
+    def run(self, progress: Progress | None) -> Report:
+        """Check the schema and all rows, and put everything together."""
+        found = 0
+        if self._cursor is not None:
+            self._check_schema(self._cursor)
+            found = self._found(self._cursor)
+            for start in range(1, found + 1, PAGE):
+                stop = min(start + PAGE - 1, found)
+                self._check_page(self._cursor, start, stop)
+                if progress is not None:
+                    progress(stop, found)
+        self._check_end(found)
+        lost = "the events that are named here" if self._bad else "no event"
+        problems = (
+            msgspec.structs.replace(problem, lost=lost)
+            if problem.file.startswith(NAME) and not problem.lost
+            else problem
+            for problem in self._problems
+        )
+        return Report(
+            self._good,
+            self._end,
+            self._acknowledged,
+            self._sealed,
+            self._shredded,
+            (*problems, *map(_told, self._bad)),
+        )
+
+    def _check_schema(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        expected = expected_schema()
+        try:
+            found = schema(cursor)
+        except duckdb.Error as error:
+            self._problems.append(Problem(NAME, None, f"its schema can't be read ({error})", ""))
+            return
+        for name in sorted(expected.keys() | found.keys()):
+            if found.get(name) != expected.get(name):
+                how = "missing" if name not in found else "unknown" if name not in expected else "not as it should be"
+                self._problems.append(Problem(NAME, None, f"{name} is {how}", "no event"))
+
+    def _found(self, cursor: duckdb.DuckDBPyConnection) -> int:
+        """Return the last sequence number, or the one acknowledged if nobody can tell."""
+        if self._last is not None:
+            return self._last
+        try:
+            answer = cursor.execute("SELECT coalesce(max(seq), 0) FROM log.main.log").fetchone()
+            return answer[0] if answer else 0
+        except duckdb.Error:
+            return self._acknowledged.seq if self._acknowledged else 0
+
+    def _check_page(self, cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> None:
+        """Check a page; one that can't be read as a whole is halved until the rows are found that can't."""
+        try:
+            rows = {row.seq: row for row in between(cursor, first, last)}
+        except duckdb.Error as error:
+            kinds = _kinds(cursor, first, last)
+            if first == last or kinds is None:
+                why = f"DuckDB can't read it ({str(error).splitlines()[0]})"
+                self._mark(first, last, why, None if kinds is None else sum(map(_is_memory, kinds)))
+                return
+            middle = (first + last) // 2
+            self._check_page(cursor, first, middle)
+            self._check_page(cursor, middle + 1, last)
+            return
+        for seq in range(first, last + 1):
+            if seq in rows:
+                self._check_row(rows[seq])
+            else:
+                self._mark(seq, seq, "missing", None)
+
+    def _check_row(self, row: Row) -> None:
+        why = None
+        if self._head is not None and row.prev_hash != self._head.hash:
+            why = "it doesn't continue the event before it"
+        try:
+            shredded = self._check_body(row)
+        except (LogCorruptError, UnknownKindError, ValueError, _LZ4Error) as error:
+            why = why or str(error).removeprefix(f"the log is damaged at event {row.seq}: ")
+        else:
+            if why is None:
+                self._good += 1
+                self._shredded += shredded
+                self._sealed += is_sealed(row.kind) and not shredded
+        if why is not None:
+            self._mark(row.seq, row.seq, why, int(_is_memory(row.kind)))
+        # A row that was changed is judged by itself: what follows it continued what it was, not what it is.
+        self._head = row.head if why is None else None
+        self._end = row.head
+
+    def _check_body(self, row: Row) -> bool:
+        """Decrypt and decode a row, and tell whether it was shredded."""
+        if self._keys is None and is_sealed(row.kind):
+            raise LogCorruptError(row.seq, "the keys can't be read")
+        event = read_row(row, self._keys or KeyRing()).event
+        if (
+            isinstance(event, MemoryStored)
+            and hashlib.sha256(decompress(event.content).encode()).digest() != event.sha256
+        ):
+            raise LogCorruptError(row.seq, "its content isn't what its SHA-256 says")
+        return isinstance(event, Shredded)
+
+    def _check_end(self, found: int) -> None:
+        acknowledged = self._acknowledged
+        if acknowledged is None:
+            return
+        if acknowledged.seq > found:
+            self._mark(found + 1, acknowledged.seq, "acknowledged, and missing", None)
+        elif acknowledged.seq and self._cursor is not None and not self._is_in_log(self._cursor, acknowledged):
+            self._mark(acknowledged.seq, acknowledged.seq, "not what was acknowledged", None)
+
+    def _is_in_log(self, cursor: duckdb.DuckDBPyConnection, head: Head) -> bool:
+        """Tell whether the log went through this head; events that can't be read have been named already."""
+        try:
+            return all(row.head == head for row in between(cursor, head.seq, head.seq))
+        except duckdb.Error:
+            return True
+
+    def _mark(self, first: int, last: int, why: str, memories: int | None) -> None:
+        """Add events that can't be trusted to those just before them if they are so for the same reason."""
+        self._head = None
+        before = self._bad[-1] if self._bad else None
+        if before is not None and before.last == first - 1 and before.why == why:
+            both = None if before.memories is None or memories is None else before.memories + memories
+            self._bad[-1] = _Bad(before.first, last, why, both)
+        else:
+            self._bad.append(_Bad(first, last, why, memories))
+
+
+def _kinds(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> list[str] | None:
+    """Return the kinds of the events in a range, or None if even these can't be read."""
+    try:
+        cursor.execute(
+            "SELECT * EXCLUDE (data) FROM log.main.log WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, last]
+        )
+        return [row[3] for row in cursor.fetchall()]
+    except duckdb.Error:
+        return None
+
+
+def _is_memory(kind: str) -> bool:
+    return kind.rpartition(".")[0] == _MEMORY
+
+
+def _told(bad: _Bad) -> Problem:
+    count = bad.last - bad.first + 1
+    events = f"event {bad.first}" if count == 1 else f"events {bad.first} to {bad.last}"
+    if bad.memories is None:
+        lost = f"{count} event{'s' * (count > 1)}"
+    else:
+        memories = f"{bad.memories} {'memory' if bad.memories == 1 else 'memories'}"
+        others = count - bad.memories
+        lost = f"{memories} and {others} other event{'s' * (others > 1)}" if others else memories
+    return Problem(NAME, bad.first, f"{events} can't be trusted: {bad.why}", lost)

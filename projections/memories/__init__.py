@@ -1,0 +1,1 @@
+"""Projections over memories: content, life cycle, filters, links, sessions."""

@@ -1,0 +1,45 @@
+"""The models of a log, and the atlas that begins with them."""
+
+import msgspec
+
+from events.storage.log import Envelope
+from events.vocabulary import SpacesDeclared
+from projections.memories.atlas import Atlas
+from projections.projection import digest_of
+
+
+class Declaration:
+    """Which models fill the spaces, as it was declared last."""
+
+    def __init__(self) -> None:
+        self.latest: SpacesDeclared | None = None
+
+    def apply(self, envelope: Envelope) -> None:
+        """Take in the next event of the log."""
+        if isinstance(envelope.event, SpacesDeclared):
+            self.latest = envelope.event
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of the declaration."""
+        return digest_of(msgspec.msgpack.encode(self.latest))
+
+
+class DeclaredAtlas:
+    """The atlas of a log; there is none before the first declaration, which says how large its spaces are."""
+
+    def __init__(self) -> None:
+        self.declared: SpacesDeclared | None = None
+        """The first declaration: no later one may say anything else of the dimensions."""
+        self.atlas: Atlas | None = None
+
+    def apply(self, envelope: Envelope) -> None:
+        """Take in the next event of the log."""
+        if self.atlas is None and isinstance(envelope.event, SpacesDeclared):
+            self.declared = envelope.event
+            self.atlas = Atlas.of(envelope.event)
+        if self.atlas is not None:
+            self.atlas.apply(envelope)
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of the atlas; that of nothing before there is one."""
+        return digest_of(b"" if self.atlas is None else self.atlas.digest())

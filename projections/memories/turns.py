@@ -1,0 +1,74 @@
+"""Which memories stand next to each other in a session."""
+
+import numpy as np
+import numpy.typing as npt
+
+from projections.projection import digest_of
+from projections.storage.arrays import Growing, Rows
+
+_NONE = -1
+
+
+class Turns:
+    """The rows of each session as a chain in the order of their positions, so that many rows step along it at once."""
+
+    def __init__(self) -> None:
+        self._positions = Growing(np.int64)
+        self._before = Growing(np.int64)
+        self._after = Growing(np.int64)
+        self._last: dict[tuple[str, str], int] = {}
+
+    def append(self, namespace: str | None, session: str | None, position: int) -> None:
+        """Add the next row at its position in its session; without a session it has no neighbours."""
+        row = len(self._positions)
+        self._positions.append(position)
+        self._before.append(_NONE)
+        self._after.append(_NONE)
+        if namespace is None or session is None:
+            return
+        before, after = self._last.get((namespace, session), _NONE), _NONE
+        while before != _NONE and self._positions.array[before] > position:
+            before, after = int(self._before.array[before]), before
+        self._join(before, row)
+        self._join(row, after)
+        if after == _NONE:
+            self._last[namespace, session] = row
+
+    def clear(self, row: int) -> None:
+        """Take a row out of its session; the positions of the others stay."""
+        before, after = int(self._before.array[row]), int(self._after.array[row])
+        for key in [key for key, last in self._last.items() if last == row]:
+            if before == _NONE:
+                del self._last[key]
+            else:
+                self._last[key] = before
+        self._join(before, after)
+        self._before.array[row] = self._after.array[row] = _NONE
+        self._positions.array[row] = 0
+
+    def around(self, rows: Rows, reach: int) -> tuple[Rows, npt.NDArray[np.int64]]:
+        """Return the neighbours of each row and how many positions away they are, both of shape (rows, 2 * reach).
+
+        A place without a neighbour within `reach` positions holds -1 in both.
+        """
+        here = self._positions.array[rows]
+        found: list[Rows] = []
+        for chain in (self._before.array, self._after.array):
+            step = rows
+            for _ in range(reach):
+                step = np.where(step == _NONE, _NONE, chain[step])
+                found.append(step)
+        neighbours = np.stack(found, axis=1) if found else np.empty((len(rows), 0), np.int64)
+        distances = np.abs(self._positions.array[neighbours] - here[:, None])
+        near = (neighbours != _NONE) & (distances <= reach)
+        return np.where(near, neighbours, _NONE), np.where(near, distances, _NONE)
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of all chains."""
+        return digest_of(self._positions.array, self._before.array, self._after.array)
+
+    def _join(self, before: int, after: int) -> None:
+        if before != _NONE:
+            self._after.array[before] = after
+        if after != _NONE:
+            self._before.array[after] = before

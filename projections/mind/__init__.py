@@ -1,0 +1,1 @@
+"""Projections of goals, workspace, learning, consolidation runs and schedules."""

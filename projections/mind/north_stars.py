@@ -1,0 +1,36 @@
+"""Against which goal the memories of each namespace should be measured, as the log said it last."""
+
+from uuid import UUID
+
+import msgspec
+
+from events.storage.log import Envelope
+from events.vocabulary import ConsolidationUndone, GoalAdjusted, NorthStarChosen
+from projections.projection import digest_of
+
+
+class NorthStars:
+    """The goal of each namespace, whether any of its members is left or not."""
+
+    def __init__(self) -> None:
+        self.chosen: dict[str, UUID] = {}
+        self._before: dict[UUID, dict[str, UUID]] = {}
+        """What stood before each run that adjusted a goal."""
+
+    def apply(self, envelope: Envelope) -> None:
+        """Take in the next event of the log."""
+        match envelope.event:
+            case NorthStarChosen(namespace=namespace, goal=goal):
+                self.chosen[namespace] = goal
+            case GoalAdjusted(run=run, namespace=namespace, previous=previous, goal=goal):
+                self.chosen[namespace] = goal
+                self._before.setdefault(run, {})[namespace] = previous
+            case ConsolidationUndone(run=run, memories=()):
+                self.chosen |= self._before.get(run, {})
+            case _:
+                pass
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of the whole state."""
+        before = sorted((run, sorted(goals.items())) for run, goals in self._before.items())
+        return digest_of(msgspec.msgpack.encode((sorted(self.chosen.items()), before)))

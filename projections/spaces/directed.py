@@ -1,0 +1,60 @@
+"""Each memory as a cause and as an effect: two dense spaces, read across for directed questions."""
+
+from enum import StrEnum
+
+import numpy as np
+
+from events.fingerprint import Directed
+from projections.projection import digest_of
+from projections.spaces.dense import DenseSpace
+from projections.storage.arrays import Rows, Scores
+
+
+class Direction(StrEnum):
+    """What is looked for."""
+
+    CAUSE = "cause"
+    """Memories that may have caused the query."""
+    EFFECT = "effect"
+    """Memories that the query may have caused."""
+
+
+class DirectedSpace:
+    """Two vectors by row."""
+
+    def __init__(self, dimension: int) -> None:
+        self._causes = DenseSpace(dimension)
+        self._effects = DenseSpace(dimension)
+
+    def append(self, embedding: Directed | None) -> None:
+        """Add the next row; without an embedding it stays empty."""
+        self._causes.append(None if embedding is None else embedding.cause_levels)
+        self._effects.append(None if embedding is None else embedding.effect_levels)
+
+    def at(self, row: int) -> Directed:
+        """Return both vectors of a row that isn't empty."""
+        return Directed(self._causes.at(row).vector, self._effects.at(row).vector)
+
+    def clear(self, row: int) -> None:
+        """Overwrite both vectors with zeros."""
+        self._causes.clear(row)
+        self._effects.clear(row)
+
+    def scores(self, query: Directed, rows: Rows | None = None, direction: Direction | None = None) -> Scores:
+        """Return similarities in [0, 1] to these rows (to all if None), shape (rows,).
+
+        With a direction, the query in one role meets the memories in the other. Without, the mean of both roles,
+        each with its like: symmetric, and 1 for a memory with itself.
+        """
+        match direction:
+            case Direction.EFFECT:
+                return self._effects.scores(query.cause_levels, rows)
+            case Direction.CAUSE:
+                return self._causes.scores(query.effect_levels, rows)
+            case None:
+                both = self._causes.scores(query.cause_levels, rows) + self._effects.scores(query.effect_levels, rows)
+                return both / np.float32(2.0)
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of all vectors."""
+        return digest_of(self._causes.digest(), self._effects.digest())

@@ -1,0 +1,175 @@
+"""Fingerprints by row: each of the thirteen spaces keeps its part of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias, assert_never
+from uuid import UUID
+
+import numpy as np
+
+from events.fingerprint import (
+    Bits,
+    Dense,
+    Directed,
+    Embedding,
+    Fingerprint,
+    Levels,
+    Passage,
+    Sparse,
+    Tokens,
+)
+from events.spaces import SPACES, Kind, Space
+from projections.spaces.binary import BinarySpace
+from projections.spaces.context import ContextSpace
+from projections.spaces.dense import DenseSpace
+from projections.spaces.directed import DirectedSpace, Direction
+from projections.spaces.sparse import SparseSpace
+from projections.spaces.tokens import TokenStore
+from projections.spaces.windowed import Span, WindowedSpace
+from projections.storage.arrays import Rows, Scores
+
+WINDOWED: Final = "e1_semantic"
+"""The space in which passages of long memories are found too."""
+CONTEXT: Final = "e8_graph"
+"""The space of what memories are about in their context: there those of a cluster lean towards its middle."""
+COUNTED: Final = "e6_sparse"
+"""The sparse space whose weights are plain counts: BM25 ranks it, and its cosine saturates them."""
+
+_Held: TypeAlias = WindowedSpace | DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenStore
+
+
+class Fingerprints:
+    """One row per memory in the order in which they came, never reused; a row may be empty."""
+
+    def __init__(self, dimensions: Mapping[str, int]) -> None:
+        """Make empty spaces; `dimensions` gives the size of each by its key, and a missing one is a KeyError."""
+        self.dimensions: Final = {space.key: dimensions[space.key] for space in SPACES}
+        self._semantic = WindowedSpace(self.dimensions[WINDOWED])
+        self._context = ContextSpace(self.dimensions[CONTEXT])
+        self._spaces = {space.key: _empty(space, self.dimensions[space.key]) for space in SPACES}
+        self._spaces |= {WINDOWED: self._semantic, CONTEXT: self._context}
+        self._ids: list[UUID] = []
+        self._rows: dict[UUID, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __contains__(self, memory: UUID) -> bool:
+        return memory in self._rows
+
+    def row_of(self, memory: UUID) -> int:
+        """Return the row of a memory; an unknown id is a KeyError."""
+        return self._rows[memory]
+
+    def ids(self, rows: Iterable[int]) -> list[UUID]:
+        """Return the memories of these rows."""
+        return [self._ids[row] for row in rows]
+
+    def append(self, memory: UUID, fingerprint: Fingerprint | None, passages: Sequence[Passage] = ()) -> None:
+        """Add the next row, empty for None; an embedding of another kind than its space is a TypeError."""
+        self._rows[memory] = len(self)
+        self._ids.append(memory)
+        self._semantic.append(*windows(fingerprint, passages, self.dimensions[WINDOWED]))
+        for key, space in self._spaces.items():
+            if not isinstance(space, WindowedSpace):
+                _append(key, space, None if fingerprint is None else fingerprint[key])
+
+    def embedding(self, key: str, row: int) -> Embedding:
+        """Return what a row that isn't empty holds in one space."""
+        return self._spaces[key].at(row)
+
+    def scores(
+        self,
+        key: str,
+        embedding: Embedding,
+        rows: Rows | None = None,
+        *,
+        direction: Direction | None = None,
+        symmetric: bool = False,
+    ) -> Scores:
+        """Return the raw similarity in [0, 1] of an embedding to these rows (to all if None) in one space.
+
+        Args:
+            key: Of the space.
+            embedding: Of the kind of that space; another one is a TypeError.
+            rows: Shape (rows,); an empty row's score means nothing.
+            direction: For a directed space, whether causes or effects of the query are looked for.
+            symmetric: Compare two memories instead of ranking memories for a query: a pair then scores the same
+                from either side, since passages don't count and every token does alike.
+        """
+        match self._spaces[key], embedding:
+            case WindowedSpace() as space, Dense():
+                return space.scores(embedding.levels, rows, passages=not symmetric)
+            case DenseSpace() as space, Dense():
+                return space.scores(embedding.levels, rows)
+            case DirectedSpace() as space, Directed():
+                return space.scores(embedding, rows, direction)
+            case SparseSpace() as space, Sparse():
+                return space.cosine(embedding, rows)
+            case BinarySpace() as space, Bits():
+                return space.scores(embedding.array, rows)
+            case TokenStore() as space, Tokens():
+                rows = np.arange(len(self)) if rows is None else rows
+                return space.symmetric(embedding, rows) if symmetric else space.max_sim(embedding, rows, weighted=True)
+            case _:
+                raise mismatch(key, embedding)
+
+    def prepare(self) -> None:
+        """Make what the next search would have to make first."""
+        for space in self._spaces.values():
+            if isinstance(space, SparseSpace):
+                space.post()
+
+    def _sparse(self, key: str) -> SparseSpace:
+        space = self._spaces[key]
+        if not isinstance(space, SparseSpace):
+            raise TypeError(f"{key} isn't sparse")
+        return space
+
+
+def windows(fingerprint: Fingerprint | None, passages: Sequence[Passage], dimension: int) -> tuple[Levels, list[Span]]:
+    """Return the E1 vectors of a whole memory and of its passages, and the spans of these."""
+    if fingerprint is None:
+        return np.empty((0, dimension), np.int8), []
+    vectors = np.stack([fingerprint.take(WINDOWED, Dense).levels, *(passage.levels for passage in passages)])
+    return vectors, [(passage.start, passage.end) for passage in passages]
+
+
+def mismatch(key: str, embedding: Embedding) -> TypeError:
+    """Return the error for an embedding of the wrong kind."""
+    return TypeError(f"{key} can't take {type(embedding).__name__}")
+
+
+def _empty(space: Space, dimension: int) -> _Held:
+    match space.kind:
+        case Kind.DENSE:
+            return DenseSpace(dimension)
+        case Kind.DIRECTED:
+            return DirectedSpace(dimension)
+        case Kind.SPARSE:
+            return SparseSpace(dimension, counts=space.key == COUNTED)
+        case Kind.BINARY:
+            return BinarySpace(dimension)
+        case Kind.TOKENS:
+            return TokenStore(dimension)
+        case _:
+            assert_never(space.kind)
+
+
+def _append(
+    key: str, space: DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenStore, embedding: Embedding | None
+) -> None:
+    match space, embedding:
+        case _, None:
+            space.append(None)
+        case DenseSpace(), Dense():
+            space.append(embedding.levels)
+        case DirectedSpace(), Directed():
+            space.append(embedding)
+        case SparseSpace(), Sparse():
+            space.append(embedding)
+        case BinarySpace(), Bits():
+            space.append(embedding.array)
+        case TokenStore(), Tokens():
+            space.append(embedding)
+        case _:
+            raise mismatch(key, embedding)

@@ -1,0 +1,1 @@
+"""Storage of projections: growable arrays, and snapshots."""

@@ -1,0 +1,227 @@
+"""Comparing memories, with the pair of sentences for which seed 000 says what to expect."""
+
+from uuid import uuid4
+
+import pytest
+
+from actors.api.operations.facade import Operations
+from actors.runtime.settings import Strategy
+from events.spaces import INDEX, SPACES
+from tests.actors.api.conftest import Ways
+from tests.actors.conftest import store
+
+pytestmark = pytest.mark.anyio
+
+SYNTH_001 = "The quick brown fox jumps over the lazy dog"
+SYNTH_002 = "A fast auburn fox leaps above the sleepy hound"
+ELSEWHERE = "Quarterly tax returns are due at the end of the month."
+MOMENT = "2026-01-01T12:00:00Z"
+
+
+async def foxes(operations: Operations) -> tuple[str, str, str]:
+    """Store both sentences and the first one once more, all at one moment."""
+    texts = (SYNTH_001, SYNTH_002, SYNTH_001)
+    first, second, again = [await store(operations, text, created_at=MOMENT) for text in texts]
+    return first, second, again
+
+
+@pytest.mark.requirement(
+    "INTEG-001/compare/similar",
+    "INTEG-001/synth-002/e1",
+    "INTEG-001/synth-002/e6",
+    "INTEG-001/synth-002/e12",
+    "INTEG-001/compare/per-embedder",
+    "INTEG-001/compare/answer",
+)
+async def test_two_sentences_about_a_fox_are_as_alike_as_the_seed_says(operations: Operations, ways: Ways) -> None:
+    first, second, _ = await foxes(operations)
+    async with ways(operations) as way:
+        answer = await way("memory_compare", memory_a=first, memory_b=second, include_per_embedder=True)
+    assert 0.6 <= answer["overall_similarity"] <= 0.8
+    scores = answer["per_embedder"]
+    assert len(scores) == len(SPACES)
+    assert 0.7 <= scores[INDEX["e1_semantic"]] <= 0.9
+    assert 0.3 <= scores[INDEX["e6_sparse"]] <= 0.5
+    assert 0.6 <= scores[INDEX["e12_late_interaction"]] <= 0.8
+    assert answer["dominant_embedder"] == SPACES[scores.index(max(scores))].key
+    assert 0 < answer["coherence"] < 1
+
+
+@pytest.mark.requirement("INTEG-001/compare/identical", "INTEG-001/compare/parameters")
+async def test_the_same_text_at_the_same_moment_is_the_same_in_every_space(operations: Operations, ways: Ways) -> None:
+    first, _, again = await foxes(operations)
+    async with ways(operations) as way:
+        answer = await way("memory_compare", memory_a=first, memory_b=again, include_per_embedder=True)
+        brief = await way("memory_compare", memory_a=first, memory_b=again)
+    assert answer["overall_similarity"] >= 0.99
+    assert min(answer["per_embedder"]) >= 0.99
+    assert answer["coherence"] >= 0.99
+    assert "per_embedder" not in brief
+
+
+async def test_texts_that_have_nothing_in_common_are_far_apart(operations: Operations, ways: Ways) -> None:
+    first = await store(operations, SYNTH_001, created_at=MOMENT)
+    other = await store(operations, ELSEWHERE, created_at="2021-03-14T03:00:00Z")
+    async with ways(operations) as way:
+        answer = await way("memory_compare", memory_a=first, memory_b=other, include_per_embedder=True)
+    told = [score for space, score in zip(SPACES, answer["per_embedder"], strict=True) if "temporal" not in space.key]
+    assert sum(told) / len(told) < 0.2
+
+
+async def test_memories_of_one_day_are_as_alike_as_what_they_say(operations: Operations, ways: Ways) -> None:
+    said = await store(operations, SYNTH_001, created_at=MOMENT)
+    reworded = await store(operations, SYNTH_002, created_at="2021-03-14T03:00:00Z")
+    elsewhere = await store(operations, ELSEWHERE, created_at=MOMENT)
+    async with ways(operations) as way:
+        alike, apart = [await way("memory_compare", memory_a=said, memory_b=one) for one in (reworded, elsewhere)]
+        counted = [
+            await way("memory_compare", memory_a=said, memory_b=one, strategy="cosine") for one in (reworded, elsewhere)
+        ]
+    assert alike["overall_similarity"] > 0.6
+    assert apart["overall_similarity"] < 0.1
+    assert counted[0]["overall_similarity"] < alike["overall_similarity"] - 0.1, "the mean counts the years between"
+    assert counted[1]["overall_similarity"] > apart["overall_similarity"] + 0.1, "and the day that they share"
+
+
+async def test_a_comparison_is_the_same_from_either_side(operations: Operations, ways: Ways) -> None:
+    first, second, _ = await foxes(operations)
+    async with ways(operations) as way:
+        forth = await way("memory_compare", memory_a=first, memory_b=second, include_per_embedder=True)
+        back = await way("memory_compare", memory_a=second, memory_b=first, include_per_embedder=True)
+    assert forth["per_embedder"] == pytest.approx(back["per_embedder"], abs=1e-6)
+
+
+@pytest.mark.requirement("INTEG-001/comparator/strategies")
+async def test_the_strategies_do_not_all_say_the_same(operations: Operations, ways: Ways) -> None:
+    first, second, _ = await foxes(operations)
+    async with ways(operations) as way:
+        answers = [
+            await way("memory_compare", memory_a=first, memory_b=second, strategy=strategy.value)
+            for strategy in Strategy
+        ]
+        assert (await way.refused("memory_compare", memory_a=first, memory_b=second, strategy="x"))["code"] == -32602
+    totals = [answer["overall_similarity"] for answer in answers]
+    assert len({round(total, 6) for total in totals}) >= len(Strategy) - 1, "adaptive is one of the others"
+
+
+@pytest.mark.requirement("INTEG-001/compare/unknown-id", "INTEG-001/compare/parameters")
+async def test_an_unknown_memory_is_named_with_its_side(operations: Operations, ways: Ways) -> None:
+    known = await store(operations, SYNTH_001)
+    unknown = str(uuid4())
+    async with ways(operations) as way:
+        for sides, name in (((known, unknown), "Memory B"), ((unknown, known), "Memory A")):
+            error = await way.refused("memory_compare", memory_a=sides[0], memory_b=sides[1])
+            assert error["code"] == -32010
+            assert error["message"] == f"{name} not found: {unknown}"
+            assert error["data"]["id"] == unknown
+        await way("memory_delete", id=known)
+        error = await way.refused("memory_compare", memory_a=known, memory_b=known)
+        assert (error["code"], error["message"]) == (-32010, f"Memory A is forgotten: {known}")
+        assert (await way.refused("memory_compare", memory_a=known))["message"] == "Missing 'memory_b' parameter"
+
+
+async def test_in_a_new_store_no_memory_is_known(operations: Operations, ways: Ways) -> None:
+    one, other = str(uuid4()), str(uuid4())
+    async with ways(operations) as way:
+        for tool, arguments in (
+            ("memory_compare", {"memory_a": one, "memory_b": other}),
+            ("memory_batch_compare", {"reference": one, "targets": [other]}),
+            ("memory_similarity_matrix", {"memory_ids": [one, other]}),
+            ("search_by_purpose", {"memory_id": one}),
+        ):
+            error = await way.refused(tool, **arguments)
+            assert error["code"] == -32010, tool
+            assert error["data"]["id"] == one
+        assert (await way("search_by_purpose", purpose_vector=[1.0] * 13))["results"] == []
+
+
+@pytest.mark.requirement("INTEG-001/compare/failure")
+async def test_a_comparison_that_breaks_down_is_an_error_and_not_a_zero(
+    operations: Operations, ways: Ways, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, _ = await foxes(operations)
+
+    def broken(*_: object, **__: object) -> None:
+        raise ValueError("secret: e7_code is nan")
+
+    async with ways(operations) as way:
+        with monkeypatch.context() as patch:
+            patch.setattr("actors.comparator.compare.similarity.one_to_many", broken)
+            for tool, arguments in (
+                ("memory_compare", {"memory_a": first, "memory_b": second}),
+                ("memory_batch_compare", {"reference": first, "targets": [second]}),
+                ("memory_similarity_matrix", {"memory_ids": [first, second]}),
+            ):
+                error = await way.refused(tool, **arguments)
+                assert error["code"] == -32603
+                assert "secret" not in str(error)
+        assert await way("memory_compare", memory_a=first, memory_b=second), "the comparator lives on"
+
+
+@pytest.mark.requirement(
+    "INTEG-001/batch_compare/ranked", "INTEG-001/batch_compare/same-as-compare", "INTEG-001/batch_compare/threshold"
+)
+async def test_one_with_many_is_ranked_and_says_what_each_comparison_says(operations: Operations, ways: Ways) -> None:
+    first, second, again = await foxes(operations)
+    other = await store(operations, ELSEWHERE, created_at="2021-03-14T03:00:00Z")
+    targets = [other, second, again]
+    async with ways(operations) as way:
+        answer = await way("memory_batch_compare", reference=first, targets=targets, include_per_embedder=True)
+        assert answer["targetCount"] == len(targets)
+        assert [(line["rank"], line["target"]) for line in answer["comparisons"]] == [
+            (1, again),
+            (2, second),
+            (3, other),
+        ]
+        for line in answer["comparisons"]:
+            single = await way("memory_compare", memory_a=first, memory_b=line["target"], include_per_embedder=True)
+            assert line["similarity"] == pytest.approx(single["overall_similarity"], abs=1e-6)
+            assert line["perEmbedder"] == pytest.approx(single["per_embedder"], abs=1e-6)
+        above = await way("memory_batch_compare", reference=first, targets=targets, min_similarity=0.9)
+    assert [line["target"] for line in above["comparisons"]] == [again]
+
+
+@pytest.mark.requirement("INTEG-001/batch_compare/unknown-reference", "INTEG-001/batch_compare/unknown-target")
+async def test_a_batch_with_an_unknown_id_is_refused_and_leaves_none_out(operations: Operations, ways: Ways) -> None:
+    first, second, _ = await foxes(operations)
+    unknown = str(uuid4())
+    async with ways(operations) as way:
+        error = await way.refused("memory_batch_compare", reference=unknown, targets=[first])
+        assert (error["code"], error["message"]) == (-32010, f"Reference not found: {unknown}")
+        error = await way.refused("memory_batch_compare", reference=first, targets=[second, unknown])
+        assert (error["code"], error["message"]) == (-32010, f"Target not found: {unknown}")
+        assert (await way.refused("memory_batch_compare", reference=first, targets=[]))["code"] == -32602
+
+
+@pytest.mark.requirement(
+    "INTEG-001/matrix/shape",
+    "INTEG-001/matrix/symmetric",
+    "INTEG-001/matrix/diagonal",
+    "INTEG-001/matrix/repeated",
+)
+async def test_a_matrix_is_symmetric_with_ones_on_its_diagonal(operations: Operations, ways: Ways) -> None:
+    first, second, again = await foxes(operations)
+    async with ways(operations) as way:
+        for ids in ([first, second, again], [first, second, first]):
+            answer = await way("memory_similarity_matrix", memory_ids=ids)
+            matrix = answer["matrix"]
+            assert answer["memory_ids"] == ids
+            assert [len(row) for row in matrix] == [3, 3, 3]
+            assert all(matrix[i][j] == matrix[j][i] for i in range(3) for j in range(3))
+            assert all(matrix[i][i] == pytest.approx(1, abs=0.01) for i in range(3))
+            assert matrix[0][2] >= 0.99
+            single = await way("memory_compare", memory_a=first, memory_b=second)
+            assert matrix[0][1] == pytest.approx(single["overall_similarity"], abs=1e-6)
+
+
+@pytest.mark.requirement("INTEG-001/matrix/unknown-id")
+async def test_a_matrix_with_an_unknown_id_is_refused_and_drops_no_row(operations: Operations, ways: Ways) -> None:
+    first, second, _ = await foxes(operations)
+    unknown = str(uuid4())
+    async with ways(operations) as way:
+        for ids in ([first, second, unknown], [unknown, first]):
+            error = await way.refused("memory_similarity_matrix", memory_ids=ids)
+            assert (error["code"], error["message"]) == (-32010, f"Memory not found: {unknown}")
+        error = await way.refused("memory_similarity_matrix", memory_ids=[first])
+        assert error["code"] == -32602
+        assert "memory_ids" in error["message"]

@@ -1,0 +1,70 @@
+"""Prompts: the four procedures that a person can start."""
+
+import re
+
+import pytest
+from mcp import MCPError
+
+from actors.api.mcp.prompts import PROMPTS, Prompt
+from actors.api.operations.facade import Operations
+from actors.api.tools.agent_tools import BY_NAME, TOOLS
+from tests.actors.conftest import Connect
+
+PARAMETERS = {field for tool in TOOLS for field in tool.params.__struct_fields__}
+PROFILES = {"causal_reasoning", "code_search", "temporal_navigation", "fact_checking"}
+
+ERAS = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+
+
+@pytest.mark.parametrize("prompt", PROMPTS, ids=lambda prompt: prompt.name)
+def test_a_prompt_names_only_tools_and_parameters_that_exist(prompt: Prompt) -> None:
+    names = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", prompt.text))
+    assert names & set(BY_NAME), "it teaches no tool"
+    assert names - set(BY_NAME) - PARAMETERS - PROFILES == set()
+
+
+@pytest.mark.anyio
+@ERAS
+async def test_the_four_skills_are_listed_with_descriptions(
+    operations: Operations, connect: Connect, mode: str
+) -> None:
+    async with connect(operations, mode=mode) as agent:
+        prompts = (await agent.client.list_prompts()).prompts
+    assert [prompt.name for prompt in prompts] == ["memory-inject", "semantic-search", "goal-discovery", "consolidate"]
+    for prompt in prompts:
+        assert prompt.title
+        assert prompt.description
+        assert all(argument.description for argument in prompt.arguments)
+
+
+@pytest.mark.anyio
+@ERAS
+async def test_a_prompt_ends_with_what_it_was_given(operations: Operations, connect: Connect, mode: str) -> None:
+    async with connect(operations, mode=mode) as agent:
+        (given,) = (
+            await agent.client.get_prompt("semantic-search", {"question": "Where is the {key}?", "namespace": "home"})
+        ).messages
+        (bare,) = (await agent.client.get_prompt("consolidate")).messages
+    assert given.role == "user"
+    assert given.content.text.endswith("Question: Where is the {key}?\nNamespace: home")
+    assert bare.content.text == next(prompt.text for prompt in PROMPTS if prompt.name == "consolidate")
+
+
+@pytest.mark.anyio
+@ERAS
+@pytest.mark.parametrize(
+    ("name", "arguments", "word"),
+    [
+        ("clairvoyance", {}, "clairvoyance"),
+        ("semantic-search", {}, "question"),
+        ("semantic-search", {"question": " "}, "question"),
+        ("consolidate", {"colour": "red"}, "colour"),
+    ],
+)
+async def test_what_a_prompt_cannot_do_with_is_refused_by_name(
+    operations: Operations, connect: Connect, mode: str, name: str, arguments: dict[str, str], word: str
+) -> None:
+    async with connect(operations, mode=mode) as agent:
+        with pytest.raises(MCPError, match=word) as caught:
+            await agent.client.get_prompt(name, arguments)
+    assert caught.value.error.code == -32602

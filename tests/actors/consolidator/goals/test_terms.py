@@ -1,0 +1,152 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.consolidator.goals.terms import LEAST_MEMBERS, PORTION, Topic, describe, read, topic
+from tests.actors.consolidator.asleep import worked_off
+
+COUNSELING = [
+    "Caroline: I want to become a counselor and work in mental health.",
+    "Melanie: Mental health matters. Which counseling courses will you take?",
+    "Caroline: The LGBTQ center offers counseling, and mental health workshops too!",
+    "Melanie: A counselor helped my sister; LGBTQ youth need that so much.",
+    "Caroline: I talked to the lgbtq group about my counseling career.",
+]
+REST = [
+    "Caroline: Hey Mel! How was the camping trip with the kids?",
+    "Melanie: Thanks, Caroline! The kids roasted marshmallows by the campfire.",
+    "Caroline: Wow, that sounds great. Did the kids see any deer?",
+    "Melanie: We hiked to the lake, and the kids swam.",
+    "Caroline: I painted a sunset over the lake last week.",
+    "Melanie: That's awesome, Caroline! My pottery bowl broke in the kiln.",
+    "Caroline: Oh no! Will you make another bowl?",
+    "Melanie: Sure, my class meets on Friday.",
+]
+GREETINGS = [
+    "Ann: Hey Bob! Good to see you! How have you been?",
+    "Bob: Hi Ann, great to hear from you. What's up?",
+    "Ann: Thanks Bob, that means a lot to me.",
+    "Bob: Hey Ann! Long time no talk. How's it going?",
+    "Ann: Wow, that's awesome, Bob! Thanks for telling me.",
+]
+
+
+def told(members: list[str], rest: list[str], count: int = 6) -> Topic:
+    _, reading = worked_off(read([*rest, *members]))
+    return topic(reading, range(len(rest), len(rest) + len(members)), count)
+
+
+def distinctive(members: list[str], rest: list[str], count: int = 6) -> tuple[str, ...]:
+    return told(members, rest, count).terms
+
+
+def test_terms_name_what_the_members_talk_about():
+    assert {"mental health", "LGBTQ", "counseling"} <= set(distinctive(COUNSELING, REST))
+
+
+def test_what_the_rest_says_as_often_tells_nothing():
+    members = [f"The lake was calm, and the heron came to my boat {place}." for place in ("early", "late", "twice")]
+    rest = ["We swam in the lake.", "The lake was cold.", "A lake of salt.", "Who owns the lake?", "Rain fell."] * 2
+    terms = distinctive(members, rest)
+    assert "heron" in " ".join(terms)
+    assert "lake" not in " ".join(terms)
+
+
+def test_a_term_of_fewer_than_three_members_never_stands_in_a_goal():
+    members = ["My diagnosis frightens me, says the doctor.", "My diagnosis and the doctor.", "The doctor called."]
+    assert distinctive(members, REST) == ("doctor",)
+
+
+def test_repeating_a_word_within_one_memory_does_not_make_it_everyones():
+    members = ["secret secret secret secret garden", "the garden gate", "a garden wall"]
+    assert distinctive(members, REST) == ("garden",)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("kiln glaze heron diagnosis orchard".split()), max_size=4), max_size=8),
+    st.lists(st.sampled_from(REST), max_size=5),
+)
+def test_every_term_stands_in_at_least_three_members(members: list[list[str]], rest: list[str]):
+    texts = [" ".join(words) for words in members]
+    for term in distinctive(texts, rest):
+        assert sum(term in text for text in texts) >= LEAST_MEMBERS
+
+
+def test_fewer_than_three_members_have_no_terms():
+    assert distinctive(COUNSELING[:2], REST) == ()
+    assert distinctive([], REST) == ()
+    assert distinctive([], []) == ()
+
+
+def test_members_without_a_rest_are_named_by_what_most_of_them_hold():
+    assert "counseling" in distinctive(COUNSELING, [])
+
+
+def test_speakers_and_their_short_names_are_no_terms():
+    members = ["Melanie: Mel here, about yoga.", "Melanie: Yoga at nine.", "Melanie: My yoga mat, signed Mel."]
+    rest = [text for text in REST if text.startswith("Caroline")]
+    assert distinctive(members, rest * 3) == ("yoga",)
+
+
+def test_the_words_of_a_heading_are_terms():
+    members = ["Vologda: Vologda lies in the north.", "Vologda: The river of Vologda.", "Vologda: It has a kremlin."]
+    assert distinctive(members, REST) == ("Vologda",)
+
+
+def test_stop_words_courtesies_and_numbers_are_no_terms():
+    assert distinctive(GREETINGS, COUNSELING + REST) == ()
+    assert distinctive(["It was in 1899.", "1899, again", "Of 1899."], REST) == ()
+
+
+def test_a_term_is_written_as_the_members_mostly_write_it():
+    members = ["LGBTQ rights", "LGBTQ pride", "an lgbtq event", "iPhones ring", "iPhones broke", "one iPhone"]
+    terms = distinctive(members, REST * 3)
+    assert {"LGBTQ", "iPhones"} <= set(terms)
+    assert not {"lgbtq", "iPhone", "iphones"} & set(terms)
+
+
+def test_words_next_to_each_other_make_a_pair_and_words_across_a_comma_do_not():
+    joined = ["ice cream melts", "her ice cream", "ice cream cone"]
+    parted = ["ice, cream, snow", "we had ice; cream was out", "no ice. Cream only"]
+    assert distinctive(joined, REST) == ("ice cream",)
+    assert set(distinctive(parted, REST)) == {"cream", "ice"}
+
+
+def test_identifiers_are_terms_as_they_are_written():
+    members = ["np.array(x)", "return np.array(y)", "np.array(z, dtype)"]
+    assert "np.array" in distinctive(members, REST)
+
+
+def test_at_most_so_many_terms_are_returned_as_asked_for():
+    assert distinctive(COUNSELING, REST, count=1) == distinctive(COUNSELING, REST)[:1]
+    assert len(distinctive(COUNSELING, REST, count=2)) == 2
+
+
+def test_the_order_of_the_texts_does_not_matter():
+    assert distinctive(COUNSELING[::-1], REST[::-1]) == distinctive(COUNSELING, REST)
+
+
+def test_a_topic_covers_its_members_and_greetings_cover_nothing():
+    assert told(COUNSELING, REST + GREETINGS).topicality == 1
+    assert told(GREETINGS, COUNSELING + REST).topicality == 0
+
+
+def test_topicality_is_the_share_of_members_that_hold_a_term():
+    members = ["the kiln is hot", "a kiln", "kilns", "rain fell", "so what"]
+    assert told(members, REST[:5] * 3).topicality == pytest.approx(3 / 5)
+    assert told([], REST).topicality == 0
+
+
+def test_long_texts_are_read_in_more_slices_and_no_text_is_left_out():
+    short = [f"The heron of pond {number}." for number in range(30)]
+    long = [text + " " * PORTION for text in short]
+    few, reading = worked_off(read(short))
+    many, longer = worked_off(read(long))
+    assert few < 5 < len(long) <= many
+    assert reading == longer
+    assert reading.holders["heron"] == len(reading.texts) == 30
+
+
+def test_a_description_is_made_of_the_terms_alone():
+    assert describe(("mental health", "counseling")) == "mental health, counseling"
+    assert describe(()) == ""

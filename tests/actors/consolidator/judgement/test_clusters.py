@@ -1,0 +1,157 @@
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.consolidator.goals.discovery import MIN_CENTRALITY, MIN_COHERENCE, MIN_SIZE
+from actors.consolidator.judgement import clusters
+from actors.consolidator.judgement.clusters import Cluster, Vectors, grouped
+
+T = TypeVar("T")
+
+
+def unit(vectors: Any) -> Vectors:
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def topics(*sizes: int, spread: float = 0.6, strangers: int = 0, seed: int = 0) -> Vectors:
+    """Unit vectors around one middle after the other, `spread` away from it, then some anywhere."""
+    random = np.random.default_rng(seed)
+    away = unit(random.normal(size=(sum(sizes) + strangers, 384)))
+    middles = unit(random.normal(size=(len(sizes), 384)))
+    around = np.repeat(middles, sizes, axis=0)
+    return unit(np.vstack([around + spread * away[: len(around)], away[len(around) :]]))
+
+
+def driven(work: Generator[Any, None, T]) -> tuple[T, int]:
+    """What comes of the work, and how many slices came before them."""
+    slices = 0
+    while True:
+        try:
+            next(work)
+        except StopIteration as finished:
+            return finished.value, slices
+        slices += 1
+
+
+def found(vectors: Vectors) -> tuple[Cluster, ...]:
+    return driven(grouped(vectors))[0]
+
+
+def groups(vectors: Vectors) -> list[set[int]]:
+    return [{*cluster.members} for cluster in found(vectors)]
+
+
+def test_planted_topics_are_found_the_largest_first():
+    assert groups(topics(8, 30, 12)) == [{*range(8, 38)}, {*range(38, 50)}, {*range(8)}]
+
+
+def test_many_topics_are_found_whatever_their_number_and_size():
+    sizes = [5 + number % 23 for number in range(60)]
+    ends = np.cumsum(sizes)
+    planted = {frozenset(range(end - size, end)) for size, end in zip(sizes, ends, strict=True)}
+    assert {frozenset(group) for group in groups(topics(*sizes))} == planted
+
+
+def test_what_is_like_nothing_else_belongs_to_no_cluster():
+    assert groups(topics(20, 10, strangers=40)) == [{*range(20)}, {*range(20, 30)}]
+    assert found(topics(strangers=300)) == ()
+
+
+def test_four_that_are_alike_form_no_cluster_and_five_do():
+    assert MIN_SIZE == 5
+    assert groups(topics(4, 5, 40)) == [{*range(9, 49)}, {*range(4, 9)}]
+    assert found(topics(4)) == ()
+    assert found(topics()) == ()
+
+
+def test_memories_that_are_too_little_alike_form_no_cluster():
+    assert found(topics(30, 30, spread=2.0)) == ()
+
+
+def test_a_few_that_are_alike_do_not_vanish_among_many_copies():
+    assert groups(topics(2_000, 6, spread=0.1)) == [{*range(2_000)}, {*range(2_000, 2_006)}]
+
+
+def test_copies_are_one_cluster():
+    assert groups(np.repeat(topics(1), 50, axis=0)) == [{*range(50)}]
+
+
+def test_what_all_memories_have_in_common_does_not_make_them_one_cluster():
+    random = np.random.default_rng(1)
+    names = unit(random.normal(size=(1, 384)))
+    alike = unit(topics(60, 60, 60, 60, 60) + 0.7 * names)
+    means = [alike[start : start + 60].sum(axis=0) / 60 for start in range(0, 300, 60)]
+    assert np.linalg.norm(np.mean(means, axis=0)) > 0.5
+    assert sorted(map(min, groups(alike))) == [0, 60, 120, 180, 240]
+
+
+def test_a_store_with_one_topic_has_one_cluster():
+    assert groups(topics(30)) == [{*range(30)}]
+
+
+def test_the_most_central_members_come_first_and_the_figures_agree():
+    for cluster in found(topics(40, 15, strangers=10, spread=0.8)):
+        assert list(cluster.centrality) == sorted(cluster.centrality, reverse=True)
+        assert cluster.coherence == pytest.approx(np.mean(cluster.centrality))
+        assert len(cluster.members) == len(cluster.centrality)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.integers(1, 30), min_size=1, max_size=6), st.floats(0.1, 1.5), st.integers(0, 30), st.integers(0, 99)
+)
+def test_whatever_is_grouped_clusters_are_coherent_apart_and_do_not_depend_on_order(
+    sizes: list[int], spread: float, strangers: int, seed: int
+):
+    vectors = topics(*sizes, spread=spread, strangers=strangers, seed=seed)
+    clusters_ = found(vectors)
+    members = [member for cluster in clusters_ for member in cluster.members]
+    assert len(members) == len({*members})
+    for cluster in clusters_:
+        assert len(cluster.members) >= MIN_SIZE
+        assert cluster.coherence >= MIN_COHERENCE
+        assert min(cluster.centrality) >= MIN_CENTRALITY
+        assert max(cluster.centrality) <= 1
+    order = np.random.default_rng(seed).permutation(len(vectors))
+    shuffled = [{*order[list(cluster.members)].tolist()} for cluster in found(vectors[order])]
+    assert sorted(map(sorted, shuffled)) == sorted(sorted(cluster.members) for cluster in clusters_)
+
+
+def test_what_a_cut_has_separated_from_its_topic_moves_back():
+    vectors = topics(20, 20)
+    labels = np.repeat([0, 1], 20)
+    labels[:3] = 1
+    labels[3:5] = 2  # two by themselves attract nobody
+    moved = driven(clusters._moved(vectors, labels))[0]
+    assert len({*moved[:20]}) == len({*moved[20:]}) == 1
+    assert moved[0] != moved[20]
+
+
+def test_what_is_grouped_stays_as_it_was():
+    vectors = topics(20, 20)
+    before = vectors.copy()
+    found(vectors)
+    assert (vectors == before).all()
+
+
+def test_the_work_stops_between_slices_and_says_the_same_however_long_they_are(monkeypatch: pytest.MonkeyPatch):
+    vectors = topics(300, 200, 100, strangers=100)
+    whole, few = driven(grouped(vectors))
+    monkeypatch.setattr(clusters, "SLICE", clusters.SLICE // 100)
+    again, many = driven(grouped(vectors))
+    assert again == whole
+    assert many > 10 * few > 0
+
+
+def test_no_step_of_the_work_is_much_longer_than_a_slice():
+    vectors = topics(*[20] * 100, strangers=1_000)
+    assert max(clusters._clusters(vectors)) <= clusters.SLICE
+
+
+def test_vectors_that_are_not_of_unit_length_are_refused():
+    with pytest.raises(ValueError, match="unit length"):
+        found(np.zeros((20, 384), np.float32))

@@ -1,0 +1,180 @@
+"""A run writes that it began, then all that it decided and that it ended, or only the latter."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pykka
+import pytest
+
+from actors.comparator.messages import FindDuplicates
+from actors.consolidator.goals.purposes import Purposes
+from actors.consolidator.messages import Consolidate
+from actors.consolidator.runs.run import Interrupted, Running
+from actors.runtime.actor import Actor
+from events.vocabulary import (
+    ConsolidationFinished,
+    ConsolidationStarted,
+    MemoriesMerged,
+    MemoriesPruned,
+    MemoryErased,
+    MemoryForgotten,
+)
+from events.vocabulary.values import Counts, Mode, Outcome, Trigger
+from projections.projection import MemoryState
+from tests.actors.consolidator.asleep import BOUND, NOW, Night, asleep, wanted, worked_off
+
+
+class Faltering(Actor):
+    """A comparator that fails where duplicates are sought."""
+
+    def __init__(self, comparator: pykka.ActorRef[Any]) -> None:
+        super().__init__()
+        self._comparator = comparator
+
+    def on_receive(self, message: object) -> Any:
+        match message:
+            case FindDuplicates():
+                raise RuntimeError("the index is upside down")
+            case _:
+                return self._comparator.ask(message, timeout=BOUND)
+
+
+class Planted(msgspec.Struct):
+    """A store in which a deep run finds something of each kind to hide."""
+
+    night: Night
+    copies: tuple[UUID, UUID]
+    more: tuple[UUID, UUID]
+    near: tuple[UUID, UUID]
+    trivia: tuple[UUID, UUID]
+
+    def running(self, message: Consolidate) -> Running:
+        return Running(self.night.others, Purposes(self.night.others), message, lambda: NOW)
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Iterator[Planted]:
+    with asleep(tmp_path) as night:
+        yield Planted(
+            night,
+            night.twins("The tide is high at noon."),
+            night.twins("The ferry leaves at six."),
+            night.near("The lighthouse was repaired.", "The lighthouse was mended."),
+            (night.trivial("A gull sat on the rail."), night.trivial("Somebody hummed.")),
+        )
+
+
+def hidden(written: list[Any]) -> set[UUID]:
+    """Return the memories that what a run wrote hides."""
+    absorbed = {one for event in written if isinstance(event, MemoriesMerged) for one in event.absorbed}
+    pruned = {one.memory for event in written if isinstance(event, MemoriesPruned) for one in event.pruned}
+    assert absorbed.isdisjoint(pruned)
+    return absorbed | pruned
+
+
+def test_a_finished_run_wrote_all_that_its_counts_say(planted: Planted):
+    message = wanted()
+    _, slept = worked_off(planted.running(message).work())
+    started, *decided, finished = planted.night.written(message.run)
+    assert isinstance(started, ConsolidationStarted)
+    assert isinstance(finished, ConsolidationFinished)
+    gone = {planted.copies[1], planted.more[1], planted.near[1], *planted.trivia}
+    assert hidden(decided) == gone
+    assert (finished.counts.merged, finished.counts.pruned) == (3, 2)
+    assert finished.counts == slept.counts
+    assert finished.memories == planted.night.live() == 3
+    assert {memory for memory in gone if planted.night.state(memory) is MemoryState.LIVE} == set()
+
+
+def test_what_a_dry_run_counts_is_what_a_real_one_does_and_it_writes_its_record_alone(planted: Planted):
+    dry, real = wanted(dry_run=True), wanted()
+    worked_off(planted.running(dry).work())
+    record = planted.night.record(dry.run)
+    assert (record.outcome, record.memories) == (Outcome.FINISHED, 8)
+    _, slept = worked_off(planted.running(real).work())
+    assert record.counts == slept.counts
+    assert record.counts.merged == 3
+
+
+def test_a_run_that_takes_too_long_leaves_its_record_alone(planted: Planted):
+    message = wanted(max_seconds=1e-9)
+    _, slept = worked_off(planted.running(message).work())
+    record = planted.night.record(message.run)
+    assert (record.outcome, slept.outcome) == (Outcome.TIMED_OUT, Outcome.TIMED_OUT)
+    assert "max_seconds" in (record.reason or "")
+    assert record.counts == slept.counts == Counts()
+    assert (slept.merged, slept.pruned) == ((), ())
+    assert record.memories == planted.night.live() == 8
+
+
+@pytest.mark.parametrize("mode", [Mode.LIGHT, Mode.DEEP])
+def test_a_run_that_is_stopped_between_any_two_slices_leaves_its_record_alone(planted: Planted, mode: Mode):
+    slices, _ = worked_off(planted.running(wanted(mode, dry_run=True)).work())
+    assert slices > 4
+    for after in range(1, slices + 1):
+        message = wanted(mode)
+        work = planted.running(message).work()
+        for _ in range(after):
+            next(work)
+        with pytest.raises(StopIteration) as stopped:
+            work.throw(Interrupted(Outcome.ABORTED, "a query came"))
+        record = planted.night.record(message.run)
+        assert (record.outcome, record.reason, record.counts) == (Outcome.ABORTED, "a query came", Counts())
+        assert stopped.value.value.outcome is Outcome.ABORTED
+    assert planted.night.live() == 8
+
+
+def test_a_run_that_fails_says_so_leaves_its_record_alone_and_hands_on_what_went_wrong(planted: Planted):
+    message = wanted()
+    running = planted.running(message)
+    faltering = Faltering.start(planted.night.hub.comparator)
+    running._others = msgspec.structs.replace(planted.night.others, comparator=faltering)
+    with pytest.raises(RuntimeError, match="upside down"):
+        worked_off(running.work())
+    record = planted.night.record(message.run)
+    assert (record.outcome, record.reason, record.counts) == (Outcome.FAILED, "RuntimeError", Counts())
+    assert planted.night.live() == 8
+    faltering.stop(timeout=BOUND)
+
+
+def test_what_is_deleted_after_it_was_decided_is_left_out_and_the_counts_agree_with_what_is_written(planted: Planted):
+    slices, _ = worked_off(planted.running(wanted(dry_run=True)).work())
+    message = wanted()
+    work = planted.running(message).work()
+    for _ in range(slices):
+        next(work)
+    night = planted.night
+    night.append(MemoryErased(memory=planted.copies[1]))
+    night.append(MemoryForgotten(memory=planted.more[0]))
+    night.append(MemoryForgotten(memory=planted.trivia[0]))
+    with pytest.raises(StopIteration) as stopped:
+        next(work)
+    _, *decided, finished = night.written(message.run)
+    assert hidden(decided) == {planted.near[1], planted.trivia[1]}
+    assert isinstance(finished, ConsolidationFinished)
+    assert (finished.counts.merged, finished.counts.pruned) == (1, 1)
+    assert stopped.value.value.counts == finished.counts
+    assert {one.survivor for one in stopped.value.value.merged} == {planted.near[0]}
+    assert finished.memories == night.live() == 3, "eight, less three deleted, one merged and one pruned"
+    assert night.state(planted.more[1]) is MemoryState.LIVE, "its survivor is gone, so it stays"
+
+
+@pytest.mark.parametrize(
+    ("trigger", "actor"),
+    [(Trigger.REQUEST, "consolidator"), (Trigger.SCHEDULE, "scheduler"), (Trigger.IDLE, "scheduler")],
+)
+def test_all_that_a_run_writes_bears_the_name_of_who_wanted_it(planted: Planted, trigger: Trigger, actor: str):
+    message = wanted(trigger=trigger)
+    worked_off(planted.running(message).work())
+    by = [one for one in planted.night.log.read() if one.correlation_id == message.run]
+    assert len(by) > 4
+    assert {one.actor for one in by} == {actor}
+
+
+def test_without_leave_a_run_merges_exact_copies_and_nothing_else(planted: Planted):
+    message = wanted(thorough=False)
+    worked_off(planted.running(message).work())
+    assert hidden(planted.night.written(message.run)) == {planted.copies[1], planted.more[1]}

@@ -1,0 +1,279 @@
+"""A new store out of an old one: the same memories, embedded anew, and the old one as it was."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from actors.api.operations.facade import Operations
+from actors.api.params.audit import AuditTrail
+from actors.api.params.memories import MemoryDelete, MemoryRestore, MemoryRetrieve
+from actors.api.params.sleep import ChangeSchedules, ConsolidateMemories, ListConsolidations, UndoConsolidation
+from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.hub.reembed import ReembedCounts, built_beside, history_of, reembed
+from actors.runtime.faults import EmbeddingFault, InvalidParamsFault
+from actors.runtime.settings import SleepMode
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import Head
+from events.storage.memory_log import MemoryLog
+from events.vocabulary import MemoriesLinked, MemoryErased, MemoryStored, SpacesDeclared
+from tests.acceptance.conftest import COMMAND, PATIENCE
+from tests.actors.conftest import search, store
+from tests.events.samples import draft, stored
+
+KEPT = (
+    "id content contentHashHex state createdAt namespace session position modality importance tags rationale metadata "
+    "links embeddings passages"
+).split()
+"""What a memory has in common with itself in the new store."""
+
+Start = Callable[..., Any]
+
+
+def head_of(folder: Path) -> Head:
+    log = DuckDBLog(folder)
+    log.close()
+    return log.head
+
+
+async def fill(operations: Operations) -> dict[str, str]:
+    """Store a handful of memories of all sorts, and return their ids by name."""
+    ids = {"plain": await store(operations, "Mara's dog is called Bo.", tags=["pets"], importance=0.9)}
+    ids["erased"] = await store(operations, "The code of the safe is 4711.")
+    ids["linked"] = await store(
+        operations,
+        "Bo is afraid of thunder.",
+        link_to=[ids["plain"], ids["erased"]],
+        rationale="for the vet",
+        metadata={"speaker": "Mara"},
+        created_at="2025-05-05T10:00:00+00:00",
+        namespace="home",
+    )
+    for turn in ("Where do we go?", "To the sea.", "Then pack the tent."):
+        ids[turn] = await store(operations, turn, session="trip", modality="mixed")
+    ids["long"] = await store(operations, "The harbour was full of small boats that evening. " * 60)
+    ids["forgotten"] = await store(operations, "An old shopping list: milk, bread, salt.")
+    await operations.memory_delete(MemoryDelete(id=UUID(ids["forgotten"]), reason="bought"))
+    await operations.memory_delete(MemoryDelete(id=UUID(ids["erased"]), soft=False))
+    await search(operations, "dog")
+    return ids
+
+
+async def known(operations: Operations, memory: str) -> dict[str, Any]:
+    answer = await operations.memory_retrieve(MemoryRetrieve(id=UUID(memory)))
+    return {key: answer[key] for key in KEPT}
+
+
+@pytest.mark.anyio
+async def test_all_memories_but_the_erased_are_in_the_new_store_as_they_were(start: Start, tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    with start(DuckDBLog(old)) as hub:
+        ids = await fill(Operations(hub))
+        del ids["erased"]
+        before = {name: await known(Operations(hub), memory) for name, memory in ids.items()}
+    head = head_of(old)
+    told: list[tuple[float, float | None, str]] = []
+
+    async def progress(*news: Any) -> None:
+        told.append(news)
+
+    with start(DuckDBLog(new)) as hub:
+        counts = await reembed(old, hub, progress)
+    assert counts == ReembedCounts(memories=7, forgotten=1, erased=1, links=1)
+    assert (6, 7, "memories embedded") in told
+    with start(DuckDBLog(new)) as hub:
+        operations = Operations(hub)
+        after = {name: await known(operations, memory) for name, memory in ids.items()}
+        assert after["linked"]["links"] == [ids["plain"]]
+        assert after == before
+        assert after["forgotten"]["state"] == "forgotten"
+        assert after["long"]["passages"] > 1
+        found = await search(operations, "Is Bo afraid of thunder?", tags=["pets"])
+        assert [hit["fingerprintId"] for hit in found] == [ids["plain"]]
+        results = await search(operations, "shopping list with milk", top_k=100)
+        assert {hit["fingerprintId"] for hit in results} == set(ids.values()) - {ids["forgotten"]}
+        trail = await operations.audit_trail(AuditTrail(memory_id=UUID(ids["forgotten"])))
+        life = [event for event in reversed(trail["events"]) if event["actor"] != "workspace"]
+        assert [event["what"].partition(" ")[0].rstrip(",") for event in life] == ["stored", "forgotten"]
+        assert life[1]["what"] == "forgotten, because: bought"
+    assert head_of(old) == head
+
+
+@pytest.mark.anyio
+async def test_the_embeddings_are_those_of_a_first_store(start: Start, tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    with start(DuckDBLog(old)) as hub:
+        await fill(Operations(hub))
+    with start(DuckDBLog(new)) as hub:
+        await reembed(old, hub)
+    fingerprints: list[dict[UUID, Any]] = []
+    for folder in (old, new):
+        log = DuckDBLog(folder)
+        events = [envelope for envelope in log.read() if isinstance(envelope.event, MemoryStored)]
+        fingerprints.append({envelope.id: envelope.event.fingerprint for envelope in events})
+        assert sum(isinstance(envelope.event, SpacesDeclared) for envelope in log.read()) == 1
+        log.close()
+    same = [memory for memory in fingerprints[0] if fingerprints[0][memory] == fingerprints[1][memory]]
+    assert len(fingerprints[0]) == 7
+    assert len(same) == 6, "only what was linked to the erased one lost a part of its context"
+
+
+@pytest.mark.anyio
+async def test_a_memory_that_can_not_be_embedded_is_named(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tmp_path / "old"
+    with start(DuckDBLog(old)) as hub:
+        memory = await store(Operations(hub), "a b c")
+
+    def fail(*_: Any) -> Any:
+        raise EmbeddingFault("Embedding failed: no")
+        yield
+
+    monkeypatch.setattr(EmbeddedProfile, "memory", fail)
+    with start(MemoryLog()) as hub, pytest.raises(EmbeddingFault, match=memory):
+        await reembed(old, hub)
+
+
+@pytest.mark.anyio
+async def test_a_folder_without_a_store_is_refused_and_left_empty(start: Start, tmp_path: Path) -> None:
+    with start(MemoryLog()) as hub, pytest.raises(InvalidParamsFault, match="holds no store"):
+        await reembed(tmp_path / "nothing", hub)
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_turns_are_stored_in_the_order_of_their_places_whatever_order_they_were_logged_in() -> None:
+    log = MemoryLog()
+    log.append([draft(stored(session="s", position=place, content=str(place))) for place in (1, 0, 3, 2)])
+    log.append([draft(stored(content="alone"))])
+    memories = history_of(log).memories
+    assert [entry.body.text for entry in memories if entry.body] == ["0", "1", "2", "3", "alone"]
+
+
+def test_links_keep_what_they_were_drawn_with_and_lose_ends_that_were_erased() -> None:
+    log = MemoryLog()
+    one, other, gone = (envelope.id for envelope in log.append([draft(stored()) for _ in range(3)]))
+    log.append([draft(MemoriesLinked(source=one, targets=(gone, other), relation="explains", weight=0.5))])
+    log.append([draft(MemoriesLinked(source=gone, targets=(one,), relation="explains", weight=0.5))])
+    log.append([draft(MemoriesLinked(source=other, targets=(gone,), relation="explains", weight=0.5))])
+    log.append([draft(MemoryErased(memory=gone))])
+    log.shred([gone])
+    history = history_of(log)
+    assert [entry.id for entry in history.memories] == [one, other]
+    assert history.later == (MemoriesLinked(source=one, targets=(other,), relation="explains", weight=0.5),)
+    assert (history.born_with, history.erased) == ({}, 1)
+
+
+def test_a_new_store_takes_its_place_only_when_it_is_whole(tmp_path: Path) -> None:
+    target = tmp_path / "new"
+    target.mkdir()
+
+    def interrupted() -> None:
+        with built_beside(target) as folder:
+            (folder / "half").touch()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert list(tmp_path.iterdir()) == [target]
+    with built_beside(target) as folder:
+        (folder / "whole").touch()
+        assert not any(target.iterdir())
+    assert [path.name for path in target.iterdir()] == ["whole"]
+    with pytest.raises(InvalidParamsFault, match="must be an empty folder"), built_beside(target):
+        pass
+    (tmp_path / "other.unfinished").mkdir()
+    with pytest.raises(InvalidParamsFault, match="delete it first"), built_beside(tmp_path / "other"):
+        pass
+
+
+def test_the_command_makes_a_store_that_can_be_searched(tmp_path: Path) -> None:
+    def run(*arguments: str, status: int = 0) -> str:
+        done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        assert done.returncode == status, done.stderr
+        return done.stdout if status == 0 else done.stderr
+
+    old, new = str(tmp_path / "old"), str(tmp_path / "new")
+    memory = json.loads(run("store", "Mara's dog is called Bo.", "--data", old, "--json"))["fingerprintId"]
+    counts = json.loads(run("reembed", new, "--data", old, "--embedder", "embedded", "--json"))
+    assert counts == {"folder": new, "embedder": "embedded", "memories": 1, "forgotten": 0, "erased": 0, "links": 0}
+    (found,) = json.loads(run("search", "dog", "--data", new, "--json"))["results"]
+    assert found["fingerprintId"] == memory
+    assert "must be an empty folder" in run("reembed", new, "--data", old, status=1)
+    missing = run("search", "dog", "--data", old, "--embedder", "full", "--models", str(tmp_path / "old"), status=1)
+    assert "no folder for e1_semantic" in missing
+    assert "Traceback" not in missing
+
+
+@pytest.mark.anyio
+async def test_what_was_merged_or_pruned_stays_so_and_can_still_be_undone(start: Start, tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    small = {"importance": 0.1, "created_at": "2020-02-02T00:00:00+00:00"}
+    with start(DuckDBLog(old)) as hub:
+        operations = Operations(hub)
+        kept = await store(operations, "Mara's dog is called Bo.", tags=["pets"], importance=0.9)
+        absorbed = await store(operations, "Mara's dog  is called Bo.", tags=["dogs"])
+        apart = await store(operations, " Mara's dog is called Bo.", tags=["vet"])
+        pruned, back, gone = [await store(operations, f"Odd sock number {n}.", **small) for n in range(3)]
+        run = (await operations.consolidate_memories(ConsolidateMemories()))["run_id"]
+        await operations.undo_consolidation(UndoConsolidation(run_id=UUID(run), memory_id=UUID(apart)))
+        await operations.memory_restore(MemoryRestore(id=UUID(back)))
+        await operations.memory_delete(MemoryDelete(id=UUID(gone), soft=False))
+        undone = await operations.consolidate_memories(ConsolidateMemories(mode=SleepMode.DEEP, salience_threshold=0))
+        await operations.undo_consolidation(UndoConsolidation(run_id=UUID(undone["run_id"])))
+        before = (await operations.status())["memories"]
+    with start(DuckDBLog(new)) as hub:
+        await reembed(old, hub)
+    with start(DuckDBLog(new)) as hub:
+        operations = Operations(hub)
+        after = (await operations.status())["memories"]
+        assert before == {"live": 3, "forgotten": 0, "pruned": 1, "merged": 1, "erased": 1}
+        assert after == before | {"erased": 0}
+        answer = await operations.memory_retrieve(MemoryRetrieve(id=UUID(absorbed)))
+        assert (answer["id"], answer["lineage"], answer["tags"]) == (kept, [absorbed], ["pets", "dogs"])
+        assert (await operations.memory_retrieve(MemoryRetrieve(id=UUID(pruned))))["state"] == "pruned"
+        found = {hit["fingerprintId"] for hit in await search(operations, "odd sock of Mara's dog", top_k=100)}
+        assert found == {kept, apart, back}
+        listed = (await operations.list_consolidations(ListConsolidations()))["runs"]
+        assert [one["run_id"] for one in listed] == [run], "the other one hides nothing"
+        again = await operations.undo_consolidation(UndoConsolidation(run_id=UUID(run)))
+        assert {*again["restored"]} == {absorbed, pruned}
+        assert (await operations.status())["memories"]["live"] == 5
+
+
+@pytest.mark.anyio
+async def test_when_a_store_sleeps_is_what_somebody_said_in_the_new_one_too(start: Start, tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    with start(DuckDBLog(old)) as hub:
+        operations = Operations(hub)
+        await store(operations, "Mara's dog is called Bo.")
+        before = await operations.schedule(ChangeSchedules(light="90m", rem="off", paused=True, pruning_permitted=True))
+    with start(DuckDBLog(new)) as hub:
+        await reembed(old, hub)
+    with start(DuckDBLog(new)) as hub:
+        after = await Operations(hub).schedule(ChangeSchedules())
+    same = ("paused", "pruning_permitted")
+    assert [after[name] for name in same] == [before[name] for name in same] == [True, True]
+    told = {mode: of["when"] for mode, of in before["modes"].items()}
+    assert {mode: of["when"] for mode, of in after["modes"].items()} == told
+    assert (told["light"], told["rem"]) == ("90m", None)
+
+
+@pytest.mark.anyio
+async def test_what_somebody_brought_back_is_kept_in_the_new_store_too(start: Start, tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    with start(DuckDBLog(old)) as hub:
+        operations = Operations(hub)
+        kept = await store(operations, "An odd sock.", importance=0.1, created_at="2020-02-02T00:00:00+00:00")
+        assert (await operations.consolidate_memories(ConsolidateMemories()))["pruned_count"] == 1
+        await operations.memory_restore(MemoryRestore(id=UUID(kept)))
+        assert (await operations.consolidate_memories(ConsolidateMemories()))["pruned_count"] == 0
+    with start(DuckDBLog(new)) as hub:
+        await reembed(old, hub)
+        operations = Operations(hub)
+        assert (await operations.consolidate_memories(ConsolidateMemories()))["pruned_count"] == 0
+        assert (await operations.memory_retrieve(MemoryRetrieve(id=UUID(kept))))["state"] == "live"

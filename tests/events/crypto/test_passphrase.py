@@ -1,0 +1,259 @@
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from uuid import UUID, uuid4
+from zlib import crc32
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from events.crypto import wrapping
+from events.crypto.keys import KeyRing, KeyUnreadableError
+from events.crypto.passphrase import change_passphrase, clear_leftovers
+from events.crypto.wrapping import HEADER, Wrapping
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.durable import DurableFile
+from events.storage.log import LogError, LogInUseError, PassphraseError
+from events.vocabulary import Shredded
+from tests.events.samples import draft, stored
+
+IDS = [UUID(int=number) for number in range(1, 4)]
+WORDS = "correct horse ⚓ battery"
+
+
+@pytest.fixture(autouse=True)
+def quick_scrypt(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(wrapping, "_N", 2**4)
+
+
+def opened(path: Path, passphrase: str | None, sealed: dict[UUID, bytes]) -> list[bytes | None]:
+    """Open a ring, and with it everything that was sealed."""
+    ring = KeyRing(path, passphrase)
+    try:
+        return [ring.open(id_, b"", body) for id_, body in sealed.items()]
+    finally:
+        ring.close()
+
+
+def ring_with_three(path: Path, passphrase: str | None) -> dict[UUID, bytes]:
+    """Make a ring of three keys, the second of which is destroyed, and seal with each."""
+    ring = KeyRing(path, passphrase)
+    ring.create(IDS)
+    sealed = {id_: ring.seal(id_, b"", b"plain") for id_ in IDS}
+    ring.destroy([IDS[1]])
+    ring.close()
+    return sealed
+
+
+THREE = [b"plain", None, b"plain"]
+
+
+def test_keys_behind_a_passphrase_outlive_the_process(tmp_path: Path):
+    path = tmp_path / "keys"
+    sealed = ring_with_three(path, WORDS)
+    assert path.stat().st_size == HEADER + 3 * 64
+    assert opened(path, WORDS, sealed) == THREE
+    ring = KeyRing(path, WORDS)
+    late = uuid4()
+    ring.create([late])
+    body = ring.seal(late, b"", b"late")
+    ring.close()
+    assert opened(path, WORDS, sealed | {late: body}) == [*THREE, b"late"]
+
+
+def test_no_key_stands_in_the_file_as_it_is(tmp_path: Path):
+    ring_with_three(tmp_path / "keys", WORDS)
+    ring = KeyRing(tmp_path / "keys", WORDS)
+    keys = [ring._key(id_) for id_ in (IDS[0], IDS[2])]
+    ring.close()
+    content = (tmp_path / "keys").read_bytes()
+    assert all(key is not None and len(key) == 32 and key not in content for key in keys)
+    assert WORDS.encode() not in content
+
+
+@pytest.mark.parametrize(
+    ("made_with", "opened_with", "told"),
+    [
+        (WORDS, "wrong", "is wrong"),
+        (WORDS, None, "none was given"),
+        (None, WORDS, "have none"),
+        (WORDS, "", "is wrong"),
+    ],
+)
+def test_another_passphrase_or_none_is_refused(
+    tmp_path: Path, made_with: str | None, opened_with: str | None, told: str
+):
+    path = tmp_path / "keys"
+    ring_with_three(path, made_with)
+    before = path.read_bytes()
+    with pytest.raises(PassphraseError, match=told):
+        KeyRing(path, opened_with)
+    assert path.read_bytes() == before
+
+
+def test_an_empty_passphrase_guards_nothing_and_is_refused(tmp_path: Path):
+    with pytest.raises(PassphraseError, match="empty"):
+        KeyRing(tmp_path / "keys", "")
+
+
+def test_a_ring_without_a_passphrase_is_records_alone(tmp_path: Path):
+    path = tmp_path / "keys"
+    ring_with_three(path, None)
+    content = path.read_bytes()
+    assert [content[at : at + 16] for at in range(0, len(content), 64)] == [id_.bytes for id_ in IDS]
+    assert content[64 + 16 : 64 + 48] == bytes(32)
+
+
+@settings(max_examples=30)
+@given(at=st.integers(0, HEADER - 1), bit=st.integers(0, 7))
+def test_a_flip_in_the_header_costs_no_memory(tmp_path_factory: pytest.TempPathFactory, at: int, bit: int):
+    path = tmp_path_factory.mktemp("keys") / "keys"
+    sealed = ring_with_three(path, WORDS)
+    content = bytearray(path.read_bytes())
+    content[at] ^= 1 << bit
+    path.write_bytes(content)
+    assert opened(path, WORDS, sealed) == THREE
+    assert KeyRing.of(bytes(content), WORDS).wrapping.damaged() == [at // 128]
+    change_passphrase(path, WORDS, WORDS)
+    assert opened(path, WORDS, sealed) == THREE
+    assert KeyRing.of(path.read_bytes(), WORDS).wrapping.damaged() == []
+
+
+def test_a_header_that_is_damaged_twice_is_named_so(tmp_path: Path):
+    path = tmp_path / "keys"
+    ring_with_three(path, WORDS)
+    content = bytearray(path.read_bytes())
+    content[30] ^= 1
+    content[158] ^= 1
+    path.write_bytes(content)
+    for passphrase in (WORDS, None):
+        with pytest.raises(LogError, match="header of the keys is damaged"):
+            KeyRing(path, passphrase)
+
+
+def test_a_header_cannot_ask_for_endless_work():
+    body = wrapping._BODY.pack(wrapping._MAGIC, 2**30, 8, 1, bytes(16), bytes(40))
+    forged = (body + wrapping._CRC.pack(crc32(body))).ljust(HEADER // 2, b"\0")
+    with pytest.raises(LogError, match="damaged"):
+        Wrapping.find(2 * forged, WORDS)
+
+
+@pytest.mark.parametrize(("old", "new"), [(None, WORDS), (WORDS, "other"), (WORDS, None), (None, None)])
+def test_the_passphrase_can_be_changed(tmp_path: Path, old: str | None, new: str | None):
+    path = tmp_path / "keys"
+    sealed = ring_with_three(path, old)
+    change_passphrase(path, old, new)
+    assert opened(path, new, sealed) == THREE
+    assert [name.name for name in tmp_path.iterdir()] == ["keys"]
+    assert path.stat().st_mode & 0o777 == 0o600
+    if old != new:
+        with pytest.raises(PassphraseError):
+            KeyRing(path, old)
+
+
+def test_a_refused_change_leaves_the_keys_as_they_were(tmp_path: Path):
+    path = tmp_path / "keys"
+    sealed = ring_with_three(path, WORDS)
+    with pytest.raises(PassphraseError, match="wrong"):
+        change_passphrase(path, "wrong", "other")
+    with pytest.raises(PassphraseError, match="empty"):
+        change_passphrase(path, WORDS, "")
+    with pytest.raises(LogError, match="can't be changed"):
+        change_passphrase(tmp_path / "elsewhere", None, WORDS)
+    assert opened(path, WORDS, sealed) == THREE
+
+
+def test_a_change_overwrites_the_keys_that_it_replaces(tmp_path: Path):
+    path = tmp_path / "keys"
+    ring_with_three(path, None)
+    with path.open("rb") as before:
+        assert any(before.read())
+        change_passphrase(path, None, WORDS)
+        before.seek(0)
+        assert before.read() == bytes(3 * 64)
+
+
+def test_a_damaged_key_stops_a_change(tmp_path: Path):
+    path = tmp_path / "keys"
+    ring_with_three(path, None)
+    content = bytearray(path.read_bytes())
+    content[20] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(LogError, match="damaged"):
+        change_passphrase(path, None, WORDS)
+    assert path.read_bytes() == content
+
+
+class Killed(BaseException):
+    """Stands for a kill -9: nothing catches it."""
+
+
+def write(self: DurableFile, pieces: Mapping[int, bytes]) -> None:
+    for offset, data in pieces.items():
+        self._file.seek(offset)
+        self._file.write(data)
+
+
+@pytest.mark.parametrize("step", range(8))
+def test_a_change_that_is_killed_leaves_whole_keys_and_nothing_else_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+):
+    path = tmp_path / "keys"
+    sealed = ring_with_three(path, None)
+    done = 0
+
+    def unless_killed(act: Callable[..., object]) -> Callable[..., object]:
+        def acts(*arguments: object, **named: object) -> object:
+            nonlocal done
+            if done == step:
+                raise Killed
+            done += 1
+            return act(*arguments, **named)
+
+        return acts
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "link", unless_killed(os.link))
+        patched.setattr(Path, "replace", unless_killed(Path.replace))
+        patched.setattr(Path, "unlink", unless_killed(Path.unlink))
+        patched.setattr("events.storage.durable.DurableFile.write", unless_killed(write))
+        patched.setattr("events.crypto.passphrase.sync_folder", unless_killed(lambda _: None))
+        try:
+            change_passphrase(path, None, WORDS)
+        except Killed:
+            pass
+        else:
+            pytest.fail("there are fewer steps than thought")
+    content = path.read_bytes()
+    passphrase = WORDS if content.startswith(wrapping._MAGIC) else None
+    assert opened(path, passphrase, sealed) == THREE
+    clear_leftovers(path)
+    assert path.read_bytes() == content
+    assert [name.name for name in tmp_path.iterdir()] == ["keys"]
+
+
+def test_a_log_behind_a_passphrase_opens_with_it_alone(tmp_path: Path):
+    log = DuckDBLog(tmp_path, WORDS)
+    kept, erased = log.append([draft(stored("kept")), draft(stored("erased"))])
+    log.shred([erased.id])
+    with pytest.raises(LogInUseError):
+        change_passphrase(tmp_path / "keys", WORDS, "other")
+    log.close()
+    for passphrase in (None, "wrong"):
+        with pytest.raises(PassphraseError):
+            DuckDBLog(tmp_path, passphrase)
+    change_passphrase(tmp_path / "keys", WORDS, "other")
+    again = DuckDBLog(tmp_path, "other")
+    assert [envelope.event for envelope in again.read()] == [kept.event, Shredded(kind="memory_stored.3")]
+    again.close()
+
+
+def test_a_wrapped_key_does_not_open_behind_another_master_key(tmp_path: Path):
+    ring_with_three(tmp_path / "one", WORDS)
+    ring_with_three(tmp_path / "two", WORDS)
+    mixed = (tmp_path / "one").read_bytes()[:HEADER] + (tmp_path / "two").read_bytes()[HEADER:]
+    ring = KeyRing.of(mixed, WORDS)
+    with pytest.raises(KeyUnreadableError, match="damaged"):
+        ring.has(IDS[0])
+    assert not ring.has(IDS[1])

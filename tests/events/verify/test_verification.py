@@ -1,0 +1,415 @@
+import hashlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import msgspec
+import pytest
+
+from events.crypto import wrapping
+from events.storage import database
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.durable import HeadFile
+from events.storage.log import Head, LogError, LogInUseError, PassphraseError
+from events.verify.blocks import checksum
+from events.verify.verification import Problem, Report, examine, verify
+from tests.events.log_suite import fill
+from tests.events.samples import draft, stored
+
+ROOT = Path(__file__).parents[3]
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from events.storage.duckdb_log import DuckDBLog
+from tests.events.log_suite import fill
+from tests.events.samples import draft, stored
+
+log = DuckDBLog(Path(sys.argv[1]))
+for half in range(2):
+    for number in range(10):
+        (memory,) = log.append([draft(stored(f"memory {half} {number}"))])
+        fill(log, 2)
+    log.shred([memory.id])
+    if not half:
+        log.checkpoint()
+os.kill(os.getpid(), 9)
+"""
+
+
+def killed(folder: Path) -> Path:
+    """Leave a store of 60 events, 30 of them in the WAL, as a process does that is killed."""
+    process = subprocess.run([sys.executable, "-c", KILLED, str(folder)], cwd=ROOT, check=False, timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    assert (folder / "log.duckdb.wal").stat().st_size > 100_000
+    return folder
+
+
+def closed(folder: Path, passphrase: str | None = None) -> Path:
+    """Leave a store of 40 events, ten of them memories, the third of which is erased."""
+    log = DuckDBLog(folder, passphrase)
+    for number in range(10):
+        (memory,) = log.append([draft(stored(f"memory {number}"))])
+        fill(log, 3)
+        if number == 2:
+            log.shred([memory.id])
+    log.close()
+    return folder
+
+
+def files(folder: Path) -> dict[str, tuple[str, int]]:
+    """Describe every file of a folder."""
+    return {
+        path.name: (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns) for path in folder.iterdir()
+    }
+
+
+def flip(path: Path, at: int) -> None:
+    """Change one bit."""
+    content = bytearray(path.read_bytes())
+    content[at] ^= 4
+    path.write_bytes(content)
+
+
+def tamper(folder: Path, statement: str) -> None:
+    """Change the database behind the log's back, and put the triggers back."""
+    with duckdb.connect() as instance:
+        instance.execute(f"ATTACH '{folder / 'log.duckdb'}' AS log; USE log")
+        instance.execute("DROP TRIGGER no_update ON log; DROP TRIGGER no_delete ON log")
+        instance.execute(statement)
+        for trigger in database._TRIGGERS:
+            instance.execute(trigger)
+
+
+def only(report: Report, file: str) -> Problem:
+    """Return the one problem of a report, which is in this file."""
+    (problem,) = report.problems
+    assert problem.file == file
+    return problem
+
+
+@pytest.mark.parametrize("make", [closed, killed])
+def test_a_sound_store_has_no_problems_and_stays_as_it_is(tmp_path: Path, make: Callable[[Path], Path]):
+    folder = make(tmp_path / "it's a store")
+    before = files(folder)
+    report = verify(folder)
+    assert report.problems == ()
+    assert report.first_bad is None
+    assert files(folder) == before
+    total, memories, erased = (40, 10, 1) if make is closed else (60, 20, 2)
+    assert (report.events, report.sealed, report.shredded) == (total, memories - erased, erased)
+    assert report.head == report.acknowledged
+    assert report.head.seq == total
+
+
+def test_an_empty_store_is_sound(tmp_path: Path):
+    DuckDBLog(tmp_path / "store").close()
+    report = verify(tmp_path / "store")
+    assert (report.events, report.head.seq, report.problems) == (0, 0, ())
+
+
+def test_where_there_is_no_store_it_says_so_and_makes_none(tmp_path: Path):
+    with pytest.raises(LogError, match="no store"):
+        verify(tmp_path / "nowhere")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_is_told(tmp_path: Path):
+    log = DuckDBLog(tmp_path)
+    log.append([draft(stored(str(number))) for number in range(300)])
+    log.close()
+    told: list[tuple[int, int]] = []
+    verify(tmp_path, progress=lambda done, total: told.append((done, total)))
+    assert told == [(256, 300), (300, 300)]
+
+
+def verified_elsewhere(folder: Path) -> str:
+    """Verify in another process, and return what it says on stderr."""
+    program = (
+        "import sys; from pathlib import Path; from events.verify.verification import verify; verify(Path(sys.argv[1]))"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", program, str(folder)], cwd=ROOT, check=False, capture_output=True, text=True, timeout=60
+    )
+    return process.stderr
+
+
+def test_a_store_that_is_open_is_refused_and_its_lock_stays(tmp_path: Path):
+    log = DuckDBLog(closed(tmp_path))
+    with pytest.raises(LogInUseError, match="this process"):
+        verify(tmp_path)
+    told = verified_elsewhere(tmp_path)
+    log.close()
+    assert "LogInUseError" in told
+    assert f"PID {os.getpid()}" in told
+    assert verified_elsewhere(tmp_path) == ""
+
+
+def test_an_open_log_is_examined_and_keeps_its_lock(tmp_path: Path):
+    log = DuckDBLog(closed(tmp_path))
+    report = examine(log)
+    assert (report.events, report.sealed, report.shredded, report.problems) == (40, 9, 1, ())
+    assert fill(log, 1)[0].seq == 41
+    assert examine(log).head == log.head
+    told = verified_elsewhere(tmp_path)
+    log.close()
+    assert "LogInUseError" in told
+
+
+def test_a_byte_that_changes_under_an_open_log_is_seen(tmp_path: Path):
+    log = DuckDBLog(closed(tmp_path))
+    descriptor = os.open(tmp_path / "log.duckdb", os.O_RDWR)
+    byte = os.pread(descriptor, 1, 12_288 + 300)
+    os.pwrite(descriptor, bytes([byte[0] ^ 1]), 12_288 + 300)
+    report = examine(log)
+    log.close()
+    os.close(descriptor)
+    assert [problem.what for problem in report.problems] == ["block 0 doesn't match its checksum"]
+
+
+def test_a_key_that_changes_under_an_open_log_is_seen(tmp_path: Path):
+    log = DuckDBLog(closed(tmp_path))
+    flip(tmp_path / "keys", 20)
+    problem = only(examine(log), "keys")
+    log.close()
+    assert "isn't what was read" in problem.what
+
+
+def test_the_checksum_is_the_one_in_the_file(tmp_path: Path):
+    content = (closed(tmp_path) / "log.duckdb").read_bytes()
+    parts = [content[at : at + 4_096] for at in (0, 4_096, 8_192)]
+    parts += [content[at : at + 262_144] for at in range(12_288, len(content), 262_144)]
+    assert len(parts) > 5
+    for part in parts:
+        assert checksum(part[8:]) == int.from_bytes(part[:8], "little")
+
+
+@pytest.mark.parametrize("at", [0, 9, 4_000], ids=["checksum", "content", "padding"])
+@pytest.mark.parametrize("header", range(3))
+def test_a_flip_in_any_header_is_found(tmp_path: Path, header: int, at: int):
+    flip(closed(tmp_path) / "log.duckdb", header * 4_096 + at)
+    names = ["the main header", "the first database header", "the second database header"]
+    assert f"{names[header]} doesn't match its checksum" in [problem.what for problem in verify(tmp_path).problems]
+
+
+def test_a_flip_in_each_block_is_found_even_where_nothing_is_read(tmp_path: Path):
+    folder = closed(tmp_path)
+    blocks = ((folder / "log.duckdb").stat().st_size - 12_288) // 262_144
+    assert blocks > 3
+    for block in range(blocks):
+        at = 12_288 + (block + 1) * 262_144 - 3
+        flip(folder / "log.duckdb", at)
+        found = [problem.what for problem in verify(folder).problems]
+        assert any(what.startswith(f"block {block}") and "checksum" in what for what in found)
+        flip(folder / "log.duckdb", at)
+    assert verify(folder).problems == ()
+
+
+def test_a_file_that_was_cut_off_is_found(tmp_path: Path):
+    path = closed(tmp_path) / "log.duckdb"
+    path.write_bytes(path.read_bytes()[:-262_144])
+    assert any("262144 bytes are cut off" in problem.what for problem in verify(tmp_path).problems)
+
+
+def test_what_is_lost_is_told_and_the_rest_still_counts(tmp_path: Path):
+    folder = closed(tmp_path)
+    tamper(folder, "UPDATE log SET actor = 'somebody' WHERE seq BETWEEN 9 AND 15; DELETE FROM log WHERE seq = 30")
+    report = verify(folder)
+    assert report.first_bad == 9
+    assert report.events == 40 - 8
+    assert [(problem.seq, problem.what, problem.lost) for problem in report.problems] == [
+        (
+            9,
+            "events 9 to 15 can't be trusted: its content doesn't match its hash",
+            "2 memories and 5 other events",
+        ),
+        (30, "event 30 can't be trusted: missing", "1 event"),
+    ]
+
+
+def test_a_chain_that_was_forged_from_one_event_on_breaks_there(tmp_path: Path):
+    for name in ("one", "two"):
+        closed(tmp_path / name)
+    theirs = str(tmp_path / "two" / "log.duckdb")
+    tamper(tmp_path / "one", "DELETE FROM log WHERE seq > 20")
+    tamper(tmp_path / "one", f"ATTACH '{theirs}' AS two; INSERT INTO log FROM two.main.log WHERE seq > 20")
+    report = verify(tmp_path / "one")
+    assert report.first_bad == 21
+    assert "it doesn't continue the event before it" in report.problems[0].what
+
+
+def test_missing_ends_are_counted(tmp_path: Path):
+    folder = closed(tmp_path)
+    with closing(HeadFile(folder / "head")) as file:
+        file.write(Head(45, bytes(32)))
+    problem = only(verify(folder), "log.duckdb")
+    assert (problem.seq, problem.lost) == (41, "5 events")
+    assert "events 41 to 45 can't be trusted: acknowledged, and missing" in problem.what
+
+
+def test_events_that_were_not_acknowledged_are_no_problem(tmp_path: Path):
+    folder = closed(tmp_path)
+    log = DuckDBLog(folder)
+    head, before = log.head, (folder / "head").read_bytes()
+    fill(log, 2)
+    log.close()
+    (folder / "head").write_bytes(before)
+    report = verify(folder)
+    assert (report.head.seq, report.acknowledged, report.problems) == (42, head, ())
+
+
+def test_another_end_than_was_acknowledged_is_found(tmp_path: Path):
+    for name in ("one", "two"):
+        closed(tmp_path / name)
+    shutil.copy(tmp_path / "two" / "head", tmp_path / "one" / "head")
+    problem = only(verify(tmp_path / "one"), "log.duckdb")
+    assert problem.what == "event 40 can't be trusted: not what was acknowledged"
+
+
+@pytest.mark.parametrize("at", [3, 30, 100], ids=["seq or hash", "hash", "padding"])
+@pytest.mark.parametrize("slot", range(2))
+def test_a_flip_in_the_head_file_is_found(tmp_path: Path, slot: int, at: int):
+    path = closed(tmp_path) / "head"
+    if slot * 512 + at < path.stat().st_size:
+        flip(path, slot * 512 + at)
+        assert only(verify(tmp_path), "head").lost == ""
+
+
+def test_a_head_file_that_says_nothing_is_found(tmp_path: Path):
+    path = closed(tmp_path) / "head"
+    path.write_bytes(bytes(556))
+    assert "neither slot" in only(verify(tmp_path), "head").what
+    path.unlink()
+    assert "missing" in only(verify(tmp_path), "head").what
+
+
+@pytest.mark.parametrize("at", [0, 20, 50, 60], ids=["id", "key", "crc", "padding"])
+def test_a_flip_in_a_key_names_the_record_and_the_memory(tmp_path: Path, at: int):
+    folder = closed(tmp_path)
+    flip(folder / "keys", 64 + at)
+    record, *lost = verify(folder).problems
+    assert record.file == "keys"
+    assert "record 1, of event" in record.what
+    assert [(problem.seq, problem.lost) for problem in lost] == ([] if at == 60 else [(5, "1 memory")])
+
+
+def test_a_key_that_is_missing_is_no_erasure(tmp_path: Path):
+    folder = closed(tmp_path)
+    content = (folder / "keys").read_bytes()
+    (folder / "keys").write_bytes(content[:-64])
+    report = verify(folder)
+    assert (report.first_bad, report.shredded) == (37, 1)
+    assert "is missing" in report.problems[0].what
+    (folder / "keys").unlink()
+    assert verify(folder).problems[0].lost == "every memory"
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("CREATE TABLE other (x INTEGER)", "table other is unknown"),
+        ("CREATE VIEW other AS SELECT 1", "view other is unknown"),
+        ("DROP TRIGGER no_delete ON log", "trigger no_delete is missing"),
+        ("DROP TABLE guard", "table guard is missing"),
+    ],
+)
+def test_a_schema_that_was_changed_is_told(tmp_path: Path, statement: str, told: str):
+    folder = closed(tmp_path)
+    with duckdb.connect(str(folder / "log.duckdb")) as instance:
+        if "guard" in statement:
+            instance.execute("DROP TRIGGER no_update ON log; DROP TRIGGER no_delete ON log")
+        instance.execute(statement)
+    assert told in [problem.what for problem in verify(folder).problems]
+
+
+def test_content_that_is_not_what_its_digest_says_is_found(tmp_path: Path):
+    log = DuckDBLog(tmp_path)
+    whole = stored("whole")
+    forged = [msgspec.structs.replace(whole, sha256=bytes(32)), msgspec.structs.replace(whole, content=b"\1\0\0\0")]
+    log.append([draft(event) for event in (whole, *forged)])
+    log.close()
+    report = verify(tmp_path)
+    assert (report.events, [problem.seq for problem in report.problems]) == (1, [2, 3])
+    assert "its content isn't what its SHA-256 says" in report.problems[0].what
+
+
+def test_a_flip_in_the_wal_is_found_and_what_came_before_it_is_read(tmp_path: Path):
+    folder = killed(tmp_path)
+    flip(folder / "log.duckdb.wal", (folder / "log.duckdb.wal").stat().st_size // 2 + 2_000)
+    report = verify(folder)
+    assert report.problems[0].file == "log.duckdb.wal"
+    assert "doesn't match its checksum" in report.problems[0].what
+    assert 30 < report.events < 60
+    assert report.first_bad == report.events + 1
+    assert report.problems[-1].what.startswith(f"events {report.first_bad} to 60 can't be trusted")
+
+
+def test_a_flip_in_a_size_of_the_wal_is_found(tmp_path: Path):
+    folder = killed(tmp_path)
+    content = (folder / "log.duckdb.wal").read_bytes()
+    flip(folder / "log.duckdb.wal", content.index(b"\xff\xff") + 2 + 5)  # the entry seems to go on for terabytes
+    report = verify(folder)
+    assert (report.first_bad, report.events) == (31, 30)
+    assert "is cut off" in report.problems[0].what
+
+
+def test_a_flip_in_the_header_of_the_wal_is_found(tmp_path: Path):
+    folder = killed(tmp_path)
+    path = folder / "log.duckdb.wal"
+    for at in range(0, path.read_bytes().index(b"\xff\xff") + 2, 4):
+        flip(path, at)
+        assert "header isn't that of this log" in verify(folder).problems[0].what
+        flip(path, at)
+    assert verify(folder).problems == ()
+
+
+def test_a_wal_that_a_kill_cut_off_behind_the_last_acknowledgement_is_no_problem(tmp_path: Path):
+    folder = killed(tmp_path)
+    with (folder / "log.duckdb.wal").open("ab") as file:
+        file.write((100).to_bytes(8, "little") + bytes(40))
+    assert verify(folder).problems == ()
+
+
+def test_a_file_of_garbage_is_told_and_does_not_end_the_check(tmp_path: Path):
+    folder = closed(tmp_path)
+    path = folder / "log.duckdb"
+    path.write_bytes(random.Random(1).randbytes(path.stat().st_size))
+    report = verify(folder)
+    assert (report.events, report.first_bad) == (0, 1)
+    assert any("DuckDB can't open it" in problem.what for problem in report.problems)
+    assert report.problems[-1].lost == "40 events"
+
+
+def test_a_store_behind_a_passphrase_is_verified_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(wrapping, "_N", 2**4)
+    folder = closed(tmp_path, "open sesame")
+    assert verify(folder, "open sesame").problems == ()
+    for passphrase in (None, "wrong"):
+        with pytest.raises(PassphraseError):
+            verify(folder, passphrase)
+    flip(folder / "keys", 200)
+    assert only(verify(folder, "open sesame"), "keys").what == "copy 2 of the header is damaged"
+
+
+@pytest.mark.slow
+def test_memory_stays_flat_however_long_the_log_is(tmp_path: Path):
+    log = DuckDBLog(tmp_path)
+    for _ in range(150):
+        log.append([draft(stored(str(number))) for number in range(100)])
+    log.close()
+    program = (
+        "import sys, resource; from pathlib import Path; from events.verify.verification import verify; import numpy\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "assert not verify(Path(sys.argv[1])).problems\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    )
+    grown = subprocess.check_output([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, timeout=120)
+    assert (tmp_path / "log.duckdb").stat().st_size > 200 * 2**20
+    assert int(grown) < 80 * 1024

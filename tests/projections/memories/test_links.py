@@ -1,0 +1,265 @@
+import msgspec
+
+from events.vocabulary import (
+    Event,
+    GoalDiscovered,
+    LinksStrengthened,
+    LinksTraversed,
+    MemoriesLinked,
+    MemoryErased,
+    ShortcutsDrawn,
+)
+from events.vocabulary.values import GoalLevel, Shortcut, Step, Strengthened
+from projections.memories.links import CONFIDENCE, Link, Links, RelationKind, kind_of
+from tests.events.samples import stored
+from tests.projections.history import history, memory_id, read_later
+from tests.projections.sleeps import RUNS, erased, formed, group, linked, merged, undone
+
+ONE, TWO, THREE = memory_id(1), memory_id(2), memory_id(3)
+SAMPLE = stored()
+LOG = history(
+    SAMPLE,
+    SAMPLE,
+    SAMPLE,
+    MemoriesLinked(source=ONE, targets=(TWO, THREE), relation="supports", weight=0.4),
+    MemoriesLinked(source=THREE, targets=(TWO,), relation="causes", weight=0.8),
+    MemoriesLinked(source=ONE, targets=(TWO,), relation="supports", weight=0.9),
+)
+ERASED = [*LOG, *history(*(envelope.event for envelope in LOG), MemoryErased(memory=ONE))[-1:]]
+CAUSED, TURN = Step(THREE, TWO, "causes"), Step(ONE, TWO, "next")
+
+
+def goal(members: dict, number: int = 9) -> GoalDiscovered:
+    """A goal with these members and how central each is."""
+    return GoalDiscovered(
+        goal=memory_id(number),
+        namespace="home",
+        level=GoalLevel.TACTICAL,
+        description="harbour, tide",
+        terms=("harbour", "tide"),
+        members=tuple(members),
+        centrality=tuple(members.values()),
+        coherence=0.8,
+        confidence=0.7,
+        spaces=("e1_semantic",),
+    )
+
+
+def links_of(log: list) -> Links:
+    links = Links()
+    for envelope in log:
+        links.apply(envelope)
+    return links
+
+
+def test_an_edge_is_found_from_both_ends():
+    links = links_of(LOG)
+    strong = Link(ONE, TWO, "supports", 0.9)
+    cause = Link(THREE, TWO, "causes", 0.8)
+    assert links.outgoing(ONE) == (strong, Link(ONE, THREE, "supports", 0.4))
+    assert links.incoming(TWO) == (strong, cause)
+    assert links.outgoing(THREE) == (cause,)
+    assert links.outgoing(TWO) == ()
+    assert cause.confidence == CONFIDENCE
+
+
+def test_erasing_an_end_erases_the_edge():
+    links = links_of(ERASED)
+    assert links.outgoing(ONE) == ()
+    assert links.incoming(THREE) == ()
+    assert links.incoming(TWO) == (Link(THREE, TWO, "causes", 0.8),)
+
+
+def test_a_replay_gives_the_same_edges_even_after_an_erasure():
+    assert links_of(LOG).digest() == links_of(LOG).digest()
+    assert links_of(read_later(ERASED)).digest() == links_of(ERASED).digest()
+    assert links_of(ERASED).digest() != links_of(LOG).digest()
+
+
+def test_a_goal_draws_an_edge_from_each_other_member_to_the_most_central_one():
+    links = links_of(history(SAMPLE, SAMPLE, SAMPLE, goal({TWO: 0.9, ONE: 0.7, THREE: 0.6})))
+    assert links.incoming(TWO) == (Link(ONE, TWO, "cluster", 0.7), Link(THREE, TWO, "cluster", 0.6))
+    assert links.outgoing(TWO) == ()
+
+
+def test_of_two_discoveries_of_a_goal_the_later_edge_holds():
+    links = links_of(history(SAMPLE, SAMPLE, goal({TWO: 0.9, ONE: 0.7}), goal({TWO: 0.9, ONE: 0.5}, number=10)))
+    assert links.outgoing(ONE) == (Link(ONE, TWO, "cluster", 0.5),)
+
+
+def test_a_goal_of_one_memory_draws_no_edge():
+    links = links_of(history(SAMPLE, goal({ONE: 1.0})))
+    assert links.outgoing(ONE) == links.incoming(ONE) == ()
+
+
+def test_an_erased_member_leaves_no_edge_of_its_goal_behind():
+    events = (SAMPLE, SAMPLE, SAMPLE, goal({TWO: 0.9, ONE: 0.7, THREE: 0.6}))
+    log = history(*events, MemoryErased(memory=ONE))
+    links = links_of(log)
+    assert links.incoming(TWO) == (Link(THREE, TWO, "cluster", 0.6),)
+    assert links_of(read_later(log)).digest() == links.digest()
+    assert links_of(history(*events, MemoryErased(memory=TWO))).outgoing(THREE) == ()
+
+
+def test_nothing_is_drawn_to_a_memory_that_was_erased_meanwhile():
+    late = (goal({ONE: 0.9, TWO: 0.8}), MemoriesLinked(source=TWO, targets=(ONE,), relation="link_to", weight=1.0))
+    links = links_of(history(SAMPLE, SAMPLE, MemoryErased(memory=ONE), *late))
+    assert links.outgoing(TWO) == links.incoming(ONE) == ()
+
+
+def test_each_time_that_an_edge_is_walked_counts():
+    log = [*(envelope.event for envelope in LOG), LinksTraversed(steps=(CAUSED, TURN)), LinksTraversed(steps=(CAUSED,))]
+    links = links_of(history(*log))
+    assert links.outgoing(THREE) == (Link(THREE, TWO, "causes", 0.8, traversals=2),)
+    assert links.incoming(TWO)[1].traversals == 2
+    assert links.outgoing(ONE)[0].traversals == 0
+    assert links.digest() != links_of(LOG).digest()
+
+
+def test_a_step_between_turns_counts_though_no_edge_is_stored_for_it():
+    links = links_of(history(SAMPLE, SAMPLE, LinksTraversed(steps=(TURN,))))
+    assert links.traversals(TURN) == 1
+    assert links.traversals(CAUSED) == 0
+    assert links.outgoing(ONE) == ()
+
+
+def test_an_edge_that_is_drawn_again_keeps_its_count():
+    drawn = MemoriesLinked(source=THREE, targets=(TWO,), relation="causes", weight=0.8)
+    again = MemoriesLinked(source=THREE, targets=(TWO,), relation="causes", weight=0.6)
+    links = links_of(history(SAMPLE, SAMPLE, SAMPLE, drawn, LinksTraversed(steps=(CAUSED,)), again))
+    assert links.outgoing(THREE) == (Link(THREE, TWO, "causes", 0.6, traversals=1),)
+
+
+def test_steps_to_an_erased_memory_are_neither_kept_nor_counted_again():
+    walked = LinksTraversed(steps=(CAUSED, TURN))
+    log = history(SAMPLE, SAMPLE, SAMPLE, walked, MemoryErased(memory=ONE), walked)
+    links = links_of(log)
+    assert links.traversals(TURN) == 0
+    assert links.traversals(CAUSED) == 2
+    assert links_of(read_later(log)).digest() == links.digest()
+
+
+def test_a_relation_of_an_unknown_name_is_semantic():
+    assert [kind_of(relation) for relation in ("link_to", "cluster", "supports")] == [RelationKind.SEMANTIC] * 3
+    assert kind_of("causes") is RelationKind.CAUSAL
+    assert kind_of("next") is RelationKind.TEMPORAL
+
+
+# ── sleep ───────────────────────────────────────────────────────────────────────────────────────────
+
+FIRST, SECOND, *_ = RUNS
+FOUR = memory_id(4)
+
+
+def woken(*events: Event) -> Links:
+    return links_of(history(*[SAMPLE] * 4, *events))
+
+
+def test_a_survivor_has_the_edges_of_what_it_absorbed_and_gives_them_back():
+    drawn = (linked(ONE, THREE, 0.4), linked(TWO, THREE, 0.9), linked(TWO, ONE, 0.7), linked(FOUR, TWO, 0.3))
+    merge = merged(FIRST, ONE, TWO)
+    links = woken(*drawn, merge)
+    assert links.outgoing(ONE) == links.outgoing(TWO) == (Link(ONE, THREE, "link_to", 0.9),)
+    assert links.incoming(THREE) == (Link(ONE, THREE, "link_to", 0.9),)
+    assert links.incoming(ONE) == links.incoming(TWO) == (Link(FOUR, ONE, "link_to", 0.3),)
+    assert woken(*drawn, merge, undone(FIRST)).digest() == woken(*drawn).digest()
+    assert woken(*drawn, merge, undone(FIRST)).outgoing(TWO) == woken(*drawn).outgoing(TWO)
+    assert woken(*drawn, merge, erased(ONE)).outgoing(TWO) == (Link(TWO, THREE, "link_to", 0.9),)
+
+
+def test_an_edge_leads_to_the_end_of_a_chain_of_survivors_and_counts_all_walks():
+    first, second = Step(FOUR, ONE, "link_to"), Step(FOUR, THREE, "link_to")
+    links = woken(
+        linked(FOUR, ONE, 0.4),
+        LinksTraversed(steps=(first,)),
+        merged(FIRST, TWO, ONE),
+        merged(SECOND, THREE, TWO),
+        LinksTraversed(steps=(second,)),
+    )
+    assert links.outgoing(FOUR) == links.incoming(ONE) == (Link(FOUR, THREE, "link_to", 0.4, traversals=2),)
+    assert links.strengthable() == links.outgoing(FOUR)
+
+
+def test_clusters_in_force_draw_spokes_to_their_most_central_member():
+    former, latter = formed(FIRST, group(TWO, ONE, THREE)), formed(SECOND, group(THREE, ONE))
+    links = woken(former)
+    assert links.incoming(TWO) == (Link(ONE, TWO, "cluster", 0.85), Link(THREE, TWO, "cluster", 0.75))
+    assert links.outgoing(ONE) == (Link(ONE, TWO, "cluster", 0.85),)
+    assert links.outgoing(TWO) == ()
+    assert woken(former, latter).incoming(TWO) == ()
+    assert woken(former, latter).incoming(THREE) == (Link(ONE, THREE, "cluster", 0.85),)
+    assert woken(former, latter, undone(SECOND)).digest() == links.digest()
+    assert woken(former, erased(TWO)).outgoing(THREE) == (Link(THREE, ONE, "cluster", 0.75),)
+
+
+def test_of_a_goals_spoke_and_a_clusters_the_heavier_counts_and_each_can_go():
+    found = msgspec.structs.replace(goal({TWO: 0.9, ONE: 0.8, FOUR: 0.7}), run=FIRST)
+    links = woken(found, formed(SECOND, group(TWO, ONE)))
+    assert links.incoming(TWO) == (Link(ONE, TWO, "cluster", 0.85), Link(FOUR, TWO, "cluster", 0.7))
+    assert woken(found, formed(SECOND, group(TWO, ONE)), undone(FIRST)).incoming(TWO) == (
+        Link(ONE, TWO, "cluster", 0.85),
+    )
+    assert woken(found, formed(SECOND, group(TWO, ONE)), undone(SECOND)).outgoing(ONE) == (
+        Link(ONE, TWO, "cluster", 0.8),
+    )
+    assert woken(found, undone(FIRST, ONE)).digest() == woken(found).digest()
+
+
+def test_undoing_a_goal_leaves_the_spoke_that_was_drawn_before_it():
+    first, second = goal({TWO: 0.9, ONE: 0.8}), goal({TWO: 0.9, ONE: 0.5}, number=10)
+    second = msgspec.structs.replace(second, run=FIRST)
+    assert woken(first, second).outgoing(ONE) == (Link(ONE, TWO, "cluster", 0.5),)
+    assert woken(first, second, undone(FIRST)).digest() == woken(first).digest()
+
+
+def strengthened(run: object, step: Step, weight: float, confidence: float = 0.9) -> LinksStrengthened:
+    return LinksStrengthened(run=run, links=(Strengthened(step, weight, confidence),))
+
+
+def test_an_edge_weighs_what_the_latest_run_said_that_is_not_undone():
+    drawn, step = linked(ONE, TWO, 0.4), Step(ONE, TWO, "link_to")
+    runs = (drawn, strengthened(FIRST, step, 0.6), strengthened(SECOND, step, 0.7, 0.95))
+    assert woken(*runs).outgoing(ONE) == woken(*runs).incoming(TWO) == (Link(ONE, TWO, "link_to", 0.7, 0.95),)
+    assert woken(*runs, undone(SECOND)).outgoing(ONE) == (Link(ONE, TWO, "link_to", 0.6, 0.9),)
+    assert woken(*runs, undone(FIRST)).outgoing(ONE) == (Link(ONE, TWO, "link_to", 0.7, 0.95),)
+    assert woken(*runs, undone(FIRST), undone(SECOND)).digest() == woken(drawn).digest()
+    assert woken(strengthened(FIRST, step, 0.6)).outgoing(ONE) == ()
+
+
+def test_an_edge_of_a_survivor_can_be_strengthened_as_one():
+    step = Step(ONE, THREE, "link_to")
+    events = (linked(TWO, THREE, 0.4), merged(FIRST, ONE, TWO), strengthened(SECOND, step, 0.6))
+    assert woken(*events).outgoing(ONE) == (Link(ONE, THREE, "link_to", 0.6, 0.9),)
+    assert woken(*events, undone(FIRST)).outgoing(TWO) == (Link(TWO, THREE, "link_to", 0.4),)
+
+
+def test_shortcuts_are_edges_of_their_kind_until_their_run_is_undone():
+    step = Step(ONE, FOUR, "causal_shortcut")
+    drawn = ShortcutsDrawn(run=FIRST, shortcuts=(Shortcut(step, 0.3, 0.8, (TWO, THREE)),))
+    assert woken(drawn).outgoing(ONE) == woken(drawn).incoming(FOUR) == (Link(ONE, FOUR, "causal_shortcut", 0.3, 0.8),)
+    assert woken(drawn, undone(FIRST)).digest() == woken().digest()
+    assert kind_of("causal_shortcut") is RelationKind.CAUSAL
+    assert kind_of("shortcut") is RelationKind.SEMANTIC
+
+
+def test_whole_paths_are_counted_and_those_through_an_erased_memory_forgotten():
+    one, two, three = Step(ONE, TWO, "causes"), Step(TWO, THREE, "causes"), Step(THREE, FOUR, "causes")
+    long, back = LinksTraversed(steps=(one, two, three)), LinksTraversed(steps=(three, two, one))
+    events = (back, long, long, LinksTraversed(steps=(one, two)))
+    links = woken(*events)
+    assert links.walked_paths() == [((one, two, three), 2), ((three, two, one), 1)]
+    assert links.digest() != woken(*events[1:]).digest()
+    assert woken(*events, erased(TWO), long).walked_paths() == []
+
+
+def test_only_edges_that_were_walked_can_be_strengthened():
+    drawn = (linked(ONE, TWO), linked(TWO, THREE), formed(FIRST, group(FOUR, ONE)))
+    walked = LinksTraversed(steps=(Step(TWO, THREE, "link_to"), Step(ONE, FOUR, "cluster"), TURN))
+    assert woken(*drawn, walked).strengthable() == (
+        Link(ONE, FOUR, "cluster", 0.85, traversals=1),
+        Link(TWO, THREE, "link_to", 0.5, traversals=1),
+    )
+
+
+def test_no_edge_leads_from_a_memory_to_itself():
+    assert woken(linked(ONE, ONE)).outgoing(ONE) == ()

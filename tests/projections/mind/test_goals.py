@@ -1,0 +1,275 @@
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from events.storage.log import Envelope
+from events.vocabulary import (
+    DriftDetected,
+    Event,
+    GoalDiscovered,
+    MemoryErased,
+    MemoryForgotten,
+    MemoryRestored,
+    NorthStarChosen,
+    Shredded,
+)
+from events.vocabulary.values import WIDTH, DriftLevel, GoalLevel
+from projections.mind.goals import DRIFTS, EXEMPLARS, GoalRecord, Goals
+from tests.events.samples import stored
+from tests.projections.history import history, memory_id, read_later
+from tests.projections.sleeps import RUNS, adjusted, merged, pruned, undone
+
+SAMPLE = stored()
+MEMORIES = 12
+TIDES, MOONS, BOATS = (UUID(int=number) for number in (901, 902, 903))
+
+
+def goal(identity: UUID, *members: int, **fields: Any) -> GoalDiscovered:
+    told: dict[str, Any] = {
+        "goal": identity,
+        "namespace": "default",
+        "level": GoalLevel.TACTICAL,
+        "description": "tides and moons",
+        "terms": ("tide", "moon"),
+        "members": tuple(memory_id(number) for number in members),
+        "centrality": tuple(1 / (1 + place) for place in range(len(members))),
+        "coherence": 0.8,
+        "confidence": 0.7,
+        "spaces": ("e1_semantic",),
+        **fields,
+    }
+    return GoalDiscovered(**told)
+
+
+def choose(identity: UUID, previous: UUID | None = None, namespace: str = "default") -> NorthStarChosen:
+    return NorthStarChosen(namespace=namespace, goal=identity, previous=previous)
+
+
+def forget(number: int) -> MemoryForgotten:
+    return MemoryForgotten(memory=memory_id(number))
+
+
+def restore(number: int) -> MemoryRestored:
+    return MemoryRestored(memory=memory_id(number))
+
+
+def erase(number: int) -> MemoryErased:
+    return MemoryErased(memory=memory_id(number))
+
+
+def log_of(*requests: tuple[Event, ...] | Event) -> list[Envelope]:
+    """Wrap twelve memories and then these requests, each of one event or of several with the same correlation id."""
+    events, correlations = [SAMPLE] * MEMORIES, [UUID(int=1)] * MEMORIES
+    for number, request in enumerate(requests, start=2):
+        together = request if isinstance(request, tuple) else (request,)
+        events += together
+        correlations += [UUID(int=number)] * len(together)
+    return [
+        msgspec.structs.replace(envelope, correlation_id=correlation)
+        for envelope, correlation in zip(history(*events), correlations, strict=True)
+    ]
+
+
+def fold(log: list[Envelope]) -> Goals:
+    goals = Goals()
+    for envelope in log:
+        goals.apply(envelope)
+    return goals
+
+
+def after(*requests: tuple[Event, ...] | Event) -> Goals:
+    return fold(log_of(*requests))
+
+
+def ids(goals: Goals, namespace: str = "default") -> list[UUID]:
+    return [found.goal for found in goals.of(namespace)]
+
+
+def numbers(goals: Goals, identity: UUID, count: int = EXEMPLARS) -> list[int]:
+    return [member.int for member in goals.exemplars(identity, count)]
+
+
+def without_words(log: list[Envelope], *identities: UUID) -> list[Envelope]:
+    """Return what a reader of the log gets once these goals are shredded."""
+    shredded = Shredded(kind="goal_discovered.1")
+    return [
+        msgspec.structs.replace(envelope, event=shredded)
+        if isinstance(envelope.event, GoalDiscovered) and envelope.event.goal in identities
+        else envelope
+        for envelope in log
+    ]
+
+
+def test_before_any_discovery_there_are_no_goals_and_no_star():
+    goals = after()
+    assert (goals.of("default"), goals.star("default")) == ((), None)
+    assert (goals.get(TIDES), goals.exemplars(TIDES)) == (None, ())
+
+
+def test_goals_found_at_once_stand_together_and_the_next_discovery_replaces_them():
+    first = (goal(TIDES, 1, 2), goal(MOONS, 3, 4))
+    goals = after(first)
+    assert goals.of("default") == first
+    goals = after(first, goal(BOATS, 5, 6))
+    assert ids(goals) == [BOATS]
+    assert goals.get(TIDES) == first[0]
+
+
+def test_each_namespace_has_goals_and_a_star_of_its_own():
+    goals = after((goal(TIDES, 1), choose(TIDES)), goal(MOONS, 2, namespace="work"))
+    assert (ids(goals), ids(goals, "work")) == ([TIDES], [MOONS])
+    assert goals.star("default") == goal(TIDES, 1)
+    assert goals.star("work") is None
+
+
+def test_the_star_outlives_the_discovery_that_found_it():
+    goals = after((goal(TIDES, 1), goal(MOONS, 2), choose(TIDES)), goal(BOATS, 3))
+    assert ids(goals) == [TIDES, BOATS]
+
+
+def test_the_latest_choice_is_the_star():
+    found = (goal(TIDES, 1), goal(MOONS, 2))
+    assert after(found, choose(TIDES)).star("default") == found[0]
+    assert after(found, choose(TIDES), choose(MOONS, TIDES)).star("default") == found[1]
+
+
+def test_exemplars_are_the_most_central_members_that_are_there():
+    every = goal(TIDES, *range(12, 0, -1))
+    assert numbers(after(every), TIDES) == [12, 11, 10, 9, 8, 7, 6, 5]
+    assert numbers(after(every, forget(11), erase(12)), TIDES, 3) == [10, 9, 8]
+    assert numbers(after(every, forget(11), erase(12), restore(11), restore(12)), TIDES, 3) == [11, 10, 9]
+
+
+@pytest.mark.parametrize("gone", [forget, erase])
+def test_a_star_without_members_is_no_star(gone: Any):
+    goals = after((goal(TIDES, 1, 2), choose(TIDES)), gone(1))
+    assert goals.star("default") is not None
+    goals = after((goal(TIDES, 1, 2), choose(TIDES)), gone(1), gone(2))
+    assert goals.star("default") is None
+
+
+def test_a_star_comes_back_with_its_members():
+    goals = after((goal(TIDES, 1), choose(TIDES)), forget(1), restore(1))
+    assert goals.star("default") == goal(TIDES, 1)
+
+
+def test_of_an_erased_member_nothing_stays_but_its_absence():
+    goals = after((goal(TIDES, 1, 2, 3), goal(MOONS, 1)), erase(1))
+    left = goals.get(TIDES)
+    assert left is not None
+    assert (left.members, left.centrality) == ((memory_id(2), memory_id(3)), (1 / 2, 1 / 3))
+    assert goals.get(MOONS) is None
+    assert ids(goals) == [TIDES]
+
+
+def test_a_member_that_was_erased_before_its_goal_was_written_down_never_appears():
+    assert numbers(after(erase(1), goal(TIDES, 1, 2)), TIDES) == [2]
+
+
+def test_a_choice_of_a_goal_that_cannot_be_read_means_no_star():
+    log = log_of((goal(TIDES, 1), goal(MOONS, 2), choose(MOONS)))
+    goals = fold(without_words(log, MOONS))
+    assert goals.star("default") is None
+    assert ids(goals) == [TIDES]
+
+
+def drift(similarity: float, namespace: str = "default") -> DriftDetected:
+    return DriftDetected(
+        namespace=namespace,
+        goal=TIDES,
+        level=DriftLevel.LOW,
+        similarity=similarity,
+        spaces=(similarity,) * WIDTH,
+        memories=20,
+    )
+
+
+def test_the_latest_findings_of_drift_are_kept_with_their_times():
+    events = [drift(number / 200) for number in range(DRIFTS + 5)]
+    log = log_of(*events, drift(0.9, "work"))
+    found = fold(log).drifts("default")
+    assert found == tuple(GoalRecord(envelope.at, envelope.event) for envelope in log[-DRIFTS - 1 : -1])
+    assert [one.drift.similarity for one in fold(log).drifts("work")] == [0.9]
+
+
+LIFE = (
+    (goal(TIDES, 1, 2, 3), goal(MOONS, 4, 5), choose(TIDES)),
+    drift(0.6),
+    forget(2),
+    forget(6),
+    erase(1),
+    (goal(BOATS, 6, 7), choose(BOATS, TIDES)),
+)
+
+
+@pytest.mark.parametrize(
+    ("departures", "shredded"),
+    [
+        ((erase(4), erase(2), restore(2)), ()),
+        ((forget(4), erase(4), erase(5)), (MOONS,)),
+        ((erase(7), erase(6)), (BOATS,)),
+        ((erase(3), erase(2), erase(4), erase(5)), (TIDES, MOONS)),
+    ],
+)
+def test_a_replay_knows_the_same_goals_however_much_of_them_was_erased(
+    departures: tuple[Event, ...], shredded: tuple[UUID, ...]
+):
+    log = log_of(*LIFE, *departures)
+    later = read_later(log)
+    assert fold(log).digest() == fold(later).digest() == fold(without_words(later, *shredded)).digest()
+    assert fold(log).of("default") == fold(without_words(later, *shredded)).of("default")
+
+
+@pytest.mark.parametrize(
+    "more", [goal(UUID(int=904), 8), choose(MOONS), drift(0.5), forget(8), restore(2), erase(8), erase(3)]
+)
+def test_whatever_became_of_goals_shows_in_the_digest(more: Event):
+    assert after(*LIFE, more).digest() != after(*LIFE).digest()
+
+
+# ── sleep ───────────────────────────────────────────────────────────────────────────────────────────
+
+FIRST, SECOND, *_ = RUNS
+
+
+def test_only_memories_that_can_be_found_stand_for_a_goal():
+    every = goal(TIDES, *range(1, 5))
+    assert numbers(after(every, pruned(FIRST, memory_id(1)), forget(2)), TIDES) == [3, 4]
+    assert numbers(after(every, pruned(FIRST, memory_id(1)), undone(FIRST)), TIDES) == [1, 2, 3, 4]
+
+
+def test_an_absorbed_member_is_represented_once_by_what_answers_for_it():
+    every = goal(TIDES, 1, 2, 3)
+    assert numbers(after(every, merged(FIRST, memory_id(2), memory_id(1))), TIDES) == [2, 3]
+    assert numbers(after(every, merged(FIRST, memory_id(9), memory_id(1), memory_id(3))), TIDES) == [9, 2]
+    chain = (merged(FIRST, memory_id(9), memory_id(1)), merged(SECOND, memory_id(8), memory_id(9)))
+    assert numbers(after(every, *chain), TIDES) == [8, 2, 3]
+    assert numbers(after(every, *chain, forget(8)), TIDES) == [2, 3]
+    assert numbers(after(every, *chain, undone(FIRST)), TIDES) == [1, 2, 3]
+
+
+def test_the_goals_of_an_undone_run_are_not_there_and_the_star_before_them_is_again():
+    first, second = goal(TIDES, 1, 2), goal(MOONS, 3, 4, run=FIRST)
+    requests = ((first, choose(TIDES)), (second, choose(MOONS, TIDES)))
+    assert after(*requests).star("default") == second
+    undone_ = after(*requests, undone(FIRST))
+    assert (undone_.star("default"), undone_.of("default")) == (first, (first,))
+    assert (undone_.get(MOONS), undone_.exemplars(MOONS)) == (None, ())
+    assert after(*requests, undone(FIRST, memory_id(3))).star("default") == second
+    assert after(*requests, undone(SECOND)).star("default") == second
+    assert after(*requests, undone(FIRST), erase(3)).star("default") == first
+
+
+def test_a_run_that_adjusts_the_goal_chooses_the_star_until_it_is_undone():
+    found = (goal(TIDES, 1, 2), goal(MOONS, 3, 4), choose(TIDES))
+    assert after(found, adjusted(FIRST, MOONS)).star("default") == found[1]
+    assert after(found, adjusted(FIRST, MOONS), undone(FIRST)).digest() == after(found).digest()
+    assert after(found, adjusted(FIRST, MOONS), undone(FIRST, memory_id(3))).star("default") == found[1]
+
+
+def test_a_star_whose_last_member_was_erased_gives_way_to_the_one_before_it():
+    requests = (goal(TIDES, 1), choose(TIDES), goal(MOONS, 2), choose(MOONS, TIDES), erase(2))
+    log = log_of(*requests)
+    assert fold(log).star("default") == fold(without_words(log, MOONS)).star("default") == goal(TIDES, 1)

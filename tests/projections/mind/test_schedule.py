@@ -1,0 +1,187 @@
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from events.storage.log import Envelope
+from events.vocabulary import (
+    ConsolidationFinished,
+    ConsolidationSkipped,
+    ConsolidationStarted,
+    Event,
+    MemoryErased,
+    MemoryForgotten,
+    PruningPermitted,
+    ScheduleChanged,
+    ScheduleSwitched,
+)
+from events.vocabulary.values import Counts, Mode, Outcome, Trigger
+from projections.mind.schedule import SKIPS, Schedule
+from tests.events.samples import stored
+from tests.projections.history import history, memory_id, read_later
+
+LIGHT, DEEP, REM, DREAM = Mode
+RUN = UUID(int=801)
+STORED = stored()
+FORGOTTEN = MemoryForgotten(memory=memory_id(1))
+"""Something that happens and has nothing to do with sleep."""
+
+
+def start(mode: Mode = LIGHT, run: UUID = RUN, **fields: Any) -> ConsolidationStarted:
+    told: dict[str, Any] = {
+        "trigger": Trigger.SCHEDULE,
+        "namespace": None,
+        "salience_threshold": 0.3,
+        "max_memories": 0,
+        "dry_run": False,
+        "thorough": False,
+        **fields,
+    }
+    return ConsolidationStarted(run=run, mode=mode, **told)
+
+
+def finish(outcome: Outcome = Outcome.FINISHED, run: UUID = RUN) -> ConsolidationFinished:
+    return ConsolidationFinished(run=run, outcome=outcome, counts=Counts(), memories=4, milliseconds=12.5)
+
+
+def skip(mode: Mode, reason: str = "busy") -> ConsolidationSkipped:
+    return ConsolidationSkipped(mode=mode, trigger=Trigger.SCHEDULE, reason=reason)
+
+
+def fold(log: list[Envelope]) -> Schedule:
+    schedule = Schedule()
+    for envelope in log:
+        schedule.apply(envelope)
+    return schedule
+
+
+def after(*events: Event) -> Schedule:
+    return fold(history(*events))
+
+
+def at(number: int) -> datetime:
+    """Return when the n-th event of a history happened."""
+    return history(*[FORGOTTEN] * number)[-1].at
+
+
+def test_before_the_log_begins_only_the_defaults_are_known():
+    schedule = after()
+    assert schedule.when == {LIGHT: "0 * * * *", DEEP: "30 3 * * *", REM: "30 4 * * sun"}
+    assert (schedule.paused, schedule.permitted, schedule.since) == (False, False, None)
+    assert [schedule.awaited(mode) for mode in schedule.when] == [None] * 3
+
+
+def test_two_schedules_share_nothing():
+    changed = after(ScheduleChanged(mode=LIGHT, when=None))
+    assert (changed.when[LIGHT], after().when[LIGHT]) == (None, "0 * * * *")
+
+
+def test_what_somebody_said_last_holds():
+    schedule = after(
+        ScheduleChanged(mode=DEEP, when="2h"),
+        ScheduleChanged(mode=DEEP, when=None),
+        ScheduleSwitched(paused=True),
+        PruningPermitted(permitted=True),
+    )
+    assert (schedule.when[DEEP], schedule.paused, schedule.permitted) == (None, True, True)
+    schedule = after(
+        ScheduleSwitched(paused=True),
+        PruningPermitted(permitted=True),
+        ScheduleSwitched(paused=False),
+        PruningPermitted(permitted=False),
+    )
+    assert (schedule.paused, schedule.permitted) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("mode", "done"), [(LIGHT, {LIGHT}), (DEEP, {LIGHT, DEEP}), (REM, {LIGHT, DEEP, REM}), (DREAM, set[Mode]())]
+)
+def test_a_run_does_the_work_of_the_modes_that_it_covers_from_the_moment_it_began(mode: Mode, done: set[Mode]):
+    schedule = after(FORGOTTEN, start(mode), FORGOTTEN, finish())
+    assert {one: schedule.last(one) for one in schedule.when} == {
+        one: at(2) if one in done else None for one in schedule.when
+    }
+    assert {one: schedule.awaited(one) for one in schedule.when} == {
+        one: at(2) if one in done else at(1) for one in schedule.when
+    }
+
+
+@pytest.mark.parametrize("fields", [{"dry_run": True}, {"namespace": "work"}])
+def test_a_dry_run_and_one_on_a_part_of_the_store_do_nobodys_work_and_put_nothing_off(fields: dict[str, Any]):
+    schedule = after(FORGOTTEN, start(REM, **fields), finish())
+    assert [(schedule.last(mode), schedule.awaited(mode)) for mode in schedule.when] == [(None, at(1))] * 3
+
+
+@pytest.mark.parametrize("trigger", Trigger)
+def test_who_began_a_run_makes_no_difference(trigger: Trigger):
+    assert after(start(trigger=trigger), finish()).last(LIGHT) == at(1)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.ABORTED, Outcome.TIMED_OUT, Outcome.FAILED])
+def test_an_attempt_that_came_to_nothing_puts_off_the_next_but_did_no_work(outcome: Outcome):
+    for log in (
+        (start(DEEP), finish(), start(DEEP, UUID(int=802)), finish(outcome, UUID(int=802))),
+        (start(DEEP), finish(), start(DEEP, UUID(int=802))),
+    ):
+        schedule = after(*log)
+        assert (schedule.last(DEEP), schedule.awaited(DEEP)) == (at(1), at(3))
+        assert (schedule.last(LIGHT), schedule.awaited(LIGHT)) == (at(1), at(3))
+        assert schedule.awaited(REM) == at(1)
+
+
+def test_a_run_that_was_skipped_counts_as_an_attempt_and_is_shown():
+    schedule = after(FORGOTTEN, skip(DEEP))
+    assert {mode: schedule.awaited(mode) for mode in schedule.when} == {LIGHT: at(2), DEEP: at(2), REM: at(1)}
+    assert list(schedule.skips) == [(at(2), skip(DEEP))]
+    assert schedule.last(DEEP) is None
+    many = after(*[skip(LIGHT, str(number)) for number in range(SKIPS + 3)])
+    assert [skipped.reason for _, skipped in many.skips] == [str(number) for number in range(3, SKIPS + 3)]
+
+
+def test_times_that_were_called_off_are_not_awaited():
+    schedule = after(FORGOTTEN, ScheduleChanged(mode=DEEP, when="0 5 * * *"))
+    assert {mode: schedule.awaited(mode) for mode in schedule.when} == {LIGHT: at(1), DEEP: at(2), REM: at(1)}
+    schedule = after(ScheduleSwitched(paused=True), FORGOTTEN, ScheduleSwitched(paused=False))
+    assert [schedule.awaited(mode) for mode in schedule.when] == [at(3)] * 3
+
+
+def test_to_say_again_what_holds_already_calls_nothing_off():
+    schedule = after(FORGOTTEN, ScheduleChanged(mode=DEEP, when="30 3 * * *"), ScheduleSwitched(paused=False))
+    assert [schedule.awaited(mode) for mode in schedule.when] == [at(1)] * 3
+
+
+def test_only_what_comes_in_by_the_front_is_activity():
+    log = history(STORED, FORGOTTEN, FORGOTTEN)
+    log[1] = msgspec.structs.replace(log[1], actor="front")
+    log[2] = msgspec.structs.replace(log[2], actor="scheduler")
+    schedule = fold(log)
+    assert (schedule.since, schedule.stored_at, schedule.active_at) == (at(1), at(1), at(2))
+
+
+LIFE = (STORED, start(DEEP), finish(), STORED, ScheduleChanged(mode=REM, when="7d"), start(LIGHT, UUID(int=802)))
+
+
+def test_a_replay_knows_the_same_schedule_when_memories_were_erased():
+    log = history(*LIFE, MemoryErased(memory=memory_id(4)))
+    schedule = fold(log)
+    assert schedule.stored_at == at(4)
+    assert schedule.digest() == fold(read_later(log)).digest()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        STORED,
+        start(REM, UUID(int=803)),
+        finish(Outcome.FINISHED, UUID(int=802)),
+        finish(Outcome.FAILED, UUID(int=802)),
+        skip(LIGHT),
+        ScheduleChanged(mode=REM, when=None),
+        ScheduleSwitched(paused=True),
+        PruningPermitted(permitted=True),
+    ],
+)
+def test_whatever_became_of_the_schedule_shows_in_the_digest(more: Event):
+    assert after(*LIFE, more).digest() != after(*LIFE).digest()

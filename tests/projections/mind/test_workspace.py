@@ -1,0 +1,220 @@
+from datetime import timedelta
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from events.vocabulary import (
+    CouplingAdjusted,
+    Event,
+    FocusMoved,
+    MemoriesReplayed,
+    MemoryErased,
+    MemoryFaded,
+    MemoryForgotten,
+    MemoryIgnited,
+    WorkspaceConflicted,
+    WorkspaceEmptied,
+)
+from events.vocabulary.values import WIDTH, Resonance
+from projections.mind.workspace import DEFAULT_COUPLING, QUEUE, Fading, Ignition, WorkspaceState
+from tests.events.samples import NOON, stored
+from tests.projections.history import history, memory_id, read_later
+from tests.projections.sleeps import RUNS, merged, pruned, undone
+
+ONE, TWO, THREE = memory_id(1), memory_id(2), memory_id(3)
+SAMPLE = stored()
+
+
+def ignited(memory: UUID, order: float = 0.9, *, forced: bool = False) -> MemoryIgnited:
+    return MemoryIgnited(memory=memory, order=order, forced=forced)
+
+
+def faded(memory: UUID, order: float = 0.6) -> MemoryFaded:
+    return MemoryFaded(memory=memory, order=order)
+
+
+def focus(subject: UUID | None = None, **orders: float) -> FocusMoved:
+    """Return a focus whose candidates are `one`, `two` or `three` with the order given."""
+    names = {"one": ONE, "two": TWO, "three": THREE}
+    scores = np.full(WIDTH, 0.5, "<f4").tobytes()
+    candidates = tuple(Resonance(names[name], scores, order) for name, order in orders.items())
+    return FocusMoved(subject=subject, namespace="main", coupling=3.0, candidates=candidates)
+
+
+def state_of(*events: Event) -> WorkspaceState:
+    state = WorkspaceState()
+    for envelope in history(*events):
+        state.apply(envelope)
+    return state
+
+
+def minute(number: int):
+    return NOON + timedelta(minutes=number)
+
+
+def test_a_new_workspace_is_empty_and_couples_by_default():
+    state = WorkspaceState()
+    assert state.coupling == DEFAULT_COUPLING
+    assert (state.focus, state.focused_at, state.emptied_at) == (None, None, None)
+    assert (state.ignited, state.faded, state.ignitions, state.conflict) == ({}, {}, {}, ())
+
+
+def test_the_last_adjustment_of_the_coupling_holds():
+    adjustments = [CouplingAdjusted(previous=3.0, coupling=5.0), CouplingAdjusted(previous=5.0, coupling=1.5)]
+    assert state_of(*adjustments).coupling == 1.5
+
+
+def test_the_last_focus_holds_with_its_time():
+    last = focus(subject=TWO, one=0.7)
+    state = state_of(focus(one=0.9), last)
+    assert state.focus == last
+    assert state.focused_at == minute(2)
+
+
+def test_ignited_memories_stand_in_the_order_in_which_they_entered():
+    state = state_of(ignited(TWO, 0.81), ignited(ONE, 0.4, forced=True))
+    assert list(state.ignited.values()) == [
+        Ignition(TWO, 0.81, minute(1), forced=False),
+        Ignition(ONE, 0.4, minute(2), forced=True),
+    ]
+
+
+def test_a_memory_that_ignites_while_it_is_in_has_been_in_since_it_entered():
+    state = state_of(ignited(ONE, 0.81), ignited(TWO), ignited(ONE, 0.95))
+    assert list(state.ignited) == [ONE, TWO]
+    assert state.ignited[ONE] == Ignition(ONE, 0.95, minute(1), forced=False)
+    assert state.ignitions == {ONE: 1, TWO: 1}
+
+
+def test_a_new_focus_measures_those_that_are_in_again():
+    state = state_of(ignited(ONE, 0.9), ignited(TWO, 0.85), focus(one=0.75, three=0.6))
+    assert {memory: held.order for memory, held in state.ignited.items()} == {ONE: 0.75, TWO: 0.85}
+
+
+def test_a_faded_memory_leaves_and_waits_for_rem():
+    state = state_of(ignited(ONE), ignited(TWO), faded(TWO, 0.5), faded(ONE, 0.6))
+    assert state.ignited == {}
+    assert list(state.faded.values()) == [Fading(TWO, 0.5, minute(3)), Fading(ONE, 0.6, minute(4))]
+
+
+def test_a_memory_that_fades_again_waits_once_and_last():
+    state = state_of(ignited(ONE), ignited(TWO), faded(ONE), faded(TWO), ignited(ONE), faded(ONE, 0.3))
+    assert list(state.faded.values()) == [Fading(TWO, 0.6, minute(4)), Fading(ONE, 0.3, minute(6))]
+    assert state.ignitions == {ONE: 2, TWO: 1}
+
+
+def test_a_memory_that_ignites_again_waits_no_longer():
+    assert state_of(ignited(ONE), faded(ONE), ignited(ONE)).faded == {}
+
+
+def test_the_queue_drops_the_oldest():
+    memories = [memory_id(number) for number in range(1, QUEUE + 3)]
+    state = state_of(*(event for memory in memories for event in (ignited(memory), faded(memory))))
+    assert list(state.faded) == memories[2:]
+
+
+def test_a_conflict_lasts_while_two_of_its_memories_are_in():
+    entered = [ignited(ONE), ignited(TWO), ignited(THREE), WorkspaceConflicted(memories=(THREE, ONE, TWO))]
+    assert state_of(*entered).conflict == (THREE, ONE, TWO)
+    assert state_of(*entered, faded(ONE)).conflict == (THREE, TWO)
+    assert state_of(*entered, faded(ONE), MemoryForgotten(memory=TWO)).conflict == ()
+
+
+def test_the_workspace_is_empty_from_the_event_until_something_enters():
+    emptied = [ignited(ONE), faded(ONE), WorkspaceEmptied()]
+    assert state_of(*emptied).emptied_at == minute(3)
+    assert state_of(*emptied, ignited(TWO)).emptied_at is None
+
+
+def test_a_forgotten_memory_is_neither_in_nor_replayed():
+    state = state_of(ignited(ONE), ignited(TWO), faded(TWO), MemoryForgotten(memory=ONE), MemoryForgotten(memory=TWO))
+    assert state.ignited == {}
+    assert state.faded == {}
+    assert state.ignitions == {ONE: 1, TWO: 1}
+
+
+def test_a_memory_that_was_forgotten_before_it_faded_is_not_replayed():
+    assert state_of(ignited(ONE), MemoryForgotten(memory=ONE), faded(ONE)).faded == {}
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["erased afterwards", "erased before"])
+def test_nothing_of_an_erased_memory_stays_or_comes(late: bool):  # noqa: FBT001 - pytest passes parameters by name
+    erased = MemoryErased(memory=ONE)
+    lived = [
+        ignited(ONE),
+        ignited(TWO),
+        WorkspaceConflicted(memories=(ONE, TWO)),
+        focus(one=0.9, two=0.8),
+        ignited(THREE),
+        faded(THREE),
+    ]
+    state = state_of(*([erased, *lived] if late else [*lived, erased]))
+    assert list(state.ignited) == [TWO]
+    assert state.ignitions == {TWO: 1, THREE: 1}
+    assert state.conflict == ()
+    assert state.focus == focus(two=0.8)
+    assert list(state_of(ignited(ONE), faded(ONE), erased).faded) == []
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["erased afterwards", "erased before"])
+def test_a_focus_on_an_erased_memory_goes_whole(late: bool):  # noqa: FBT001 - pytest passes parameters by name
+    events = [MemoryErased(memory=ONE), focus(subject=ONE, two=0.9)]
+    state = state_of(*(events if late else reversed(events)))
+    assert state.focus is None
+    assert state.focused_at is None
+
+
+def test_a_later_reader_of_the_log_finds_the_same_workspace():
+    many = [memory_id(number) for number in range(10, 10 + QUEUE)]
+    log = history(
+        SAMPLE,
+        SAMPLE,
+        ignited(ONE),
+        faded(ONE),
+        *(event for memory in many for event in (ignited(memory), faded(memory))),
+        ignited(TWO),
+        focus(one=0.7, two=0.9),
+        MemoryErased(memory=ONE),
+    )
+    live, later = WorkspaceState(), WorkspaceState()
+    for envelope in log:
+        live.apply(envelope)
+    for envelope in read_later(log):
+        later.apply(envelope)
+    assert later.digest() == live.digest()
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        CouplingAdjusted(previous=3.0, coupling=4.0),
+        focus(one=0.9),
+        ignited(TWO),
+        faded(ONE),
+        MemoryErased(memory=THREE),
+    ],
+)
+def test_every_change_shows_in_the_digest(event: Event):
+    assert state_of(ignited(ONE), event).digest() != state_of(ignited(ONE)).digest()
+
+
+# ── sleep ───────────────────────────────────────────────────────────────────────────────────────────
+
+FIRST = RUNS[0]
+
+
+@pytest.mark.parametrize("gone", [pruned(FIRST, ONE, TWO), merged(FIRST, THREE, ONE, TWO)])
+def test_what_a_run_takes_away_leaves_as_a_forgotten_memory_does(gone: Event):
+    lived = (ignited(ONE), ignited(TWO), faded(TWO), focus(one=0.9, two=0.8, three=0.7))
+    state = state_of(*lived, gone)
+    assert (state.ignited, state.faded, state.emptied_at) == ({}, {}, minute(5))
+    assert state.ignitions == {ONE: 1, TWO: 1}
+    assert state.focus == focus(three=0.7)
+    assert state_of(*lived, gone, ignited(ONE)).ignited == {}
+    assert list(state_of(*lived, gone, undone(FIRST), ignited(ONE)).ignited) == [ONE]
+
+
+def test_a_replayed_memory_waits_no_longer():
+    lived = (ignited(ONE), ignited(TWO), faded(ONE), faded(TWO))
+    assert list(state_of(*lived, MemoriesReplayed(run=FIRST, memories=(ONE, THREE))).faded) == [TWO]

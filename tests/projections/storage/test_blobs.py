@@ -1,0 +1,28 @@
+import pickle
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from projections.storage.blobs import Blobs
+
+
+@given(st.lists(st.binary(max_size=9)), st.data())
+def test_rows_are_what_was_put_there_until_they_are_cleared(rows: list[bytes], data: st.DataObject):
+    blobs = Blobs()
+    for row in rows:
+        blobs.append(row)
+    cleared = data.draw(st.sets(st.sampled_from(range(len(rows))))) if rows else set()
+    for row in cleared:
+        blobs.clear(row)
+    left = [b"" if row in cleared else blob for row, blob in enumerate(rows)]
+    assert [blobs.at(row) for row in range(len(blobs))] == left
+    assert (blobs.all(), blobs.lengths.tolist()) == (b"".join(left), [len(blob) for blob in left])
+
+
+def test_nothing_of_a_cleared_row_is_left():
+    blobs = Blobs()
+    for blob in (b"before", b"secret", b"after"):
+        blobs.append(blob)
+    assert b"secret" in pickle.dumps(blobs, protocol=5)
+    blobs.clear(1)
+    assert b"secret" not in pickle.dumps(blobs, protocol=5)

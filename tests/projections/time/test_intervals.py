@@ -1,0 +1,282 @@
+"""Which times a text names: the grammar phrase by phrase, and that no text at all can trip it."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from projections.time.intervals import GLANCE, MOST, named
+
+SAID = datetime(2023, 8, 17, 15, 30, tzinfo=UTC)
+"""A Thursday."""
+
+
+def times(text: str, said: datetime = SAID, *, asking: bool = False) -> list[str]:
+    """Return the intervals as people write them: the first day, and the day after the last."""
+    return [
+        " ".join(f"{end:%Y-%m-%d}" if end.hour == 0 else f"{end:%Y-%m-%dT%H}" for end in interval)
+        for interval in named(text, said, asking=asking)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "expected"),
+    [
+        ("on 8 May 2023", "2023-05-08 2023-05-09"),
+        ("May 8th, 2023", "2023-05-08 2023-05-09"),
+        ("the 8th of May, 2023", "2023-05-08 2023-05-09"),
+        ("2023-05-08T10:00:00", "2023-05-08 2023-05-09"),
+        ("29 February 2024", "2024-02-29 2024-03-01"),
+        ("in Sept. 1941", "1941-09-01 1941-10-01"),
+        ("December 1941", "1941-12-01 1942-01-01"),
+        ("in 2010", "2010-01-01 2011-01-01"),
+        ("(1066)", "1066-01-01 1067-01-01"),
+        ("the 1990s", "1990-01-01 2000-01-01"),
+        ("the 2000s", "2000-01-01 2010-01-01"),
+        ("the 1800s", "1800-01-01 1900-01-01"),
+        ("the summer of 2021", "2021-06-01 2021-09-01"),
+        ("winter 2022", "2022-12-01 2023-03-01"),
+    ],
+)
+def test_a_date_is_the_interval_that_it_names(phrase: str, expected: str):
+    assert times(phrase) == times(phrase, asking=True) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "expected"),
+    [
+        ("from 2010 to 2012", ["2010-01-01 2013-01-01"]),
+        ("2010–2012", ["2010-01-01 2013-01-01"]),
+        ("between 2010 and 2012", ["2010-01-01 2013-01-01"]),
+        ("in 2010 and 2012", ["2010-01-01 2011-01-01", "2012-01-01 2013-01-01"]),
+        ("from 2012 to 2010", ["2012-01-01 2013-01-01", "2010-01-01 2011-01-01"]),
+        ("from Sep 1941 to Dec 2004", ["1941-09-01 2005-01-01"]),
+        ("from May to July 2022", ["2022-05-01 2022-08-01"]),
+        ("in May and June 2022", ["2022-05-01 2022-06-01", "2022-06-01 2022-07-01"]),
+        ("8-10 May 2023", ["2023-05-08 2023-05-11"]),
+        ("May 8 to 10, 2023", ["2023-05-08 2023-05-11"]),
+        ("May 8 - 10:30", ["2023-05-08 2023-05-09"]),
+    ],
+)
+def test_a_range_reaches_from_its_first_day_to_its_last(phrase: str, expected: list[str]):
+    assert times(phrase) == expected
+
+
+@pytest.mark.parametrize(
+    ("phrase", "expected"),
+    [
+        ("the first half of September 2022", "2022-09-01 2022-09-16"),
+        ("the second half of September 2022", "2022-09-16 2022-10-01"),
+        ("early 2022", "2022-01-01 2022-07-02T12"),
+        ("late 1990s", "1995-01-01 2000-01-01"),
+        ("mid-September 2022", "2022-09-11 2022-09-21"),
+        ("in the early summer of 2021", "2021-06-01 2021-07-17"),
+    ],
+)
+def test_a_part_is_half_of_what_it_is_a_part_of_or_its_middle_third(phrase: str, expected: str):
+    assert times(phrase) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "expected"),
+    [
+        ("yesterday", "2023-08-16 2023-08-17"),
+        ("last night", "2023-08-16 2023-08-17"),
+        ("this morning", "2023-08-17 2023-08-18"),
+        ("tomorrow", "2023-08-18 2023-08-19"),
+        ("two days ago", "2023-08-15 2023-08-16"),
+        ("a couple of days ago", "2023-08-15 2023-08-16"),
+        ("two weeks ago", "2023-07-31 2023-08-07"),
+        ("a month ago", "2023-07-01 2023-08-01"),
+        ("10 years ago", "2013-01-01 2014-01-01"),
+        ("a decade ago", "2010-01-01 2020-01-01"),
+        ("last week", "2023-08-07 2023-08-14"),
+        ("this weekend", "2023-08-19 2023-08-21"),
+        ("next month", "2023-09-01 2023-10-01"),
+        ("last year", "2022-01-01 2023-01-01"),
+        ("in the past two weeks", "2023-08-03 2023-08-18"),
+        ("the next 3 days", "2023-08-17 2023-08-21"),
+        ("last Friday", "2023-08-11 2023-08-12"),
+        ("on Thursday", "2023-08-10 2023-08-11"),
+        ("next Friday", "2023-08-18 2023-08-19"),
+        ("last May", "2023-05-01 2023-06-01"),
+        ("last December", "2022-12-01 2023-01-01"),
+        ("next May", "2024-05-01 2024-06-01"),
+        ("last summer", "2022-06-01 2022-09-01"),
+        ("in the summer", "2023-06-01 2023-09-01"),
+        ("recently", "2023-07-18 2023-08-18"),
+    ],
+)
+def test_relative_words_count_from_when_they_are_said(phrase: str, expected: str):
+    assert times(phrase) == times(phrase.upper()) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "expected"),
+    [
+        ("two weeks before August 11, 2023", "2023-07-28 2023-07-29"),
+        ("the week before 9 June 2023", "2023-06-02 2023-06-09"),
+        ("the week after 9 June 2023", "2023-06-10 2023-06-17"),
+        ("the day after 8 May 2023", "2023-05-09 2023-05-10"),
+        ("three days prior to 8 May 2023", "2023-05-05 2023-05-06"),
+        ("a month before May 2023", "2023-04-01 2023-05-01"),
+        ("two years after 2010", "2012-01-01 2013-01-01"),
+        ("ten years before 1000", "990-01-01 991-01-01"),
+        ("the day before yesterday", "2023-08-15 2023-08-16"),
+        ("before 2010", "2009-01-01 2010-01-01"),
+        ("after 9 June 2022", "2022-06-10 2023-06-10"),
+        ("since 2010", "2010-01-01 2023-08-17T15"),
+        ("since tomorrow", "2023-08-18 2023-08-19"),
+    ],
+)
+def test_what_stands_before_a_time_shifts_it(phrase: str, expected: str):
+    assert times(phrase) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "as_memory", "as_question"),
+    [
+        ("in May", "2023-05-01 2023-06-01", "2023-05-01 2023-06-01"),
+        ("in September", "2023-09-01 2023-10-01", "2022-09-01 2022-10-01"),
+        ("5 September", "2023-09-05 2023-09-06", "2022-09-05 2022-09-06"),
+        ("in the autumn", "2023-09-01 2023-12-01", "2022-09-01 2022-12-01"),
+    ],
+)
+def test_without_a_year_a_question_looks_back_and_a_memory_takes_the_nearest(
+    phrase: str, as_memory: str, as_question: str
+):
+    assert times(phrase) == [as_memory]
+    assert times(phrase, asking=True) == [as_question]
+
+
+def test_a_range_of_months_without_a_year_may_lie_over_new_year():
+    assert times("from November to January", asking=True) == ["2022-11-01 2023-02-01"]
+
+
+def test_a_leap_day_without_a_year_is_the_nearest_that_there_is():
+    assert times("on 29 February") == ["2024-02-29 2024-03-01"]
+    assert times("on 29 February", asking=True) == []
+    assert times("on 29 February", SAID + timedelta(days=300), asking=True) == ["2024-02-29 2024-03-01"]
+
+
+def test_relative_words_count_in_universal_time():
+    late = datetime(2023, 8, 17, 22, tzinfo=timezone(timedelta(hours=-5)))
+    assert times("today", late) == ["2023-08-18 2023-08-19"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You may go now.",
+        "This may be wrong, and may fail.",
+        "They march on, and march again: they decided to march.",
+        "May is my friend; ask April about it.",
+        "Python 2.2019 and version 1.2020.3",
+        "It cost $2000, or 2000 dollars, 1500 people paid.",
+        "1,500",
+        "2000%",
+        "Call 555-2020 or +1 555 2019 1234.",
+        "20230508",
+        "for i in range(2000): x = 2010",
+        "foo_2019(0x2019)",
+        "port 8080, 2048 bytes",
+        "the fall of Rome",
+        "on Sunday mornings",
+        "the other day, Monday",
+        "31 June",
+        "in 9999",
+        "",
+    ],
+)
+def test_what_only_looks_like_a_time_is_none(text: str):
+    assert times(text) == times(text, asking=True) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "999 decades ago",
+        "999 years before 1000 and 999 decades before 2000",
+        "the last 999 decades",
+        "the day after 9999-12-31",
+        "since 9999-12-31",
+        "before 0001-01-01",
+        "the week before 0001-01-01",
+        "0000-01-01, 2023-13-45, 31 Dec 9999, 99 May 2023",
+    ],
+)
+@pytest.mark.parametrize("asking", [False, True])
+@pytest.mark.parametrize(
+    "said", [SAID, datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)]
+)
+def test_a_time_that_no_calendar_holds_is_none_and_no_error(text: str, said: datetime, *, asking: bool):
+    everything = f"{text}; yesterday, tomorrow, last week, next weekend, last May, next winter, next year, in December"
+    for start, end in named(everything, said, asking=asking):
+        assert start < end
+
+
+def test_a_text_that_names_many_times_gives_the_first_few_and_each_once():
+    days = [f"{1 + day % 28} May {1900 + day}" for day in range(200)]
+    assert len(named(", ".join(days), SAID)) == MOST
+    assert times(", ".join(["2010", "8 May 2023"] * 20)) == ["2010-01-01 2011-01-01", "2023-05-08 2023-05-09"]
+
+
+def test_nothing_is_read_beyond_a_glance():
+    assert times("x" * (GLANCE - 5) + " 2010") == ["2010-01-01 2011-01-01"]
+    assert times("x" * GLANCE + " 2010") == []
+
+
+PIECES = [
+    *"0129 .,:-–()\n$",
+    *"a an the of in on to and from between may May march mon sun day days last next ago before after since".split(),
+    *"8 31 99 999 1000 1999 2010 2010-2012 9999-12-31 0001-01-01 1990s early mid- 29 February winter summer".split(),
+    *(
+        "first half of ",
+        "second half of ",
+        "two weeks before ",
+        "few ",
+        "decades ",
+        "years ",
+        "weekend ",
+        "ſ",
+        "ı",
+        "٣",
+    ),
+]
+WORDS = st.lists(st.sampled_from(PIECES), max_size=40).flatmap(
+    lambda pieces: st.sampled_from(["", " "]).map(lambda between: between.join(pieces))
+)
+MOMENTS = st.datetimes(timezones=st.timezones() | st.just(UTC)).filter(
+    lambda moment: timedelta(days=2) < moment.replace(tzinfo=None) - datetime(1, 1, 1) < timedelta(days=3_652_056)  # noqa: DTZ001 -- without their zones
+)
+
+
+@settings(max_examples=300)
+@given(text=st.text(max_size=200) | WORDS, said=MOMENTS, asking=st.booleans())
+@example(text="last two nıghts", said=SAID, asking=False)
+def test_any_text_at_any_moment_gives_intervals_that_begin_before_they_end(text: str, said: datetime, *, asking: bool):
+    found = named(text, said, asking=asking)
+    assert len(found) == len({*found}) <= MOST
+    assert all(start < end and start.tzinfo is end.tzinfo is UTC for start, end in found)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "2010 and ",
+        "1 may ",
+        "2020 ",
+        "31 June ",
+        "2020-13-45 ",
+        "first half of ",
+        "a a a a ",
+        "1",
+        " ",
+        "two weeks before ",
+    ],
+)
+def test_a_long_text_that_repeats_itself_is_read_to_its_end(piece: str):
+    """With a pattern that backtracks for each of its ways to begin, this would take hours."""
+    ending = " | 1900-01-03"
+    assert times((piece * GLANCE)[: GLANCE - len(ending)] + ending)[-1] == "1900-01-03 1900-01-04"

@@ -1,0 +1,218 @@
+"""What memories tell: the times that they name and who says it, row by row, and nothing of what was erased."""
+
+import pickle
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from events.vocabulary import MemoryErased, MemoryStored, SpacesDeclared
+from events.vocabulary.values import SpaceModel
+from projections.registry import ComparatorProjections, ProjectionSet
+from projections.storage.snapshot import pack, unpack
+from projections.time.intervals import named
+from projections.time.periods import Interval
+from projections.time.time_mentions import SILENT, TimeMentions, words
+from tests.events.samples import DIMENSIONS, random_fingerprint, stored
+from tests.projections.history import history, memory_id
+
+SAID = datetime(2023, 5, 9, 18, 30, tzinfo=UTC)
+FINGERPRINT = random_fingerprint(1)
+DECLARED = SpacesDeclared(
+    profile="embedded", spaces=tuple(SpaceModel(key, "sample", "ab", size) for key, size in DIMENSIONS.items())
+)
+
+
+def memory(content: str, said: datetime = SAID, **metadata: Any) -> MemoryStored:
+    return stored(content, fingerprint=FINGERPRINT, created_at=said, metadata=metadata)
+
+
+def telling(*memories: MemoryStored | None) -> TimeMentions:
+    told = TimeMentions()
+    for one in memories:
+        told.append(one)
+    return told
+
+
+def asked(question: str) -> tuple[Interval, ...]:
+    return tuple(named(question, SAID, asking=True))
+
+
+def times(told: TimeMentions, question: str) -> list[float]:
+    return told.times(asked(question), np.arange(len(told))).tolist()
+
+
+def speakers(told: TimeMentions, question: str) -> list[int]:
+    """Return the rows that somebody says whom a question names."""
+    return np.flatnonzero(told.spoken(told.voices(words(question)), np.arange(len(told)))).tolist()
+
+
+# ── times ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_time_that_is_named_counts_from_the_day_on_which_it_was_said():
+    told = telling(memory("I ran yesterday."), memory("I will run tomorrow."), memory("I run."))
+    assert np.argmax(times(told, "on 8 May 2023")) == 0
+    assert np.argmax(times(told, "on 10 May 2023")) == 1
+    assert times(told, "on 8 May 2023")[0] == pytest.approx(1.0)
+
+
+def test_the_day_on_which_it_was_said_counts_too_but_less_than_one_that_is_named():
+    told = telling(memory("I run."), memory("I run.", SAID - timedelta(days=40)), memory("9 May 2023", SAID))
+    near, far, named = times(told, "9 May 2023")
+    assert far < near < named == pytest.approx(1.0)
+    assert far == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_nearer_and_the_more_exact_the_more_it_tells():
+    contents = (
+        "In 2011 they sailed.",
+        "From 2005 to 2019 they sailed.",
+        "In 2013 they sailed.",
+        "In 1990 they sailed.",
+    )
+    scores = times(telling(*map(memory, contents)), "in 2011")
+    assert scores == sorted(scores, reverse=True)
+    assert len({*scores}) == 4
+    assert 0 <= min(scores) <= max(scores) <= 1
+
+
+def test_of_the_times_that_a_question_names_the_best_one_counts():
+    told = telling(memory("In 2011"), memory("In 1950"))
+    assert times(told, "in 2011 or in 1950") == pytest.approx([1.0, 1.0])
+
+
+def test_rows_are_scored_in_the_order_in_which_they_are_asked_for():
+    told = telling(memory("In 2011"), None, memory("In 1950"), memory("2011 and 1950"))
+    every = told.times(asked("in 1950"), np.arange(4))
+    assert every[1] == 0.0
+    some = np.array([3, 1, 0])
+    assert told.times(asked("in 1950"), some).tolist() == every[some].tolist()
+    assert told.times(asked("in 1950"), np.empty(0, np.int64)).tolist() == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, tzinfo=UTC), datetime(1969, 12, 31, 23, tzinfo=UTC)],
+)
+def test_a_memory_of_the_first_or_the_last_day_is_told_of_that_day(said: datetime):
+    told = telling(memory("yesterday, tomorrow, 9999-12-31, 500 decades ago", said))
+    midnight = said.replace(hour=0, minute=0)
+    day = Interval(midnight, midnight + timedelta(hours=23))
+    assert told.times((day,), np.array([0]))[0] > 0.5
+
+
+# ── speakers ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_who_speaks_is_told_by_the_metadata_or_else_by_the_line_itself():
+    told = telling(
+        memory("I baked.", speaker="Ana Sousa"),
+        memory("Ben: Ana baked."),
+        memory("Ana: I baked.", speaker="Ben"),
+        memory("\n  Ana: I baked."),
+        memory("Then ana: nothing"),
+        memory("I told Ana: bake!"),
+        memory("Ana: I baked.", speaker=7),
+        None,
+    )
+    assert speakers(told, "What did Ana bake?") == [0, 3, 6]
+    assert speakers(told, "What is ben's bread?") == [1, 2]
+    assert speakers(told, "What is Ben’s bread, and Ana's?") == [0, 1, 2, 3, 6]
+    assert speakers(told, "Who is Sousa?") == []
+
+
+@pytest.mark.parametrize("speaker", ["", " ", "'s", "'s 's", "’s"])
+def test_a_speaker_without_a_name_is_nobody(speaker: str):
+    assert speakers(telling(memory("I baked.", speaker=speaker)), "s 's baked") == []
+
+
+def test_only_those_whose_name_is_a_word_of_the_question_speak():
+    told = telling(memory("Ana: hello"))
+    assert speakers(told, "banana, Anabel, ana_1") == []
+    assert len(told.voices(SILENT.words)) == 0
+
+
+# ── forgetting ──────────────────────────────────────────────────────────────────────────────────────
+
+KEPT = memory("Ben: in 1950", speaker="Ben")
+
+
+@pytest.mark.parametrize("other", [KEPT, memory("Zdenka: in 1950"), memory("I go in 1950", speaker="Zdenka Nová")])
+def test_a_cleared_row_is_one_that_was_never_there(other: MemoryStored):
+    told = telling(KEPT, memory("Zdenka: On 8 May 2023 I left."), other)
+    told.clear(1)
+    never = telling(KEPT, None, other)
+    assert told.digest() == never.digest()
+    assert times(told, "on 8 May 2023") == times(never, "on 8 May 2023")
+    assert speakers(told, "What did Zdenka or Ben say?") == speakers(never, "What did Zdenka or Ben say?")
+
+
+def test_a_name_that_was_forgotten_can_be_heard_again():
+    told = telling(memory("Zdenka: one"), memory("Ben: two"))
+    told.clear(0)
+    for content in ("Ana: three", "Zdenka: four"):
+        told.append(memory(content))
+    assert speakers(told, "Ben") == [1]
+    assert speakers(told, "Ana") == [2]
+    assert speakers(told, "Zdenka") == [3]
+
+
+def test_what_is_cleared_leaves_no_bytes():
+    told = telling(KEPT, memory("Zdenka: On 8 May 2023 I left."))
+    day = np.array([(datetime(2023, 5, 8, tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(days=1)])
+    for trace in (b"zdenka", day.tobytes()):
+        assert trace in pickle.dumps(told, protocol=5)
+    told.clear(1)
+    for trace in (b"zdenka", day.tobytes()):
+        assert trace not in pickle.dumps(told, protocol=5)
+
+
+def test_the_digest_tells_times_and_speakers_apart():
+    digests = {
+        telling(*memories).digest()
+        for memories in (
+            (memory("Ana: hello"),),
+            (memory("Ben: hello"),),
+            (memory("Ana: hello yesterday"),),
+            (memory("Ana: hello", SAID + timedelta(days=1)),),
+            (memory("Ana: hello"), None),
+            (None, memory("Ana: hello")),
+        )
+    }
+    assert len(digests) == 6
+
+
+# ── in the atlas ────────────────────────────────────────────────────────────────────────────────────
+
+LIFE = (
+    DECLARED,
+    memory("Ana: I ran yesterday."),
+    KEPT,
+    memory("Zdenka: hello", SAID + timedelta(days=400)),
+    MemoryErased(memory=memory_id(4)),
+)
+
+
+def telling_of(folds: ProjectionSet) -> TimeMentions:
+    assert isinstance(folds, ComparatorProjections)
+    assert folds.atlas.atlas is not None
+    return folds.atlas.atlas.telling
+
+
+def test_what_memories_tell_comes_back_from_a_snapshot_and_what_was_erased_is_not_in_its_bytes():
+    folds = ComparatorProjections()
+    log = history(*LIFE)
+    for envelope in log[:-1]:
+        folds.apply(envelope)
+    assert b"zdenka" in pack(folds).inline
+    folds.apply(log[-1])
+    packed = pack(folds)
+    assert b"zdenka" not in packed.inline
+    again = unpack(packed.inline, [bytearray(array) for array in packed.arrays])
+    assert telling_of(again).digest() == telling_of(folds).digest()
+    for one in (folds, again):
+        one.apply(history(*LIFE, memory("Ana: in 1950"))[-1])
+        assert speakers(telling_of(one), "Ana") == [0, 3]
+        assert times(telling_of(one), "in 1950")[1] == times(telling_of(one), "in 1950")[3] == pytest.approx(1.0)
