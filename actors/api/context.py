@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from uuid import UUID, uuid4
 
 import anyio
@@ -16,9 +16,10 @@ import pykka
 
 from actors.api.idempotency import KEY, Once
 from actors.api.params.parsing import moment
-from actors.embedder.messages import EmbedMemory, EmbedQuery, Load
+from actors.embedder.messages import EmbedMemory, Load
 from actors.runtime.ask import MODEL_TIMEOUT, TIMEOUT, ask, ask_all, ask_streaming
 from actors.runtime.faults import NotFoundFault, StorageFault
+from actors.runtime.messages import Message
 from actors.store.messages import Append, Declare, Describe, FindRequest
 from events.storage.log import Envelope, LogError
 from events.vocabulary import Event
@@ -27,6 +28,8 @@ from projections.projection import MemoryState
 
 if TYPE_CHECKING:
     from actors.hub.composition import Hub
+
+A = TypeVar("A")
 
 EMBEDDING_AT_ONCE = 48
 """Requests that go to the embedder's bounded inbox at once; the rest wait here."""
@@ -134,7 +137,7 @@ class Access:
             raise StorageFault(f"Storage failed: {error}") from error
         self._replayed = True
 
-    async def embed(self, message: EmbedMemory | EmbedQuery) -> Any:
+    async def embed(self, message: Message[A]) -> A:
         """Ask the embedder, in turn with all others who do."""
         async with self.line.embedding:
             return await ask(self.hub.embedder, message, MODEL_TIMEOUT)
@@ -148,7 +151,7 @@ class Access:
             asked = [(self.hub.embedder, message) for message in messages]
             await ask_streaming(asked, told, MODEL_TIMEOUT)
 
-    async def ask(self, ref: pykka.ActorRef[Any], message: object, patience: float = TIMEOUT) -> Any:
+    async def ask(self, ref: pykka.ActorRef[Any], message: Message[A], patience: float = TIMEOUT) -> A:
         """Ask any other actor; what goes wrong is a `Fault`."""
         return await ask(ref, message, patience)
 

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from actors.consolidator.goals.drift import Drift, DriftStrategy, Trend
-from actors.runtime.messages import Appended, Cancellable, Message, OwnerMessage
+from actors.runtime.messages import Answer, Appended, Cancellable, Message, OwnerMessage
 from events.vocabulary import ConsolidationSkipped, GoalDiscovered, MemoriesMerged, PatternDiscovered
 from events.vocabulary.values import Counts, Mode, Outcome, Pruned, Salience, Trigger
 from projections.mind.goals import GoalRecord
@@ -19,16 +19,7 @@ Report: TypeAlias = Callable[[int, int], object]
 """Told (done, total) from the consolidator's thread."""
 
 
-class FindGoals(Cancellable, frozen=True, kw_only=True):
-    """Find what the memories of a namespace serve; where there is no North Star one is chosen. Answers `Discovery`."""
-
-    namespace: str
-    min_confidence: float
-    max_goals: int
-    on_progress: Report
-
-
-class Discovery(Message, frozen=True, kw_only=True):
+class Discovery(Answer, frozen=True, kw_only=True):
     """What was found."""
 
     goals: tuple[GoalDiscovered, ...]
@@ -47,16 +38,7 @@ class Discovery(Message, frozen=True, kw_only=True):
     """Groups that were coherent enough, before the least confident were left out."""
 
 
-class MeasureDrift(Message, frozen=True, kw_only=True):
-    """How far the latest memories of a namespace are from its North Star; answers `DriftReport`, None without one."""
-
-    namespace: str
-    memories: int
-    noted: bool = True
-    """Whether a new level is written down, and what wasn't measured is measured before."""
-
-
-class DriftReport(Message, frozen=True, kw_only=True):
+class DriftReport(Answer, frozen=True, kw_only=True):
     """Drift now and so far."""
 
     star: UUID
@@ -71,14 +53,7 @@ class DriftReport(Message, frozen=True, kw_only=True):
     """Whenever it was seen at another level than before, the oldest first."""
 
 
-class CorrectDrift(Cancellable, frozen=True, kw_only=True):
-    """Bring North Star and memories together again, if drift asks for it; answers `Correction`, None without one."""
-
-    namespace: str
-    on_progress: Report
-
-
-class Correction(Message, frozen=True, kw_only=True):
+class Correction(Answer, frozen=True, kw_only=True):
     """What was done, and the drift of the latest memories before and after, both measured."""
 
     strategy: DriftStrategy
@@ -99,7 +74,110 @@ class Phase(StrEnum):
     FULL_CYCLE = "full_cycle"
 
 
-class Consolidate(Cancellable, frozen=True, kw_only=True):
+class Slept(Answer, frozen=True, kw_only=True):
+    """What a run did, or a dry run would have done."""
+
+    run: UUID
+    mode: Mode
+    namespace: str | None
+    dry_run: bool
+    outcome: Outcome
+    reason: str | None
+    counts: Counts
+    memories: int
+    """Live ones within its reach, afterwards."""
+    milliseconds: float
+    merged: tuple[MemoriesMerged, ...]
+    pruned: tuple[Pruned, ...]
+    patterns: tuple[PatternDiscovered, ...]
+    drifts: dict[str, Drift]
+    """Of the namespaces that have a North Star."""
+
+
+class Undone(Answer, frozen=True, kw_only=True):
+    """What was taken back."""
+
+    run: Run
+    restored: tuple[UUID, ...]
+    """Memories that can be found again."""
+    erased: tuple[UUID, ...]
+    """Memories that the run hid, and that were erased since."""
+    stars: tuple[str, ...]
+    """Namespaces whose North Star and purposes are as they were before."""
+
+
+class RunList(Answer, frozen=True, kw_only=True):
+    """Runs, the latest first, with the patterns of each and what the scheduler left out."""
+
+    runs: tuple[Run, ...]
+    patterns: dict[UUID, tuple[PatternDiscovered, ...]]
+    """By run."""
+    skipped: tuple[tuple[datetime, ConsolidationSkipped], ...]
+    running: UUID | None
+    """The one that is under way."""
+
+
+class PruningCandidate(Answer, frozen=True, kw_only=True):
+    """A memory that matters less than the threshold."""
+
+    memory: UUID
+    namespace: str
+    salience: Salience
+    protection: str | None
+    """Why it isn't pruned all the same."""
+
+
+class Candidates(Answer, frozen=True, kw_only=True):
+    """Memories below the threshold, those that would be pruned first, and how many were looked at."""
+
+    found: tuple[PruningCandidate, ...]
+    looked_at: int
+
+
+class DreamState(Answer, frozen=True, kw_only=True):
+    """Whether a run is under way, and how the dreams so far ended."""
+
+    mode: Mode | None
+    """Of the run that is under way; None while there is none."""
+    running: Run | None
+    """What is known of it; None before the log has it too."""
+    phase: Phase | None
+    """Of a dream, or of a REM run that has come to its dream."""
+    dreams: int
+    """Under way, or waiting for their turn."""
+    completed: int
+    last: Run | None
+    """The last run that dreamt: a dream or REM."""
+    abort_milliseconds: float | None
+    """From the query, or whatever stopped the last dream that was stopped, to its end; None if none was."""
+
+
+class FindGoals(Cancellable[Discovery], frozen=True, kw_only=True):
+    """Find what the memories of a namespace serve; where there is no North Star one is chosen. Answers `Discovery`."""
+
+    namespace: str
+    min_confidence: float
+    max_goals: int
+    on_progress: Report
+
+
+class MeasureDrift(Message[DriftReport | None], frozen=True, kw_only=True):
+    """How far the latest memories of a namespace are from its North Star; answers `DriftReport`, None without one."""
+
+    namespace: str
+    memories: int
+    noted: bool = True
+    """Whether a new level is written down, and what wasn't measured is measured before."""
+
+
+class CorrectDrift(Cancellable[Correction | None], frozen=True, kw_only=True):
+    """Bring North Star and memories together again, if drift asks for it; answers `Correction`, None without one."""
+
+    namespace: str
+    on_progress: Report
+
+
+class Consolidate(Cancellable[Slept], frozen=True, kw_only=True):
     """Sleep, or find out what sleep would do; waits for its turn if a run is under way. Answers `Slept`."""
 
     run: UUID = msgspec.field(default_factory=uuid4)
@@ -124,7 +202,7 @@ class Consolidate(Cancellable, frozen=True, kw_only=True):
     """Told from the consolidator's thread."""
 
 
-class Sleep(Message, frozen=True, kw_only=True):
+class Sleep(Message[None], frozen=True, kw_only=True):
     """Told by the scheduler: begin a run, or note that it was skipped."""
 
     mode: Mode
@@ -132,38 +210,18 @@ class Sleep(Message, frozen=True, kw_only=True):
     thorough: bool
 
 
-class Slept(Message, frozen=True, kw_only=True):
-    """What a run did, or a dry run would have done."""
-
-    run: UUID
-    mode: Mode
-    namespace: str | None
-    dry_run: bool
-    outcome: Outcome
-    reason: str | None
-    counts: Counts
-    memories: int
-    """Live ones within its reach, afterwards."""
-    milliseconds: float
-    merged: tuple[MemoriesMerged, ...]
-    pruned: tuple[Pruned, ...]
-    patterns: tuple[PatternDiscovered, ...]
-    drifts: dict[str, Drift]
-    """Of the namespaces that have a North Star."""
-
-
-class Queried(Message, frozen=True, kw_only=True):
+class Queried(Message[None], frozen=True, kw_only=True):
     """Told by the front: somebody asks for memories."""
 
     at: float
     """When, by `time.perf_counter`."""
 
 
-class Rest(Message, frozen=True):
+class Rest(Message[None], frozen=True):
     """Give up all that is under way or waits, since the store is being closed; answered once that is written down."""
 
 
-class Undo(Message, frozen=True, kw_only=True):
+class Undo(Message[Undone], frozen=True, kw_only=True):
     """Take back what a run did, whole or for one memory; answers `Undone`."""
 
     run: UUID
@@ -172,80 +230,22 @@ class Undo(Message, frozen=True, kw_only=True):
     """The correlation id of what is appended."""
 
 
-class Undone(Message, frozen=True, kw_only=True):
-    """What was taken back."""
-
-    run: Run
-    restored: tuple[UUID, ...]
-    """Memories that can be found again."""
-    erased: tuple[UUID, ...]
-    """Memories that the run hid, and that were erased since."""
-    stars: tuple[str, ...]
-    """Namespaces whose North Star and purposes are as they were before."""
-
-
-class ReadRuns(Message, frozen=True, kw_only=True):
+class ReadRuns(Message[RunList], frozen=True, kw_only=True):
     """Answers `RunList`: one run, or the latest."""
 
     run: UUID | None = None
     limit: int = 10
 
 
-class RunList(Message, frozen=True, kw_only=True):
-    """Runs, the latest first, with the patterns of each and what the scheduler left out."""
-
-    runs: tuple[Run, ...]
-    patterns: dict[UUID, tuple[PatternDiscovered, ...]]
-    """By run."""
-    skipped: tuple[tuple[datetime, ConsolidationSkipped], ...]
-    running: UUID | None
-    """The one that is under way."""
-
-
-class ReadCandidates(Cancellable, frozen=True, kw_only=True):
+class ReadCandidates(Cancellable[Candidates], frozen=True, kw_only=True):
     """Answers `Candidates`: what a light run would prune now, after merging, and what protects the rest."""
 
     namespace: str | None
     salience_threshold: float
 
 
-class PruningCandidate(Message, frozen=True, kw_only=True):
-    """A memory that matters less than the threshold."""
-
-    memory: UUID
-    namespace: str
-    salience: Salience
-    protection: str | None
-    """Why it isn't pruned all the same."""
-
-
-class Candidates(Message, frozen=True, kw_only=True):
-    """Memories below the threshold, those that would be pruned first, and how many were looked at."""
-
-    found: tuple[PruningCandidate, ...]
-    looked_at: int
-
-
-class ReadDream(Message, frozen=True):
+class ReadDream(Message[DreamState], frozen=True):
     """Answers `DreamState`."""
-
-
-class DreamState(Message, frozen=True, kw_only=True):
-    """Whether a run is under way, and how the dreams so far ended."""
-
-    mode: Mode | None
-    """Of the run that is under way; None while there is none."""
-    running: Run | None
-    """What is known of it; None before the log has it too."""
-    phase: Phase | None
-    """Of a dream, or of a REM run that has come to its dream."""
-    dreams: int
-    """Under way, or waiting for their turn."""
-    completed: int
-    last: Run | None
-    """The last run that dreamt: a dream or REM."""
-    abort_milliseconds: float | None
-    """From the query, or whatever stopped the last dream that was stopped, to its end; None if none was."""
 
 
 ConsolidatorMessage: TypeAlias = (

@@ -4,17 +4,32 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TypeAlias
 
-from actors.runtime.messages import Appended, Cancellable, Message, OwnerMessage
+from actors.runtime.messages import Answer, Appended, Cancellable, Message, OwnerMessage
 from events.fingerprint import Embedding, Fingerprint, Passage
-from events.vocabulary.values import Modality
+from events.vocabulary.values import Modality, SpaceModel
 from projections.time.time_mentions import SILENT, QueryHints
 
 
-class Load(Message, frozen=True, kw_only=True):
+class EmbeddedMemory(Answer, frozen=True, kw_only=True):
+    """Thirteen embeddings, the passages of a long content, and the turn that it is in its session."""
+
+    fingerprint: Fingerprint
+    passages: tuple[Passage, ...]
+    position: int
+    milliseconds: float
+
+
+class EmbeddedQuery(Answer, frozen=True, kw_only=True):
+    """A question's embeddings by space key. Without a session it has no position (E4)."""
+
+    embeddings: dict[str, Embedding]
+
+
+class Load(Message[tuple[SpaceModel, ...]], frozen=True, kw_only=True):
     """Load the models of the profile, if they aren't; answers `tuple[SpaceModel, ...]`."""
 
 
-class EmbedMemory(Cancellable, frozen=True, kw_only=True):
+class EmbedMemory(Cancellable[EmbeddedMemory], frozen=True, kw_only=True):
     """Make all thirteen embeddings of a memory; answers a future of `EmbeddedMemory`."""
 
     content: str
@@ -28,16 +43,7 @@ class EmbedMemory(Cancellable, frozen=True, kw_only=True):
     """Told (done, total) windows of a long content, from the embedder's thread."""
 
 
-class EmbeddedMemory(Message, frozen=True, kw_only=True):
-    """Thirteen embeddings, the passages of a long content, and the turn that it is in its session."""
-
-    fingerprint: Fingerprint
-    passages: tuple[Passage, ...]
-    position: int
-    milliseconds: float
-
-
-class EmbedQuery(Cancellable, frozen=True, kw_only=True):
+class EmbedQuery(Cancellable[EmbeddedQuery], frozen=True, kw_only=True):
     """Embed a question in every space that it speaks to; answers a future of `EmbeddedQuery`."""
 
     text: str
@@ -47,12 +53,6 @@ class EmbedQuery(Cancellable, frozen=True, kw_only=True):
     session: str | None = None
     cues: QueryHints = SILENT
     """What it says beside its words: a time, the end of a session, a modality that it looks for."""
-
-
-class EmbeddedQuery(Message, frozen=True, kw_only=True):
-    """A question's embeddings by space key. Without a session it has no position (E4)."""
-
-    embeddings: dict[str, Embedding]
 
 
 EmbedderMessage: TypeAlias = Load | EmbedMemory | EmbedQuery | Appended | OwnerMessage

@@ -5,14 +5,14 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import anyio
 import anyio.lowlevel
 import pykka
 
 from actors.runtime.faults import Fault, InternalFault, StorageFault
-from actors.runtime.messages import Cancellable
+from actors.runtime.messages import Cancellable, Message
 from actors.runtime.reply import Reply
 from events.storage.log import LogError
 
@@ -22,11 +22,13 @@ TIMEOUT = 60.0
 MODEL_TIMEOUT = 900.0
 """Seconds for loading models, or for embedding the longest memory on a slow machine behind a full inbox."""
 
+A = TypeVar("A")
+
 Asked = Sequence[tuple[pykka.ActorRef[Any], object]]
 """Who is asked, and what."""
 
 
-async def ask(ref: pykka.ActorRef[Any], message: object, patience: float = TIMEOUT) -> Any:
+async def ask(ref: pykka.ActorRef[Any], message: Message[A], patience: float = TIMEOUT) -> A:
     """Ask an actor one thing, as `ask_all` does.
 
     Raises:

@@ -5,33 +5,56 @@ from uuid import UUID
 
 import pykka
 
-from actors.runtime.messages import Message
-from events.storage.log import Head
+from actors.runtime.faults import Fault
+from actors.runtime.messages import Answer, Message
+from events.storage.log import Envelope, Head
 from events.vocabulary import Event, SpacesDeclared
 from events.vocabulary.values import SpaceModel
+from projections.memories.catalog import Entry
 
 
-class Replay(Message, frozen=True, kw_only=True):
+class GoneError(Exception):
+    """What should have been decided about some memories can't be, since they were deleted meanwhile."""
+
+    def __init__(self, memories: tuple[UUID, ...]) -> None:
+        super().__init__(f"{len(memories)} memories are gone")
+        self.memories = memories
+
+
+class Status(Answer, frozen=True, kw_only=True):
+    """What the store holds."""
+
+    live: int
+    forgotten: int
+    pruned: int
+    merged: int
+    erased: int
+    namespaces: dict[str, int]
+    head: Head
+    declared: SpacesDeclared | None
+
+
+class Replay(Message[Head], frozen=True, kw_only=True):
     """Read the whole log once and tell it to every owner; answers its `Head`."""
 
     owners: tuple[pykka.ActorRef[Any], ...]
     """Actors that own projections. From here on they hear of every event before its append is acknowledged."""
 
 
-class Declare(Message, frozen=True, kw_only=True):
+class Declare(Message[Envelope | None], frozen=True, kw_only=True):
     """Record which models fill the spaces, or raise `StorageFault` if the store was made with others."""
 
     profile: str
     spaces: tuple[SpaceModel, ...]
 
 
-class Reserve(Message, frozen=True, kw_only=True):
+class Reserve(Message[None], frozen=True, kw_only=True):
     """Told while memories are on their way: make their keys, which takes the disk its time, before they are here."""
 
     ids: tuple[UUID, ...]
 
 
-class Append(Message, frozen=True, kw_only=True):
+class Append(Message[Envelope], frozen=True, kw_only=True):
     """Append an event and its consequences, all or none.
 
     Answers a future of the first one's `Envelope`, set once they are durable and every owner was told; a `StorageFault`
@@ -49,28 +72,20 @@ class Append(Message, frozen=True, kw_only=True):
     """Memories that must still be found when it is written; else nothing is, and `GoneError` names those that can't."""
 
 
-class AppendTogether(Message, frozen=True, kw_only=True):
+class AppendTogether(Message[list[Envelope | Fault]], frozen=True, kw_only=True):
     """Append several by one commit; answers a future of a list with the first `Envelope` of each, or its `Fault`."""
 
     appends: tuple[Append, ...]
     """At least one."""
 
 
-class GoneError(Exception):
-    """What should have been decided about some memories can't be, since they were deleted meanwhile."""
-
-    def __init__(self, memories: tuple[UUID, ...]) -> None:
-        super().__init__(f"{len(memories)} memories are gone")
-        self.memories = memories
-
-
-class Read(Message, frozen=True, kw_only=True):
+class Read(Message[Any], frozen=True, kw_only=True):
     """Read a memory from the log; answers its `Envelope`."""
 
     memory: UUID
 
 
-class Describe(Message, frozen=True, kw_only=True):
+class Describe(Message[tuple[Entry, ...]], frozen=True, kw_only=True):
     """Answers the catalog's `Entry` for each id, of a merged memory that of its survivor.
 
     An unknown id is a `NotFoundFault` that names it.
@@ -81,67 +96,54 @@ class Describe(Message, frozen=True, kw_only=True):
     """Whether a merged memory's own entry is wanted."""
 
 
-class FindContent(Message, frozen=True, kw_only=True):
+class FindContent(Message[tuple[UUID | None, ...]], frozen=True, kw_only=True):
     """Answers, for each content, the id of the oldest live memory that has it in that namespace, or None: a tuple."""
 
     contents: tuple[tuple[bytes, str], ...]
     """The SHA-256 of each, and the namespace."""
 
 
-class FindRequest(Message, frozen=True, kw_only=True):
+class FindRequest(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
     """Answers every `Envelope` of one of the latest requests that stored, deleted or restored something, in order."""
 
     correlation: UUID
 
 
-class ReadHistory(Message, frozen=True, kw_only=True):
+class ReadHistory(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
     """Answers every `Envelope` that touched a memory, in order."""
 
     memory: UUID
 
 
-class ReadEvents(Message, frozen=True, kw_only=True):
+class ReadEvents(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
     """Answers every `Envelope` with one of these sequence numbers, in order."""
 
     seqs: tuple[int, ...]
 
 
-class ReadErased(Message, frozen=True, kw_only=True):
+class ReadErased(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
     """Answers the `Envelope` of each erasure after an event of a memory that was stored until then, in order."""
 
     stored_until: int
     """Sequence number of that event."""
 
 
-class ReadDigests(Message, frozen=True, kw_only=True):
+class ReadDigests(Message[tuple[int, dict[str, str]]], frozen=True, kw_only=True):
     """Answers a future of the number of the last event, and of the digest of each projection as it stands after it.
 
     Digests are in hexadecimal, by the names of `projections.registry`.
     """
 
 
-class TakeSnapshot(Message, frozen=True, kw_only=True):
+class TakeSnapshot(Message[bool], frozen=True, kw_only=True):
     """Write down what is known, for a fast start; answers a future of whether it was."""
 
     after: int = 1
     """Events that must have come since the last one, or it isn't worth it."""
 
 
-class ReadStatus(Message, frozen=True, kw_only=True):
+class ReadStatus(Message[Status], frozen=True, kw_only=True):
     """Answers `Status`."""
-
-
-class Status(Message, frozen=True, kw_only=True):
-    """What the store holds."""
-
-    live: int
-    forgotten: int
-    pruned: int
-    merged: int
-    erased: int
-    namespaces: dict[str, int]
-    head: Head
-    declared: SpacesDeclared | None
 
 
 StoreMessage: TypeAlias = (

@@ -10,8 +10,9 @@ from actors.api.operations.search import Finding
 from actors.api.params.mind import FindCausalPath, GetNeighborhood
 from actors.api.responses import graph
 from actors.api.responses.memories import body_of
-from actors.comparator.graph.paths import Reached, Ways, narrative
+from actors.comparator.graph.paths import narrative
 from actors.comparator.messages import FindNeighbourhood, FindPaths, Found, Search
+from actors.comparator.messages.graph import Reached, Ways
 from actors.comparator.search.pipeline import pool
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.settings import SearchProfile

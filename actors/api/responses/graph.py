@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
-    from actors.comparator.graph.paths import Edge, Path, Reached, Ways
+    from actors.comparator.messages.graph import Edge, Path, Reached, Ways
     from projections.memories.catalog import Entry
 
 LABEL = 120

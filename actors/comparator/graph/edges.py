@@ -6,8 +6,9 @@ from uuid import UUID
 
 import numpy as np
 
-from actors.comparator.graph.paths import Edge, Reached, Ways, best_paths, neighbourhood, walkable
+from actors.comparator.graph.paths import best_paths, neighbourhood, walkable
 from actors.comparator.messages import FindNeighbourhood, FindPaths, Walks
+from actors.comparator.messages.graph import Edge, Reached, Ways
 from events.vocabulary.values import Step
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter

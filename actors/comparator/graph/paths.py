@@ -11,10 +11,8 @@ from heapq import heappop, heappush
 from typing import Final, TypeAlias
 from uuid import UUID
 
-import msgspec
-
+from actors.comparator.messages.graph import Edge, Path, Reached, Ways
 from actors.runtime.settings import PathKind
-from events.vocabulary.values import Step
 from projections.memories.links import CAUSAL_SHORTCUT, CAUSES, CLUSTER, LINK_TO, NEXT, SHORTCUT, RelationKind, kind_of
 
 LONGEST: Final = 80
@@ -31,76 +29,8 @@ _WORDS: Final = {
 """How each relation reads from its source to its target, and back."""
 
 
-class Edge(msgspec.Struct, frozen=True, order=True):
-    """An edge as it was drawn, and which way it is walked; `weight` and `confidence` in [0, 1]."""
-
-    source: UUID
-    target: UUID
-    relation: str
-    weight: float
-    confidence: float
-    forward: bool = True
-    """Whether it is walked from its source to its target."""
-
-    @property
-    def start(self) -> UUID:
-        """The end at which it is entered."""
-        return self.source if self.forward else self.target
-
-    @property
-    def end(self) -> UUID:
-        """The end to which it leads."""
-        return self.target if self.forward else self.source
-
-    @property
-    def strength(self) -> float:
-        """Weight times confidence."""
-        return self.weight * self.confidence
-
-    @property
-    def step(self) -> Step:
-        """The edge as it is counted when it was walked."""
-        return Step(self.source, self.target, self.relation)
-
-
 EdgesOf: TypeAlias = Callable[[UUID], Iterable[Edge]]
 """Names the edges that start at a memory."""
-
-
-class Path(msgspec.Struct, frozen=True):
-    """A way that visits no memory twice; without edges, it stays where it starts."""
-
-    start: UUID
-    edges: tuple[Edge, ...]
-
-    @property
-    def memories(self) -> tuple[UUID, ...]:
-        """All that it visits, in order."""
-        return (self.start, *(edge.end for edge in self.edges))
-
-    @property
-    def confidence(self) -> float:
-        """The product of its edges' strengths (facts 11.6)."""
-        return math.prod(edge.strength for edge in self.edges)
-
-
-class Ways(msgspec.Struct, frozen=True):
-    """Paths from one memory to another, the most confident first."""
-
-    paths: tuple[Path, ...]
-    complete: bool
-    """False if the budget was spent before all was seen: then there may be others, and better ones."""
-
-
-class Reached(msgspec.Struct, frozen=True):
-    """A memory near another one."""
-
-    memory: UUID
-    hops: int
-    edge: Edge
-    """Through which it was reached."""
-    confidence: float
-    """The product of the strengths of all edges on the way."""
 
 
 def walkable(edge: Edge, kind: PathKind) -> bool:

@@ -7,7 +7,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from actors.runtime.messages import Message
+from actors.runtime.faults import Fault
+from actors.runtime.messages import Answer, Message
 from actors.runtime.settings import Strategy
 from events.fingerprint import Embedding, Fingerprint
 
@@ -25,13 +26,7 @@ class NewMemory(msgspec.Struct, frozen=True, kw_only=True):
     """Turns of its session that will be stored together with it, before it: it is near to them too."""
 
 
-class FindNeighbours(Message, frozen=True, kw_only=True):
-    """The nearest stored memories of some new ones; answers a `Neighbours` for each, or the `Fault` that it met."""
-
-    new: tuple[NewMemory, ...]
-
-
-class Neighbours(Message, frozen=True, kw_only=True):
+class Neighbours(Answer, frozen=True, kw_only=True):
     """What is near a new memory, and how well it serves the North Star of its namespace."""
 
     similarities: npt.NDArray[np.float32]
@@ -47,7 +42,40 @@ class Neighbours(Message, frozen=True, kw_only=True):
     north_star: UUID | None
 
 
-class Resonate(Message, frozen=True, kw_only=True):
+class Resonances(Answer, frozen=True, kw_only=True):
+    """Calibrated similarities of memories to a focus."""
+
+    memories: tuple[UUID, ...]
+    scores: npt.NDArray[np.float32]
+    """Shape (memories, 13); NaN where the focus doesn't speak to a space."""
+
+
+class Comparison(Answer, frozen=True, kw_only=True):
+    """How alike two memories are, each figure in [0, 1]."""
+
+    similarity: float
+    coherence: float
+    dominant: str
+    """Key of the space in which they are most alike."""
+    spaces: tuple[float, ...]
+
+
+class Alike(Answer, frozen=True, kw_only=True):
+    """Two memories that say nearly the same."""
+
+    one: UUID
+    other: UUID
+    similarity: float
+    """In [0, 1], over the spaces that say what a memory says."""
+
+
+class FindNeighbours(Message[tuple[Neighbours | Fault, ...]], frozen=True, kw_only=True):
+    """The nearest stored memories of some new ones; answers a `Neighbours` for each, or the `Fault` that it met."""
+
+    new: tuple[NewMemory, ...]
+
+
+class Resonate(Message[Resonances], frozen=True, kw_only=True):
     """How memories agree with a focus, space by space; answers `Resonances`."""
 
     focus: UUID | dict[str, Embedding]
@@ -63,15 +91,7 @@ class Resonate(Message, frozen=True, kw_only=True):
     """So many neighbours of a stored memory join them."""
 
 
-class Resonances(Message, frozen=True, kw_only=True):
-    """Calibrated similarities of memories to a focus."""
-
-    memories: tuple[UUID, ...]
-    scores: npt.NDArray[np.float32]
-    """Shape (memories, 13); NaN where the focus doesn't speak to a space."""
-
-
-class Compare(Message, frozen=True, kw_only=True):
+class Compare(Message[tuple[Comparison, ...]], frozen=True, kw_only=True):
     """Compare a live memory with others; answers a `Comparison` for each, in order."""
 
     reference: UUID
@@ -79,24 +99,14 @@ class Compare(Message, frozen=True, kw_only=True):
     strategy: Strategy
 
 
-class Comparison(Message, frozen=True, kw_only=True):
-    """How alike two memories are, each figure in [0, 1]."""
-
-    similarity: float
-    coherence: float
-    dominant: str
-    """Key of the space in which they are most alike."""
-    spaces: tuple[float, ...]
-
-
-class ScorePairs(Message, frozen=True, kw_only=True):
+class ScorePairs(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
     """Score some memories against others; answers calibrated float32 (references, targets, 13), NaN for erased ones."""
 
     references: tuple[UUID, ...]
     targets: tuple[UUID, ...]
 
 
-class FindDuplicates(Message, frozen=True, kw_only=True):
+class FindDuplicates(Message[tuple[Alike, ...]], frozen=True, kw_only=True):
     """Which memories say nearly the same as one of this slice or an earlier one; answers `tuple[Alike, ...]`."""
 
     sought: UUID
@@ -108,20 +118,11 @@ class FindDuplicates(Message, frozen=True, kw_only=True):
     """The least similarity, exclusive."""
 
 
-class EndSearch(Message, frozen=True):
+class EndSearch(Message[None], frozen=True):
     """Told to the comparator: no more duplicates are sought."""
 
 
-class Alike(Message, frozen=True, kw_only=True):
-    """Two memories that say nearly the same."""
-
-    one: UUID
-    other: UUID
-    similarity: float
-    """In [0, 1], over the spaces that say what a memory says."""
-
-
-class ReadVectors(Message, frozen=True, kw_only=True):
+class ReadVectors(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
     """Answers the E1 vectors of memories, float32 (memories, dimension), of unit length; NaN for erased ones."""
 
     memories: tuple[UUID, ...]

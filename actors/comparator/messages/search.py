@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from actors.runtime.messages import Message
+from actors.runtime.messages import Answer, Message
 from actors.runtime.settings import SearchProfile
 from events.fingerprint import Embedding
 from projections.memories.facets import Filter
@@ -10,7 +10,77 @@ from projections.spaces.directed import Direction
 from projections.time.time_mentions import SILENT, QueryHints
 
 
-class Search(Message, frozen=True, kw_only=True):
+class SpaceScore(Answer, frozen=True, kw_only=True):
+    """What one space says of one memory: similarity in [0, 1], and its weighted share of the fused score."""
+
+    similarity: float
+    contribution: float
+
+
+class Hit(Answer, frozen=True, kw_only=True):
+    """One found memory: the fused score that ranks it, and what each space said."""
+
+    memory: UUID
+    score: float
+    similarity: float
+    """The weighted mean of the spaces' similarities, in [0, 1]."""
+    spaces: dict[str, SpaceScore]
+    """Those that found it first come first."""
+    passage: tuple[int, int] | None
+    """The characters [start, end) of a long memory that matched best."""
+    context: float
+    """What the neighbouring turns lent to `score`."""
+    alignment: float | None = None
+    """What serving the North Star added to `score`; None where that doesn't count."""
+    priming: float = 0.0
+    """What being in the workspace added to `score`."""
+    renewal: float = 0.0
+    """What being the later version of what another memory says added to `score`."""
+
+
+class StageReport(Answer, frozen=True, kw_only=True):
+    """One stage of the search: how many memories left it, and how long it took."""
+
+    name: str
+    candidates: int
+    milliseconds: float
+    skipped: bool = False
+    """Whether there was nothing for it to do: no alignment was asked for, or no weight is on it."""
+
+
+class Found(Answer, frozen=True, kw_only=True):
+    """An answer, best first, with the weights that were applied and the stages it went through."""
+
+    hits: tuple[Hit, ...]
+    more: bool
+    """Whether another page would hold anything."""
+    stored: int
+    """Rows of the store when it was searched: what `as_of` of another page must be."""
+    profile: SearchProfile
+    weights: dict[str, float]
+    stages: tuple[StageReport, ...]
+    primed: dict[UUID, float]
+    """What was in the workspace: what `primed` of another page must be."""
+
+
+class Match(Answer, frozen=True, kw_only=True):
+    """One ranked memory: its similarity (or fused score), and what each searched space says of it."""
+
+    memory: UUID
+    similarity: float
+    spaces: dict[str, float]
+    ranks: dict[str, int] = {}
+    """Its rank, from 1, in each space that ranks it."""
+
+
+class Ranked(Answer, frozen=True, kw_only=True):
+    """Ranked memories, best first, and how many memories were looked at."""
+
+    matches: tuple[Match, ...]
+    scanned: int
+
+
+class Search(Message[Found], frozen=True, kw_only=True):
     """Rank memories for a question by the five stages; answers `Found`, best first."""
 
     text: str
@@ -39,60 +109,7 @@ class Search(Message, frozen=True, kw_only=True):
     """
 
 
-class SpaceScore(Message, frozen=True, kw_only=True):
-    """What one space says of one memory: similarity in [0, 1], and its weighted share of the fused score."""
-
-    similarity: float
-    contribution: float
-
-
-class Hit(Message, frozen=True, kw_only=True):
-    """One found memory: the fused score that ranks it, and what each space said."""
-
-    memory: UUID
-    score: float
-    similarity: float
-    """The weighted mean of the spaces' similarities, in [0, 1]."""
-    spaces: dict[str, SpaceScore]
-    """Those that found it first come first."""
-    passage: tuple[int, int] | None
-    """The characters [start, end) of a long memory that matched best."""
-    context: float
-    """What the neighbouring turns lent to `score`."""
-    alignment: float | None = None
-    """What serving the North Star added to `score`; None where that doesn't count."""
-    priming: float = 0.0
-    """What being in the workspace added to `score`."""
-    renewal: float = 0.0
-    """What being the later version of what another memory says added to `score`."""
-
-
-class StageReport(Message, frozen=True, kw_only=True):
-    """One stage of the search: how many memories left it, and how long it took."""
-
-    name: str
-    candidates: int
-    milliseconds: float
-    skipped: bool = False
-    """Whether there was nothing for it to do: no alignment was asked for, or no weight is on it."""
-
-
-class Found(Message, frozen=True, kw_only=True):
-    """An answer, best first, with the weights that were applied and the stages it went through."""
-
-    hits: tuple[Hit, ...]
-    more: bool
-    """Whether another page would hold anything."""
-    stored: int
-    """Rows of the store when it was searched: what `as_of` of another page must be."""
-    profile: SearchProfile
-    weights: dict[str, float]
-    stages: tuple[StageReport, ...]
-    primed: dict[UUID, float]
-    """What was in the workspace: what `primed` of another page must be."""
-
-
-class Rank(Message, frozen=True, kw_only=True):
+class Rank(Message[Ranked], frozen=True, kw_only=True):
     """Rank all memories that the filter lets through by exactly these weights; answers `Ranked`."""
 
     embeddings: dict[str, Embedding]
@@ -107,7 +124,7 @@ class Rank(Message, frozen=True, kw_only=True):
     """Whether serving the North Star counts for the ranking."""
 
 
-class RankByPerspectives(Message, frozen=True, kw_only=True):
+class RankByPerspectives(Message[Ranked], frozen=True, kw_only=True):
     """Rank memories in each of some spaces, and fuse by reciprocal rank; answers `Ranked`."""
 
     embeddings: dict[str, Embedding]
@@ -120,7 +137,7 @@ class RankByPerspectives(Message, frozen=True, kw_only=True):
     k: int
 
 
-class RankByPurpose(Message, frozen=True, kw_only=True):
+class RankByPurpose(Message[Ranked], frozen=True, kw_only=True):
     """Rank memories by the cosine of their purpose to a purpose, or to a memory's; answers `Ranked`."""
 
     purpose: tuple[float, ...] | UUID
@@ -129,22 +146,5 @@ class RankByPurpose(Message, frozen=True, kw_only=True):
     min_similarity: float
 
 
-class Match(Message, frozen=True, kw_only=True):
-    """One ranked memory: its similarity (or fused score), and what each searched space says of it."""
-
-    memory: UUID
-    similarity: float
-    spaces: dict[str, float]
-    ranks: dict[str, int] = {}
-    """Its rank, from 1, in each space that ranks it."""
-
-
-class Ranked(Message, frozen=True, kw_only=True):
-    """Ranked memories, best first, and how many memories were looked at."""
-
-    matches: tuple[Match, ...]
-    scanned: int
-
-
-class ReadIndexes(Message, frozen=True, kw_only=True):
+class ReadIndexes(Message[dict[str, int]], frozen=True, kw_only=True):
     """Answers how many memories stand in each index, `dict[str, int]`."""

@@ -9,16 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.comparator.graph.paths import (
-    LONGEST,
-    Edge,
-    EdgesOf,
-    Path,
-    best_paths,
-    narrative,
-    neighbourhood,
-    walkable,
-)
+from actors.comparator.graph.paths import LONGEST, EdgesOf, best_paths, narrative, neighbourhood, walkable
+from actors.comparator.messages.graph import Edge, Path
 from actors.runtime.settings import PathKind
 from events.vocabulary.values import Step
 
