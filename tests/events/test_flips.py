@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.events.test_verification import killed
 
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, LogError
 from events.verify.verification import verify
+from tests.events.verify.test_verification import killed
 
 FILES = ("log.duckdb", "log.duckdb.wal", "head", "keys")
 SHARES = (5, 3, 1, 1)

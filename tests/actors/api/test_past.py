@@ -11,7 +11,7 @@ import pytest
 from actors.api.tools.agent_tools import TOOLS
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import history as past
+from actors.hub import history as past
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.store.messages import ReadDigests
 from tests.actors.api.conftest import Bed, Ways

@@ -5,13 +5,13 @@ from uuid import UUID
 
 import msgspec
 import pytest
-from tests.events.test_codec import SAMPLES
 
 from actors.api.responses.audit import happening
 from events.storage.log import Envelope
 from events.vocabulary import Event, Known, Shredded
 from projections.memories.catalog import Catalog
 from tests.events.samples import NOON, draft, stored
+from tests.events.vocabulary.test_codec import SAMPLES
 from tests.projections.history import memory_id
 from tests.projections.sleeps import IDS, erased, forgotten, linked, log_of, merged, pruned, restored, undone
 

@@ -334,11 +334,11 @@ async def test_what_was_cut_off_by_the_end_of_the_server_is_left_unanswered(tmp_
     async with anyio.create_task_group() as group:
         told: list[bytes] = []
 
-        async def listen() -> None:
+        async def receive() -> None:
             told.append(await anyio.to_thread.run_sync(wait, rude))
 
         async with listen(tmp_path, cut_off, CARD_HERE):
             rude = await anyio.to_thread.run_sync(Rude, tmp_path)
-            group.start_soon(listen)
+            group.start_soon(receive)
             await begun.wait()
     assert told == [b""], "whoever asked asks the next server"

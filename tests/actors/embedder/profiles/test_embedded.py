@@ -11,9 +11,9 @@ import pytest
 
 from actors.embedder.jobs import SLICE_TOKENS, EmbeddingJob, alone, go_on
 from actors.embedder.messages import EmbedMemory
+from actors.embedder.profiles import embedded as profiles
+from actors.embedder.profiles import neural_spaces as learned
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.embedder.profiles.embedded import embedded as profiles
-from actors.embedder.profiles.embedded import neural_spaces as learned
 from actors.embedder.profiles.formula_spaces import vector_of
 from actors.embedder.profiles.lexical_spaces import Wording, finished
 from actors.embedder.spaces import expansion
