@@ -16,6 +16,8 @@ from events.storage.log import Log
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesLinked, MemoryStored
 from events.vocabulary.values import Learning
+from tests.actors.api.stream import Lasting
+from tests.actors.conftest import store
 
 pytestmark = pytest.mark.anyio
 
@@ -85,6 +87,31 @@ async def test_a_line_is_stored_once_however_often_it_is_imported(context: Conte
     assert told[0] == [*told[1], told[1][0]]
     assert (await take_in(context, [LINES[0] | {"id": "another"}]))["stored"] == 1
     assert stored(context) == 5
+
+
+async def test_an_import_is_known_for_ever_however_many_requests_came_since(
+    start: Callable[[Log], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("projections.memories.requests.LATEST", 2)
+    lines = [{"id": str(number), "content": f"Line {number} of the file."} for number in range(30)]
+    log = Lasting()
+    with start(log) as hub:
+        context = Context(hub)
+        assert (await take_in(context, lines[:15]))["stored"] == 15, "an import that was cut off"
+        assert (await take_in(context, lines))["stored"] == 15
+        for number in range(5):
+            await store(context, f"Another memory, number {number}.")
+        assert (await take_in(context, lines))["stored_before"] == 30
+    with start(log) as hub:
+        assert (await take_in(Context(hub), lines))["stored_before"] == 30, "after a restart too"
+        assert stored(Context(hub)) == 35
+
+
+async def test_an_import_that_is_repeated_asks_nothing_of_the_model(context: Context) -> None:
+    await take_in(context, LINES)
+    before = context.hub.latencies.summary()["forward"].count
+    await take_in(context, LINES)
+    assert context.hub.latencies.summary()["forward"].count == before
 
 
 async def test_a_bad_item_is_told_by_its_field_and_the_others_are_stored(context: Context) -> None:

@@ -8,6 +8,8 @@ from mcp import MCPError
 from pydantic import TypeAdapter
 
 from actors.api.context import Context
+from actors.api.mcp import resources
+from actors.api.operations import memories
 from actors.api.tools.agent_tools import BY_NAME, TOOLS
 from tests.actors.conftest import Connect, Request, store
 
@@ -73,8 +75,8 @@ async def test_a_mistake_of_ours_shows_no_exception_text(
     async def broken(*_: object) -> Any:
         raise RuntimeError("secret: the attic")
 
-    monkeypatch.setattr(context, "describe", broken)
-    monkeypatch.setattr(context, "status", broken)
+    monkeypatch.setattr(memories, "describe", broken)
+    monkeypatch.setattr(resources, "store_status", broken)
     memory = str(uuid4())
     async with connect(context, mode=mode) as agent:
         refused = [await agent.request_refused("memory/retrieve", id=memory)]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from actors.api.context import Context
+from actors.api.operations.retrieval import query
 from actors.comparator.search.weight_profiles import SEED_PROFILES
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.settings import SearchProfile
@@ -284,7 +285,7 @@ async def test_invalid_input_is_refused_before_anything_is_embedded_or_searched(
         raise AssertionError("the embedder was asked")
 
     async with ways(context) as way:
-        monkeypatch.setattr(Context, "embed", forbidden)
+        monkeypatch.setattr(query, "embed_query", forbidden)
         for arguments, _, _ in BAD:
             if arguments.get("active_spaces") != [3]:
                 assert (await way.refused("search_multi", **arguments))["code"] == -32602
