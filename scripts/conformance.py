@@ -22,8 +22,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from actors.api.context import Context
 from actors.api.mcp.server import Front
-from actors.api.operations.facade import Operations
 from actors.hub.composition import opened
 
 SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
@@ -186,9 +186,7 @@ async def findings(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
     url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
     found = {}
     with opened(folder / "store") as hub:
-        server = uvicorn.Server(
-            uvicorn.Config(Front(Operations(hub)).server().streamable_http_app(), log_level="error")
-        )
+        server = uvicorn.Server(uvicorn.Config(Front(Context(hub)).server().streamable_http_app(), log_level="error"))
         async with anyio.create_task_group() as group:
             group.start_soon(server.serve, [listening])
             for revision in REVISIONS:

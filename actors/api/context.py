@@ -1,27 +1,26 @@
-"""How operations reach the actors of one store: for any number of clients at once, and never holding up the loop."""
+"""The context of a request: the store, the clock, the idempotency key, progress, and what all requests share."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID, uuid4
 
 import anyio
 import anyio.to_thread
-import pykka
 
-from actors.api.idempotency import KEY, Once
+from actors.api.idempotency import KeyLocks
 from actors.api.params.parsing import moment
-from actors.embedder.messages import EmbedMemory, Load
-from actors.runtime.ask import MODEL_TIMEOUT, TIMEOUT, ask, ask_all, ask_streaming
+from actors.embedder.messages import Load
+from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.faults import NotFoundFault, StorageFault
-from actors.runtime.messages import Message
-from actors.store.messages import Append, Declare, Describe, FindRequest
-from events.storage.log import Envelope, LogError
+from actors.store.messages import Append, Declare, Describe, FindRequests, RequestResult
+from actors.workspace.messages import Pulse, ReadPulse
+from events.storage.log import LogError
 from events.vocabulary import Event
 from projections.memories.catalog import Entry
 from projections.projection import MemoryState
@@ -29,172 +28,213 @@ from projections.projection import MemoryState
 if TYPE_CHECKING:
     from actors.hub.composition import Hub
 
-A = TypeVar("A")
-
 EMBEDDING_AT_ONCE = 48
-"""Requests that go to the embedder's bounded inbox at once; the rest wait here."""
+"""Requests in the embedder's bounded inbox at once; further ones wait here."""
 
 GROUPS_AT_ONCE = 2
-"""Groups of items of batches among them, each in the place of one request: one is filled while another goes through the
-model."""
+"""Groups of batch items among them, each in the place of one request: one is filled while another is in the model."""
+
+ACTOR = "front"
+"""The author of events that a request appends."""
 
 Progress = Callable[[float, float | None, str], Coroutine[Any, Any, None]]
-"""Told (done, total, what) while something takes long."""
+"""Receives (done, total, what) during long operations."""
 
 
-async def silent(_done: float, _total: float | None, _what: str) -> None:
-    """Report progress to nobody."""
+async def ignore_progress(_done: float, _total: float | None, _what: str) -> None:
+    """Drop a progress report."""
 
 
-def told_from_thread(progress: Progress, what: str = "") -> Callable[..., object]:
-    """Return a callback for an actor's thread: it hands the news to this event loop and never waits for it.
-
-    It is called with what was done, what there is to do, and what that is, if `what` doesn't say so.
-    """
-    loop = asyncio.get_running_loop()
-    tasks: set[asyncio.Task[None]] = set()
-
-    def report(done: float, total: float | None, what: str = what) -> None:
-        task = loop.create_task(progress(done, total, what))
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-
-    return partial(loop.call_soon_threadsafe, report)
-
-
-class Line:
-    """Where requests wait for the actors."""
+class ConcurrencyLimits:
+    """Semaphores in front of the embedder, shared by all requests of the process."""
 
     def __init__(self) -> None:
         self.embedding = anyio.Semaphore(EMBEDDING_AT_ONCE)
         self.groups = anyio.Semaphore(GROUPS_AT_ONCE)
 
 
-class Access:
-    """What all operations share: a running store, and the manner of asking its actors.
+@dataclass
+class StoreState:
+    """What is known about a store once its log is replayed and its models are loaded."""
+
+    lock: anyio.Lock = field(default_factory=anyio.Lock)
+    replayed: bool = False
+    ready: bool = False
+    dimensions: dict[str, int] = field(default_factory=dict[str, int])
+    """Of each space, by its key."""
+    pulse: Pulse | None = None
+    """Published last by the workspace."""
+    pulse_seq: int = 0
+    """Sequence number of the memory that it is about."""
+
+
+@dataclass
+class Context:
+    """What an operation needs besides its parameters.
 
     Args:
         hub: The store.
-        at: Where the clock stands still, of a store as it was: then nothing is noted. None for the present.
-        line: Where requests wait; one by itself if it is left out.
+        as_of: The time at which a past state of the store stands; nothing is appended to it. None for the present.
+        key: Idempotency key of the request, which is the correlation id of the events it appends.
+        resent: Whether the request may have been done before: then the log is searched for it first.
+        progress: Receives progress reports.
+        limits: Shared by all requests.
+        locks: Of idempotency keys, shared by all requests.
+        state: Shared by all requests to the same store.
     """
 
-    def __init__(self, hub: Hub, at: datetime | None = None, line: Line | None = None) -> None:
-        self.hub = hub
-        self.at = at
-        self.line = line or Line()
-        self.once = Once()
-        self.dimensions: dict[str, int] = {}
-        """Of each space by key, known once the models are loaded."""
-        self._getting_ready = anyio.Lock()
-        self._ready = False
-        self._replayed = False
+    hub: Hub
+    as_of: datetime | None = None
+    key: UUID | None = None
+    resent: bool = False
+    progress: Progress = ignore_progress
+    limits: ConcurrencyLimits = field(default_factory=ConcurrencyLimits)
+    locks: KeyLocks = field(default_factory=KeyLocks)
+    state: StoreState = field(default_factory=StoreState)
+    pulse: Pulse | None = None
+    """Of the memory that this request stored."""
 
-    def as_it_was(self, hub: Hub, at: datetime) -> Self:
-        """Return the same operations on the store as it was at a time; they wait in the same line for the embedder."""
-        return type(self)(hub, at, self.line)
+    def for_request(self, progress: Progress, key: UUID | None = None, *, resent: bool = False) -> Self:
+        """Return the context of one request to the same store."""
+        return replace(self, progress=progress, key=key, resent=resent, pulse=None)
+
+    def for_past(self, hub: Hub, as_of: datetime) -> Self:
+        """Return the context of the same request to a past state of the store."""
+        return replace(self, hub=hub, as_of=as_of, state=StoreState())
+
+    @property
+    def correlation_id(self) -> UUID:
+        """The correlation id of events that this request appends: a new one without a key."""
+        return self.key or uuid4()
 
     def now(self) -> datetime:
-        """Return the time, in UTC."""
-        return self.at or datetime.now(UTC)
+        """Return the time in UTC."""
+        return self.as_of or datetime.now(UTC)
 
-    def moment(self, value: str | None, parameter: str) -> datetime:
-        """Read an ISO 8601 time, in UTC; now for None.
+    def parse_time(self, value: str | None, parameter: str) -> datetime:
+        """Parse an ISO 8601 time, in UTC; None is now.
 
         Raises:
             InvalidParamsFault: it isn't one.
         """
         return self.now() if value is None else moment(value, parameter)
 
-    async def ready(self, progress: Progress = silent) -> None:
-        """Wait until the log is replayed and the models are loaded, telling why it takes a moment.
 
-        Raises:
-            StorageFault: the store was made with other models.
-            EmbeddingFault: the models can't be loaded.
-        """
-        async with self._getting_ready:
-            if self._ready:
-                return
-            # They load meanwhile, and a start waits for the longer of both; what came of it is asked for below.
-            self.hub.embedder.ask(Load(), block=False)
-            # Below 1 throughout: a client must see progress rise, and windows of a long memory may follow.
-            await progress(0.1, None, "replaying the log")
-            await self.replayed()
-            await progress(0.2, None, "loading the models")
-            models = await self.ask(self.hub.embedder, Load(), MODEL_TIMEOUT)
-            await self.ask(self.hub.store, Declare(profile=self.hub.profile.value, spaces=models))
-            self.dimensions = {space.key: space.dimension for space in models}
-            self._ready = True
+async def wait_until_ready(context: Context) -> None:
+    """Wait until the log is replayed and the models are loaded, and report progress meanwhile.
 
-    async def replayed(self) -> None:
-        """Wait until the log is replayed, which needs no model."""
-        if self._replayed:
+    Raises:
+        StorageFault: the store was made with other models.
+        EmbeddingFault: the models can't be loaded.
+    """
+    state, hub = context.state, context.hub
+    async with state.lock:
+        if state.ready:
             return
-        try:
-            await anyio.to_thread.run_sync(self.hub.replayed.get)
-        except LogError as error:
-            raise StorageFault(f"Storage failed: {error}") from error
-        self._replayed = True
-
-    async def embed(self, message: Message[A]) -> A:
-        """Ask the embedder, in turn with all others who do."""
-        async with self.line.embedding:
-            return await ask(self.hub.embedder, message, MODEL_TIMEOUT)
-
-    async def embed_group(self, messages: Sequence[EmbedMemory], told: Callable[[Sequence[Any]], object]) -> None:
-        """Ask the embedder for a few memories, and tell of those that went through the model together, in order.
-
-        A `Fault` answers for its own.
-        """
-        async with self.line.groups, self.line.embedding:
-            asked = [(self.hub.embedder, message) for message in messages]
-            await ask_streaming(asked, told, MODEL_TIMEOUT)
-
-    async def ask(self, ref: pykka.ActorRef[Any], message: Message[A], patience: float = TIMEOUT) -> A:
-        """Ask any other actor; what goes wrong is a `Fault`."""
-        return await ask(ref, message, patience)
-
-    async def ask_each(self, *asked: tuple[pykka.ActorRef[Any], object]) -> list[Any]:
-        """Ask any other actors many things at once; a `Fault` is the answer to what went wrong."""
-        return await ask_all(asked, TIMEOUT)
-
-    def tell(self, ref: pykka.ActorRef[Any], message: object) -> None:
-        """Tell any other actor, and wait for nothing; one that has stopped hears nothing."""
-        with suppress(pykka.ActorDeadError):
-            ref.tell(message)
-
-    async def append(self, event: Event, *consequences: Event) -> None:
-        """Append events, all or none, and wait until they are durable; a store as it was stays so."""
-        if self.at is not None:
-            return
-        await self.ask(
-            self.hub.store,
-            Append(id=uuid4(), event=event, consequences=consequences, actor="front", correlation_id=correlation()),
-        )
-
-    async def done_before(self) -> tuple[Envelope, ...]:
-        """Return what the log has of the request that is being done, if this isn't the first time."""
-        key = KEY.get()
-        return () if key is None else await self.ask(self.hub.store, FindRequest(correlation=key))
-
-    async def describe(self, *memories: UUID) -> tuple[Entry, ...]:
-        """Return what the catalog knows of these memories; an unknown id is a `NotFoundFault`."""
-        return await self.ask(self.hub.store, Describe(memories=memories))
+        # Models load while the log is replayed; a start takes the longer of both. The second `Load` gets the result.
+        hub.embedder.ask(Load(), block=False)
+        # Below 1 throughout: progress must rise, and windows of a long memory may follow.
+        await context.progress(0.1, None, "replaying the log")
+        await wait_until_replayed(context)
+        await context.progress(0.2, None, "loading the models")
+        models = await ask(hub.embedder, Load(), MODEL_TIMEOUT)
+        await ask(hub.store, Declare(profile=hub.profile.value, spaces=models))
+        state.dimensions = {space.key: space.dimension for space in models}
+        state.ready = True
 
 
-def correlation() -> UUID:
-    """Return the id that goes with all that the request appends which is being done."""
-    return KEY.get() or uuid4()
+async def wait_until_replayed(context: Context) -> None:
+    """Wait until the log is replayed, which needs no model.
+
+    Raises:
+        StorageFault: the log can't be trusted.
+    """
+    if context.state.replayed:
+        return
+    try:
+        await anyio.to_thread.run_sync(context.hub.replayed.get)
+    except LogError as error:
+        raise StorageFault(f"Storage failed: {error}") from error
+    context.state.replayed = True
+
+
+async def read_pulse(context: Context) -> Pulse:
+    """Return the pulse of the memory that this request stored, or else the one that the workspace published last."""
+    if context.pulse is not None:
+        return context.pulse
+    if context.state.pulse is None:
+        await wait_until_replayed(context)
+        pulse = await ask(context.hub.workspace, ReadPulse())
+        context.state.pulse = context.state.pulse or pulse  # a store may have been answered meanwhile
+    return context.state.pulse
+
+
+def publish_pulse(context: Context, pulse: Pulse, seq: int) -> None:
+    """Keep the pulse of a memory that this request stored, and publish it unless a later memory has one.
+
+    Args:
+        context: Of the request.
+        pulse: From the workspace.
+        seq: Sequence number of the memory's event.
+    """
+    context.pulse = pulse
+    if seq > context.state.pulse_seq:
+        context.state.pulse, context.state.pulse_seq = pulse, seq
+
+
+async def append(context: Context, *events: Event) -> None:
+    """Append events, all or none, and wait until they are durable; no-op in a past state of the store."""
+    if context.as_of is not None:
+        return
+    first, *consequences = events
+    await ask(
+        context.hub.store,
+        Append(
+            id=uuid4(),
+            event=first,
+            consequences=tuple(consequences),
+            actor=ACTOR,
+            correlation_id=context.correlation_id,
+        ),
+    )
+
+
+async def find_request(context: Context) -> RequestResult | None:
+    """Return the events that an earlier request with the same key appended; None if there was none."""
+    if context.key is None:
+        return None
+    (found,) = await ask(context.hub.store, FindRequests(keys=(context.key,)))
+    return found
+
+
+async def describe(context: Context, *memories: UUID) -> tuple[Entry, ...]:
+    """Return the catalog entries of memories; an unknown id is a `NotFoundFault`."""
+    return await ask(context.hub.store, Describe(memories=memories))
+
+
+def reporter(context: Context, what: str = "") -> Callable[..., object]:
+    """Return a callback for another thread that reports progress through the event loop and never blocks.
+
+    It takes (done, total) and, where `what` is empty, the text of the report.
+    """
+    loop = asyncio.get_running_loop()
+    tasks: set[asyncio.Task[None]] = set()
+
+    def report(done: float, total: float | None, what: str = what) -> None:
+        task = loop.create_task(context.progress(done, total, what))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    return partial(loop.call_soon_threadsafe, report)
 
 
 def erased(entry: Entry) -> NotFoundFault:
-    """Return what is told of a memory that nobody can read any more, with the time and reason as far as known."""
+    """Return the fault for an erased memory, with time and reason of the erasure as far as known."""
     when = f" at {entry.state_since}" if entry.state_since else ""
     return NotFoundFault(f"Memory was erased{when}: {entry.id}", id=str(entry.id), reason=entry.reason)
 
 
 def check_live(entry: Entry) -> None:
-    """Refuse a memory that was forgotten or erased."""
+    """Raise `NotFoundFault` for a memory that was forgotten or erased."""
     if entry.state is not MemoryState.LIVE:
         raise NotFoundFault(f"Memory is {entry.state.value}: {entry.id}", id=str(entry.id))

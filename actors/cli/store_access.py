@@ -16,7 +16,7 @@ from actors.runtime.settings import ModelProfile
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
-    from actors.api.operations.facade import Operations
+    from actors.api.context import Context
     from actors.proxy.client import Client
 
 MARGIN = 0.2
@@ -88,8 +88,8 @@ class _Held:
 
     served = False
 
-    def __init__(self, operations: Operations, portal: BlockingPortal) -> None:
-        self._operations = operations
+    def __init__(self, context: Context, portal: BlockingPortal) -> None:
+        self._context = context
         self._portal = portal
 
     def call(self, method: str, report: Report = unheard, /, **arguments: Any) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class _Held:
         async def progress(done: float, total: float | None, what: str) -> None:
             report(done, total, what)
 
-        return self._portal.call(call, self._operations, BY_METHOD[method], arguments, progress)
+        return self._portal.call(call, self._context.for_request(progress), BY_METHOD[method], arguments)
 
 
 @contextmanager
@@ -163,8 +163,8 @@ def _reached(place: StoreLocation, opening: float, giving_up: float, stack: Exit
 def _opened(place: StoreLocation, stack: ExitStack) -> StoreSession:
     from anyio.from_thread import start_blocking_portal
 
-    from actors.api.operations.facade import Operations
+    from actors.api.context import Context
     from actors.hub.composition import opened
 
     hub = stack.enter_context(opened(place.folder, place.profile, place.models))
-    return _Held(Operations(hub), stack.enter_context(start_blocking_portal()))
+    return _Held(Context(hub), stack.enter_context(start_blocking_portal()))

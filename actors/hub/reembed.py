@@ -1,9 +1,8 @@
-"""Making a new store out of an old one with other models: vectors of two models never meet, so all are made anew.
+"""Re-embedding: a new store from an old one with other models, since vectors of two models can't be compared.
 
-Every memory goes through the same actors as on its first day, under its own id. What the new log doesn't take over:
-when a memory was stored or forgotten, how often it was recalled, the numbers of the turns of a session, whose order
-stays, and what follows from likeness: goals, clusters, patterns, and what dreams made of links. The old log goes on
-telling that.
+Every memory is ingested again under its own id. The new log doesn't take over when a memory was stored or forgotten,
+how often it was recalled, the positions of the turns of a session (their order stays), and what follows from
+similarity: goals, clusters, patterns, and the links that dreams changed. The old log keeps all of it.
 """
 
 from __future__ import annotations
@@ -19,15 +18,13 @@ from uuid import UUID, uuid4
 import anyio.to_thread
 import msgspec
 
-from actors.api.context import Progress, silent
-from actors.api.operations.facade import Operations
-from actors.comparator.messages import NewMemory
-from actors.embedder.messages import EmbeddedMemory, EmbedMemory
-from actors.runtime.ask import MODEL_TIMEOUT, ask
-from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault, StorageFault
+from actors.api.context import Context, Progress, ignore_progress, wait_until_ready
+from actors.api.operations.ingest import STORED_AS_GIVEN, IngestItem, ingest_one
+from actors.api.params.memories import StoreMemory
+from actors.runtime.ask import ask
+from actors.runtime.faults import EmbeddingFault, InvalidParamsFault, StorageFault
 from actors.runtime.settings import passphrase
-from actors.store.messages import Append, Read
-from actors.workspace.messages import Judge
+from actors.store.messages import Append
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, Log
 from events.vocabulary import (
@@ -170,7 +167,7 @@ def arranged(entries: Iterable[Entry], born_with: dict[UUID, tuple[MemoriesLinke
     return tuple(placed.values())
 
 
-async def reembed(folder: Path, hub: Hub, progress: Progress = silent) -> ReembedCounts:
+async def reembed(folder: Path, hub: Hub, progress: Progress = ignore_progress) -> ReembedCounts:
     """Store all memories of the store in a folder again, in one that is empty; nothing is appended to the old one.
 
     Raises:
@@ -188,13 +185,14 @@ async def reembed(folder: Path, hub: Hub, progress: Progress = silent) -> Reembe
 async def _reembed(old: Log, hub: Hub, progress: Progress) -> ReembedCounts:
     await progress(0, None, "reading the old log")
     history = await anyio.to_thread.run_sync(history_of, old)
-    await Operations(hub).ready(progress)
+    context = Context(hub)
+    await wait_until_ready(context.for_request(progress))
     request = uuid4()
     total = len(history.memories)
     for done, entry in enumerate(history.memories):
         await progress(done, total, "memories embedded")
         (envelope,) = await anyio.to_thread.run_sync(old.get, [entry.seq])
-        await _store_again(hub, envelope, history.born_with.get(entry.id, ()), request)
+        await _store_again(context, envelope, history.born_with.get(entry.id, ()))
     for link in history.later:
         await _append(hub, link, request)
     for event in history.slept:
@@ -236,69 +234,22 @@ def built_beside(target: Path) -> Iterator[Path]:
     building.rename(target)
 
 
-async def _store_again(hub: Hub, envelope: Envelope, links: tuple[MemoriesLinked, ...], request: UUID) -> None:
-    """Embed, judge and append one memory under its own id, and read it back."""
+async def _store_again(context: Context, envelope: Envelope, links: tuple[MemoriesLinked, ...]) -> None:
+    """Ingest one memory under its own id, with the links that it was stored with."""
     old = envelope.event
     if not isinstance(old, MemoryStored):
         raise StorageFault(f"Storage failed: event {envelope.seq} is no longer the memory {envelope.id}")
-    content = decompress(old.content)
-    targets = [target for link in links for target in link.targets]
-    around = [await ask(hub.store, Read(memory=target)) for target in targets]
+    params = StoreMemory(
+        content=decompress(old.content),
+        created_at=old.created_at.isoformat(),
+        link_to=tuple(target for link in links for target in link.targets),
+        **{name: getattr(old, name) for name in ("importance", *STORED_AS_GIVEN)},
+    )
     try:
-        embedded: EmbeddedMemory = await ask(
-            hub.embedder,
-            EmbedMemory(
-                content=content,
-                modality=old.modality,
-                created_at=old.created_at,
-                namespace=old.namespace,
-                session=old.session,
-                linked=tuple(other.event.fingerprint for other in around),
-            ),
-            MODEL_TIMEOUT,
-        )
+        await ingest_one(context, IngestItem(params, id=envelope.id, links=links, actor=ACTOR))
     except EmbeddingFault as fault:
         raise EmbeddingFault(f"{fault.message} (memory {envelope.id})") from fault
-    arriving = NewMemory(
-        id=envelope.id,
-        content=content,
-        fingerprint=embedded.fingerprint,
-        namespace=old.namespace,
-        created_at=old.created_at,
-    )
-    (judgement,) = await ask(hub.workspace, Judge(new=(arriving,)))
-    if isinstance(judgement, Fault):
-        raise judgement
-    new = msgspec.structs.replace(
-        old,
-        fingerprint=embedded.fingerprint,
-        passages=embedded.passages,
-        position=embedded.position,
-        purpose=judgement.purpose,
-        north_star=judgement.north_star,
-        johari=judgement.johari,
-        learning=judgement.learning,
-    )
-    await _append(hub, new, request, memory=envelope.id, consequences=links, read_back=True)
 
 
-async def _append(
-    hub: Hub,
-    event: Event,
-    request: UUID,
-    *,
-    memory: UUID | None = None,
-    consequences: tuple[Event, ...] = (),
-    read_back: bool = False,
-) -> None:
-    await ask(
-        hub.store,
-        Append(
-            id=memory or uuid4(),
-            event=event,
-            consequences=consequences,
-            actor=ACTOR,
-            correlation_id=request,
-            read_back=read_back,
-        ),
-    )
+async def _append(hub: Hub, event: Event, request: UUID) -> None:
+    await ask(hub.store, Append(id=uuid4(), event=event, actor=ACTOR, correlation_id=request))

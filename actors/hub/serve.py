@@ -21,9 +21,9 @@ import anyio.from_thread
 from anyio.lowlevel import EventLoopToken, current_token
 from mcp.server.stdio import stdio_server
 
+from actors.api.context import Context, wait_until_ready
 from actors.api.mcp.flow_control import TOO_LONG
 from actors.api.mcp.server import converse
-from actors.api.operations.facade import Operations
 from actors.hub.listener import Connections, listen
 from actors.proxy.endpoint import LONGEST_LINE, HubInfo
 from actors.proxy.framing import LineReader, LineTooLongError
@@ -56,8 +56,8 @@ async def serve(hub: Hub, per_minute: Mapping[str, int], card: HubInfo) -> None:
         per_minute: How often each client may call some tools.
         card: Put beside the door's socket. Where none can be made, that is said on stderr.
     """
-    operations = Operations(hub)
-    attend = partial(converse, operations, per_minute)
+    context = Context(hub)
+    attend = partial(converse, context, per_minute)
     async with AsyncExitStack() as stack:
         group = await stack.enter_async_context(anyio.create_task_group())
         group.start_soon(_stop_when_told, group.cancel_scope)
@@ -65,7 +65,7 @@ async def serve(hub: Hub, per_minute: Mapping[str, int], card: HubInfo) -> None:
             await stack.enter_async_context(listen(hub.folder, attend, card))
         except OSError as error:
             _tell(f"nobody else can ask this server: {error}")
-        group.start_soon(_warm_up, operations)
+        group.start_soon(_warm_up, context)
         stdin = _Stdin()
         stack.callback(stdin.close)
         async with stdio_server(cast("anyio.AsyncFile[str]", stdin)) as (messages, answers):
@@ -85,13 +85,13 @@ async def serve_windows(hub: Hub, per_minute: Mapping[str, int], card: HubInfo, 
     Raises:
         OSError: no socket can be made in the store's folder.
     """
-    operations = Operations(hub)
+    context = Context(hub)
     async with (
-        listen(hub.folder, partial(converse, operations, per_minute), card) as guests,
+        listen(hub.folder, partial(converse, context, per_minute), card) as guests,
         anyio.create_task_group() as group,  # inside, or what keeps the door shut would be raised as an ExceptionGroup
     ):
         group.start_soon(_stop_when_told, group.cancel_scope)
-        group.start_soon(_warm_up, operations)
+        group.start_soon(_warm_up, context)
         group.start_soon(_keep_short, hub.folder)
         await _deserted(guests, linger)
         group.cancel_scope.cancel()
@@ -120,10 +120,10 @@ async def _deserted(guests: Connections, linger: float) -> None:
         return
 
 
-async def _warm_up(operations: Operations) -> None:
+async def _warm_up(context: Context) -> None:
     await anyio.sleep(WARM_UP_AFTER)
     try:
-        await operations.ready()
+        await wait_until_ready(context)
     except Fault as fault:  # whoever calls a tool is told the same
         _tell(fault.message)
         return

@@ -28,6 +28,9 @@ LONGEST_LINE = 64 << 20
 REQUEST_KEY = "context-graph/request"
 """The field of a request's `_meta` with the UUID under which it may be sent again without being done again."""
 
+RESENT = "context-graph/resent"
+"""The field of a request's `_meta` that is true where the proxy sends it to another hub."""
+
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """With what a store is served."""

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import msgspec
 
-from actors.proxy.endpoint import REQUEST_KEY
+from actors.proxy.endpoint import REQUEST_KEY, RESENT
 
 MOST_TRIES = 3
 """Times that a request is sent again: one that ends every hub must not do so for ever."""
@@ -45,6 +45,8 @@ class _Due(msgspec.Struct):
     """A request without an answer."""
 
     line: bytes
+    keyed: bool = False
+    """Whether it has an idempotency key."""
     tries: int = 0
 
 
@@ -73,7 +75,7 @@ class PendingRequests:
         try:
             message = _read(line)
             if message.method is not None and message.id is not None:
-                return self._asked(line, message.id, message.method, message.params)
+                return self._asked(line, message.id, message.method)
             if message.method == "notifications/cancelled":
                 self._due.pop(_cancelled(message.params).request, None)
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -102,6 +104,8 @@ class PendingRequests:
                 yield self._initialized
         for due in self._due.values():
             due.tries += 1
+            if due.tries == 1 and due.keyed:
+                due.line = _with_meta(due.line, RESENT, b"true")
             yield due.line
 
     def in_vain(self) -> Iterator[bytes]:
@@ -122,12 +126,13 @@ class PendingRequests:
         del self._due[request]
         return _error(request, UNREACHED, why)
 
-    def _asked(self, line: bytes, request: Id, method: str, params: msgspec.Raw) -> bytes:
-        if method == "tools/call" or method.partition("/")[0] not in MCP:
-            line = _keyed(line, params)
+    def _asked(self, line: bytes, request: Id, method: str) -> bytes:
+        keyed = method == "tools/call" or method.partition("/")[0] not in MCP
+        if keyed:
+            line = _with_meta(line, REQUEST_KEY, msgspec.json.encode(str(uuid4())))
         elif method == "initialize":
             self._handshake = line
-        self._due[request] = _Due(line)
+        self._due[request] = _Due(line, keyed)
         return line
 
 
@@ -140,14 +145,14 @@ def _error(request: Id | None, code: int, why: str) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request, "error": {"code": code, "message": why}})
 
 
-def _keyed(line: bytes, params: msgspec.Raw) -> bytes:
-    """Return a request with a key in its `_meta`, where it has none; as it is, if its parameters are no object."""
+def _with_meta(line: bytes, field: str, value: bytes) -> bytes:
+    """Return a request with a field in its `_meta`, unless it has it; unchanged if its parameters are no object."""
     with suppress(msgspec.DecodeError):
-        given = _fields(params)
-        meta = _fields(given.get("_meta", b"{}"))
-        meta.setdefault(REQUEST_KEY, msgspec.Raw(msgspec.json.encode(str(uuid4()))))
-        given["_meta"] = msgspec.Raw(msgspec.json.encode(meta))
-        return _with(line, "params", msgspec.json.encode(given))
+        params = _fields(_read(line).params)
+        meta = _fields(params.get("_meta", b"{}"))
+        meta.setdefault(field, msgspec.Raw(value))
+        params["_meta"] = msgspec.Raw(msgspec.json.encode(meta))
+        return _with(line, "params", msgspec.json.encode(params))
     return line
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import accumulate, chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from uuid import UUID, uuid4
 
@@ -29,12 +29,13 @@ from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
 from actors.store.messages import (
     Append,
-    AppendTogether,
+    AppendMemories,
     Declare,
-    FindRequest,
+    FindRequests,
     GoneError,
     ReadDigests,
     Replay,
+    RequestResult,
     Reserve,
     StoreMessage,
     TakeSnapshot,
@@ -44,7 +45,7 @@ from actors.store.replay import paced
 from actors.store.snapshot_files import Snapshots
 from actors.store.snapshot_policy import WORTH, IdleReached, SnapshotBroken, SnapshotPolicy, SnapshotSynced
 from events.storage.log import Draft, Envelope, Head, Log, LogError, LogFullError
-from events.vocabulary import MemoryErased, SpacesDeclared
+from events.vocabulary import MemoryErased, MemoryStored, SpacesDeclared
 from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
 from projections.registry import StoreProjections
@@ -61,20 +62,22 @@ class Flush(msgspec.Struct, frozen=True):
 
 
 class _Pending(NamedTuple):
-    """Events that wait for the next commit."""
+    """An append that waits for the next commit."""
 
     drafts: list[Draft]
     read_back: bool
-    together: bool
-    """Whether a fault is told as a value, so that it is that of none but this one of many."""
-    future: Reply[Envelope | StorageFault]
+    is_memory: bool
+    """Whether its result is a `RequestResult`, or a fault as a value: one of several in `AppendMemories`."""
+    reply: Reply[Any]
 
-    def answer(self, outcome: Envelope | StorageFault) -> None:
-        """Tell whoever waits what became of it."""
-        if isinstance(outcome, StorageFault) and not self.together:
-            self.future.set_exception((StorageFault, outcome, None))
+    def answer(self, outcome: RequestResult | StorageFault) -> None:
+        """Resolve the reply."""
+        if self.is_memory:
+            self.reply.set(outcome)
+        elif isinstance(outcome, StorageFault):
+            self.reply.set_exception((StorageFault, outcome, None))
         else:
-            self.future.set(outcome)
+            self.reply.set(outcome.events[0])
 
 
 Kept: TypeAlias = SnapshotWritten | IdleReached | SnapshotSynced | SnapshotBroken
@@ -134,8 +137,11 @@ class Store(ProjectionActor[StoreProjections]):
         match message:
             case Append():
                 return self._append(message)
-            case AppendTogether(appends=appends):
-                return gather([self._append(append, together=True) for append in appends], list)
+            case AppendMemories(appends=appends):
+                return gather([self._append_memory(append) for append in appends], list)
+            case FindRequests(keys=keys):
+                self._flush()  # events of the request may be pending
+                return tuple(map(self._find_request, keys))
             case Reserve(ids=ids):
                 with suppress(LogError):  # their append tries it again, and tells whoever waits for it
                     self._log.reserve(ids)
@@ -156,12 +162,33 @@ class Store(ProjectionActor[StoreProjections]):
             case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
                 return self._own(message)
             case _:
-                if isinstance(message, FindRequest):
-                    self._flush()  # what the request appended may still wait
                 return answer(message, self._log, self._catalog, self._declared)
 
-    def _append(self, message: Append, *, together: bool = False) -> Reply[Envelope | StorageFault]:
-        """Queue events. All that is already in the inbox joins them in one commit."""
+    def _append_memory(self, message: Append) -> Reply[RequestResult | StorageFault]:
+        """Queue a memory, unless an earlier request with the same key stored it."""
+        if message.once:
+            if any(one.drafts[0].correlation_id == message.correlation_id for one in self._pending):
+                self._flush()
+            if found := self._find_request(message.correlation_id):
+                reply: Reply[RequestResult | StorageFault] = Reply()
+                reply.set(found)
+                return reply
+        return self._append(message, is_memory=True)
+
+    def _find_request(self, key: UUID) -> RequestResult | None:
+        events = tuple(self._log.get(self._catalog.requested(key)))
+        return self._result(events, repeated=True) if events else None
+
+    def _result(self, events: tuple[Envelope, ...], *, repeated: bool = False) -> RequestResult:
+        """Return the result of a request, with the oldest live memory of the same content."""
+        first = events[0]
+        oldest = None
+        if isinstance(first.event, MemoryStored):
+            oldest = next(iter(self._catalog.by_sha(first.event.sha256, first.event.namespace)), None)
+        return RequestResult(events=events, duplicate_of=None if oldest == first.id else oldest, repeated=repeated)
+
+    def _append(self, message: Append, *, is_memory: bool = False) -> Reply[Any]:
+        """Queue events. Messages in the inbox by then join them in one commit."""
         if message.live and not self._frozen:
             self._check_live(message.live)
         now = self._clock()
@@ -176,14 +203,14 @@ class Store(ProjectionActor[StoreProjections]):
             )
             for index, event in enumerate((message.event, *message.consequences))
         ]
-        pending = _Pending(drafts, message.read_back, together, Reply())
+        pending = _Pending(drafts, message.read_back, is_memory, Reply())
         if self._frozen:
             self._refuse([pending], StorageFault("the past can't be changed"))
-            return pending.future
+            return pending.reply
         if not self._pending:
             self.actor_ref.tell(Flush())
         self._pending.append(pending)
-        return pending.future
+        return pending.reply
 
     def _check_live(self, memories: tuple[UUID, ...]) -> None:
         """Refuse an append that was decided when memories could still be found which were deleted since."""
@@ -212,27 +239,32 @@ class Store(ProjectionActor[StoreProjections]):
             # asks the next hub, which knows.
             LOGGER.critical("a commit failed with an unknown outcome; stopping", exc_info=True)
             os._exit(EXIT_UNCERTAIN)
-        places = accumulate((len(one.drafts) for one in pending), initial=0)
-        answers = self._read_back([(one, envelopes[place]) for one, place in zip(pending, places, strict=False)])
-        # Not before: the owners' work would hold up whoever waits for this to be read.
+        remaining = iter(envelopes)
+        appended = [(one, tuple(islice(remaining, len(one.drafts)))) for one in pending]
+        unreadable = self._read_back([events[0] for one, events in appended if one.read_back])
+        outcomes = [
+            unreadable[events[0].seq]
+            if events[0].seq in unreadable
+            else self._result(events)
+            if one.is_memory
+            else RequestResult(events=events)
+            for one, events in appended
+        ]
+        # Not before the read-back: the projections of other actors share the processor with it.
         self._tell(Appended(envelopes=envelopes))
         if self._keeper is not None:
             self._keeper.happened(self._log.head)
-        for one, told in zip(pending, answers, strict=True):
-            one.answer(told)
+        for one, outcome in zip(pending, outcomes, strict=True):
+            one.answer(outcome)
 
-    def _read_back(self, written: Sequence[tuple[_Pending, Envelope]]) -> list[Envelope | StorageFault]:
-        """Return what is answered for events that were written, those that are wanted back as they read."""
-        wanted = [first for one, first in written if one.read_back]
+    def _read_back(self, written: Sequence[Envelope]) -> dict[int, StorageFault]:
+        """Read events again, and return a fault for each that reads otherwise than it was written, by number."""
         read: dict[int, Envelope | LogError] = {}
         try:
-            read = {envelope.seq: envelope for envelope in self._log.get([first.seq for first in wanted])}
+            read = {envelope.seq: envelope for envelope in self._log.get([one.seq for one in written])}
         except LogError:  # of one of them: the others can be read
-            read = {first.seq: self._read(first.seq) for first in wanted}
-        return [
-            first if not one.read_back or read.get(first.seq) == first else _unlike(first, read.get(first.seq))
-            for one, first in written
-        ]
+            read = {one.seq: self._read(one.seq) for one in written}
+        return {one.seq: _unlike(one, read.get(one.seq)) for one in written if read.get(one.seq) != one}
 
     def _read(self, seq: int) -> Envelope | LogError:
         try:
@@ -311,7 +343,7 @@ class Store(ProjectionActor[StoreProjections]):
                 self._keeper.erase()
                 os._exit(EXIT_UNCERTAIN)
 
-    def _declare(self, message: Declare) -> Reply[Envelope | StorageFault] | None:
+    def _declare(self, message: Declare) -> Reply[Any] | None:
         """Accept the models that this store was made with, or the first that it sees."""
         wanted = SpacesDeclared(profile=message.profile, spaces=message.spaces)
         if self._declared is None and self._frozen:

@@ -68,12 +68,29 @@ class Append(Message[Envelope], frozen=True, kw_only=True):
     correlation_id: UUID
     read_back: bool = False
     """Whether the first is read again, through another cursor than the one that wrote it, before anybody is told."""
+    once: bool = False
+    """Whether the correlation id is an idempotency key (`AppendMemories`)."""
     live: tuple[UUID, ...] = ()
     """Memories that must still be found when it is written; else nothing is, and `GoneError` names those that can't."""
 
 
-class AppendTogether(Message[list[Envelope | Fault]], frozen=True, kw_only=True):
-    """Append several by one commit; answers a future of a list with the first `Envelope` of each, or its `Fault`."""
+class RequestResult(Answer, frozen=True, kw_only=True):
+    """The events that a request appended, now or when it came for the first time."""
+
+    events: tuple[Envelope, ...]
+    """At least one: the first event, then its consequences."""
+    duplicate_of: UUID | None = None
+    """The oldest live memory with the same content and namespace, if the first event stored another one."""
+    repeated: bool = False
+    """Whether an earlier request with the same key had appended them."""
+
+
+class AppendMemories(Message[list[RequestResult | Fault]], frozen=True, kw_only=True):
+    """Append memories with their consequences by one commit; answers a future of a result or a fault for each.
+
+    An append with `once` whose correlation id stands in the log already appends nothing, and is answered with the
+    events that stand there.
+    """
 
     appends: tuple[Append, ...]
     """At least one."""
@@ -96,17 +113,19 @@ class Describe(Message[tuple[Entry, ...]], frozen=True, kw_only=True):
     """Whether a merged memory's own entry is wanted."""
 
 
-class FindContent(Message[tuple[UUID | None, ...]], frozen=True, kw_only=True):
-    """Answers, for each content, the id of the oldest live memory that has it in that namespace, or None: a tuple."""
+class FindRequests(Message[tuple[RequestResult | None, ...]], frozen=True, kw_only=True):
+    """Answers for each idempotency key what the request with it stored, deleted or restored; None for an unknown key.
 
-    contents: tuple[tuple[bytes, str], ...]
-    """The SHA-256 of each, and the namespace."""
+    Imports are known for ever, other requests as long as they are among the latest ten thousand.
+    """
+
+    keys: tuple[UUID, ...]
 
 
-class FindRequest(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
-    """Answers every `Envelope` of one of the latest requests that stored, deleted or restored something, in order."""
+class ReadLive(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
+    """Read live memories from the log, each once; of a merged memory its survivor, any other is a `NotFoundFault`."""
 
-    correlation: UUID
+    memories: tuple[UUID, ...]
 
 
 class ReadHistory(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
@@ -151,11 +170,11 @@ StoreMessage: TypeAlias = (
     | Declare
     | Reserve
     | Append
-    | AppendTogether
+    | AppendMemories
     | Read
     | Describe
-    | FindContent
-    | FindRequest
+    | FindRequests
+    | ReadLive
     | ReadHistory
     | ReadEvents
     | ReadErased

@@ -1,4 +1,4 @@
-"""What the store only tells of: what it knows, and what stands in the log."""
+"""Queries of the store: they read the catalog and the log, and change nothing."""
 
 from typing import Any, TypeAlias, assert_never
 from uuid import UUID
@@ -6,12 +6,11 @@ from uuid import UUID
 from actors.runtime.faults import NotFoundFault
 from actors.store.messages import (
     Describe,
-    FindContent,
-    FindRequest,
     Read,
     ReadErased,
     ReadEvents,
     ReadHistory,
+    ReadLive,
     ReadStatus,
     Status,
 )
@@ -20,10 +19,10 @@ from events.vocabulary import MemoryErased, SpacesDeclared
 from projections.memories.catalog import Catalog, Entry
 from projections.projection import MemoryState
 
-Asked: TypeAlias = Read | Describe | FindContent | FindRequest | ReadHistory | ReadEvents | ReadErased | ReadStatus
+Query: TypeAlias = Read | ReadLive | Describe | ReadHistory | ReadEvents | ReadErased | ReadStatus
 
 
-def answer(message: Asked, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Any:
+def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Any:
     """Answer as the messages say; an unknown memory is a `NotFoundFault`, what can't be read a `LogError`."""
     match message:
         case Read(memory=memory):
@@ -31,10 +30,10 @@ def answer(message: Asked, log: Log, catalog: Catalog, declared: SpacesDeclared 
         case Describe(memories=memories, own=own):
             entries = (_entry(catalog, memory) for memory in memories)
             return tuple(entry if own else catalog.resolve(entry.id) for entry in entries)
-        case FindContent(contents=contents):
-            return tuple(next(iter(catalog.by_sha(*content)), None) for content in contents)
-        case FindRequest(correlation=correlation):
-            return tuple(log.get(catalog.requested(correlation)))
+        case ReadLive(memories=memories):
+            seqs = dict.fromkeys(_live_entry(catalog, memory).seq for memory in memories)
+            found = {envelope.seq: envelope for envelope in log.get(seqs)}
+            return tuple(found[seq] for seq in seqs)
         case ReadHistory(memory=memory):
             return tuple(log.get(_entry(catalog, memory).events))
         case ReadEvents(seqs=seqs):
@@ -51,6 +50,13 @@ def _entry(catalog: Catalog, memory: UUID) -> Entry:
     if memory not in catalog:
         raise NotFoundFault(f"Memory not found: {memory}", id=str(memory))
     return catalog.get(memory)
+
+
+def _live_entry(catalog: Catalog, memory: UUID) -> Entry:
+    entry = catalog.resolve(_entry(catalog, memory).id)
+    if entry.state is not MemoryState.LIVE:
+        raise NotFoundFault(f"Memory is {entry.state.value}: {entry.id}", id=str(entry.id))
+    return entry
 
 
 def _erased_after(log: Log, catalog: Catalog, seq: int) -> tuple[Envelope, ...]:

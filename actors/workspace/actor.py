@@ -6,7 +6,7 @@ from collections import OrderedDict, deque
 from contextlib import suppress
 from threading import Timer
 from time import monotonic
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never, cast
 from uuid import UUID, uuid4
 
 import msgspec
@@ -15,11 +15,11 @@ import numpy.typing as npt
 import pykka
 
 from actors.comparator.messages import FindNeighbours, Neighbours, NewMemory, Resonances, Resonate
-from actors.runtime.faults import Fault, NotFoundFault
+from actors.runtime.faults import Fault, NotFoundFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
 from actors.runtime.projection_actor import ProjectionActor
-from actors.runtime.reply import Reply
-from actors.store.messages import Append
+from actors.runtime.reply import Reply, gather
+from actors.store.messages import Append, AppendMemories, RequestResult
 from actors.workspace import focus as turns
 from actors.workspace.attention import settle
 from actors.workspace.emotion import emotional_weight
@@ -32,16 +32,18 @@ from actors.workspace.messages import (
     Attention,
     Broadcast,
     CountIgnitions,
-    Judge,
+    IngestResult,
+    JudgeAndAppend,
     Judgement,
     Pulse,
     ReadAttention,
     ReadPulse,
     SetCoupling,
+    UnjudgedMemory,
     WorkspaceMessage,
 )
 from events.vocabulary import CouplingAdjusted, Event, FocusMoved, MemoryStored
-from events.vocabulary.values import WIDTH, Resonance
+from events.vocabulary.values import WIDTH, Learning, Resonance
 from projections.registry import WorkspaceProjections
 
 if TYPE_CHECKING:
@@ -55,6 +57,9 @@ TIMEOUT = 30.0
 
 EMPTY = (1.0, 0.0, learning_score(1.0, 0.0, 1.0, 0.0))
 """Entropy, coherence and learning score before anything is known: all is news, nothing ties in."""
+
+JUDGED_AT_ONCE = 4
+"""Memories in one message to the comparator: a search waits for the judgement of no more."""
 
 UNCLAIMED = 128
 """Judgements that may wait for their memory to be stored; whoever gave up leaves one behind."""
@@ -85,6 +90,19 @@ def pulse(entropy: float, coherence: float, score: float) -> Pulse:
         quadrant=quadrant.value,
         suggested_action=ACTIONS[quadrant],
     )
+
+
+def pulse_of(learning: Learning) -> Pulse:
+    """Return the pulse after a memory with this judgement."""
+    return pulse(learning.entropy, learning.coherence, learning.learning_score)
+
+
+def _ingest_result(result: RequestResult | Fault) -> IngestResult | Fault:
+    """Add the pulse to the store's answer; runs in the store's thread."""
+    if isinstance(result, Fault):
+        return result
+    event = result.events[0].event
+    return IngestResult(result=result, pulse=pulse_of(event.learning) if isinstance(event, MemoryStored) else None)
 
 
 class Workspace(ProjectionActor[WorkspaceProjections]):
@@ -122,9 +140,8 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
     def on_receive(self, message: WorkspaceMessage | Attend) -> Any:
         """Route a message."""
         match message:
-            case Judge(new=new):
-                with self._latencies.timed("judge"):
-                    return self._judge(new)
+            case JudgeAndAppend():
+                return self._judge_and_append(message)
             case Ask():
                 return self._notice(turns.question(message))
             case Broadcast() | SetCoupling() | ReadAttention():
@@ -138,7 +155,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
                 return dict(self._state.ignitions)
             case ReadPulse():
                 last = self._learner.last
-                return pulse(*EMPTY) if last is None else pulse(last.entropy, last.coherence, last.learning_score)
+                return pulse(*EMPTY) if last is None else pulse_of(last)
             case Appended(envelopes=envelopes):
                 return self._appended(envelopes)
             case AppendRejected(correlations=correlations):
@@ -148,12 +165,34 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             case _:
                 assert_never(message)
 
-    def _judge(self, new: tuple[NewMemory, ...]) -> tuple[Judgement | Fault, ...]:
-        found: tuple[Neighbours | Fault, ...] = self._asked(FindNeighbours(new=new))
-        return tuple(
-            near if isinstance(near, Fault) else self._judgement(one, near)
-            for one, near in zip(new, found, strict=True)
+    def _judge_and_append(self, message: JudgeAndAppend) -> list[IngestResult | Fault] | Reply[Any]:
+        """Judge memories and hand them to the store, whose answer resolves the reply."""
+        judged = [
+            outcome
+            for start in range(0, len(message.memories), JUDGED_AT_ONCE)
+            for outcome in self._judge(message.memories[start : start + JUDGED_AT_ONCE])
+        ]
+        appends = tuple(one for one in judged if isinstance(one, Append))
+        if message.withdrawn.is_set() or not appends:
+            return [one if isinstance(one, Fault) else StorageFault("withdrawn: nothing was stored") for one in judged]
+
+        def results(answers: list[list[RequestResult | Fault]]) -> list[IngestResult | Fault]:
+            remaining = iter(answers[0])
+            return [one if isinstance(one, Fault) else _ingest_result(next(remaining)) for one in judged]
+
+        appended = cast(
+            "Reply[list[RequestResult | Fault]]", self._store.ask(AppendMemories(appends=appends), block=False)
         )
+        return gather([appended], results)
+
+    def _judge(self, memories: tuple[UnjudgedMemory, ...]) -> list[Append | Fault]:
+        """Judge a few memories, each by itself."""
+        with self._latencies.timed("judge"):
+            found: tuple[Neighbours | Fault, ...] = self._asked(FindNeighbours(new=tuple(one.new for one in memories)))
+            return [
+                near if isinstance(near, Fault) else one.build_append(self._judgement(one.new, near))
+                for one, near in zip(memories, found, strict=True)
+            ]
 
     def _judgement(self, new: NewMemory, near: Neighbours) -> Judgement:
         learning = judge(near.similarities, emotional_weight(new.content))

@@ -1,12 +1,16 @@
 """What the workspace is asked, and answers."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
+import msgspec
+
 from actors.comparator.messages import NewMemory
 from actors.runtime.faults import Fault
-from actors.runtime.messages import Answer, Appended, Message, OwnerMessage
+from actors.runtime.messages import Answer, Appended, Cancellable, Message, OwnerMessage
+from actors.store.messages import Append, RequestResult
 from events.fingerprint import Embedding
 from events.vocabulary import FocusMoved
 from events.vocabulary.values import JohariRow, Learning
@@ -53,10 +57,30 @@ class Pulse(Answer, frozen=True, kw_only=True):
     suggested_action: str
 
 
-class Judge(Message[tuple[Judgement | Fault, ...]], frozen=True, kw_only=True):
-    """Judge memories by their neighbours before they are stored; answers a `Judgement` for each, or a `Fault`."""
+class UnjudgedMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """An embedded memory, and how its append is built once it is judged."""
 
-    new: tuple[NewMemory, ...]
+    new: NewMemory
+    build_append: Callable[[Judgement], Append]
+
+
+class IngestResult(Answer, frozen=True, kw_only=True):
+    """What the store appended, or had appended for an earlier request with the same key."""
+
+    result: RequestResult
+    pulse: Pulse | None
+    """Of the memory's judgement; None if it was erased since."""
+
+
+class JudgeAndAppend(Cancellable[list[IngestResult | Fault]], frozen=True, kw_only=True):
+    """Judge memories by their neighbours and append them by one commit; answers a future of a result for each.
+
+    The store's answer resolves the future, so that the workspace doesn't wait for the commit. Nothing is appended if
+    the request was withdrawn meanwhile.
+    """
+
+    memories: tuple[UnjudgedMemory, ...]
+    """At least one."""
 
 
 class Ask(Message[None], frozen=True, kw_only=True):
@@ -102,5 +126,13 @@ class ReadPulse(Message[Pulse], frozen=True, kw_only=True):
 
 
 WorkspaceMessage: TypeAlias = (
-    Judge | Ask | Broadcast | SetCoupling | ReadAttention | CountIgnitions | ReadPulse | Appended | OwnerMessage
+    JudgeAndAppend
+    | Ask
+    | Broadcast
+    | SetCoupling
+    | ReadAttention
+    | CountIgnitions
+    | ReadPulse
+    | Appended
+    | OwnerMessage
 )

@@ -1,45 +1,119 @@
-"""Which requests of agents were done, so that one that is sent again isn't done again."""
+"""The events that each request appended, by its idempotency key: the latest requests, and every import."""
 
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
+import numpy as np
 
 from events.storage.log import Envelope
 from events.vocabulary import ConsolidationUndone, MemoryErased, MemoryForgotten, MemoryRestored, MemoryStored
-from projections.projection import digest_of, is_shredded_memory
+from projections.projection import digest_of, is_shredded_memory, state_of
+from projections.storage.arrays import Growing
 
 LATEST: Final = 10_000
-"""Requests that are known: a request is sent again within moments, and nobody has so many under way."""
-
+"""Requests that are kept: a proxy sends a request again within moments, and has no more than 64 under way."""
 
 FRONT: Final = "front"
-"""Who decides what an agent asks for."""
+"""The author of events that a request appends."""
+
+DERIVED: Final = 5
+"""Version of a UUID that is derived from what it identifies: the key of an import, or of an item of a batch."""
+
+UNSORTED: Final = 1_024
+"""Derived keys that are searched one by one before the index of all is sorted again: that takes 5 µs."""
+
+COUNT_BITS: Final = 16
+"""Low bits of a stretch of events that hold its length; the bits above hold the first sequence number."""
 
 
 class Requests:
-    """The events of the latest requests that stored, deleted or restored something, by correlation id."""
+    """Sequence numbers by key: of the latest requests that stored, deleted or restored something, and of imports."""
 
     def __init__(self) -> None:
-        self._seqs: dict[bytes, list[int]] = {}
+        self._latest: dict[bytes, list[int]] = {}
+        self._derived = DerivedKeys()
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log."""
-        key, event = envelope.correlation_id.bytes, envelope.event
-        done = isinstance(
-            event, MemoryStored | MemoryForgotten | MemoryErased | MemoryRestored | ConsolidationUndone
-        ) or is_shredded_memory(event)
-        if envelope.actor != FRONT or not (done or key in self._seqs):
+        """Apply the next event of the log."""
+        if envelope.actor != FRONT:
             return
-        self._seqs.setdefault(key, []).append(envelope.seq)
-        if len(self._seqs) > LATEST:
-            del self._seqs[next(islice(self._seqs, 1))]
+        key, event = envelope.correlation_id, envelope.event
+        is_memory = isinstance(event, MemoryStored) or is_shredded_memory(event)
+        if key.version == DERIVED and (is_memory or self._derived.is_last(key)):
+            self._derived.add(key, envelope.seq)
+            return
+        done = is_memory or isinstance(event, MemoryForgotten | MemoryErased | MemoryRestored | ConsolidationUndone)
+        if not (done or key.bytes in self._latest):
+            return
+        self._latest.setdefault(key.bytes, []).append(envelope.seq)
+        if len(self._latest) > LATEST:
+            del self._latest[next(islice(self._latest, 1))]
 
-    def of(self, correlation: UUID) -> tuple[int, ...]:
-        """Return the sequence numbers of what a request appended, ascending; none if nothing is known of it."""
-        return tuple(self._seqs.get(correlation.bytes, ()))
+    def of(self, key: UUID) -> tuple[int, ...]:
+        """Return the sequence numbers of the events that a request appended, ascending; none for an unknown key."""
+        return tuple(self._latest.get(key.bytes, ())) or self._derived.of(key)
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of all of it, in the order of the requests."""
-        return digest_of(msgspec.msgpack.encode(list(self._seqs.items())))
+        """Return the SHA-256 of the state, in the order of the requests."""
+        return digest_of(msgspec.msgpack.encode(list(self._latest.items())), self._derived.digest())
+
+
+class DerivedKeys:
+    """Stretches of events by derived key: 24 bytes a key, and eight for the index, which is sorted now and then.
+
+    The events of one key are one stretch of the log, since an item is appended by one commit.
+    """
+
+    def __init__(self) -> None:
+        self._high = Growing(np.uint64)
+        self._low = Growing(np.uint64)
+        self._stretches = Growing(np.uint64)
+        self._order = np.empty(0, np.int64)
+        """Places of the first keys, sorted by their high half."""
+
+    def is_last(self, key: UUID) -> bool:
+        """Return whether the key is the one that was added last."""
+        return bool(len(self._low)) and _halves(key) == (int(self._high.array[-1]), int(self._low.array[-1]))
+
+    def add(self, key: UUID, seq: int) -> None:
+        """Add an event: a new key, or the next event of the last one."""
+        if self.is_last(key):
+            self._stretches.array[-1] += np.uint64(1)
+            return
+        high, low = _halves(key)
+        self._high.append(high)
+        self._low.append(low)
+        self._stretches.append(seq << COUNT_BITS | 1)
+        if len(self._high) - len(self._order) > max(UNSORTED, len(self._order) // 8):
+            self._order = np.argsort(self._high.array, kind="stable")
+
+    def of(self, key: UUID) -> tuple[int, ...]:
+        """Return the sequence numbers of a key, ascending; none for an unknown one."""
+        high, low = _halves(key)
+        keys, count = self._high.array, len(self._order)
+        start, end = (np.searchsorted(keys[:count], np.uint64(high), side, self._order) for side in ("left", "right"))
+        recent = np.flatnonzero(keys[count:] == np.uint64(high)) + count
+        for place in (*self._order[start:end].tolist(), *recent.tolist()):
+            if int(self._low.array[place]) == low:
+                first, length = divmod(int(self._stretches.array[place]), 1 << COUNT_BITS)
+                return tuple(range(first, first + length))
+        return ()
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of all keys in the order in which they were added."""
+        return digest_of(self._high.array, self._low.array, self._stretches.array)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the index out."""
+        return state_of(self, _order=None)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the state and sort the index."""
+        self.__dict__ |= state
+        self._order = np.argsort(self._high.array, kind="stable")
+
+
+def _halves(key: UUID) -> tuple[int, int]:
+    return divmod(key.int, 1 << 64)

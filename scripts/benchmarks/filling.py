@@ -10,7 +10,8 @@ from pathlib import Path
 
 import anyio
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.memories import store_memory
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
 from actors.embedder.models.backbone import Backbone
@@ -53,14 +54,14 @@ def bare(backbone: Backbone, *texts: str) -> None:
         states.mean(axis=0)
 
 
-async def fill(operations: Operations, texts: list[str]) -> list[str]:
+async def fill(context: Context, texts: list[str]) -> list[str]:
     """Store texts side by side, and return their ids."""
     slot = anyio.CapacityLimiter(AT_ONCE)
     stored: list[str] = []
 
     async def keep(text: str) -> None:
         async with slot:
-            answer = await operations.store_memory(parse({"content": text}, StoreMemory))
+            answer = await store_memory(context, parse({"content": text}, StoreMemory))
             stored.append(answer["fingerprintId"])
 
     async with anyio.create_task_group() as group:

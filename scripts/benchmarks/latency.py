@@ -19,12 +19,17 @@ from typing import Annotated, Any
 import anyio
 import msgspec
 import numpy as np
+import pykka
 from rich.console import Console
 from rich.progress import Progress, track
 from rich.table import Table
 from typer import BadParameter, Option
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, wait_until_ready
+from actors.api.operations.memories import inject_context
+from actors.api.operations.retrieval.comparison import memory_compare, memory_similarity_matrix
+from actors.api.operations.retrieval.ranking import search_multi
+from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import (
     InjectContext,
     MemoryCompare,
@@ -37,8 +42,11 @@ from actors.comparator.messages import ListMemories
 from actors.embedder.models.backbone import Backbone
 from actors.hub.composition import Hub, opened
 from actors.runtime.actor import Actor
+from actors.runtime.ask import ask
+from actors.runtime.reply import Reply, gather
+from actors.store.messages import AppendMemories
 from actors.workspace.johari import rows
-from actors.workspace.messages import Judge, Judgement, ReadAttention
+from actors.workspace.messages import IngestResult, JudgeAndAppend, Judgement, ReadAttention
 from benchmarks.filling import QUERY_WORDS, SEED, bare, fill, sentences
 from benchmarks.ratios import ratios, table_of
 from benchmarks.scale.plausible import SAMPLES, build, sampled
@@ -71,9 +79,17 @@ NEUTRAL = Judgement(
 class Mindless(Actor):
     """Stands in for the workspace: judges everything alike and at once, and attends to nothing."""
 
-    def on_receive(self, message: object) -> tuple[Judgement, ...] | None:
-        """Answer `Judge`; whatever else it is told goes by."""
-        return (NEUTRAL,) * len(message.new) if isinstance(message, Judge) else None
+    def __init__(self, store: pykka.ActorRef[Any]) -> None:
+        super().__init__()
+        self._store = store
+
+    def on_receive(self, message: object) -> Reply[Any] | None:
+        """Answer `JudgeAndAppend`; any other message is dropped."""
+        if not isinstance(message, JudgeAndAppend):
+            return None
+        appends = tuple(one.build_append(NEUTRAL) for one in message.memories)
+        appended: Any = self._store.ask(AppendMemories(appends=appends), block=False)
+        return gather([appended], lambda answers: [IngestResult(result=one, pulse=None) for one in answers[0]])
 
 
 Times = dict[str, list[float]]
@@ -93,10 +109,10 @@ async def compared(hub: Hub, texts: Sequence[str]) -> Times:
     Alone, the next comes when the workspace is done with the last; in a row it comes at once.
     """
     times: Times = defaultdict(list)
-    stub = Mindless.start()
+    stub = Mindless.start(hub.store)
     try:
-        minds = {"with": Operations(hub), "without": Operations(msgspec.structs.replace(hub, workspace=stub))}
-        await minds["without"].ready()
+        minds = {"with": Context(hub), "without": Context(msgspec.structs.replace(hub, workspace=stub))}
+        await wait_until_ready(minds["without"])
         for number, start in enumerate(range(0, len(texts) - 2 * ROW + 1, 2 * ROW)):
             # Who comes first changes, as the store grows and the machine warms up.
             order = list(minds) if number // 2 % 2 else list(reversed(minds))
@@ -104,15 +120,15 @@ async def compared(hub: Hub, texts: Sequence[str]) -> Times:
             for place, name in enumerate(order):
                 for count, text in enumerate(texts[start + place * ROW : start + (place + 1) * ROW], start=1):
                     inject = parse({"content": text, "rationale": "latency"}, InjectContext)
-                    await timed(times, f"inject {how}, {name}", partial(minds[name].inject_context, inject))
+                    await timed(times, f"inject {how}, {name}", partial(inject_context, minds[name], inject))
                     if count % pause == 0:
-                        await minds[name].ask(hub.workspace, ReadAttention())
+                        await ask(hub.workspace, ReadAttention())
             for name in order:
                 for count, text in enumerate(texts[start : start + 2 * ROW], start=1):
                     search = parse({"query": " ".join(text.split()[:QUERY_WORDS])}, SearchGraph)
-                    await timed(times, f"search {how}, {name}", partial(minds[name].search_graph, search))
+                    await timed(times, f"search {how}, {name}", partial(search_graph, minds[name], search))
                     if count % pause == 0:
-                        await minds[name].ask(hub.workspace, ReadAttention())
+                        await ask(hub.workspace, ReadAttention())
     finally:
         stub.stop()
     return times
@@ -133,10 +149,10 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
         with track_of(memories) as advance:
             build(folder, sample, memories, advance)
     with opened(folder) as hub:
-        operations = Operations(hub)
-        await operations.ready()
-        await fill(operations, texts[:real])
-        stored = [str(one) for one in await operations.ask(hub.comparator, ListMemories(namespace="default"))]
+        context = Context(hub)
+        await wait_until_ready(context)
+        await fill(context, texts[:real])
+        stored = [str(one) for one in await ask(hub.comparator, ListMemories(namespace="default"))]
         pick = random.Random(SEED)  # noqa: S311 -- a choice, not a secret
 
         sample = partial(timed, times)
@@ -147,20 +163,20 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
             search = parse({"query": query}, SearchGraph)
             multi = parse({"query": query, "query_type": "balanced", "min_similarity": 0}, SearchMulti)
             await sample("bare (memory)", partial(anyio.to_thread.run_sync, partial(bare, backbone, text)))
-            await sample("inject", partial(operations.inject_context, inject))
+            await sample("inject", partial(inject_context, context, inject))
             await sample("bare (query)", partial(anyio.to_thread.run_sync, partial(bare, backbone, query)))
-            await sample("search", partial(operations.search_graph, search))
-            await sample("search_multi", partial(operations.search_multi, multi))
+            await sample("search", partial(search_graph, context, search))
+            await sample("search_multi", partial(search_multi, context, multi))
             if len(stored) < MATRIX:
                 continue
             one, other = pick.sample(stored, 2)
             compare = parse({"memory_a": one, "memory_b": other}, MemoryCompare)
-            await sample("compare", partial(operations.memory_compare, compare))
+            await sample("compare", partial(memory_compare, context, compare))
             if number % EVERY == 0:
                 matrix = parse({"memory_ids": pick.sample(stored, MATRIX)}, MemorySimilarityMatrix)
-                await sample(WHOLE, partial(operations.memory_similarity_matrix, matrix))
+                await sample(WHOLE, partial(memory_similarity_matrix, context, matrix))
         parts = hub.latencies.summary()
-        against = await ratios(operations, backbone, samples, batches, len(stored))
+        against = await ratios(context, backbone, samples, batches, len(stored))
         beside_each_other = await compared(hub, texts[real + samples : real + samples + beside])
     medians = {name: float(np.median(values)) for name, values in times.items()}
     return {

@@ -12,7 +12,9 @@ import msgspec
 import numpy as np
 from rich.table import Table
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.memories import inject_context, memory_inject_batch
+from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import InjectContext, MemoryInjectBatch, SearchGraph
 from actors.api.params.parsing import parse
 from actors.embedder.models.backbone import Backbone
@@ -45,7 +47,7 @@ class Ratio(msgspec.Struct, frozen=True, kw_only=True):
     holds: bool
 
 
-async def ratios(operations: Operations, backbone: Backbone, samples: int, batches: int, memories: int) -> list[Ratio]:
+async def ratios(context: Context, backbone: Backbone, samples: int, batches: int, memories: int) -> list[Ratio]:
     """Measure what has a target in a store of so many memories, which grows meanwhile."""
     times: dict[str, list[float]] = defaultdict(list)
 
@@ -65,17 +67,17 @@ async def ratios(operations: Operations, backbone: Backbone, samples: int, batch
             text = f"{next(fresh)} {memories}"  # a store that is measured again has it otherwise
             await passed(f"inject {words}", text)
             inject = parse({"content": text, "rationale": "latency"}, InjectContext)
-            await timed(f"inject {words}", partial(operations.inject_context, inject))
+            await timed(f"inject {words}", partial(inject_context, context, inject))
             if words > min(LENGTHS):
                 continue
             query = " ".join(next(asked).split()[:QUERY_WORDS])
             await passed("search", query)
-            await timed("search", partial(operations.search_graph, parse({"query": query}, SearchGraph)))
+            await timed("search", partial(search_graph, context, parse({"query": query}, SearchGraph)))
         for _ in range(batches):
             items = [f"{text} {memories}" for text in islice(fresh, BATCH)]
             await passed(f"batch {words}", *items)
             batch = parse({"items": items}, MemoryInjectBatch)
-            answer = await timed(f"batch {words}", partial(operations.memory_inject_batch, batch))
+            answer = await timed(f"batch {words}", partial(memory_inject_batch, context, batch))
             if answer["failed"]:
                 raise RuntimeError(f"{answer['failed']} of a batch could not be stored")
     return [*_injections(times), *_batches(times), _searches(times, memories)]

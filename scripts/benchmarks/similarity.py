@@ -16,7 +16,9 @@ from rich.table import Table
 from train.grading import agreement as spearman
 from typer import Argument, Exit, Option
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, wait_until_ready
+from actors.api.operations.memories import store_memory
+from actors.api.operations.retrieval.comparison import memory_compare
 from actors.api.params.memories import MemoryCompare, StoreMemory
 from actors.api.params.parsing import parse
 from actors.comparator.compare.calibration import FILE, Calibration, Fit
@@ -44,15 +46,15 @@ async def graded(pairs: list[Pair], strategy: Strategy, bar: Progress) -> dict[s
     texts = list(dict.fromkeys(text for pair in pairs for text in (pair.text_a, pair.text_b)))
     found: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as data, opened(Path(data), priming=False) as hub:
-        operations = Operations(hub)
-        await operations.ready()
+        context = Context(hub)
+        await wait_until_ready(context)
         ids: dict[str, str] = {}
         slot = anyio.CapacityLimiter(AT_ONCE)
         storing = bar.add_task("storing", total=len(texts))
 
         async def keep(text: str) -> None:
             async with slot:
-                answer = await operations.store_memory(parse({"content": text, "created_at": WHEN}, StoreMemory))
+                answer = await store_memory(context, parse({"content": text, "created_at": WHEN}, StoreMemory))
                 ids[text] = answer["fingerprintId"]
                 bar.advance(storing)
 
@@ -61,7 +63,7 @@ async def graded(pairs: list[Pair], strategy: Strategy, bar: Progress) -> dict[s
                 group.start_soon(keep, text)
         for pair in bar.track(pairs, description="comparing"):
             asked = {"memory_a": ids[pair.text_a], "memory_b": ids[pair.text_b], "strategy": strategy.value}
-            answer = await operations.memory_compare(parse({**asked, "include_per_embedder": True}, MemoryCompare))
+            answer = await memory_compare(context, parse({**asked, "include_per_embedder": True}, MemoryCompare))
             found["compare"].append(answer["overall_similarity"])
             for space, value in zip(SPACES, answer["per_embedder"], strict=True):
                 found[space.key].append(value)

@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.retrieval.corpora import DEPTH, Document
 from benchmarks.retrieval.storing import Filled, asked_at, filled, misspelt
 
+from actors.api.operations.retrieval.query import Query, embed_query
 from actors.comparator.messages import Search
 from actors.comparator.search import fusion, pipeline
 from actors.comparator.search.query_classifier import QueryKind, cues
@@ -113,9 +114,9 @@ def _atlas(log: Log) -> Atlas:
 
 async def _candidates(store: Filled, atlas: Atlas, query: Document, relevant: dict[str, float]) -> dict[str, Any]:
     """Return what the fusion of one question would see."""
-    namespace, said = query.metadata.get("namespace"), cues(query.text, asked_at(query))
-    embeddings = await store.operations.question(query.text, said, asked_at(query), namespace)
-    wanted = Filter(namespace=namespace)
+    wanted, said = Filter(namespace=query.metadata.get("namespace")), cues(query.text, asked_at(query))
+    asking = Query(query.text, said, {}, wanted, asked_at(query))
+    embeddings = (await embed_query(store.context, asking)).embeddings
     asked = Search(
         text=query.text,
         cues=said,

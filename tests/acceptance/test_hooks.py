@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from actors.api.operations.pagination import tokens
+from actors.api.operations.retrieval.pagination import tokens
 from actors.proxy.client import Client
 from actors.proxy.endpoint import SOCKET, reachable
 from events.storage.duckdb_log import DuckDBLog

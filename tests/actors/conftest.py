@@ -10,8 +10,10 @@ import pytest
 from mcp import Client, MCPError
 from pydantic import TypeAdapter
 
+from actors.api.context import Context
 from actors.api.mcp.server import Front
-from actors.api.operations.facade import Operations
+from actors.api.operations.memories import store_memory
+from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import SearchGraph, StoreMemory
 from actors.api.params.parsing import parse
 from actors.api.tools.rate_limits import Limits
@@ -64,8 +66,8 @@ def hub(start: Callable[[Log], Any]) -> Iterator[Hub]:
 
 
 @pytest.fixture
-def operations(hub: Hub) -> Operations:
-    return Operations(hub)
+def context(hub: Hub) -> Context:
+    return Context(hub)
 
 
 class Request(types.Request[dict[str, Any], str]):
@@ -109,23 +111,23 @@ Connect = Callable[..., AbstractAsyncContextManager[Agent]]
 
 @pytest.fixture
 def connect() -> Connect:
-    """Connect the official client to operations, through the server's own JSON-RPC in either era of the protocol."""
+    """Connect the official client to a context, through the server's own JSON-RPC in either era of the protocol."""
 
     @asynccontextmanager
-    async def to(operations: Operations, limits: Limits | None = None, mode: str = "legacy") -> AsyncIterator[Agent]:
-        async with Client(Front(operations, limits).server(), mode=mode) as client:
+    async def to(context: Context, limits: Limits | None = None, mode: str = "legacy") -> AsyncIterator[Agent]:
+        async with Client(Front(context, limits).server(), mode=mode) as client:
             yield Agent(client)
 
     return to
 
 
-async def store(operations: Operations, content: str, **more: Any) -> str:
+async def store(context: Context, content: str, **more: Any) -> str:
     """Store a memory and return its id."""
-    answer = await operations.store_memory(parse({"content": content, **more}, StoreMemory))
+    answer = await store_memory(context, parse({"content": content, **more}, StoreMemory))
     return answer["fingerprintId"]
 
 
-async def search(operations: Operations, query: str, **more: Any) -> list[dict[str, Any]]:
+async def search(context: Context, query: str, **more: Any) -> list[dict[str, Any]]:
     """Return the results of a search with all explanations."""
-    answer = await operations.search_graph(parse({"query": query, "explain": True, **more}, SearchGraph))
+    answer = await search_graph(context, parse({"query": query, "explain": True, **more}, SearchGraph))
     return answer["results"]

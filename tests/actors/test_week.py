@@ -16,7 +16,9 @@ from uuid import UUID
 import anyio
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, read_pulse
+from actors.api.operations.memories import store_memory
+from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import SearchGraph, StoreMemory
 from actors.api.params.parsing import parse
 from actors.consolidator.judgement.salience import THRESHOLD
@@ -152,20 +154,20 @@ class Week:
             today |= {name: {"created_at": LONG_AGO, **fields} for name, fields in KEPT.items()}
 
         async def tell() -> None:
-            operations = Operations(self.hub)
+            context = Context(self.hub)
             for name, fields in today.items():
                 told = {"created_at": self.now.isoformat(), **fields}
-                answer = await operations.store_memory(parse(told, StoreMemory))
+                answer = await store_memory(context, parse(told, StoreMemory))
                 self.ids[name] = UUID(answer["fingerprintId"])
             if day == 0:
                 for number in range(3):
                     link = {"content": LIFE[21 + number], "link_to": [str(self.ids["linked"])]}
-                    answer = await operations.store_memory(
-                        parse({"created_at": self.now.isoformat(), **link}, StoreMemory)
+                    answer = await store_memory(
+                        context, parse({"created_at": self.now.isoformat(), **link}, StoreMemory)
                     )
                     self.ids[f"linking {number}"] = UUID(answer["fingerprintId"])
-            await operations.search_graph(parse({"query": LIFE[3 * day]}, SearchGraph))
-            await operations.pulse()
+            await search_graph(context, parse({"query": LIFE[3 * day]}, SearchGraph))
+            await read_pulse(context)
 
         anyio.run(tell)
         self.settle()

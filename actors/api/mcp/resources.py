@@ -8,7 +8,10 @@ from typing import Any
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.maintenance import store_status
+from actors.api.operations.memories import memory_retrieve
+from actors.api.operations.retrieval.ranking import search_weight_profiles
 from actors.api.params.memories import MemoryRetrieve, SearchWeightProfiles
 from actors.api.params.parsing import parse
 
@@ -45,7 +48,7 @@ TEMPLATES = [
 ]
 
 
-async def read(operations: Operations, uri: str) -> types.ReadResourceResult:
+async def read(context: Context, uri: str) -> types.ReadResourceResult:
     """Read a resource as JSON.
 
     Raises:
@@ -53,16 +56,16 @@ async def read(operations: Operations, uri: str) -> types.ReadResourceResult:
         MCPError: there is no such resource (-32602, as MCP 2026-07-28 asks).
     """
     content = types.TextResourceContents(
-        uri=uri, mime_type=JSON, text=json.dumps(await _content(operations, uri), ensure_ascii=False)
+        uri=uri, mime_type=JSON, text=json.dumps(await _content(context, uri), ensure_ascii=False)
     )
     return types.ReadResourceResult(contents=[content])
 
 
-async def _content(operations: Operations, uri: str) -> dict[str, Any]:
+async def _content(context: Context, uri: str) -> dict[str, Any]:
     if uri == STATUS:
-        return await operations.status()
+        return await store_status(context)
     if uri == PROFILES:
-        return await operations.search_weight_profiles(SearchWeightProfiles())
+        return await search_weight_profiles(context, SearchWeightProfiles())
     if uri.startswith(MEMORY):
-        return await operations.memory_retrieve(parse({"id": uri.removeprefix(MEMORY)}, MemoryRetrieve))
+        return await memory_retrieve(context, parse({"id": uri.removeprefix(MEMORY)}, MemoryRetrieve))
     raise MCPError(types.INVALID_PARAMS, "Resource not found", {"uri": uri})

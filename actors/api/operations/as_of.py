@@ -1,4 +1,4 @@
-"""Moments of a store's life: the number of an event, or a time, which means the last event at or before it."""
+"""Moments in the log: the sequence number of an event, or a time, which means the last event at or before it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 import anyio.to_thread
 from msgspec import Meta
 
-from actors.api.context import Access
+from actors.api.context import Context
 from actors.api.params.fields import ANY, Moment
 from actors.api.params.parsing import invalid, moment
 from actors.runtime.faults import StorageFault
@@ -19,27 +19,27 @@ When: TypeAlias = Annotated[int | Moment, Meta(extra_json_schema={ANY: "Event or
 
 
 AS_OF = "as_of"
-"""Every operation that only reads takes it: the moment as of which it answers."""
+"""Parameter of every operation that only reads: the moment as of which it answers."""
 
 DIGITS = 18
 """Of a sequence number, at most."""
 
 
-async def event_at(access: Access, when: int | str, parameter: str, least: int = 1) -> int:
+async def event_at(context: Context, when: int | str, parameter: str, least: int = 1) -> int:
     """Return the sequence number of the last event at or before a moment.
 
     Raises:
         InvalidParamsFault: it is none, comes before event `least` or after the last one, or is still to come.
         StorageFault: the log can't be read.
     """
-    head = access.hub.log.head.seq
+    head = context.hub.log.head.seq
     found = read(when, parameter)
     if isinstance(found, int):
         seq = found
-    elif found > access.now():
+    elif found > context.now():
         raise invalid(parameter, f"still to come; the log has events 1 to {head}", least=least, most=head)
     else:
-        seq = await last_event(access, found)
+        seq = await last_event(context, found)
     if not least <= seq <= head:
         raise invalid(parameter, f"no such event; the log has events 1 to {head}", least=least, most=head)
     return seq
@@ -56,13 +56,13 @@ def read(when: int | str, parameter: str) -> int | datetime:
     return moment(when, parameter)
 
 
-async def last_event(access: Access, at: datetime) -> int:
+async def last_event(context: Context, at: datetime) -> int:
     """Return the sequence number of the last event at or before a time; 0 if there is none.
 
     Raises:
         StorageFault: the log can't be read.
     """
     try:
-        return await anyio.to_thread.run_sync(access.hub.log.until, at)
+        return await anyio.to_thread.run_sync(context.hub.log.until, at)
     except LogError as error:
         raise StorageFault(f"Storage failed: {error}") from error

@@ -1,4 +1,4 @@
-"""Operations for whoever wants to know what happened, when and why, and whether what is known follows from it."""
+"""Audit: what happened, when and why, what changed between two moments, and whether the state follows from the log."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from uuid import UUID
 import anyio.from_thread
 import anyio.to_thread
 
-from actors.api.context import Access, Progress, silent, told_from_thread
+from actors.api.context import Context, reporter, wait_until_replayed
 from actors.api.operations.as_of import event_at, last_event, read
 from actors.api.params.audit import AuditTrail, StoreDiff, StoreReplay
 from actors.api.params.parsing import invalid
 from actors.api.responses import audit, changes
-from actors.consolidator.messages import ReadRuns, RunList
+from actors.consolidator.messages import ReadRuns
+from actors.runtime.ask import ask
 from actors.runtime.faults import StorageFault
 from actors.store.messages import Describe, ReadDigests
 from events.storage.log import LogError
@@ -28,103 +29,107 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from events.storage.log import Envelope, Log
-    from projections.memories.catalog import Entry
 
 T = TypeVar("T")
 
 EVENTS_AT_ONCE = 256
-"""Events that are read between two reports of progress."""
+"""Events between two progress reports."""
 
 INSTANT = timedelta(microseconds=1)
-"""The log's times are no finer."""
+"""The resolution of times in the log."""
 
 LONG = 600.0
 """Seconds that the digests of a large store may take."""
 
 
-class Auditing(Access):
-    """Looking into the log, which changes nothing."""
+async def audit_trail(context: Context, params: AuditTrail) -> dict[str, Any]:
+    """Return what happened, the latest first: to a memory, in a run, or in the whole store; one page of it."""
+    await wait_until_replayed(context)
+    first = 1 if params.since is None else await _since(context, params.since)
+    last = context.hub.log.head.seq if params.until is None else await _until(context, params.until)
+    last = min(last, context.hub.log.head.seq)
+    concerned = await _concerned(context, params, first, last)
+    left = concerned if params.before is None else [seq for seq in concerned if seq < params.before]
+    page = left[-params.limit :]
+    envelopes = await _from_log(context.hub.log.get, page)
+    answer: dict[str, Any] = {
+        "events": [audit.happening(envelope, params.memory_id) for envelope in reversed(envelopes)],
+        "count": len(page),
+        "total": len(concerned),
+    }
+    return answer | ({"next_before": page[0]} if len(page) < len(left) else {})
 
-    async def audit_trail(self, params: AuditTrail, _progress: Progress = silent) -> dict[str, Any]:
-        """Return what happened, the latest first: to a memory, in a run, or in the whole store; one page of it."""
-        await self.replayed()
-        first = 1 if params.since is None else await self._since(params.since)
-        last = self.hub.log.head.seq if params.until is None else await self._until(params.until)
-        last = min(last, self.hub.log.head.seq)
-        concerned = await self._concerned(params, first, last)
-        left = concerned if params.before is None else [seq for seq in concerned if seq < params.before]
-        page = left[-params.limit :]
-        envelopes = await self._from_log(self.hub.log.get, page)
-        answer: dict[str, Any] = {
-            "events": [audit.happening(envelope, params.memory_id) for envelope in reversed(envelopes)],
-            "count": len(page),
-            "total": len(concerned),
-        }
-        return answer | ({"next_before": page[0]} if len(page) < len(left) else {})
 
-    async def store_diff(self, params: StoreDiff, progress: Progress = silent) -> dict[str, Any]:
-        """Return what changed between two moments, as net effect."""
-        await self.replayed()
-        earlier = await event_at(self, params.a, "a", least=0)
-        later = self.hub.log.head.seq if params.b is None else await event_at(self, params.b, "b", least=0)
-        if later < earlier:
-            raise invalid("b", f"event {later} comes before event {earlier}")
-        past = Past(self.hub.log, later)
-        report = told_from_thread(progress, "events read")
-        found = await self._from_log(lambda: difference(_watched(past, report), earlier))
-        wanted = changes.shown(found, params.limit)
-        entries: tuple[Entry, ...] = await self.ask(self.hub.store, Describe(memories=wanted, own=True))
-        ends = await self._from_log(past.get, [seq for seq in (earlier, later) if seq])
-        known = {entry.id: entry for entry in entries}
-        return changes.between({one.seq: one.at for one in ends}, (earlier, later), found, known, params.limit)
+async def store_diff(context: Context, params: StoreDiff) -> dict[str, Any]:
+    """Return what changed between two moments, as net effect."""
+    await wait_until_replayed(context)
+    earlier = await event_at(context, params.a, "a", least=0)
+    later = context.hub.log.head.seq if params.b is None else await event_at(context, params.b, "b", least=0)
+    if later < earlier:
+        raise invalid("b", f"event {later} comes before event {earlier}")
+    past = Past(context.hub.log, later)
+    report = reporter(context, "events read")
+    found = await _from_log(lambda: difference(_watched(past, report), earlier))
+    wanted = changes.shown(found, params.limit)
+    entries = await ask(context.hub.store, Describe(memories=wanted, own=True))
+    ends = await _from_log(past.get, [seq for seq in (earlier, later) if seq])
+    known = {entry.id: entry for entry in entries}
+    return changes.between({one.seq: one.at for one in ends}, (earlier, later), found, known, params.limit)
 
-    async def store_replay(self, params: StoreReplay, progress: Progress = silent) -> dict[str, Any]:
-        """Fold the log anew, without models, and compare what comes out with what is known now."""
-        await self.replayed()
-        live: dict[str, str] = {}
-        if params.as_of is None:
-            await progress(0, None, "taking digests of what is known")
-            seq, live = await self.ask(self.hub.store, ReadDigests(), LONG)
-        else:
-            seq = await event_at(self, params.as_of, "as_of")
-        past = Past(self.hub.log, seq)
-        report = told_from_thread(progress, "events replayed")
-        start = perf_counter()
-        replayed = await self._from_log(lambda: digests(rebuild(_watched(past, report))))
-        return changes.replayed(past.head, perf_counter() - start, live, replayed)
 
-    async def _since(self, when: int | str) -> int:
-        """Return the first event at or after a moment."""
-        found = read(when, "since")
-        return max(1, found) if isinstance(found, int) else await last_event(self, found - INSTANT) + 1
+async def store_replay(context: Context, params: StoreReplay) -> dict[str, Any]:
+    """Fold the log anew, without models, and compare what comes out with what is known now."""
+    await wait_until_replayed(context)
+    live: dict[str, str] = {}
+    if params.as_of is None:
+        await context.progress(0, None, "taking digests of what is known")
+        seq, live = await ask(context.hub.store, ReadDigests(), LONG)
+    else:
+        seq = await event_at(context, params.as_of, "as_of")
+    past = Past(context.hub.log, seq)
+    report = reporter(context, "events replayed")
+    start = perf_counter()
+    replayed = await _from_log(lambda: digests(rebuild(_watched(past, report))))
+    return changes.replayed(past.head, perf_counter() - start, live, replayed)
 
-    async def _until(self, when: int | str) -> int:
-        found = read(when, "until")
-        return found if isinstance(found, int) else await last_event(self, found)
 
-    async def _concerned(self, params: AuditTrail, first: int, last: int) -> Sequence[int]:
-        """Return the events between two that are asked about, by sequence number, ascending."""
-        if params.memory_id is None and params.run_id is None:
-            return range(first, last + 1)
-        asked = [await self._touching(params.memory_id)] if params.memory_id is not None else []
-        if params.run_id is not None:
-            asked.append(await self._of_run(params.run_id))
-        return [seq for seq in sorted(set.intersection(*map(set, asked))) if first <= seq <= last]
+async def _since(context: Context, when: int | str) -> int:
+    """Return the first event at or after a moment."""
+    found = read(when, "since")
+    return max(1, found) if isinstance(found, int) else await last_event(context, found - INSTANT) + 1
 
-    async def _touching(self, memory: UUID) -> tuple[int, ...]:
-        (entry,) = await self.ask(self.hub.store, Describe(memories=(memory,), own=True))
-        return entry.events
 
-    async def _of_run(self, run: UUID) -> tuple[int, ...]:
-        runs: RunList = await self.ask(self.hub.consolidator, ReadRuns(run=run, limit=1))
-        return runs.runs[0].events
+async def _until(context: Context, when: int | str) -> int:
+    found = read(when, "until")
+    return found if isinstance(found, int) else await last_event(context, found)
 
-    async def _from_log(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Read the log in a thread, which ends soon after this is cancelled if it reads through `_watched`."""
-        try:
-            return await anyio.to_thread.run_sync(work, *arguments)
-        except LogError as error:
-            raise StorageFault(f"Storage failed: {error}") from error
+
+async def _concerned(context: Context, params: AuditTrail, first: int, last: int) -> Sequence[int]:
+    """Return the events between two that are asked about, by sequence number, ascending."""
+    if params.memory_id is None and params.run_id is None:
+        return range(first, last + 1)
+    asked = [await _touching(context, params.memory_id)] if params.memory_id is not None else []
+    if params.run_id is not None:
+        asked.append(await _of_run(context, params.run_id))
+    return [seq for seq in sorted(set.intersection(*map(set, asked))) if first <= seq <= last]
+
+
+async def _touching(context: Context, memory: UUID) -> tuple[int, ...]:
+    (entry,) = await ask(context.hub.store, Describe(memories=(memory,), own=True))
+    return entry.events
+
+
+async def _of_run(context: Context, run: UUID) -> tuple[int, ...]:
+    runs = await ask(context.hub.consolidator, ReadRuns(run=run, limit=1))
+    return runs.runs[0].events
+
+
+async def _from_log(work: Callable[..., T], *arguments: Any) -> T:
+    """Read the log in a thread, which ends soon after this is cancelled if it reads through `_watched`."""
+    try:
+        return await anyio.to_thread.run_sync(work, *arguments)
+    except LogError as error:
+        raise StorageFault(f"Storage failed: {error}") from error
 
 
 def _watched(log: Log, report: Callable[..., object]) -> Iterator[Envelope]:

@@ -1,200 +1,267 @@
-"""How a memory arrives: embedded, judged, written and read back."""
+"""Ingest: the one way of a memory into the log. A single memory is a batch of one.
+
+Memories go through the model in groups, in their order. Those that have gone through it are judged and committed
+together while the rest of their group is in the model: see ARCHITECTURE.md, "How a memory travels".
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
 from datetime import datetime
+from functools import partial
+from itertools import islice, takewhile
 from typing import NamedTuple
 from uuid import UUID, uuid4
 
-from actors.api.context import Access, Progress, check_live, correlation, told_from_thread
-from actors.api.idempotency import used_otherwise
+import anyio
+
+from actors.api.context import ACTOR, Context, describe, publish_pulse, reporter, wait_until_ready
+from actors.api.idempotency import key_conflict
 from actors.api.params.memories import InjectContext, StoreMemory
 from actors.comparator.messages import NewMemory
 from actors.embedder.messages import EmbeddedMemory, EmbedMemory
+from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_streaming
 from actors.runtime.faults import Fault, NotFoundFault
-from actors.store.messages import Append, FindContent, Read, Reserve
-from actors.workspace.messages import Judge, Judgement
+from actors.store.messages import Append, FindRequests, ReadLive, RequestResult, Reserve
+from actors.workspace.messages import IngestResult, JudgeAndAppend, Judgement, UnjudgedMemory
 from events.fingerprint import Fingerprint
 from events.storage.log import Envelope
-from events.vocabulary import Event, MemoriesLinked, MemoryStored
+from events.vocabulary import MemoriesLinked, MemoryStored
 from events.vocabulary.codec import compress, decompress
 from projections.memories.links import CAUSES, LINK_TO
-from projections.projection import is_shredded_memory
 
-JUDGED = 4
-"""Memories that are judged at once: a search waits for no more."""
+GROUP = 24
+"""Memories that go to the embedder together, and that are committed and read back together at most. One commit of 24
+takes a quarter of 24 commits, and the first of a hundred memories is stored long before the last."""
 
 LINK_WEIGHT = 1.0
-"""Of an edge that an agent drew."""
+"""Of a link that an agent drew."""
 
-KEPT = ("namespace", "session", "modality", "tags", "rationale", "memory_type", "metadata")
-"""Parameters that are stored as they are."""
-
-
-class Arrived(NamedTuple):
-    """A memory that is stored."""
-
-    memory: UUID
-    stored: MemoryStored
-    milliseconds: float = 0.0
-    """Of its embedding."""
-    twin: UUID | None = None
-    """The oldest live memory of the same content."""
-    before: bool = False
-    """Whether the same request had stored it already."""
+STORED_AS_GIVEN = ("namespace", "session", "modality", "tags", "rationale", "memory_type", "metadata")
+"""Parameters that are fields of the event too."""
 
 
-class Coming(NamedTuple):
-    """A memory on its way, with all that the request says of it."""
+class IngestItem(NamedTuple):
+    """A memory to be stored."""
 
-    memory: UUID
     params: StoreMemory | InjectContext
-    created_at: datetime
-    targets: tuple[UUID, ...]
-    """Memories that it shall be linked to."""
-    linked: tuple[Fingerprint, ...]
-    """Of those."""
-    correlation: UUID
+    key: UUID | None = None
+    """Idempotency key. None: it is stored in any case."""
+    id: UUID | None = None
+    """Of a memory that has one already; None for a new one."""
+    links: tuple[MemoriesLinked, ...] | None = None
+    """Links of a memory that was judged before; None where they follow from its parameters and its judgement."""
+    actor: str = ACTOR
+
+
+class StoredMemory(NamedTuple):
+    """A memory that is in the log."""
+
+    id: UUID
+    event: MemoryStored
+    embedding_ms: float
+    duplicate_of: UUID | None
+    """The oldest live memory of the same content and namespace, if that is another one."""
+    repeated: bool
+    """Whether an earlier request with the same key had stored it."""
+
+
+Outcome = StoredMemory | Fault
+OnOutcome = Callable[[int, Outcome], Awaitable[None]]
+"""Receives the outcome of each item, in order, by its place."""
+
+
+class PendingMemory:
+    """A memory on its way through the model, the judgement and the commit."""
+
+    def __init__(self, item: IngestItem) -> None:
+        self.item = item
+        self.id = item.id or uuid4()
+        self.correlation_id = item.key or uuid4()
+        self.created_at: datetime
+        self.targets: tuple[Envelope, ...] = ()
+        """Memories that it links to."""
+        self.is_settled = anyio.Event()
+        self._result: EmbeddedMemory | Outcome | None = None
 
     @property
-    def sha256(self) -> bytes:
-        """Of its content."""
-        return hashlib.sha256(self.params.content.encode()).digest()
+    def result(self) -> EmbeddedMemory | Outcome:
+        """Its embeddings, or its outcome if it isn't embedded; a TypeError before it is settled."""
+        if self._result is None:
+            raise TypeError(f"{self.id} isn't settled")
+        return self._result
 
-    def to_embed(self, on_progress: Callable[[int, int], object] | None = None) -> EmbedMemory:
-        """Return what the embedder is asked."""
-        return EmbedMemory(
-            content=self.params.content,
-            modality=self.params.modality,
-            created_at=self.created_at,
-            namespace=self.params.namespace,
-            session=self.params.session,
-            linked=self.linked,
-            on_progress=on_progress,
-        )
+    def settle(self, result: EmbeddedMemory | Outcome) -> None:
+        """Set the result."""
+        self._result = result
+        self.is_settled.set()
 
 
-class Arriving(Access):
-    """Keeping memories."""
+async def ingest_one(context: Context, item: IngestItem) -> StoredMemory:
+    """Store one memory.
 
-    async def keep(self, params: StoreMemory | InjectContext, progress: Progress) -> Arrived:
-        """Store a memory, unless the same request did so before."""
-        created_at = self.moment(params.created_at, "created_at")
-        await self.ready(progress)
-        coming = await self.coming(params, created_at)
-        if isinstance(coming, Arrived):
-            return coming
-        self.tell(self.hub.store, Reserve(ids=(coming.memory,)))
-        embedded: EmbeddedMemory = await self.embed(coming.to_embed(told_from_thread(progress, "windows embedded")))
-        (judged,) = await self.judged([(coming, embedded)])
-        if isinstance(judged, Fault):
-            raise judged
-        append, arrived = judged
-        await self.ask(self.hub.store, append)
-        return arrived
+    Raises:
+        Fault: it can't be embedded, judged or stored, or another request had its key.
+    """
+    outcomes: list[Outcome] = []
 
-    async def coming(self, params: StoreMemory | InjectContext, created_at: datetime) -> Coming | Arrived:
-        """Return what is to be stored, or what the same request stored before."""
-        if before := await self.done_before():
-            return await self._stored_before(params, before)
-        targets = await self._survivors(params.link_to)
-        return Coming(uuid4(), params, created_at, targets, await self._fingerprints(targets), correlation())
+    async def collect(_place: int, outcome: Outcome) -> None:
+        outcomes.append(outcome)
 
-    async def judged(self, embedded: Sequence[tuple[Coming, EmbeddedMemory]]) -> list[tuple[Append, Arrived] | Fault]:
-        """Judge memories that will be stored together; return what is to be appended and answered for each.
-
-        They are judged by what is stored, and the turns of a session by those before them as well.
-        """
-        if not embedded:
-            return []
-        contents = tuple((coming.sha256, coming.params.namespace) for coming, _ in embedded)
-        new = list(_new(embedded))
-        judging = [Judge(new=tuple(new[at : at + JUDGED])) for at in range(0, len(new), JUDGED)]
-        twins, *answers = await self.ask_each(
-            (self.hub.store, FindContent(contents=contents)), *((self.hub.workspace, some) for some in judging)
-        )
-        if isinstance(twins, Fault):
-            return [twins] * len(embedded)
-        judgements = [
-            judgement
-            for some, answer in zip(judging, answers, strict=True)
-            for judgement in ([answer] * len(some.new) if isinstance(answer, Fault) else answer)
-        ]
-        return [
-            judgement if isinstance(judgement, Fault) else _written_down(coming, one, judgement, twin)
-            for (coming, one), judgement, twin in zip(embedded, judgements, twins, strict=True)
-        ]
-
-    async def _stored_before(self, params: StoreMemory | InjectContext, before: tuple[Envelope, ...]) -> Arrived:
-        """Return what was stored when this was done first; nothing is embedded for it this time."""
-        first = before[0]
-        if is_shredded_memory(first.event):
-            raise NotFoundFault(f"Memory was stored by this request, and erased since: {first.id}", id=str(first.id))
-        targets = tuple(entry.id for entry in await self.describe(*params.link_to))
-        linked = {target for one in before[1:] for target in _asked_for(one.event)}
-        stored = first.event
-        if (
-            not isinstance(stored, MemoryStored)
-            or linked not in ({*targets}, {*params.link_to})
-            or (params.created_at is not None and self.moment(params.created_at, "created_at") != stored.created_at)
-            or any(getattr(params, name) != getattr(stored, name) for name in KEPT)
-            or (decompress(stored.content), stored.importance) != (params.content, _importance(params))
-        ):
-            raise used_otherwise()
-        content = stored.sha256, stored.namespace
-        (twin,) = await self.ask(self.hub.store, FindContent(contents=(content,)))
-        return Arrived(first.id, stored, twin=None if twin == first.id else twin, before=True)
-
-    async def _survivors(self, memories: tuple[UUID, ...]) -> tuple[UUID, ...]:
-        """Return live memories, or those that absorbed them; any other id is a `NotFoundFault`."""
-        if not memories:
-            return ()
-        entries = await self.describe(*memories)
-        for entry in entries:
-            check_live(entry)
-        return tuple(dict.fromkeys(entry.id for entry in entries))
-
-    async def _fingerprints(self, memories: tuple[UUID, ...]) -> tuple[Fingerprint, ...]:
-        envelopes = [await self.ask(self.hub.store, Read(memory=memory)) for memory in memories]
-        return tuple(envelope.event.fingerprint for envelope in envelopes)
+    await ingest(context, [item], collect)
+    if isinstance(outcomes[0], Fault):
+        raise outcomes[0]
+    return outcomes[0]
 
 
-def _new(embedded: Sequence[tuple[Coming, EmbeddedMemory]]) -> Iterator[NewMemory]:
-    """Yield what is judged of each memory: its turn of a session comes with those before it."""
+async def ingest(
+    context: Context, items: Sequence[IngestItem], on_outcome: OnOutcome, *, look_up: bool = False
+) -> None:
+    """Store memories, each for itself: a fault of one concerns no other.
+
+    Args:
+        context: Of the request.
+        items: In the order in which they are stored.
+        on_outcome: Called in the order of the items, as soon as each is stored.
+        look_up: Whether to search the log for the keys first, which saves embedding what is stored already.
+    """
+    await wait_until_ready(context)
+    pending = [PendingMemory(item) for item in items]
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(_embed, context, pending, look_up=look_up or context.resent))
+        done = 0
+        while done < len(pending):
+            await pending[done].is_settled.wait()
+            group = list(takewhile(lambda one: one.is_settled.is_set(), islice(pending, done, done + GROUP)))
+            for place, outcome in enumerate(await _judge_and_append(context, group), start=done):
+                await on_outcome(place, outcome)
+            done += len(group)
+
+
+async def _embed(context: Context, pending: Sequence[PendingMemory], *, look_up: bool) -> None:
+    """Send memories through the model, group by group; turns of one session keep their order."""
+    if look_up:
+        await _settle_repeated(context, pending)
+    async with anyio.create_task_group() as tasks:
+        for start in range(0, len(pending), GROUP):
+            group = [one for one in pending[start : start + GROUP] if not one.is_settled.is_set()]
+            for one in group:
+                await _prepare(context, one)
+            tasks.start_soon(_embed_group, context, [one for one in group if not one.is_settled.is_set()])
+
+
+async def _settle_repeated(context: Context, pending: Sequence[PendingMemory]) -> None:
+    """Settle memories that an earlier request with the same key stored."""
+    keyed = [one for one in pending if one.item.key]
+    try:
+        found = await ask(context.hub.store, FindRequests(keys=tuple(one.correlation_id for one in keyed)))
+    except Fault as fault:
+        found = [fault] * len(keyed)
+    for one, result in zip(keyed, found, strict=True):
+        if result is not None:
+            one.settle(result if isinstance(result, Fault) else await _outcome(context, one, result, 0.0))
+
+
+async def _prepare(context: Context, one: PendingMemory) -> None:
+    """Parse the time of a memory and read the memories that it links to."""
+    params = one.item.params
+    try:
+        one.created_at = context.parse_time(params.created_at, "created_at")
+        if params.link_to:
+            one.targets = await ask(context.hub.store, ReadLive(memories=params.link_to))
+    except Fault as fault:
+        one.settle(fault)
+
+
+async def _embed_group(context: Context, group: Sequence[PendingMemory]) -> None:
+    """Embed memories, and settle each as soon as it has gone through the model."""
+    if not group:
+        return
+    # Their keys reach the disk while they are in the model, instead of before the commit.
+    context.hub.store.tell(Reserve(ids=tuple(one.id for one in group)))
+    on_progress = reporter(context, "windows embedded") if len(group) == 1 else None
+    remaining = iter(group)
+
+    def settle(answers: Sequence[EmbeddedMemory | Fault]) -> None:
+        for one, answer in zip(islice(remaining, len(answers)), answers, strict=True):
+            one.settle(answer)
+
+    async with AsyncExitStack() as limits:
+        if len(group) > 1:
+            await limits.enter_async_context(context.limits.groups)
+        await limits.enter_async_context(context.limits.embedding)
+        asked = [(context.hub.embedder, _embed_message(one, on_progress)) for one in group]
+        await ask_streaming(asked, settle, MODEL_TIMEOUT)
+
+
+def _embed_message(one: PendingMemory, on_progress: Callable[[int, int], object] | None) -> EmbedMemory:
+    params = one.item.params
+    return EmbedMemory(
+        content=params.content,
+        modality=params.modality,
+        created_at=one.created_at,
+        namespace=params.namespace,
+        session=params.session,
+        linked=tuple(_memory(target).fingerprint for target in one.targets),
+        on_progress=on_progress,
+    )
+
+
+async def _judge_and_append(context: Context, group: Sequence[PendingMemory]) -> list[Outcome]:
+    """Judge embedded memories and append them by one commit; return the outcome of each memory of the group."""
+    embedded = [(one, result) for one in group if isinstance(result := one.result, EmbeddedMemory)]
+    answers: Sequence[IngestResult | Fault] = ()
+    if embedded:
+        try:
+            answers = await ask(context.hub.workspace, JudgeAndAppend(memories=tuple(_unjudged(embedded))))
+        except Fault as fault:
+            answers = [fault] * len(embedded)
+    outcomes = {one.id: one.result for one in group if not isinstance(one.result, EmbeddedMemory)}
+    for (one, embeddings), answer in zip(embedded, answers, strict=True):
+        if isinstance(answer, Fault):
+            outcomes[one.id] = answer
+            continue
+        if answer.pulse is not None:
+            publish_pulse(context, answer.pulse, answer.result.events[0].seq)
+        outcomes[one.id] = await _outcome(context, one, answer.result, embeddings.milliseconds)
+    return [outcomes[one.id] for one in group]
+
+
+def _unjudged(group: Sequence[tuple[PendingMemory, EmbeddedMemory]]) -> Iterator[UnjudgedMemory]:
+    """Yield the memories as the workspace judges them: a turn of a session comes with those before it in the group."""
     turns: dict[tuple[str, str], list[tuple[UUID, Fingerprint]]] = defaultdict(list)
-    for coming, one in embedded:
-        params = coming.params
+    for one, embedded in group:
+        params = one.item.params
         before = [] if params.session is None else turns[params.namespace, params.session]
-        yield NewMemory(
-            id=coming.memory,
+        new = NewMemory(
+            id=one.id,
             content=params.content,
-            fingerprint=one.fingerprint,
+            fingerprint=embedded.fingerprint,
             namespace=params.namespace,
-            created_at=coming.created_at,
+            created_at=one.created_at,
             before=tuple(before),
         )
-        before.append((coming.memory, one.fingerprint))
+        yield UnjudgedMemory(new=new, build_append=partial(_build_append, one, embedded))
+        before.append((one.id, embedded.fingerprint))
 
 
-def _written_down(
-    coming: Coming, embedded: EmbeddedMemory, judgement: Judgement, twin: UUID | None
-) -> tuple[Append, Arrived]:
-    """Return what is to be appended and answered for a memory."""
-    params = coming.params
+def _build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgement) -> Append:
+    """Return the events of a judged memory. Runs in the thread of the workspace."""
+    params = one.item.params
     stored = MemoryStored(
         content=compress(params.content),
-        sha256=coming.sha256,
-        created_at=coming.created_at,
+        sha256=hashlib.sha256(params.content.encode()).digest(),
+        created_at=one.created_at,
         fingerprint=embedded.fingerprint,
         passages=embedded.passages,
         namespace=params.namespace,
         session=params.session,
         position=embedded.position,
         modality=params.modality,
-        importance=_importance(params),
+        importance=_clamped(params.importance),
         tags=params.tags,
         rationale=params.rationale,
         memory_type=params.memory_type,
@@ -204,31 +271,67 @@ def _written_down(
         johari=judgement.johari,
         learning=judgement.learning,
     )
-    append = Append(
-        id=coming.memory,
+    return Append(
+        id=one.id,
         event=stored,
-        consequences=tuple(_links(coming.memory, coming.targets, judgement)),
-        actor="front",
-        correlation_id=coming.correlation,
+        consequences=tuple(_links(one, judgement)) if one.item.links is None else one.item.links,
+        actor=one.item.actor,
+        correlation_id=one.correlation_id,
         read_back=True,
+        once=one.item.key is not None,
     )
-    return append, Arrived(coming.memory, stored, embedded.milliseconds, twin)
 
 
-def _links(memory: UUID, link_to: tuple[UUID, ...], judgement: Judgement) -> Iterator[MemoriesLinked]:
-    """Yield the edges that come with a new memory: those that were asked for, and the causal ones that were found."""
-    if link_to:
-        yield MemoriesLinked(source=memory, targets=link_to, relation=LINK_TO, weight=LINK_WEIGHT)
+def _links(one: PendingMemory, judgement: Judgement) -> Iterator[MemoriesLinked]:
+    """Yield the links of a new memory: those that were asked for, and the causal ones that were found."""
+    if one.targets:
+        yield MemoriesLinked(
+            source=one.id, targets=tuple(target.id for target in one.targets), relation=LINK_TO, weight=LINK_WEIGHT
+        )
     for cause, weight in judgement.causes:
-        yield MemoriesLinked(source=cause, targets=(memory,), relation=CAUSES, weight=weight)
+        yield MemoriesLinked(source=cause, targets=(one.id,), relation=CAUSES, weight=weight)
     for effect, weight in judgement.effects:
-        yield MemoriesLinked(source=memory, targets=(effect,), relation=CAUSES, weight=weight)
+        yield MemoriesLinked(source=one.id, targets=(effect,), relation=CAUSES, weight=weight)
 
 
-def _asked_for(event: Event) -> tuple[UUID, ...]:
-    """Return the memories that an agent wanted a new one to be linked to."""
-    return event.targets if isinstance(event, MemoriesLinked) and event.relation == LINK_TO else ()
+async def _outcome(context: Context, one: PendingMemory, result: RequestResult, milliseconds: float) -> Outcome:
+    """Return the outcome of a memory that is in the log; a fault if another request stored it under the same key."""
+    first, *consequences = result.events
+    try:
+        if result.repeated:
+            await _check_same(context, one.item.params, first, consequences)
+        return StoredMemory(first.id, _memory(first), milliseconds, result.duplicate_of, result.repeated)
+    except Fault as fault:
+        return fault
 
 
-def _importance(params: StoreMemory | InjectContext) -> float:
-    return min(1.0, max(0.0, params.importance))
+async def _check_same(
+    context: Context, params: StoreMemory | InjectContext, first: Envelope, consequences: Sequence[Envelope]
+) -> None:
+    """Check that a request with the same key had the same parameters.
+
+    Raises:
+        NotFoundFault: its memory was erased since.
+        InvalidParamsFault: it had others.
+    """
+    stored = _memory(first)
+    links = [event for one in consequences if isinstance(event := one.event, MemoriesLinked)]
+    linked = {target for link in links if link.relation == LINK_TO for target in link.targets}
+    survivors = {entry.id for entry in await describe(context, *params.link_to)} if params.link_to else set[UUID]()
+    if (
+        linked not in (survivors, {*params.link_to})
+        or (params.created_at is not None and context.parse_time(params.created_at, "created_at") != stored.created_at)
+        or any(getattr(params, name) != getattr(stored, name) for name in STORED_AS_GIVEN)
+        or (decompress(stored.content), stored.importance) != (params.content, _clamped(params.importance))
+    ):
+        raise key_conflict()
+
+
+def _memory(envelope: Envelope) -> MemoryStored:
+    if not isinstance(envelope.event, MemoryStored):
+        raise NotFoundFault(f"Memory was stored by this request, and erased since: {envelope.id}", id=str(envelope.id))
+    return envelope.event
+
+
+def _clamped(importance: float) -> float:
+    return min(1.0, max(0.0, importance))

@@ -1,19 +1,22 @@
-"""Operations that look after the store as a whole while it goes on: is it sound, and a copy of it."""
+"""Operations on the store as a whole: its state, its soundness, and a copy of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import anyio.from_thread
 import anyio.to_thread
 
-from actors.api.context import Access, Progress, silent, told_from_thread
-from actors.api.params.audit import StoreBackUp, StoreVerify
+from actors.api.context import Context, reporter, wait_until_replayed
+from actors.api.params.audit import StoreBackUp, StoreStatus, StoreVerify
 from actors.api.params.parsing import invalid
-from actors.api.responses import maintenance as keeping
+from actors.api.responses import maintenance, store
+from actors.comparator.messages import ReadIndexes
+from actors.runtime.ask import ask
 from actors.runtime.faults import StorageFault
+from actors.store.messages import ReadStatus
 from actors.store.snapshot_files import Snapshots
 from events.storage.backup import back_up
 from events.storage.duckdb_log import DuckDBLog
@@ -21,43 +24,55 @@ from events.storage.log import LogError
 from events.verify.examination import Problem
 from events.verify.verification import examine
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+async def store_status(context: Context, _params: StoreStatus | None = None) -> dict[str, Any]:
+    """Return counts, indexes, spaces, the position of the log and measured latencies."""
+    await wait_until_replayed(context)
+    indexes = await ask(context.hub.comparator, ReadIndexes())
+    return store.status(await ask(context.hub.store, ReadStatus()), indexes, context.hub)
+
+
+async def store_verify(context: Context, _params: StoreVerify) -> dict[str, Any]:
+    """Check every byte of the open log, its chain, its keys and its snapshot."""
+    report = await _on_files(context, examine, _cancellable(reporter(context, "events checked")))
+    return maintenance.verified(report, await _on_files(context, _snapshot_problems))
+
+
+async def store_back_up(context: Context, params: StoreBackUp) -> dict[str, Any]:
+    """Copy the store as it stands now; it may be written to meanwhile."""
+    target = Path(params.target)
+    if not target.is_absolute():
+        raise invalid("target", "not an absolute path")
+    head = await _on_files(context, back_up, target, _cancellable(reporter(context, "events copied")))
+    return {"backup": str(target), "events": head.seq, "hash": head.hash.hex()}
+
+
+async def _on_files(
+    context: Context, work: Callable[Concatenate[DuckDBLog, P], T], *arguments: P.args, **options: P.kwargs
+) -> T:
+    """Run work on the log's files in a worker thread."""
+    await wait_until_replayed(context)
+    log = context.hub.log
+    if not isinstance(log, DuckDBLog):
+        raise StorageFault("this log has no files")
+    try:
+        return await anyio.to_thread.run_sync(lambda: work(log, *arguments, **options))
+    except LogError as error:
+        raise StorageFault(f"Storage failed: {error}") from error
+
 
 def _cancellable(report: Callable[..., object]) -> Callable[[int, int], None]:
-    """Return a callback for a worker thread that reports, and ends the thread once nobody waits for it."""
+    """Return a progress callback for a worker thread that ends the thread once the request is cancelled."""
 
-    def told(done: int, total: int) -> None:
+    def advance(done: int, total: int) -> None:
         anyio.from_thread.check_cancelled()
         report(done, total)
 
-    return told
+    return advance
 
 
 def _snapshot_problems(log: DuckDBLog) -> list[Problem]:
     return Snapshots(log.folder, log.keys).problems()
-
-
-class Keeping(Access):
-    """Checking the store, and copying it."""
-
-    async def store_verify(self, _params: StoreVerify, progress: Progress = silent) -> dict[str, Any]:
-        """Check every byte of the open log, its chain, its keys and what it holds."""
-        report = await self._on_disk(examine, _cancellable(told_from_thread(progress, "events checked")))
-        return keeping.verified(report, await self._on_disk(_snapshot_problems))
-
-    async def store_back_up(self, params: StoreBackUp, progress: Progress = silent) -> dict[str, Any]:
-        """Copy the store as it stands now; it may be written to meanwhile."""
-        target = Path(params.target)
-        if not target.is_absolute():
-            raise invalid("target", "not an absolute path")
-        head = await self._on_disk(back_up, target, _cancellable(told_from_thread(progress, "events copied")))
-        return {"backup": str(target), "events": head.seq, "hash": head.hash.hex()}
-
-    async def _on_disk(self, work: Any, *arguments: Any) -> Any:
-        """Do something with the log's files in a thread of its own."""
-        await self.replayed()
-        if not isinstance(self.hub.log, DuckDBLog):
-            raise StorageFault("this log has no files")
-        try:
-            return await anyio.to_thread.run_sync(work, self.hub.log, *arguments)
-        except LogError as error:
-            raise StorageFault(f"Storage failed: {error}") from error

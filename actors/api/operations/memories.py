@@ -1,123 +1,143 @@
-"""Operations that keep, forget and bring back memories."""
+"""Operations on single memories and batches: store, retrieve, delete, restore."""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import uuid5
 
-from actors.api.context import Progress, erased, silent
-from actors.api.idempotency import KEY, used_otherwise
-from actors.api.operations.batch_ingest import Batching, Sent
-from actors.api.operations.ingest import Arrived
+from actors.api.context import Context, append, describe, erased, find_request, wait_until_replayed
+from actors.api.idempotency import key_conflict
+from actors.api.operations.ingest import IngestItem, Outcome, ingest, ingest_one
 from actors.api.params.memories import (
     InjectContext,
     MemoryDelete,
     MemoryInject,
     MemoryInjectBatch,
     MemoryRestore,
+    MemoryRetrieve,
     StoreMemory,
 )
 from actors.api.params.parsing import invalid, parse
 from actors.api.responses import memories
+from actors.comparator.messages import ReadLinks
+from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
-from events.storage.log import Envelope
+from actors.store.messages import ReadHistory, RequestResult
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryRestored
 from projections.memories.catalog import Entry
-from projections.projection import MemoryState
+from projections.projection import MemoryState, is_shredded_memory
 
 
-class Storing(Batching):
-    """Keeping memories, and letting go of them."""
+async def store_memory(context: Context, params: StoreMemory) -> dict[str, Any]:
+    """Store a memory; `duplicate_of` names the oldest live memory of the same content."""
+    stored = await ingest_one(context, IngestItem(params, context.key))
+    return memories.kept(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
 
-    async def store_memory(self, params: StoreMemory, progress: Progress = silent) -> dict[str, Any]:
-        """Store a memory (seed 001); `duplicate_of` names the oldest live memory of the same content."""
-        return memories.kept(*(await self.keep(params, progress))[:4])
 
-    async def inject_context(self, params: InjectContext, progress: Progress = silent) -> dict[str, Any]:
-        """Store a memory and say what it taught (seed 004)."""
-        memory, stored, milliseconds, twin, _ = await self.keep(params, progress)
-        kept = memories.kept(memory, stored, milliseconds, twin)
-        return (
-            kept
-            | {"rationale": params.rationale, "utl": memories.learning(stored.learning)}
-            | memories.circumstances(stored.learning)
-        )
+async def inject_context(context: Context, params: InjectContext) -> dict[str, Any]:
+    """Store a memory and return its judgement: how new it is and how well it ties in."""
+    stored = await ingest_one(context, IngestItem(params, context.key))
+    learning = stored.event.learning
+    return (
+        memories.kept(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
+        | {"rationale": params.rationale, "utl": memories.learning(learning)}
+        | memories.circumstances(learning)
+    )
 
-    async def memory_inject(self, params: MemoryInject, progress: Progress = silent) -> dict[str, Any]:
-        """Store a memory and summarise it space by space (seed 000)."""
-        arrived = await self.keep(params.kept(), progress)
-        return memories.injected(arrived.memory, arrived.stored, arrived.twin)
 
-    async def memory_inject_batch(self, params: MemoryInjectBatch, progress: Progress = silent) -> dict[str, Any]:
-        """Store up to 100 memories in their order; what is wrong with one is told of that one (seed 000)."""
-        key = KEY.get()
-        sound: dict[int, Sent] = {}
-        reports: dict[int, dict[str, Any]] = {}
-        for index, item in enumerate(params.items):
-            try:
-                sound[index] = Sent(_item(item).kept(), key and uuid5(key, str(index)))
-            except Fault as fault:
-                reports[index] = memories.item(index, fault=fault)
-        await self.ready(progress)
-        places = list(sound)
+async def memory_inject(context: Context, params: MemoryInject) -> dict[str, Any]:
+    """Store a memory and return its summary space by space."""
+    stored = await ingest_one(context, IngestItem(params.kept(), context.key))
+    return memories.injected(stored.id, stored.event, stored.duplicate_of)
 
-        async def told(place: int, outcome: Arrived | Fault) -> None:
-            index = places[place]
-            if isinstance(outcome, Fault):
-                reports[index] = memories.item(index, fault=outcome)
-            else:
-                reports[index] = memories.item(index, outcome.memory, twin=outcome.twin)
-            await progress(len(reports), len(params.items), "memories stored")
 
-        await self.keep_together(list(sound.values()), told)
-        results = [reports[index] for index in range(len(params.items))]
-        succeeded = sum(report["success"] for report in results)
-        return {"succeeded": succeeded, "failed": len(results) - succeeded, "results": results}
+async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> dict[str, Any]:
+    """Store up to 100 memories in their order; each failure concerns its own item alone."""
+    items: dict[int, IngestItem] = {}
+    reports: dict[int, dict[str, Any]] = {}
+    for index, item in enumerate(params.items):
+        try:
+            items[index] = IngestItem(_parse_item(item).kept(), context.key and uuid5(context.key, str(index)))
+        except Fault as fault:
+            reports[index] = memories.item(index, fault=fault)
+    indexes = list(items)
 
-    async def memory_delete(self, params: MemoryDelete, _progress: Progress = silent) -> dict[str, Any]:
-        """Forget a memory, or erase it for good."""
-        await self.replayed()
-        (entry,) = await self.describe(params.id)
-        if before := await self.done_before():
-            return _deleted(params, entry, before)
-        if entry.state is MemoryState.ERASED or (params.soft and entry.state is MemoryState.FORGOTTEN):
-            raise NotFoundFault(f"Memory is already {entry.state.value}: {params.id}", id=str(params.id))
-        gone = (*entry.lineage, entry.id)
-        if params.soft:
-            await self.append(MemoryForgotten(memory=entry.id, reason=params.reason))
-        else:
-            # Whoever destroys a memory means what it says, and that stands in those which it absorbed as well.
-            await self.append(*(MemoryErased(memory=memory, reason=params.reason) for memory in gone))
-        return memories.deleted(params.id, gone, soft=params.soft)
+    async def report(place: int, outcome: Outcome) -> None:
+        reports[indexes[place]] = item_report(indexes[place], outcome)
+        await context.progress(len(reports), len(params.items), "memories stored")
 
-    async def memory_restore(self, params: MemoryRestore, _progress: Progress = silent) -> dict[str, Any]:
-        """Bring back a memory that was forgotten or pruned."""
-        await self.replayed()
-        (entry,) = await self.describe(params.id)
-        answer = {"fingerprintId": str(params.id), "restored": True}
-        if before := await self.done_before():
-            if [envelope.event for envelope in before] != [MemoryRestored(memory=entry.id)]:
-                raise used_otherwise()
-            return answer
-        if entry.state is MemoryState.ERASED:
-            raise erased(entry)
-        if entry.state is MemoryState.LIVE:
-            raise invalid("id", f"memory {params.id} is not forgotten: there is nothing to restore", id=str(params.id))
-        await self.append(MemoryRestored(memory=entry.id))
+    await ingest(context, list(items.values()), report)
+    results = [reports[index] for index in range(len(params.items))]
+    succeeded = sum(one["success"] for one in results)
+    return {"succeeded": succeeded, "failed": len(results) - succeeded, "results": results}
+
+
+def item_report(index: int, outcome: Outcome) -> dict[str, Any]:
+    """Return the report on one item of a batch."""
+    if isinstance(outcome, Fault):
+        return memories.item(index, fault=outcome)
+    return memories.item(index, outcome.id, twin=outcome.duplicate_of)
+
+
+async def memory_retrieve(context: Context, params: MemoryRetrieve) -> dict[str, Any]:
+    """Return everything that is stored about one memory."""
+    await wait_until_replayed(context)
+    (entry,) = await describe(context, params.id)
+    if entry.state is MemoryState.ERASED:
+        raise erased(entry)
+    edges = await ask(context.hub.comparator, ReadLinks(memory=entry.id))
+    history = await ask(context.hub.store, ReadHistory(memory=entry.id))
+    if is_shredded_memory(history[0].event):  # another client erased it meanwhile
+        (entry,) = await describe(context, params.id)
+        raise erased(entry)
+    return memories.memory(entry, edges, history, include_embeddings=params.include_embeddings)
+
+
+async def memory_delete(context: Context, params: MemoryDelete) -> dict[str, Any]:
+    """Forget a memory, or erase it for good."""
+    await wait_until_replayed(context)
+    (entry,) = await describe(context, params.id)
+    if earlier := await find_request(context):
+        return _deleted_earlier(params, entry, earlier)
+    if entry.state is MemoryState.ERASED or (params.soft and entry.state is MemoryState.FORGOTTEN):
+        raise NotFoundFault(f"Memory is already {entry.state.value}: {params.id}", id=str(params.id))
+    gone = (*entry.lineage, entry.id)
+    if params.soft:
+        await append(context, MemoryForgotten(memory=entry.id, reason=params.reason))
+    else:
+        # An erasure concerns the text, which stands in the memories that this one absorbed as well.
+        await append(context, *(MemoryErased(memory=memory, reason=params.reason) for memory in gone))
+    return memories.deleted(params.id, gone, soft=params.soft)
+
+
+async def memory_restore(context: Context, params: MemoryRestore) -> dict[str, Any]:
+    """Restore a memory that was forgotten or pruned."""
+    await wait_until_replayed(context)
+    (entry,) = await describe(context, params.id)
+    answer = {"fingerprintId": str(params.id), "restored": True}
+    if earlier := await find_request(context):
+        if [envelope.event for envelope in earlier.events] != [MemoryRestored(memory=entry.id)]:
+            raise key_conflict()
         return answer
+    if entry.state is MemoryState.ERASED:
+        raise erased(entry)
+    if entry.state is MemoryState.LIVE:
+        raise invalid("id", f"memory {params.id} is not forgotten: there is nothing to restore", id=str(params.id))
+    await append(context, MemoryRestored(memory=entry.id))
+    return answer
 
 
-def _deleted(params: MemoryDelete, entry: Entry, before: tuple[Envelope, ...]) -> dict[str, Any]:
-    """Return what was answered when a memory was deleted by this very request."""
+def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult) -> dict[str, Any]:
+    """Return the answer to a request that deleted a memory already."""
     kind = MemoryForgotten if params.soft else MemoryErased
-    events = [envelope.event for envelope in before]
+    events = [envelope.event for envelope in earlier.events]
     gone = [event.memory for event in events if isinstance(event, kind) and event.reason == params.reason]
     if len(gone) != len(events) or not {params.id, entry.id} & {*gone}:
-        raise used_otherwise()
+        raise key_conflict()
     return memories.deleted(params.id, (*entry.lineage, entry.id) if params.soft else gone, soft=params.soft)
 
 
-def _item(item: Any) -> MemoryInject:
+def _parse_item(item: Any) -> MemoryInject:
     """Parse one item of a batch: a text, or an object."""
     match item:
         case str():

@@ -9,8 +9,8 @@ from uuid import UUID
 
 import anyio.to_thread
 
-from actors.api.context import Access, Progress, correlation, silent, told_from_thread
-from actors.api.idempotency import KEY, used_otherwise
+from actors.api.context import Context, find_request, ignore_progress, reporter, wait_until_replayed
+from actors.api.idempotency import key_conflict
 from actors.api.operations.goals import LONG
 from actors.api.params.sleep import (
     NEVER,
@@ -24,9 +24,7 @@ from actors.api.params.sleep import (
 )
 from actors.api.responses import sleep
 from actors.consolidator.messages import (
-    Candidates,
     Consolidate,
-    DreamState,
     ReadCandidates,
     ReadDream,
     ReadRuns,
@@ -35,11 +33,11 @@ from actors.consolidator.messages import (
     Undo,
     Undone,
 )
+from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault
 from actors.scheduler import timing
-from actors.scheduler.messages import ChangeSchedule, PermitPruning, ReadSchedule, ScheduleState, SwitchSchedule
-from actors.store.messages import Describe
-from events.storage.log import Envelope
+from actors.scheduler.messages import ChangeSchedule, PermitPruning, ReadSchedule, SwitchSchedule
+from actors.store.messages import Describe, RequestResult
 from events.vocabulary import ConsolidationUndone, PurposesRealigned
 from events.vocabulary.values import Mode, Outcome
 from projections.memories.catalog import Entry
@@ -53,163 +51,168 @@ ASKED = ("mode", "namespace", "salience_threshold", "max_memories", "dry_run", "
 """What is written down of a run that was asked for."""
 
 
-class Sleeping(Access):
-    """Tidying the memories, and looking into it."""
+async def consolidate_memories(context: Context, params: ConsolidateMemories) -> dict[str, Any]:
+    """Merge duplicates, prune what matters too little, and in deeper modes group and dream (seed 003)."""
+    await wait_until_replayed(context)
+    wanted = Consolidate(
+        run=context.correlation_id,
+        mode=Mode(params.mode),
+        namespace=params.namespace,
+        salience_threshold=params.salience_threshold,
+        max_memories=params.max_memories,
+        dry_run=params.dry_run,
+        max_seconds=params.max_seconds,
+        on_progress=reporter(context),
+    )
+    slept: Slept = await _slept_before(context, wanted) or await ask(context.hub.consolidator, wanted, LONG)
+    return sleep.slept(slept, await _entries(context, sleep.shown_of(slept)))
 
-    async def consolidate_memories(self, params: ConsolidateMemories, progress: Progress = silent) -> dict[str, Any]:
-        """Merge duplicates, prune what matters too little, and in deeper modes group and dream (seed 003)."""
-        await self.replayed()
-        wanted = Consolidate(
-            run=correlation(),
-            mode=Mode(params.mode),
-            namespace=params.namespace,
-            salience_threshold=params.salience_threshold,
-            max_memories=params.max_memories,
-            dry_run=params.dry_run,
-            max_seconds=params.max_seconds,
-            on_progress=told_from_thread(progress),
-        )
-        slept: Slept = await self._slept_before(wanted) or await self.ask(self.hub.consolidator, wanted, LONG)
-        return sleep.slept(slept, await self._entries(sleep.shown_of(slept)))
 
-    async def undo_consolidation(self, params: UndoConsolidation, _progress: Progress = silent) -> dict[str, Any]:
-        """Take back what a run did, whole or for one memory."""
-        await self.replayed()
-        if before := await self.done_before():
-            return sleep.undone(await self._undone_before(params, before))
-        undo = Undo(run=params.run_id, memory=params.memory_id, request=correlation())
-        undone: Undone = await self.ask(self.hub.consolidator, undo)
-        return sleep.undone(undone)
+async def undo_consolidation(context: Context, params: UndoConsolidation) -> dict[str, Any]:
+    """Take back what a run did, whole or for one memory."""
+    await wait_until_replayed(context)
+    if before := await find_request(context):
+        return sleep.undone(await _undone_before(context, params, before))
+    undo = Undo(run=params.run_id, memory=params.memory_id, request=context.correlation_id)
+    undone = await ask(context.hub.consolidator, undo)
+    return sleep.undone(undone)
 
-    async def list_consolidations(self, params: ListConsolidations, _progress: Progress = silent) -> dict[str, Any]:
-        """Return what runs did and why; one that is named, memory by memory."""
-        await self.replayed()
-        runs: RunList = await self.ask(self.hub.consolidator, ReadRuns(run=params.run_id, limit=params.limit))
-        whole = params.run_id is not None
-        hidden = [memory for run in runs.runs for memory in sleep.hidden_by(run)] if whole else []
-        return sleep.runs(runs, await self._entries(hidden), whole=whole)
 
-    async def get_pruning_candidates(
-        self, params: GetPruningCandidates, _progress: Progress = silent
-    ) -> dict[str, Any]:
-        """Return what a run would prune now, with the parts of each salience."""
-        await self.replayed()
-        found: Candidates = await self.ask(
-            self.hub.consolidator,
-            ReadCandidates(namespace=params.namespace, salience_threshold=params.salience_threshold),
-            LONG,
-        )
-        some = found.found[: params.limit]
-        return sleep.candidates(found, some, await self._entries(one.memory for one in some))
+async def list_consolidations(context: Context, params: ListConsolidations) -> dict[str, Any]:
+    """Return what runs did and why; one that is named, memory by memory."""
+    await wait_until_replayed(context)
+    runs = await ask(context.hub.consolidator, ReadRuns(run=params.run_id, limit=params.limit))
+    whole = params.run_id is not None
+    hidden = [memory for run in runs.runs for memory in sleep.hidden_by(run)] if whole else []
+    return sleep.runs(runs, await _entries(context, hidden), whole=whole)
 
-    async def trigger_dream(self, params: TriggerDream, progress: Progress = silent) -> dict[str, Any]:
-        """Begin a dream, and wait for its end if that is wanted."""
-        await self.replayed()
-        dream = Consolidate(
-            run=correlation(),
-            mode=Mode.DREAM,
-            phase=params.phase,
-            namespace=params.namespace,
-            salience_threshold=0.0,
-            abort_on_query=params.abort_on_query,
-            pause=0.0 if params.force else PAUSE,
-            rationale=params.rationale,
-            on_progress=told_from_thread(progress if params.blocking else silent),
-        )
-        if before := await self._slept_before(dream):
-            return sleep.begun(dream.run, params.phase) | (sleep.slept(before, {}) if params.blocking else {})
-        if not params.blocking:
-            begun = self.hub.consolidator.ask(dream, block=False)
-            await anyio.to_thread.run_sync(begun.get)  # raises what refuses it; its end isn't waited for
-            return sleep.begun(dream.run, params.phase)
-        slept: Slept = await self.ask(self.hub.consolidator, dream, LONG)
-        return sleep.begun(dream.run, params.phase) | sleep.slept(slept, {})
 
-    async def get_dream_status(self, _params: GetDreamStatus, _progress: Progress = silent) -> dict[str, Any]:
-        """Return whether the store sleeps now, how the last dream ended, and when it will sleep next."""
-        await self.replayed()
-        state: DreamState = await self.ask(self.hub.consolidator, ReadDream())
-        schedule: ScheduleState = await self.ask(self.hub.scheduler, ReadSchedule())
-        return sleep.dream(state, schedule, self.now())
+async def get_pruning_candidates(context: Context, params: GetPruningCandidates) -> dict[str, Any]:
+    """Return what a run would prune now, with the parts of each salience."""
+    await wait_until_replayed(context)
+    found = await ask(
+        context.hub.consolidator,
+        ReadCandidates(namespace=params.namespace, salience_threshold=params.salience_threshold),
+        LONG,
+    )
+    some = found.found[: params.limit]
+    return sleep.candidates(found, some, await _entries(context, (one.memory for one in some)))
 
-    async def _slept_before(self, wanted: Consolidate) -> Slept | None:
-        """Return what a run did that this request began before; None if it wasn't begun, or has to begin again.
 
-        One that was cut off or stopped changed nothing, and a dry run changes nothing, so these begin again.
-        """
-        found = None if KEY.get() is None else await self._run(wanted.run)
-        if found is None:
-            return None
-        (run,) = found.runs
-        if any(getattr(run.params, name) != getattr(wanted, name) for name in ASKED):
-            raise used_otherwise()
-        finished = run.finished
-        if finished is None or finished.outcome is not Outcome.FINISHED or wanted.dry_run:
-            return None
-        return Slept(
-            run=run.run,
-            mode=run.mode,
-            namespace=run.namespace,
-            dry_run=False,
-            outcome=finished.outcome,
-            reason=finished.reason,
-            counts=finished.counts,
-            memories=finished.memories,
-            milliseconds=finished.milliseconds,
-            merged=run.merged,
-            pruned=run.pruned,
-            patterns=found.patterns[run.run],
-            drifts={},  # measured and told, but not written down
-        )
+async def trigger_dream(context: Context, params: TriggerDream) -> dict[str, Any]:
+    """Begin a dream, and wait for its end if that is wanted."""
+    await wait_until_replayed(context)
+    dream = Consolidate(
+        run=context.correlation_id,
+        mode=Mode.DREAM,
+        phase=params.phase,
+        namespace=params.namespace,
+        salience_threshold=0.0,
+        abort_on_query=params.abort_on_query,
+        pause=0.0 if params.force else PAUSE,
+        rationale=params.rationale,
+        on_progress=reporter(context if params.blocking else context.for_request(ignore_progress)),
+    )
+    if before := await _slept_before(context, dream):
+        return sleep.begun(dream.run, params.phase) | (sleep.slept(before, {}) if params.blocking else {})
+    if not params.blocking:
+        begun = context.hub.consolidator.ask(dream, block=False)
+        await anyio.to_thread.run_sync(begun.get)  # raises what refuses it; its end isn't waited for
+        return sleep.begun(dream.run, params.phase)
+    slept = await ask(context.hub.consolidator, dream, LONG)
+    return sleep.begun(dream.run, params.phase) | sleep.slept(slept, {})
 
-    async def _undone_before(self, params: UndoConsolidation, before: tuple[Envelope, ...]) -> Undone:
-        """Return what this very request took back, as far as nothing else happened to it since."""
-        memory = params.memory_id
-        found = await self._run(params.run_id)
-        if found is None or before[0].event != ConsolidationUndone(
-            run=params.run_id, memories=() if memory is None else (memory,)
-        ):
-            raise used_otherwise()
-        (run,) = found.runs
-        hidden = {
-            one for merge in run.merged for one in merge.absorbed if memory is None or memory in {one, merge.survivor}
-        } | {one.memory for one in run.pruned if memory is None or one.memory == memory}
-        entries = (await self._entries(hidden)).values()
-        again = {one.event.goal for one in before if isinstance(one.event, PurposesRealigned)}
-        return Undone(
-            run=run,
-            restored=tuple(sorted(entry.id for entry in entries if entry.state is MemoryState.LIVE)),
-            erased=tuple(sorted(entry.id for entry in entries if entry.state is MemoryState.ERASED)),
-            stars=tuple(adjusted.namespace for adjusted in run.adjusted if adjusted.previous in again),
-        )
 
-    async def _run(self, run: UUID) -> RunList | None:
-        try:
-            return await self.ask(self.hub.consolidator, ReadRuns(run=run))
-        except NotFoundFault:
-            return None
+async def get_dream_status(context: Context, _params: GetDreamStatus) -> dict[str, Any]:
+    """Return whether the store sleeps now, how the last dream ended, and when it will sleep next."""
+    await wait_until_replayed(context)
+    state = await ask(context.hub.consolidator, ReadDream())
+    schedule = await ask(context.hub.scheduler, ReadSchedule())
+    return sleep.dream(state, schedule, context.now())
 
-    async def _entries(self, memories: Iterable[UUID]) -> dict[UUID, Entry]:
-        """Return what the catalog knows of these very memories, merged or not."""
-        wanted = tuple(dict.fromkeys(memories))
-        found: tuple[Entry, ...] = await self.ask(self.hub.store, Describe(memories=wanted, own=True))
-        return {entry.id: entry for entry in found}
 
-    async def schedule(self, params: ChangeSchedules, _progress: Progress = silent) -> dict[str, Any]:
-        """Change when the store sleeps, and return how it stands."""
-        await self.replayed()
-        whens = {Mode.LIGHT: params.light, Mode.DEEP: params.deep, Mode.REM: params.rem}
-        changes: list[Any] = [
-            ChangeSchedule(mode=mode, when=None if when.lower() == NEVER else when)
-            for mode, when in whens.items()
-            if when is not None
-        ]
-        for change in changes:  # all of them are read before any is made
-            timing.check(change.when, UTC)
-        if params.paused is not None:
-            changes.append(SwitchSchedule(paused=params.paused))
-        if params.pruning_permitted is not None:
-            changes.append(PermitPruning(permitted=params.pruning_permitted))
-        for change in changes:
-            await self.ask(self.hub.scheduler, change)
-        return sleep.schedule(await self.ask(self.hub.scheduler, ReadSchedule()))
+async def _slept_before(context: Context, wanted: Consolidate) -> Slept | None:
+    """Return what a run did that this request began before; None if it wasn't begun, or has to begin again.
+
+    One that was cut off or stopped changed nothing, and a dry run changes nothing, so these begin again.
+    """
+    found = None if context.key is None else await _run(context, wanted.run)
+    if found is None:
+        return None
+    (run,) = found.runs
+    if any(getattr(run.params, name) != getattr(wanted, name) for name in ASKED):
+        raise key_conflict()
+    finished = run.finished
+    if finished is None or finished.outcome is not Outcome.FINISHED or wanted.dry_run:
+        return None
+    return Slept(
+        run=run.run,
+        mode=run.mode,
+        namespace=run.namespace,
+        dry_run=False,
+        outcome=finished.outcome,
+        reason=finished.reason,
+        counts=finished.counts,
+        memories=finished.memories,
+        milliseconds=finished.milliseconds,
+        merged=run.merged,
+        pruned=run.pruned,
+        patterns=found.patterns[run.run],
+        drifts={},  # measured and told, but not written down
+    )
+
+
+async def _undone_before(context: Context, params: UndoConsolidation, before: RequestResult) -> Undone:
+    """Return what this very request took back, as far as nothing else happened to it since."""
+    memory = params.memory_id
+    found = await _run(context, params.run_id)
+    if found is None or before.events[0].event != ConsolidationUndone(
+        run=params.run_id, memories=() if memory is None else (memory,)
+    ):
+        raise key_conflict()
+    (run,) = found.runs
+    hidden = {
+        one for merge in run.merged for one in merge.absorbed if memory is None or memory in {one, merge.survivor}
+    } | {one.memory for one in run.pruned if memory is None or one.memory == memory}
+    entries = (await _entries(context, hidden)).values()
+    again = {one.event.goal for one in before.events if isinstance(one.event, PurposesRealigned)}
+    return Undone(
+        run=run,
+        restored=tuple(sorted(entry.id for entry in entries if entry.state is MemoryState.LIVE)),
+        erased=tuple(sorted(entry.id for entry in entries if entry.state is MemoryState.ERASED)),
+        stars=tuple(adjusted.namespace for adjusted in run.adjusted if adjusted.previous in again),
+    )
+
+
+async def _run(context: Context, run: UUID) -> RunList | None:
+    try:
+        return await ask(context.hub.consolidator, ReadRuns(run=run))
+    except NotFoundFault:
+        return None
+
+
+async def _entries(context: Context, memories: Iterable[UUID]) -> dict[UUID, Entry]:
+    """Return what the catalog knows of these very memories, merged or not."""
+    wanted = tuple(dict.fromkeys(memories))
+    found = await ask(context.hub.store, Describe(memories=wanted, own=True))
+    return {entry.id: entry for entry in found}
+
+
+async def store_schedule(context: Context, params: ChangeSchedules) -> dict[str, Any]:
+    """Change when the store sleeps, and return how it stands."""
+    await wait_until_replayed(context)
+    whens = {Mode.LIGHT: params.light, Mode.DEEP: params.deep, Mode.REM: params.rem}
+    changes: list[Any] = [
+        ChangeSchedule(mode=mode, when=None if when.lower() == NEVER else when)
+        for mode, when in whens.items()
+        if when is not None
+    ]
+    for change in changes:  # all of them are read before any is made
+        timing.check(change.when, UTC)
+    if params.paused is not None:
+        changes.append(SwitchSchedule(paused=params.paused))
+    if params.pruning_permitted is not None:
+        changes.append(PermitPruning(permitted=params.pruning_permitted))
+    for change in changes:
+        await ask(context.hub.scheduler, change)
+    return sleep.schedule(await ask(context.hub.scheduler, ReadSchedule()))

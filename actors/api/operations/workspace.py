@@ -1,4 +1,4 @@
-"""Operations on the workspace: what is attended to now, how strongly the spaces pull on each other."""
+"""Operations on the global workspace: its focus, its memories, and the coupling of the spaces."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from actors.api.context import Access, Progress, check_live, silent
+from actors.api.context import Context, check_live, describe, wait_until_ready, wait_until_replayed
 from actors.api.params.mind import (
     AdjustCoupling,
     GetConsciousnessState,
@@ -16,74 +16,73 @@ from actors.api.params.mind import (
 )
 from actors.api.responses import attention
 from actors.api.responses.memories import body_of
-from actors.workspace import messages
-from actors.workspace.messages import Attention, ReadAttention
+from actors.runtime.ask import ask
+from actors.workspace.messages import Attention, Broadcast, ReadAttention, SetCoupling
 from projections.memories.catalog import Entry
 from projections.projection import MemoryState
 
 
-class Attending(Access):
-    """The global workspace, from outside."""
+async def get_consciousness_state(context: Context, params: GetConsciousnessState) -> dict[str, Any]:
+    """Return C = I·R·D with its parts, the state by r, the winner, and how far the store has grown up."""
+    now, held = await _attention(context, params.namespace)
+    return attention.consciousness(now, held, context.now())
 
-    async def get_consciousness_state(
-        self, params: GetConsciousnessState, _progress: Progress = silent
-    ) -> dict[str, Any]:
-        """Return C = I·R·D with its parts, the state by r, the winner, and how far the store has grown up."""
-        now, held = await self._attention(params.namespace)
-        return attention.consciousness(now, held, self.now())
 
-    async def get_workspace_status(self, params: GetWorkspaceStatus, _progress: Progress = silent) -> dict[str, Any]:
-        """Return what is in the workspace, what competes for it, and what waits for REM."""
-        now, held = await self._attention(params.namespace)
-        return attention.status(now, held, self.now())
+async def get_workspace_status(context: Context, params: GetWorkspaceStatus) -> dict[str, Any]:
+    """Return what is in the workspace, what competes for it, and what waits for REM."""
+    now, held = await _attention(context, params.namespace)
+    return attention.status(now, held, context.now())
 
-    async def adjust_coupling(self, params: AdjustCoupling, _progress: Progress = silent) -> dict[str, Any]:
-        """Set K, and measure again what the last focus found."""
-        await self.replayed()
-        before: Attention = await self.ask(self.hub.workspace, ReadAttention())
-        after: Attention = await self.ask(self.hub.workspace, messages.SetCoupling(coupling=params.new_k))
-        return attention.adjusted(before, after, self.now())
 
-    async def trigger_workspace_broadcast(
-        self, params: TriggerWorkspaceBroadcast, progress: Progress = silent
-    ) -> dict[str, Any]:
-        """Make a memory the focus, and let it into the workspace."""
-        await self.ready(progress)
-        (entry,) = await self.describe(params.id)
-        check_live(entry)
-        now: Attention = await self.ask(
-            self.hub.workspace,
-            messages.Broadcast(memory=entry.id, namespace=body_of(entry).namespace, force=params.force),
-        )
-        return attention.broadcast(entry.id, await self._seen(now, body_of(entry).namespace))
+async def adjust_coupling(context: Context, params: AdjustCoupling) -> dict[str, Any]:
+    """Set K, and measure again what the last focus found."""
+    await wait_until_replayed(context)
+    before = await ask(context.hub.workspace, ReadAttention())
+    after = await ask(context.hub.workspace, SetCoupling(coupling=params.new_k))
+    return attention.adjusted(before, after, context.now())
 
-    async def _attention(self, namespace: str | None) -> tuple[Attention, dict[UUID, Entry]]:
-        """Return the workspace as a namespace may see it, and what the catalog knows of the memories there."""
-        await self.replayed()
-        now = await self._seen(await self.ask(self.hub.workspace, ReadAttention()), namespace)
-        return now, await self._held(now)
 
-    async def _seen(self, now: Attention, namespace: str | None) -> Attention:
-        """Return the workspace without the memories of other namespaces."""
-        if namespace is None:
-            return now
-        held = await self._held(now)
-        ours = {memory for memory, entry in held.items() if body_of(entry).namespace == namespace}
-        focus = now.focus if now.focus and now.focus.namespace in {None, namespace} else None
-        if focus is not None:
-            seen = tuple(one for one in focus.candidates if one.memory in ours)
-            focus = msgspec.structs.replace(focus, candidates=seen)
-        rivals = tuple(memory for memory in now.conflict if memory in ours)
-        return msgspec.structs.replace(
-            now,
-            focus=focus,
-            ignited=tuple(one for one in now.ignited if one.memory in ours),
-            conflict=rivals if len(rivals) > 1 else (),
-            queued=tuple(one for one in now.queued if one.memory in ours),
-        )
+async def trigger_workspace_broadcast(context: Context, params: TriggerWorkspaceBroadcast) -> dict[str, Any]:
+    """Make a memory the focus, and let it into the workspace."""
+    await wait_until_ready(context)
+    (entry,) = await describe(context, params.id)
+    check_live(entry)
+    now = await ask(
+        context.hub.workspace,
+        Broadcast(memory=entry.id, namespace=body_of(entry).namespace, force=params.force),
+    )
+    return attention.broadcast(entry.id, await _seen(context, now, body_of(entry).namespace))
 
-    async def _held(self, now: Attention) -> dict[UUID, Entry]:
-        candidates = now.focus.candidates if now.focus else ()
-        wanted = dict.fromkeys((*(one.memory for one in (*now.ignited, *candidates, *now.queued)), *now.conflict))
-        entries = await self.describe(*wanted)
-        return {entry.id: entry for entry in entries if entry.state is MemoryState.LIVE}
+
+async def _attention(context: Context, namespace: str | None) -> tuple[Attention, dict[UUID, Entry]]:
+    """Return the workspace as a namespace may see it, and what the catalog knows of the memories there."""
+    await wait_until_replayed(context)
+    now = await _seen(context, await ask(context.hub.workspace, ReadAttention()), namespace)
+    return now, await _held(context, now)
+
+
+async def _seen(context: Context, now: Attention, namespace: str | None) -> Attention:
+    """Return the workspace without the memories of other namespaces."""
+    if namespace is None:
+        return now
+    held = await _held(context, now)
+    ours = {memory for memory, entry in held.items() if body_of(entry).namespace == namespace}
+    focus = now.focus if now.focus and now.focus.namespace in {None, namespace} else None
+    if focus is not None:
+        seen = tuple(one for one in focus.candidates if one.memory in ours)
+        focus = msgspec.structs.replace(focus, candidates=seen)
+    rivals = tuple(memory for memory in now.conflict if memory in ours)
+    return msgspec.structs.replace(
+        now,
+        focus=focus,
+        ignited=tuple(one for one in now.ignited if one.memory in ours),
+        conflict=rivals if len(rivals) > 1 else (),
+        queued=tuple(one for one in now.queued if one.memory in ours),
+    )
+
+
+async def _held(context: Context, now: Attention) -> dict[UUID, Entry]:
+    candidates = now.focus.candidates if now.focus else ()
+    wanted = dict.fromkeys((*(one.memory for one in (*now.ignited, *candidates, *now.queued)), *now.conflict))
+    entries = await describe(context, *wanted)
+    return {entry.id: entry for entry in entries if entry.state is MemoryState.LIVE}

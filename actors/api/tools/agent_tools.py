@@ -3,7 +3,8 @@
 Every word here is paid for in every conversation.
 """
 
-from actors.api.operations.facade import Operations
+from actors.api.operations import audit, goals, memories, sleep, workspace
+from actors.api.operations.retrieval import comparison, graph, ranking, search
 from actors.api.params import audit as audit_schemas
 from actors.api.params import memories as schemas
 from actors.api.params import mind as mind_schemas
@@ -43,7 +44,7 @@ TOOLS = (
         "memory/store",
         "Keep a text for good: a fact, a decision, a preference, a turn worth recalling later.",
         schemas.StoreMemory,
-        Operations.store_memory,
+        memories.store_memory,
         "fingerprintId",
     ),
     Tool(
@@ -52,7 +53,7 @@ TOOLS = (
         "Keep a text with the reason why, and get back how new it is (entropy) and how well it ties in (coherence). "
         "Takes the other arguments of store_memory too.",
         schemas.InjectContext,
-        Operations.inject_context,
+        memories.inject_context,
         "fingerprintId",
         as_in="store_memory",
     ),
@@ -62,7 +63,7 @@ TOOLS = (
         "Find memories by a question or keywords, before answering about anything said, decided or learned earlier. "
         "Best first, each with the spaces that found it.",
         schemas.SearchGraph,
-        Operations.search_graph,
+        search.search_graph,
         "results",
         lists_as_of=True,
     ),
@@ -71,7 +72,7 @@ TOOLS = (
         "memory/inject",
         "As store_memory, and get the summary in each of the thirteen spaces.",
         schemas.MemoryInject,
-        Operations.memory_inject,
+        memories.memory_inject,
         "memory_id",
         as_in="store_memory",
     ),
@@ -80,14 +81,14 @@ TOOLS = (
         "memory/inject_batch",
         "Store up to 100 memories at once; a bad one fails alone.",
         schemas.MemoryInjectBatch,
-        Operations.memory_inject_batch,
+        memories.memory_inject_batch,
     ),
     reading(
         "memory_retrieve",
         "memory/retrieve",
         "All that is known of one memory: text, metadata, links, purpose, Johari windows, life.",
         schemas.MemoryRetrieve,
-        Operations.memory_retrieve,
+        memories.memory_retrieve,
         lists_as_of=True,
     ),
     reading(
@@ -95,7 +96,7 @@ TOOLS = (
         "memory/search",
         "As search_graph, each result with the score of every space.",
         schemas.MemorySearch,
-        Operations.memory_search,
+        search.memory_search,
         as_in="search_graph",
     ),
     Tool(
@@ -104,7 +105,7 @@ TOOLS = (
         "Take a memory out of every search, when the user asks to forget or it was wrong. memory_restore undoes it; "
         "soft=false destroys text and embeddings for good.",
         schemas.MemoryDelete,
-        Operations.memory_delete,
+        memories.memory_delete,
         destructive=True,
     ),
     Tool(
@@ -112,14 +113,14 @@ TOOLS = (
         "memory/restore",
         "Undo a soft memory_delete, or pruning.",
         schemas.MemoryRestore,
-        Operations.memory_restore,
+        memories.memory_restore,
     ),
     reading(
         "memory_search_multi_perspective",
         "memory/search_multi_perspective",
         "Rank in several spaces, and fuse the ranks (RRF).",
         schemas.MemorySearchMultiPerspective,
-        Operations.memory_search_multi_perspective,
+        ranking.memory_search_multi_perspective,
         "results",
     ),
     reading(
@@ -127,21 +128,21 @@ TOOLS = (
         "memory/compare",
         "How alike two memories are, 0 to 1, and in which space most.",
         schemas.MemoryCompare,
-        Operations.memory_compare,
+        comparison.memory_compare,
     ),
     reading(
         "memory_batch_compare",
         "memory/batch_compare",
         "Targets by how alike they are to a reference.",
         schemas.MemoryBatchCompare,
-        Operations.memory_batch_compare,
+        comparison.memory_batch_compare,
     ),
     reading(
         "memory_similarity_matrix",
         "memory/similarity_matrix",
         "How alike memories are pair by pair.",
         schemas.MemorySimilarityMatrix,
-        Operations.memory_similarity_matrix,
+        comparison.memory_similarity_matrix,
         "matrix",
     ),
     reading(
@@ -149,7 +150,7 @@ TOOLS = (
         "search/multi",
         "Rank by exactly the weights given, over chosen spaces. Finds nothing? Lower min_similarity.",
         schemas.SearchMulti,
-        Operations.search_multi,
+        ranking.search_multi,
         "results",
     ),
     reading(
@@ -157,7 +158,7 @@ TOOLS = (
         "search/single_space",
         "Rank by one of the thirteen spaces alone.",
         schemas.SearchSingleSpace,
-        Operations.search_single_space,
+        ranking.search_single_space,
         "results",
     ),
     reading(
@@ -165,7 +166,7 @@ TOOLS = (
         "search/by_purpose",
         "Memories that serve the North Star as a purpose vector or another memory does.",
         schemas.SearchByPurpose,
-        Operations.search_by_purpose,
+        ranking.search_by_purpose,
         "results",
     ),
     Tool(
@@ -174,7 +175,7 @@ TOOLS = (
         "Find what the memories of a namespace are about: goals, named by their own words. The first "
         "call also chooses the North Star that all are measured against.",
         mind_schemas.DiscoverGoals,
-        Operations.discover_goals,
+        goals.discover_goals,
         "discovered_goals",
     ),
     reading(
@@ -182,7 +183,7 @@ TOOLS = (
         "purpose/drift_check",
         "How far the latest memories have moved from the North Star, in which spaces, and the trend.",
         mind_schemas.GetAlignmentDrift,
-        Operations.get_alignment_drift,
+        goals.get_alignment_drift,
     ),
     Tool(
         "consolidate_memories",
@@ -191,7 +192,7 @@ TOOLS = (
         "groups; rem also finds patterns and drift. dry_run says what would happen, and "
         "undo_consolidation takes a run back. Once a minute.",
         sleep_schemas.ConsolidateMemories,
-        Operations.consolidate_memories,
+        sleep.consolidate_memories,
         "run_id",
         destructive=True,
     ),
@@ -200,14 +201,14 @@ TOOLS = (
         "memory/undo_consolidation",
         "Take back what a run did; searches then answer as before.",
         sleep_schemas.UndoConsolidation,
-        Operations.undo_consolidation,
+        sleep.undo_consolidation,
     ),
     reading(
         "list_consolidations",
         "memory/consolidations",
         "What the latest runs did and why.",
         sleep_schemas.ListConsolidations,
-        Operations.list_consolidations,
+        sleep.list_consolidations,
         "runs",
     ),
     reading(
@@ -215,7 +216,7 @@ TOOLS = (
         "memory/pruning_candidates",
         "What would be pruned now, with its salience, and what is protected.",
         sleep_schemas.GetPruningCandidates,
-        Operations.get_pruning_candidates,
+        sleep.get_pruning_candidates,
         "candidates",
     ),
     Tool(
@@ -224,42 +225,42 @@ TOOLS = (
         "In the background, replay what faded, strengthen walked links, look for patterns: when entropy "
         "stays above .7 and coherence below .4.",
         sleep_schemas.TriggerDream,
-        Operations.trigger_dream,
+        sleep.trigger_dream,
     ),
     reading(
         "get_dream_status",
         "dream/status",
         "Whether it sleeps, how the last dream ended, when it sleeps next.",
         sleep_schemas.GetDreamStatus,
-        Operations.get_dream_status,
+        sleep.get_dream_status,
     ),
     Tool(
         "trigger_drift_correction",
         "purpose/drift_correct",
         "If drift asks for it, measure all memories anew, or find a better North Star in the latest ones.",
         mind_schemas.TriggerDriftCorrection,
-        Operations.trigger_drift_correction,
+        goals.trigger_drift_correction,
     ),
     reading(
         "get_consciousness_state",
         "consciousness/get_state",
         "How well the spaces agree on what is in focus (r), C = I*R*D and what limits it, stage of life.",
         mind_schemas.GetConsciousnessState,
-        Operations.get_consciousness_state,
+        workspace.get_consciousness_state,
     ),
     reading(
         "get_workspace_status",
         "workspace/status",
         "Which memories are ignited now: they are primed in the next searches.",
         mind_schemas.GetWorkspaceStatus,
-        Operations.get_workspace_status,
+        workspace.get_workspace_status,
     ),
     Tool(
         "adjust_coupling",
         "workspace/adjust_coupling",
         "Set K: the higher, the sooner memories ignite; 0 lets none.",
         mind_schemas.AdjustCoupling,
-        Operations.adjust_coupling,
+        workspace.adjust_coupling,
         idempotent=True,
     ),
     Tool(
@@ -267,14 +268,14 @@ TOOLS = (
         "workspace/broadcast",
         "Put a memory into focus, so that it and what agrees with it are primed.",
         mind_schemas.TriggerWorkspaceBroadcast,
-        Operations.trigger_workspace_broadcast,
+        workspace.trigger_workspace_broadcast,
     ),
     reading(
         "find_causal_path",
         "graph/causal_path",
         "The chain of causes, or of any links, from one memory to another, with its confidence.",
         mind_schemas.FindCausalPath,
-        Operations.find_causal_path,
+        graph.find_causal_path,
         "path_found",
     ),
     reading(
@@ -282,14 +283,14 @@ TOOLS = (
         "graph/neighborhood",
         "What a memory is connected with: links, causes, groups, turns.",
         mind_schemas.GetNeighborhood,
-        Operations.get_neighborhood,
+        graph.get_neighborhood,
     ),
     reading(
         "audit_trail",
         "audit/trail",
         "What happened and why, latest first: to a memory, in a run, or in the whole store.",
         audit_schemas.AuditTrail,
-        Operations.audit_trail,
+        audit.audit_trail,
         "events",
     ),
     reading(
@@ -297,7 +298,7 @@ TOOLS = (
         "search/weight_profiles",
         "The weights behind each query_type.",
         schemas.SearchWeightProfiles,
-        Operations.search_weight_profiles,
+        ranking.search_weight_profiles,
     ),
     *FOR_PROGRAMS,
 )

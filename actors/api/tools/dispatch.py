@@ -1,4 +1,4 @@
-"""How an operation is called, by whatever way: its arguments are parsed, the moment is chosen, and it runs."""
+"""The one way in which operations are called: parse the arguments, choose the state of the store, run."""
 
 from __future__ import annotations
 
@@ -8,50 +8,45 @@ from typing import Any
 
 from anyio import to_thread
 
-from actors.api.context import Progress, silent
+from actors.api.context import Context, wait_until_replayed
 from actors.api.operations.as_of import AS_OF, event_at
-from actors.api.operations.facade import Operations
 from actors.api.params.parsing import invalid, parse
 from actors.api.tools.tool import Tool
+from actors.runtime.ask import ask
 from actors.store.messages import ReadErased
 
 NAMES = (AS_OF, "asOf")
 
 REPLAYED = 0.1
-"""What `Access.ready` reports next; progress must rise."""
+"""The progress that `wait_until_ready` reports next; progress must rise."""
 
 
 async def call(
-    operations: Operations,
-    tool: Tool,
-    arguments: dict[str, Any],
-    progress: Progress = silent,
-    before_run: Callable[[], object] | None = None,
+    context: Context, tool: Tool, arguments: dict[str, Any], before_run: Callable[[], object] | None = None
 ) -> dict[str, Any]:
-    """Run an operation of the present store, or of the store as it was at the moment that `as_of` names.
+    """Run an operation on the present store, or on the past state that `as_of` names.
 
     Args:
-        operations: Those of the present.
-        tool: Which one.
-        arguments: As they came.
-        progress: Told how far it is.
-        before_run: Called once the arguments are known to be sound, and before anything is done.
+        context: Of the request, to the present store.
+        tool: The operation.
+        arguments: As the client sent them.
+        before_run: Called once the arguments are valid, and before anything is done.
 
     Raises:
-        Fault: what is wrong with the arguments, or went wrong.
+        Fault: an argument is invalid, or the operation failed.
     """
-    given, when = _parted(tool, arguments)
-    params = parse(given, tool.params)
+    own, when = _split(tool, arguments)
+    params = parse(own, tool.params)
     if before_run is not None:
         before_run()
     if when is None:
-        return await tool.run(operations, params, progress)
-    async with _as_it_was(operations, when, progress) as then:
-        return await tool.run(then, params, progress)
+        return await tool.run(context, params)
+    async with _past(context, when) as past:
+        return await tool.run(past, params)
 
 
-def _parted(tool: Tool, arguments: dict[str, Any]) -> tuple[dict[str, Any], int | str | None]:
-    """Return an operation's own arguments, and the moment that it is asked about; one that writes knows no moment."""
+def _split(tool: Tool, arguments: dict[str, Any]) -> tuple[dict[str, Any], int | str | None]:
+    """Return an operation's own arguments, and the moment that `as_of` names; an operation that writes takes none."""
     if not tool.read_only or AS_OF in tool.params.__struct_fields__:
         return arguments, None
     moments = [arguments[name] for name in NAMES if name in arguments]
@@ -64,12 +59,12 @@ def _parted(tool: Tool, arguments: dict[str, Any]) -> tuple[dict[str, Any], int 
 
 
 @asynccontextmanager
-async def _as_it_was(operations: Operations, when: int | str, progress: Progress) -> AsyncIterator[Operations]:
-    await operations.replayed()
-    seq = await event_at(operations, when, AS_OF)
-    erased = await operations.ask(operations.hub.store, ReadErased(stored_until=seq))
-    async with operations.hub.pasts.lent(operations.hub, seq, erased) as then:
+async def _past(context: Context, when: int | str) -> AsyncIterator[Context]:
+    await wait_until_replayed(context)
+    seq = await event_at(context, when, AS_OF)
+    erased = await ask(context.hub.store, ReadErased(stored_until=seq))
+    async with context.hub.pasts.lent(context.hub, seq, erased) as then:
         while not await to_thread.run_sync(then.wait):
             read = then.log.reached
-            await progress(REPLAYED * read / (seq + 1), None, f"replaying event {read} of {seq}")
-        yield operations.as_it_was(then.hub, then.at)
+            await context.progress(REPLAYED * read / (seq + 1), None, f"replaying event {read} of {seq}")
+        yield context.for_past(then.hub, then.at)

@@ -1,7 +1,6 @@
 """The operations of programs and the command line, which no agent is told of."""
 
-from actors.api.operations.facade import Operations
-from actors.api.operations.import_export import MemoryExport, MemoryImport
+from actors.api.operations import audit, import_export, maintenance, sleep
 from actors.api.params import audit as audit_schemas
 from actors.api.params import sleep as sleep_schemas
 from actors.api.tools.tool import unlisted
@@ -12,28 +11,28 @@ FOR_PROGRAMS = (
         "store/status",
         "What the store holds, which models fill the spaces, and how long things take.",
         audit_schemas.StoreStatus,
-        Operations.status,
+        maintenance.store_status,
     ),
     unlisted(
         "diff",
         "store/diff",
         "What changed between two moments.",
         audit_schemas.StoreDiff,
-        Operations.store_diff,
+        audit.store_diff,
     ),
     unlisted(
         "replay",
         "store/replay",
         "Whether all that is known follows from the log.",
         audit_schemas.StoreReplay,
-        Operations.store_replay,
+        audit.store_replay,
     ),
     unlisted(
         "schedule",
         "store/schedule",
         "When the store sleeps, as it is or shall be.",
         sleep_schemas.ChangeSchedules,
-        Operations.schedule,
+        sleep.store_schedule,
         read_only=False,
     ),
     unlisted(
@@ -41,7 +40,7 @@ FOR_PROGRAMS = (
         "store/verify",
         "Whether every byte of the log is what it was.",
         audit_schemas.StoreVerify,
-        Operations.store_verify,
+        maintenance.store_verify,
         read_only=False,
     ),
     unlisted(
@@ -49,22 +48,22 @@ FOR_PROGRAMS = (
         "store/backup",
         "Copy the store as it stands.",
         audit_schemas.StoreBackUp,
-        Operations.store_back_up,
+        maintenance.store_back_up,
         read_only=False,
     ),
     unlisted(
         "import",
         "memory/import",
         "Store memories that were exported, each once.",
-        MemoryImport,
-        Operations.memory_import,
+        import_export.MemoryImport,
+        import_export.memory_import,
         read_only=False,
     ),
     unlisted(
         "export",
         "memory/export",
         "The memories of a namespace as they were stored.",
-        MemoryExport,
-        Operations.memory_export,
+        import_export.MemoryExport,
+        import_export.memory_export,
     ),
 )

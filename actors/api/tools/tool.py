@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from actors.api.context import Progress
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
 from actors.api.params.parsing import Params
 
 
@@ -20,7 +19,7 @@ class Tool(msgspec.Struct, frozen=True):
     """Of the plain JSON-RPC request that does the same."""
     description: str
     params: type[Params]
-    run: Callable[[Operations, Any, Progress], Coroutine[Any, Any, dict[str, Any]]]
+    run: Callable[[Context, Any], Coroutine[Any, Any, dict[str, Any]]]
     returns: str = ""
     """The field of its answer that an agent goes on with."""
     as_in: str = ""

@@ -13,13 +13,14 @@ from typing import Any
 import anyio
 import msgspec
 
-from actors.api.context import silent
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, wait_until_ready
+from actors.api.operations.maintenance import store_status
+from actors.api.operations.retrieval.query import parse_query
 from actors.api.params.parsing import parse
 from actors.api.tools.agent_tools import BY_NAME
-from actors.comparator.search.query_classifier import cues
 from actors.embedder.messages import EmbeddedQuery, EmbedMemory, EmbedQuery, Load
 from actors.hub import composition as hubs
+from actors.runtime.ask import ask
 from actors.runtime.faults import Fault
 from actors.runtime.metrics import Latencies
 from actors.store.messages import TakeSnapshot
@@ -30,6 +31,7 @@ from events.fingerprint import Embedding
 from events.storage.log import LogError
 from events.verify.verification import verify
 from events.vocabulary.values import SpaceModel
+from projections.memories.facets import Filter
 
 ASKED_AT = datetime(2026, 11, 21, tzinfo=UTC)
 WORDS, QUERY_WORDS = 14, 5
@@ -112,34 +114,32 @@ async def build(scratch: Path) -> tuple[dict[str, Path], Kept]:
     texts = sentences(WORDS)[: IN_FILE + IN_WAL]
     folder, closed, killed = (scratch / name for name in ("store", "closed", "killed"))
     with hubs.opened(folder, priming=False) as hub:
-        operations = Operations(hub)
-        memories = [await _stored(operations, text) for text in texts[:IN_FILE]]
-        await call(operations, "memory_delete", id=memories[0])
-        await call(operations, "memory_delete", id=memories[1], soft=False)
-        await operations.ask(hub.store, TakeSnapshot(after=0))
+        context = Context(hub)
+        memories = [await _stored(context, text) for text in texts[:IN_FILE]]
+        await call(context, "memory_delete", id=memories[0])
+        await call(context, "memory_delete", id=memories[1], soft=False)
+        await ask(hub.store, TakeSnapshot(after=0))
     shutil.copytree(folder, closed, ignore=PASSING)
     with hubs.opened(folder, priming=False) as hub:
-        operations = Operations(hub)
-        await operations.ready()
-        await operations.ask(hub.store, TakeSnapshot(after=0))
-        memories += [await _stored(operations, text) for text in texts[IN_FILE:]]
-        models = await operations.ask(hub.embedder, Load())
+        context = Context(hub)
+        await wait_until_ready(context)
+        await ask(hub.store, TakeSnapshot(after=0))
+        memories += [await _stored(context, text) for text in texts[IN_FILE:]]
+        models = await ask(hub.embedder, Load())
         asked = [" ".join(text.split()[:QUERY_WORDS]) for text in texts[2 : 2 + 3 * QUESTIONS : 3]]
-        questions = {
-            text: await operations.question(text, cues(text, ASKED_AT), ASKED_AT, namespace=None) for text in asked
-        }
+        questions = {text: (await parse_query(context, text, ASKED_AT, Filter())).embeddings for text in asked}
         shutil.copytree(folder, killed, ignore=PASSING)  # what a process that is killed now would leave
     return {"closed": closed, "killed": killed}, Kept(models, questions, tuple(memories))
 
 
-async def _stored(operations: Operations, text: str) -> str:
-    return (await call(operations, "store_memory", content=text))["fingerprintId"]
+async def _stored(context: Context, text: str) -> str:
+    return (await call(context, "store_memory", content=text))["fingerprintId"]
 
 
-async def call(operations: Operations, name: str, **arguments: Any) -> dict[str, Any]:
+async def call(context: Context, name: str, **arguments: Any) -> dict[str, Any]:
     """Call a tool as a client does, without the wire."""
     tool = BY_NAME[name]
-    return await tool.run(operations, parse(arguments, tool.params), silent)
+    return await tool.run(context, parse(arguments, tool.params))
 
 
 class Asker:
@@ -221,9 +221,9 @@ def contents(folder: Path) -> Mapping[Path, bytes]:
 
 async def _ask(folder: Path, kept: Kept, parent: Connection) -> None:
     with hubs.opened(folder, priming=False) as hub:
-        operations = Operations(hub)
-        await operations.ready()
-        state = await operations.status()
+        context = Context(hub)
+        await wait_until_ready(context)
+        state = await store_status(context)
         parent.send(("status", json.dumps([state["memories"], state["log"], state["namespaces"]])))
         asked: list[tuple[str, dict[str, Any]]] = [
             *(("memory_retrieve", {"id": memory, "include_embeddings": True}) for memory in kept.memories),
@@ -234,7 +234,7 @@ async def _ask(folder: Path, kept: Kept, parent: Connection) -> None:
         ]
         for name, arguments in asked:
             try:
-                answer = await call(operations, name, **arguments)
+                answer = await call(context, name, **arguments)
             except Fault as fault:
                 shown = f"!{fault.code} {fault.message}"
             else:

@@ -22,8 +22,8 @@ import anyio
 import msgspec
 from mcp.server.stdio import stdio_server
 
+from actors.api.context import Context
 from actors.api.mcp.server import converse
-from actors.api.operations.facade import Operations
 from actors.api.tools.agent_tools import INSTRUCTIONS
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import running
@@ -116,7 +116,7 @@ class Wire:
 
 
 @asynccontextmanager
-async def connected(operations: Operations, watch: Watch) -> "AsyncIterator[Wire]":
+async def connected(context: Context, watch: Watch) -> "AsyncIterator[Wire]":
     """Connect a client to the real server."""
     wire = Wire()
     lines = cast("anyio.AsyncFile[str]", wire)
@@ -124,7 +124,7 @@ async def connected(operations: Operations, watch: Watch) -> "AsyncIterator[Wire
     async def serve() -> None:
         try:
             async with stdio_server(lines, lines) as (messages, answers):
-                await converse(operations, {}, messages, answers)
+                await converse(context, {}, messages, answers)
         except Exception:  # noqa: BLE001 -- whatever it is, it is what the campaign looks for
             watch.fail("the session ended by an error", traceback.format_exc())
         finally:
@@ -270,9 +270,9 @@ async def _round(
             watch.fail("the tools or the prompts have changed")
 
     with running(DuckDBLog(folder), folder, load) as hub:
-        operations = Operations(hub)
+        context = Context(hub)
         for place, begin in enumerate(range(numbers.start, numbers.stop, CONVERSATION)):
-            async with connected(operations, watch) as wire:
+            async with connected(context, watch) as wire:
                 with suppress(NoAnswerError, anyio.EndOfStream):
                     await talk(wire, range(begin, min(begin + CONVERSATION, numbers.stop)), modern=place % 2 == 1)
 

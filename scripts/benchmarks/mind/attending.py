@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.retrieval.comparison import memory_batch_compare, memory_compare
+from actors.api.operations.workspace import adjust_coupling, get_workspace_status, trigger_workspace_broadcast
 from actors.api.params.memories import MemoryBatchCompare, MemoryCompare
 from actors.api.params.mind import AdjustCoupling, GetWorkspaceStatus, TriggerWorkspaceBroadcast
 from actors.api.params.parsing import parse
@@ -26,29 +28,29 @@ AGREES = 0.5
 """From here on people call half of all pairs related (`actors.comparator.compare.calibration`)."""
 
 
-async def attending(operations: Operations, heard: Heard, repeated: Sequence[int]) -> list[Verdict]:
+async def attending(context: Context, heard: Heard, repeated: Sequence[int]) -> list[Verdict]:
     """Turn the workspace to a repeat, then change how strongly the spaces pull on each other."""
     return [
-        await _repeats(operations, heard, repeated),
-        await _meaning_alone(operations, heard),
+        await _repeats(context, heard, repeated),
+        await _meaning_alone(context, heard),
         Verdict(
             "something ignites now and then along the stream",
             {"stores at which it did": f"{sum(told.ignited > 0 for told in heard.all)} of {len(heard.all)}"},
             0 < sum(told.ignited > 0 for told in heard.all) < len(heard.all),
         ),
-        *await _coupled(operations, heard),
+        *await _coupled(context, heard),
     ]
 
 
-async def _repeats(operations: Operations, heard: Heard, repeated: Sequence[int]) -> Verdict:
+async def _repeats(context: Context, heard: Heard, repeated: Sequence[int]) -> Verdict:
     """Focus on each repeat, and look at how the memory that it repeats agrees with it."""
     seen: list[tuple[int, float]] = []
     for told, place in zip(heard.repeats, repeated, strict=True):
         original = heard.topic[place].memory
         pair = parse({"memory_a": told.memory, "memory_b": original, "include_per_embedder": True}, MemoryCompare)
-        scores = (await operations.memory_compare(pair))["per_embedder"]
-        await operations.trigger_workspace_broadcast(parse({"id": told.memory}, TriggerWorkspaceBroadcast))
-        status = await operations.get_workspace_status(GetWorkspaceStatus())
+        scores = (await memory_compare(context, pair))["per_embedder"]
+        await trigger_workspace_broadcast(context, parse({"id": told.memory}, TriggerWorkspaceBroadcast))
+        status = await get_workspace_status(context, GetWorkspaceStatus())
         order = {one["id"]: one["r"] for one in status["candidates"]}.get(original, 0.0)
         seen.append((sum(score >= FULLY for score in scores), order))
     return Verdict(
@@ -58,14 +60,14 @@ async def _repeats(operations: Operations, heard: Heard, repeated: Sequence[int]
     )
 
 
-async def _meaning_alone(operations: Operations, heard: Heard) -> Verdict:
+async def _meaning_alone(context: Context, heard: Heard) -> Verdict:
     """Find the pair of the stream that is near in E1 and in the fewest others, and run its oscillators."""
     ids = [told.memory for told in heard.all]
-    status = await operations.get_workspace_status(GetWorkspaceStatus())
+    status = await get_workspace_status(context, GetWorkspaceStatus())
     scores: list[list[float]] = []
     for place, reference in enumerate(ids[:-1]):
         wanted = {"reference": reference, "targets": ids[place + 1 :], "include_per_embedder": True}
-        answer = await operations.memory_batch_compare(parse(wanted, MemoryBatchCompare))
+        answer = await memory_batch_compare(context, parse(wanted, MemoryBatchCompare))
         scores += [one["perEmbedder"] for one in answer["comparisons"]]
     table = np.array(scores, np.float32)
     others = np.delete(table, MEANING, axis=1)
@@ -88,12 +90,12 @@ async def _meaning_alone(operations: Operations, heard: Heard) -> Verdict:
     )
 
 
-async def _coupled(operations: Operations, heard: Heard) -> list[Verdict]:
+async def _coupled(context: Context, heard: Heard) -> list[Verdict]:
     """Measure the same focus with one coupling after the other."""
-    await operations.trigger_workspace_broadcast(parse({"id": heard.repeats[-1].memory}, TriggerWorkspaceBroadcast))
-    rest = (await operations.get_workspace_status(GetWorkspaceStatus()))["coupling"]
-    seen = {new: await operations.adjust_coupling(parse({"new_k": new}, AdjustCoupling)) for new in COUPLINGS}
-    await operations.adjust_coupling(parse({"new_k": rest}, AdjustCoupling))
+    await trigger_workspace_broadcast(context, parse({"id": heard.repeats[-1].memory}, TriggerWorkspaceBroadcast))
+    rest = (await get_workspace_status(context, GetWorkspaceStatus()))["coupling"]
+    seen = {new: await adjust_coupling(context, parse({"new_k": new}, AdjustCoupling)) for new in COUPLINGS}
+    await adjust_coupling(context, parse({"new_k": rest}, AdjustCoupling))
     states = dict.fromkeys(answer["state"] for answer in seen.values())
     at_zero = len(seen[0.0]["ignited"])
     return [
@@ -124,12 +126,12 @@ async def primed(folder: Path, questions: Sequence[Question]) -> list[Verdict]:
 
 async def _ignited(folder: Path, questions: Sequence[Question], *, priming: bool) -> Verdict:
     with opened(folder, priming=priming) as hub:
-        operations = Operations(hub)
-        close = min([await _closest(operations, question) for question in questions], key=lambda one: one.gap)
-        before = await _results(operations, close.question)
+        context = Context(hub)
+        close = min([await _closest(context, question) for question in questions], key=lambda one: one.gap)
+        before = await _results(context, close.question)
         chosen = before[close.place]["fingerprintId"]
-        await operations.trigger_workspace_broadcast(parse({"id": chosen, "force": True}, TriggerWorkspaceBroadcast))
-        after = await _results(operations, close.question)
+        await trigger_workspace_broadcast(context, parse({"id": chosen, "force": True}, TriggerWorkspaceBroadcast))
+        after = await _results(context, close.question)
     place = next(place for place, result in enumerate(after) if result["fingerprintId"] == chosen)
     figures = {
         "its place before and after": [close.place + 1, place + 1],
@@ -141,9 +143,9 @@ async def _ignited(folder: Path, questions: Sequence[Question], *, priming: bool
     return Verdict("without priming the ranking stays as it was, bit by bit", figures, before == after)
 
 
-async def _closest(operations: Operations, question: Question) -> _Close:
+async def _closest(context: Context, question: Question) -> _Close:
     """Return the result, not in the workspace, that stands closest below another that isn't either."""
-    results = await _results(operations, question)
+    results = await _results(context, question)
     gaps = [
         _Close(question, place, results[place - 1]["score"] - result["score"])
         for place, result in enumerate(results)
@@ -152,5 +154,5 @@ async def _closest(operations: Operations, question: Question) -> _Close:
     return min(gaps, key=lambda one: one.gap, default=_Close(question, 0, np.inf))
 
 
-async def _results(operations: Operations, question: Question) -> list[dict[str, Any]]:
-    return (await search(operations, question, aligned=False))["results"]
+async def _results(context: Context, question: Question) -> list[dict[str, Any]]:
+    return (await search(context, question, aligned=False))["results"]

@@ -15,10 +15,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from typer import Argument, Option
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, read_pulse, wait_until_ready
+from actors.api.operations.workspace import get_consciousness_state, get_workspace_status
 from actors.api.params.mind import GetConsciousnessState, GetWorkspaceStatus
 from actors.comparator.messages import ReadGoals
 from actors.hub.composition import opened
+from actors.runtime.ask import ask
 from benchmarks.mind.attending import attending, primed
 from benchmarks.mind.candidates import candidates
 from benchmarks.mind.learning import learning
@@ -43,53 +45,53 @@ class Lived(NamedTuple):
 async def live(folder: Path, wanted: Plan, advance: Callable[[], object]) -> Lived:
     """Store the stream, discover goals, drift away, come back and attend; searches aren't primed meanwhile."""
     with opened(folder, priming=False) as hub:
-        operations = Operations(hub)
-        await operations.ready()
-        opening = await tell(operations, wanted.topic[:1], advance)
-        first = await operations.get_consciousness_state(GetConsciousnessState())
-        topic = opening + await tell(operations, wanted.topic[1:], advance)
-        off_topic = await tell(operations, wanted.off_topic, advance)
-        heard = Heard(topic, off_topic, await tell(operations, wanted.repeats, advance))
-        last = await operations.get_consciousness_state(GetConsciousnessState())
-        retrieved = await retrieve(operations, heard.all)
+        context = Context(hub)
+        await wait_until_ready(context)
+        opening = await tell(context, wanted.topic[:1], advance)
+        first = await get_consciousness_state(context, GetConsciousnessState())
+        topic = opening + await tell(context, wanted.topic[1:], advance)
+        off_topic = await tell(context, wanted.off_topic, advance)
+        heard = Heard(topic, off_topic, await tell(context, wanted.repeats, advance))
+        last = await get_consciousness_state(context, GetConsciousnessState())
+        retrieved = await retrieve(context, heard.all)
         sections = {"learning": learning(heard, retrieved, first, last)}
-        sections["workspace"] = await attending(operations, heard, wanted.repeated)
+        sections["workspace"] = await attending(context, heard, wanted.repeated)
         sections["purpose"] = [
-            *await without_goals(operations, retrieved, wanted.questions[0]),
-            *await goals(operations, wanted.namespace, heard),
+            *await without_goals(context, retrieved, wanted.questions[0]),
+            *await goals(context, wanted.namespace, heard),
         ]
-        before = await drift(operations, wanted.namespace)
+        before = await drift(context, wanted.namespace)
         if before["status"] == "measured":  # without a North Star nothing is aligned and nothing drifts
-            sections["purpose"] += await ranking(operations, wanted.questions)
-        other = await tell(operations, wanted.other, advance)
+            sections["purpose"] += await ranking(context, wanted.questions)
+        other = await tell(context, wanted.other, advance)
         if before["status"] == "measured":
-            after = await drift(operations, wanted.namespace)
+            after = await drift(context, wanted.namespace)
             sections["drift"] = drifted(before, after, len(other), wanted.other_name)
-            sections["drift"] += await corrected(operations, wanted.namespace)
+            sections["drift"] += await corrected(context, wanted.namespace)
         told = [*heard.all, *other]
-        return Lived(told, await figures(operations, wanted.namespace, told), sections)
+        return Lived(told, await figures(context, wanted.namespace, told), sections)
 
 
-async def figures(operations: Operations, namespace: str, told: list[Told]) -> dict[str, Any]:
+async def figures(context: Context, namespace: str, told: list[Told]) -> dict[str, Any]:
     """Return all that the mind says of itself and of each memory, without what only says how long ago it was."""
-    status = await operations.get_workspace_status(GetWorkspaceStatus())
+    status = await get_workspace_status(context, GetWorkspaceStatus())
     status.pop("empty_for_seconds", None)
     for one in status["ignited"]:
         del one["seconds"]
     return {
-        "consciousness": await operations.get_consciousness_state(GetConsciousnessState()),
+        "consciousness": await get_consciousness_state(context, GetConsciousnessState()),
         "workspace": status,
-        "drift": await drift(operations, namespace),
-        "goals": await operations.ask(operations.hub.comparator, ReadGoals(namespace=namespace)),
-        "pulse": await operations.pulse(),
-        "memories": await retrieve(operations, told),
+        "drift": await drift(context, namespace),
+        "goals": await ask(context.hub.comparator, ReadGoals(namespace=namespace)),
+        "pulse": await read_pulse(context),
+        "memories": await retrieve(context, told),
     }
 
 
 async def restarted(folder: Path, namespace: str, lived: Lived) -> list[Verdict]:
     """Open the store again, and compare all figures."""
     with opened(folder, priming=False) as hub:
-        known = await figures(Operations(hub), namespace, lived.told)
+        known = await figures(Context(hub), namespace, lived.told)
     same = {name: known[name] == lived.known[name] for name in known}
     shown = {"memories compared": len(lived.told), "identical": same}
     return [Verdict("after a restart every figure is what it was", shown, all(same.values()))]
@@ -105,9 +107,9 @@ async def watch(folder: Path, wanted: Plan, bar: Progress) -> Sections:
     sections["priming"] = await primed(folder, wanted.questions)
     filling = bar.add_task("the rest of the corpus", total=len(wanted.rest))
     with opened(folder) as hub:
-        operations = Operations(hub)
-        await operations.ready()
-        await keep(operations, wanted.rest, lambda: bar.advance(filling))
+        context = Context(hub)
+        await wait_until_ready(context)
+        await keep(context, wanted.rest, lambda: bar.advance(filling))
     judging = bar.add_task("judged by all memories", total=SAMPLES)
     sections["candidates"] = await anyio.to_thread.run_sync(candidates, folder, SAMPLES, lambda: bar.advance(judging))
     return sections

@@ -7,7 +7,10 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.goals import discover_goals, get_alignment_drift, trigger_drift_correction
+from actors.api.operations.memories import memory_retrieve
+from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import MemoryRetrieve, SearchGraph
 from actors.api.params.mind import DiscoverGoals, GetAlignmentDrift, TriggerDriftCorrection
 from actors.api.params.parsing import parse
@@ -30,27 +33,27 @@ APART = 0.1
 LEVELS = [level.value for level in DriftLevel]
 
 
-async def retrieve(operations: Operations, told: Sequence[Told]) -> list[dict[str, Any]]:
+async def retrieve(context: Context, told: Sequence[Told]) -> list[dict[str, Any]]:
     """Return all that is known of these memories."""
-    return [await operations.memory_retrieve(parse({"id": one.memory}, MemoryRetrieve)) for one in told]
+    return [await memory_retrieve(context, parse({"id": one.memory}, MemoryRetrieve)) for one in told]
 
 
-async def search(operations: Operations, question: Question, *, aligned: bool) -> dict[str, Any]:
+async def search(context: Context, question: Question, *, aligned: bool) -> dict[str, Any]:
     """Ask about the stream, with or without serving the North Star."""
     asked = {**question, "top_k": ASKED, "explain": True, "include_purpose_alignment": aligned}
-    return await operations.search_graph(parse(asked, SearchGraph))
+    return await search_graph(context, parse(asked, SearchGraph))
 
 
-async def drift(operations: Operations, namespace: str) -> dict[str, Any]:
+async def drift(context: Context, namespace: str) -> dict[str, Any]:
     """Return the drift of the latest memories, with its history."""
     wanted = parse({"namespace": namespace, "include_history": True}, GetAlignmentDrift)
-    return await operations.get_alignment_drift(wanted)
+    return await get_alignment_drift(context, wanted)
 
 
-async def without_goals(operations: Operations, retrieved: list[dict[str, Any]], question: Question) -> list[Verdict]:
+async def without_goals(context: Context, retrieved: list[dict[str, Any]], question: Question) -> list[Verdict]:
     """Look at purpose before there is any."""
     neutral = sum(not any(memory["purposeVector"]) for memory in retrieved)
-    stages = (await search(operations, question, aligned=True))["stages"]
+    stages = (await search(context, question, aligned=True))["stages"]
     alignment = next(stage for stage in stages if stage["name"] == "alignment")
     return [
         Verdict(
@@ -62,14 +65,14 @@ async def without_goals(operations: Operations, retrieved: list[dict[str, Any]],
     ]
 
 
-async def goals(operations: Operations, namespace: str, heard: Heard) -> list[Verdict]:
+async def goals(context: Context, namespace: str, heard: Heard) -> list[Verdict]:
     """Discover goals, and look at what they make of the stream."""
-    found = await operations.discover_goals(parse({"namespace": namespace}, DiscoverGoals))
+    found = await discover_goals(context, parse({"namespace": namespace}, DiscoverGoals))
     star = found["north_star"]
     if star is None:
         return [Verdict("a North Star is found", {"goals": len(found["discovered_goals"])}, holds=False)]
     others = [goal for goal in found["discovered_goals"] if goal["goal_id"] != star["goal_id"]]
-    retrieved = await retrieve(operations, heard.all)
+    retrieved = await retrieve(context, heard.all)
     realigned = sum(
         any(snapshot.get("new") == star["goal_id"] for snapshot in memory["evolutionSnapshots"])
         and any(memory["purposeVector"])
@@ -120,10 +123,10 @@ def _bands(heard: Heard, retrieved: list[dict[str, Any]]) -> Verdict:
     return Verdict("on-topic memories serve it better than off-topic ones", figures, means[0] > means[1])
 
 
-async def ranking(operations: Operations, questions: Sequence[Question]) -> list[Verdict]:
+async def ranking(context: Context, questions: Sequence[Question]) -> list[Verdict]:
     """Ask about the stream with and without alignment."""
     plain, aligned = [
-        [(await search(operations, question, aligned=wanted))["results"] for question in questions]
+        [(await search(context, question, aligned=wanted))["results"] for question in questions]
         for wanted in (False, True)
     ]
     means = [
@@ -196,10 +199,10 @@ def drifted(before: dict[str, Any], after: dict[str, Any], other: int, name: str
     ]
 
 
-async def corrected(operations: Operations, namespace: str) -> list[Verdict]:
+async def corrected(context: Context, namespace: str) -> list[Verdict]:
     """Correct the drift, and measure again by another call."""
-    done = await operations.trigger_drift_correction(parse({"namespace": namespace}, TriggerDriftCorrection))
-    after = await drift(operations, namespace)
+    done = await trigger_drift_correction(context, parse({"namespace": namespace}, TriggerDriftCorrection))
+    after = await drift(context, namespace)
     names = ("strategy_applied", "applied", "alignment_before", "alignment_after", "level_before", "level_after")
     return [
         Verdict(

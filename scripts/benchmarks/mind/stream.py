@@ -8,7 +8,9 @@ from typing import Any
 import msgspec
 from typer import BadParameter
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, read_pulse
+from actors.api.operations.memories import inject_context
+from actors.api.operations.workspace import get_workspace_status
 from actors.api.params.fields import DEFAULT_NAMESPACE
 from actors.api.params.memories import InjectContext
 from actors.api.params.mind import GetWorkspaceStatus
@@ -141,15 +143,15 @@ def plan(folder: Path, namespace: str | None) -> Plan:
     )
 
 
-async def tell(operations: Operations, documents: Sequence[Document], advance: Callable[[], object]) -> list[Told]:
+async def tell(context: Context, documents: Sequence[Document], advance: Callable[[], object]) -> list[Told]:
     """Store documents one after the other; the workspace turns to each before the next comes."""
     told: list[Told] = []
-    inside = await _inside(operations)
+    inside = await _inside(context)
     for document in documents:
         kept: dict[str, Any] = {**msgspec.structs.asdict(memory(document)), "rationale": "a turn of the stream"}
-        answer = await operations.inject_context(InjectContext(**kept))
-        pulse = await operations.pulse()
-        now = await _inside(operations)
+        answer = await inject_context(context, InjectContext(**kept))
+        pulse = await read_pulse(context)
+        now = await _inside(context)
         told.append(
             Told(
                 memory=answer["fingerprintId"],
@@ -166,9 +168,9 @@ async def tell(operations: Operations, documents: Sequence[Document], advance: C
     return told
 
 
-async def _inside(operations: Operations) -> set[str]:
+async def _inside(context: Context) -> set[str]:
     """Return what is in the workspace once it is done with all that was stored."""
-    status: dict[str, Any] = await operations.get_workspace_status(GetWorkspaceStatus())
+    status: dict[str, Any] = await get_workspace_status(context, GetWorkspaceStatus())
     return {one["id"] for one in status["ignited"]}
 
 

@@ -14,6 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column, Table
 from typer import Argument, Option
 
+from actors.api.operations.retrieval.search import search_graph
+from actors.api.operations.workspace import adjust_coupling
 from actors.api.params.fields import MAX_CONTENT
 from actors.api.params.memories import SearchGraph
 from actors.api.params.mind import AdjustCoupling
@@ -45,14 +47,15 @@ async def evaluate(folder: Path, asking: Asking, bar: Progress) -> dict[str, Any
     results: dict[str, list[dict[str, float]]] = defaultdict(list)
     async with filled([folder], asking.limit, bar, priming=asking.priming) as store:
         if asking.coupling is not None:
-            await store.operations.adjust_coupling(parse({"new_k": asking.coupling}, AdjustCoupling))
+            await adjust_coupling(store.context, parse({"new_k": asking.coupling}, AdjustCoupling))
         (judged,) = store.sets
         answering = bar.add_task("asking", total=len(judged.queries))
         latencies: list[float] = []
         for query in misspelt(judged.queries) if asking.misspelt else judged.queries:
             wanted = {key: query.metadata[key] for key in ("namespace", "asked_at") if key in query.metadata}
-            answer = await store.operations.search_graph(
-                parse({"query": query.text, "top_k": DEPTH, "profile": asking.profile, **wanted}, SearchGraph)
+            answer = await search_graph(
+                store.context,
+                parse({"query": query.text, "top_k": DEPTH, "profile": asking.profile, **wanted}, SearchGraph),
             )
             latencies.append(answer["queryLatencyMs"])
             ranking = [store.stored[result["fingerprintId"]] for result in answer["results"]]

@@ -10,7 +10,8 @@ import anyio
 import msgspec
 import numpy as np
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.memories import store_memory
 from actors.api.params.fields import MAX_CONTENT
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
@@ -95,7 +96,7 @@ def memory(document: Document) -> StoreMemory:
     return parse({"content": content(document), "metadata": rest, **fields}, StoreMemory)
 
 
-async def keep(operations: Operations, documents: list[Document], advance: Callable[[], object]) -> dict[str, str]:
+async def keep(context: Context, documents: list[Document], advance: Callable[[], object]) -> dict[str, str]:
     """Store documents, sessions side by side, and return the document of each memory by id."""
     stored: dict[str, str] = {}
     slot = anyio.CapacityLimiter(AT_ONCE)
@@ -103,7 +104,7 @@ async def keep(operations: Operations, documents: list[Document], advance: Calla
     async def store(turns: list[Document]) -> None:
         async with slot:
             for document in turns:
-                answer = await operations.store_memory(memory(document))
+                answer = await store_memory(context, memory(document))
                 stored[answer["fingerprintId"]] = document.id
                 advance()
 

@@ -13,7 +13,7 @@ import msgspec
 from rich.progress import Progress
 from typer import BadParameter
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, wait_until_ready
 from actors.api.params.parsing import moment
 from actors.hub.composition import Hub, opened
 from benchmarks.retrieval.corpora import Document, content, keep, read_documents, read_judgements
@@ -35,7 +35,7 @@ class Filled(NamedTuple):
     """A store that holds sets, under a key of set and document each."""
 
     hub: Hub
-    operations: Operations
+    context: Context
     sets: list[Judged]
     stored: dict[str, str]
     """The document of each memory, by id; with several sets its id begins with the name of its own."""
@@ -48,18 +48,18 @@ async def filled(folders: Sequence[Path], limit: int | None, bar: Progress, *, p
     """Store the documents of some sets in one new store, through the operations that agents call."""
     sets = [judged(folder, limit) for folder in folders]
     with tempfile.TemporaryDirectory() as data, opened(Path(data), priming=priming) as hub:
-        operations = Operations(hub)
-        await operations.ready()
+        context = Context(hub)
+        await wait_until_ready(context)
         stored: dict[str, str] = {}
         seconds = 0.0
         for folder in folders:
             documents = [document for document in read_documents(folder / "corpus.jsonl") if content(document)]
             task = bar.add_task(f"storing {folder.name}", total=len(documents))
             start = perf_counter()
-            kept = await keep(operations, documents, lambda task=task: bar.advance(task))
+            kept = await keep(context, documents, lambda task=task: bar.advance(task))
             seconds += perf_counter() - start
             stored |= {memory: named(folder.name, document) for memory, document in kept.items()}
-        yield Filled(hub, operations, sets, stored, seconds)
+        yield Filled(hub, context, sets, stored, seconds)
 
 
 def judged(folder: Path, limit: int | None) -> Judged:

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from rich.progress import Progress
 
-from actors.comparator.messages import Found, Search
-from actors.comparator.search.pipeline import pool
+from actors.api.operations.retrieval.query import Query, embed_query, search
 from actors.comparator.search.query_classifier import cues
 from actors.runtime.settings import SearchProfile
 from benchmarks.retrieval.corpora import DEPTH, Document, measures
@@ -42,23 +41,10 @@ async def compared(
     task = bar.add_task("asking", total=len(queries))
     for query in queries:
         namespace, session = query.metadata.get("namespace"), query.metadata.get("session")
-        said = cues(query.text, asked_at(query))
-        embeddings = await store.operations.question(query.text, said, asked_at(query), namespace, session)
+        asked = Query(query.text, cues(query.text, asked_at(query)), {}, Filter(namespace=namespace), asked_at(query))
+        asked = await embed_query(store.context, asked, session)
         for way in ways:
-            found: Found = await store.operations.ask(
-                store.hub.comparator,
-                Search(
-                    text=query.text,
-                    cues=said,
-                    embeddings=embeddings,
-                    profile=way.profile,
-                    without=way.without,
-                    filter=Filter(namespace=namespace),
-                    limit=DEPTH,
-                    pool=pool(DEPTH),
-                    primed={},
-                ),
-            )
+            found = await search(store.context, asked, way.profile, DEPTH, without=way.without, primed={})
             ranking = [store.stored[str(hit.memory)] for hit in found.hits]
             recalls[way.name].append(measures(ranking, relevant[query.id])["recall@10"])
         bar.advance(task)

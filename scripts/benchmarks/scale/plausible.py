@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 import numpy as np
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, wait_until_ready
 from actors.hub.composition import opened
 from benchmarks.filling import fill, sentences
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Float32, Sparse, Tokens
@@ -34,9 +34,9 @@ Sample = tuple[SpacesDeclared, list[MemoryStored]]
 async def sampled(scratch: Path, count: int = SAMPLES) -> Sample:
     """Embed so many texts as the server does, and return what it wrote of them."""
     with opened(scratch) as hub:
-        operations = Operations(hub)
-        await operations.ready()
-        await fill(operations, sentences(WORDS)[:count])
+        context = Context(hub)
+        await wait_until_ready(context)
+        await fill(context, sentences(WORDS)[:count])
     log = DuckDBLog(scratch)
     try:
         events = [envelope.event for envelope in log.read()]

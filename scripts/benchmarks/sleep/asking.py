@@ -8,11 +8,12 @@ from typing import Any
 
 import msgspec
 
-from actors.api.context import silent
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import SearchGraph
 from actors.api.params.parsing import parse
 from actors.api.tools.agent_tools import BY_NAME
+from actors.runtime import ask as actors
 from actors.store.messages import ReadStatus
 from actors.workspace.messages import ReadAttention
 from benchmarks.retrieval.corpora import DEPTH
@@ -39,25 +40,25 @@ class Query(msgspec.Struct, frozen=True):
     relevant: tuple[str, ...]
 
 
-async def call(operations: Operations, name: str, **arguments: Any) -> dict[str, Any]:
+async def call(context: Context, name: str, **arguments: Any) -> dict[str, Any]:
     """Call a tool as a client does, without the wire."""
     tool = BY_NAME[name]
-    return await tool.run(operations, parse(arguments, tool.params), silent)
+    return await tool.run(context, parse(arguments, tool.params))
 
 
-async def search(operations: Operations, question: Question) -> tuple[Ranking, float]:
+async def search(context: Context, question: Question) -> tuple[Ranking, float]:
     """Ask one question, and return the milliseconds that it took too."""
     start = perf_counter()
-    answer = await operations.search_graph(parse({"top_k": DEPTH, **question}, SearchGraph))
+    answer = await search_graph(context, parse({"top_k": DEPTH, **question}, SearchGraph))
     took = (perf_counter() - start) * 1e3
     return tuple((result["fingerprintId"], result["score"]) for result in answer["results"]), took
 
 
-async def ask(operations: Operations, queries: Sequence[Query]) -> Answers:
+async def ask(context: Context, queries: Sequence[Query]) -> Answers:
     """Ask one question after the other, and wait until all that follows from them is in the log."""
-    found = [await search(operations, query.question) for query in queries]
-    await operations.ask(operations.hub.workspace, ReadAttention())
-    await operations.ask(operations.hub.store, ReadStatus())
+    found = [await search(context, query.question) for query in queries]
+    await actors.ask(context.hub.workspace, ReadAttention())
+    await actors.ask(context.hub.store, ReadStatus())
     return Answers(tuple(ranking for ranking, _ in found), tuple(took for _, took in found))
 
 

@@ -12,7 +12,8 @@ import anyio
 import msgspec
 from typer import BadParameter
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, wait_until_ready
+from actors.api.operations.memories import store_memory
 from actors.api.params.fields import DEFAULT_NAMESPACE
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
@@ -92,15 +93,15 @@ async def store(
     wanted = list(places)
     linked = {place for item in items for place in item.linked}
     with opened(folder, priming=False) as hub:
-        operations = Operations(hub)
-        await operations.ready()
+        context = Context(hub)
+        await wait_until_ready(context)
         slot = anyio.CapacityLimiter(AT_ONCE)
 
         async def tell(turns: list[int]) -> None:
             async with slot:
                 for place in turns:
                     given = arguments(items[place], known | ids, DEFAULT_NAMESPACE)
-                    ids[place] = (await operations.store_memory(parse(given, StoreMemory)))["fingerprintId"]
+                    ids[place] = (await store_memory(context, parse(given, StoreMemory)))["fingerprintId"]
                     advance(1)
 
         for together in (

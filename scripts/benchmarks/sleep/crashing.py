@@ -12,7 +12,8 @@ from typing import Any
 import anyio
 import msgspec
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, wait_until_replayed
+from actors.api.operations.maintenance import store_status
 from actors.hub.composition import opened
 from benchmarks.mind.verdicts import Verdict
 from benchmarks.sleep.asking import call
@@ -51,9 +52,9 @@ async def campaign(
         _, ended = await anyio.to_thread.run_sync(_run, folder, wanted, moment)
         last = (runs(folder) or [None])[-1]
         with opened(folder) as hub:
-            operations = Operations(hub)
-            await operations.replayed()
-            live = (await operations.status())["memories"]["live"]
+            context = Context(hub)
+            await wait_until_replayed(context)
+            live = (await store_status(context))["memories"]["live"]
         killed.append(Kill(moment, ended, decided(folder, last) if last else None, live))
         advance()
     return killed
@@ -119,10 +120,10 @@ def _child(parent: Connection, folder: Path, wanted: dict[str, Any]) -> None:
 
     async def sleep() -> None:
         with opened(folder) as hub:
-            operations = Operations(hub)
-            await operations.replayed()
+            context = Context(hub)
+            await wait_until_replayed(context)
             parent.send("begins")
-            await call(operations, "consolidate_memories", **wanted)
+            await call(context, "consolidate_memories", **wanted)
             parent.send("ended")
             await anyio.sleep(PATIENCE)
 

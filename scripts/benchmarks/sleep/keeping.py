@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 from typer import BadParameter
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, wait_until_ready
+from actors.api.operations.maintenance import store_status
 from actors.hub.composition import opened
 from benchmarks.mind.verdicts import Verdict
 from benchmarks.retrieval.corpora import content, keep
@@ -42,9 +43,9 @@ async def remembered(
         unfinished = kept / "unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
         with opened(unfinished, priming=False) as hub:
-            operations = Operations(hub)
-            await operations.ready()
-            ids = await keep(operations, documents, advance)
+            context = Context(hub)
+            await wait_until_ready(context)
+            ids = await keep(context, documents, advance)
         unfinished.rename(kept / corpus.name)
         record.write_bytes(msgspec.json.encode(ids))
     document_of: dict[str, str] = msgspec.json.decode(record.read_bytes())
@@ -64,14 +65,14 @@ async def remembered(
     folder = shutil.copytree(kept / corpus.name, scratch / corpus.name)
     slept: list[str] = []
     with opened(folder, priming=False) as hub:
-        operations = Operations(hub)
-        await operations.ready()
-        before = await ask(operations, queries)
+        context = Context(hub)
+        await wait_until_ready(context)
+        before = await ask(context, queries)
         for mode in MODES:
-            done = await call(operations, "consolidate_memories", mode=mode, salience_threshold=threshold)
+            done = await call(context, "consolidate_memories", mode=mode, salience_threshold=threshold)
             slept.append(done["run_id"])
-        after = await ask(operations, queries)
-        live = (await operations.status())["memories"]["live"]
+        after = await ask(context, queries)
+        live = (await store_status(context))["memories"]["live"]
     nights = [decided(folder, run) for run in slept]
     heirs = {absorbed: survivor for one in nights for absorbed, survivor in one.heirs.items()}
     recalls = [recall(before, queries, {})[corpus.name], recall(after, queries, heirs)[corpus.name]]

@@ -8,7 +8,8 @@ from uuid import UUID
 import anyio
 import msgspec
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, wait_until_ready
+from actors.api.operations.maintenance import store_status
 from actors.hub.composition import opened
 from benchmarks.sleep.asking import Answers, Query, ask, call, search
 from events.storage.duckdb_log import DuckDBLog
@@ -67,18 +68,18 @@ class Night(msgspec.Struct, frozen=True):
 async def night(folder: Path, mode: str, threshold: float, queries: Sequence[Query], *, priming: bool = False) -> Night:
     """Ask, sleep dry, sleep, ask, undo, ask. The folder's store is changed by it."""
     with opened(folder, priming=priming) as hub:
-        operations = Operations(hub)
-        await operations.ready()
-        before = await ask(operations, queries)
+        context = Context(hub)
+        await wait_until_ready(context)
+        before = await ask(context, queries)
         wanted = {"mode": mode, "salience_threshold": threshold}
-        start = await _position(operations)
-        dry = await call(operations, "consolidate_memories", **wanted, dry_run=True)
-        end = await _position(operations)
-        done = await call(operations, "consolidate_memories", **wanted)
-        told = await call(operations, "list_consolidations", run_id=done["run_id"])
-        asleep = await ask(operations, queries)
-        undone = await call(operations, "undo_consolidation", run_id=done["run_id"])
-        after = await ask(operations, queries)
+        start = await _position(context)
+        dry = await call(context, "consolidate_memories", **wanted, dry_run=True)
+        end = await _position(context)
+        done = await call(context, "consolidate_memories", **wanted)
+        told = await call(context, "list_consolidations", run_id=done["run_id"])
+        asleep = await ask(context, queries)
+        undone = await call(context, "undo_consolidation", run_id=done["run_id"])
+        after = await ask(context, queries)
     (shown,) = told["runs"]
     return Night(
         mode=mode,
@@ -101,22 +102,22 @@ async def beside(
     meanwhile: list[float] = []
     asleep = anyio.Event()
     with opened(folder, priming=False) as hub:
-        operations = Operations(hub)
-        await operations.ready()
-        await ask(operations, queries)  # warms up
-        alone = (await ask(operations, queries)).milliseconds
+        context = Context(hub)
+        await wait_until_ready(context)
+        await ask(context, queries)  # warms up
+        alone = (await ask(context, queries)).milliseconds
 
         async def sleep() -> None:
             wanted = {"mode": mode, "salience_threshold": threshold}
-            await call(operations, "consolidate_memories", **wanted)
+            await call(context, "consolidate_memories", **wanted)
             while len(meanwhile) < ENOUGH:
-                await call(operations, "consolidate_memories", **wanted, dry_run=True)
+                await call(context, "consolidate_memories", **wanted, dry_run=True)
             asleep.set()
 
         async with anyio.create_task_group() as group:
             group.start_soon(sleep)
             while not asleep.is_set():
-                _, took = await search(operations, queries[len(meanwhile) % len(queries)].question)
+                _, took = await search(context, queries[len(meanwhile) % len(queries)].question)
                 if not asleep.is_set():
                     meanwhile.append(took)
     return list(alone), meanwhile
@@ -168,5 +169,5 @@ def _kinds(folder: Path, after: int, until: int) -> tuple[str, ...]:
         log.close()
 
 
-async def _position(operations: Operations) -> int:
-    return (await operations.status())["log"]["position"]
+async def _position(context: Context) -> int:
+    return (await store_status(context))["log"]["position"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
 from actors.api.tools.agent_tools import BY_NAME
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from tests.actors.api.sleeper import Planted, Sleeper, asleep, copy_of, plant
@@ -35,7 +35,7 @@ class Way:
         return await self.agent.refused(tool, **arguments)
 
 
-Ways = Callable[[Operations], AbstractAsyncContextManager[Way]]
+Ways = Callable[[Context], AbstractAsyncContextManager[Way]]
 
 
 @pytest.fixture(params=["tool", "method"])
@@ -43,8 +43,8 @@ def ways(request: pytest.FixtureRequest, connect: Connect) -> Ways:
     """Connect a client; a test that asks for this runs once each way."""
 
     @asynccontextmanager
-    async def to(operations: Operations) -> AsyncIterator[Way]:
-        async with connect(operations) as agent:
+    async def to(context: Context) -> AsyncIterator[Way]:
+        async with connect(context) as agent:
             yield Way(agent, as_method=request.param == "method")
 
     return to

@@ -12,6 +12,7 @@ import pytest
 
 from actors.consolidator.messages import Consolidate, ReadDream, Slept
 from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.runtime.ask import ask
 from actors.runtime.faults import Fault
 from events.spaces import INDEX, SPACES
 from events.storage.log import Draft, Log
@@ -229,7 +230,7 @@ async def meanwhile(
             asyncio.run_coroutine_threadsafe(left.pop()(), loop).result(PATIENCE)
 
     wanted = Consolidate(mode=Mode(mode), salience_threshold=0.3, on_progress=on_progress, **more)
-    slept = await sleeper.mind.operations.ask(sleeper.mind.hub.consolidator, wanted)
+    slept = await ask(sleeper.mind.hub.consolidator, wanted)
     assert not left, f"the run never came to: {during}"
     return slept
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, read_pulse
 from actors.api.tools.agent_tools import BY_METHOD, BY_NAME
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
@@ -155,11 +155,11 @@ class Mind:
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
-        self.operations = Operations(hub)
+        self.context = Context(hub)
 
     async def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Call an operation, its arguments parsed as those of an agent are."""
-        return await call(self.operations, TOOLS[tool], arguments)
+        return await call(self.context, TOOLS[tool], arguments)
 
     async def life(self, memory: str, **more: Any) -> list[str]:
         """Return what happened to a memory, in words, the oldest first."""
@@ -190,7 +190,7 @@ def awake(profile: EmbeddedProfile, folder: Path, log: Log, *, priming: bool = T
 
 async def told(mind: Mind, content: str, **more: Any) -> Told:
     answer = await mind("inject_context", content=content, rationale="it may matter", **more)
-    return Told(answer["fingerprintId"], content, answer["utl"], await mind.operations.pulse())
+    return Told(answer["fingerprintId"], content, answer["utl"], await read_pulse(mind.context))
 
 
 class Lived(NamedTuple):

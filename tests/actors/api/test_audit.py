@@ -9,8 +9,10 @@ from uuid import UUID, uuid4
 import pytest
 
 from actors.api.operations import audit as auditing
+from actors.api.operations import memories
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault, StorageFault
 from actors.store.messages import Append, ReadHistory
 from events.storage.memory_log import MemoryLog
@@ -271,7 +273,7 @@ async def test_a_replay_leads_to_exactly_what_is_known(bed: Bed) -> None:
         async def progress(done: float, total: float | None, _what: str) -> None:
             told.append((done, total))
 
-        answer = await call(mind.operations, TOOLS["replay"], {}, progress)
+        answer = await call(mind.context.for_request(progress), TOOLS["replay"], {})
         assert (answer["seq"], answer["matches"], answer["differing"]) == (head, True, [])
         assert {"catalog", "atlas", "links", "goals", "learner", "runs", "schedule", "sessions"} <= set(
             answer["projections"]
@@ -308,7 +310,7 @@ async def test_a_replay_up_to_a_moment_is_the_same_whatever_came_later(mind: Min
 
 async def test_the_operations_on_the_whole_store_are_methods_and_no_tools(mind: Mind, ways: Ways) -> None:
     await kept(mind, FOX)
-    async with ways(mind.operations) as way:
+    async with ways(mind.context) as way:
         assert (await way.agent.request("store/status"))["memories"]["live"] == 1
         assert (await way.agent.request("store/diff", a=0))["memories"]["stored"]["total"] == 1
         assert (await way.agent.request("store/replay"))["matches"]
@@ -321,7 +323,7 @@ async def test_the_past_takes_no_event(mind: Mind) -> None:
     async with mind.hub.pasts.lent(mind.hub, await now(mind), ()) as then:
         wanted = Append(id=uuid4(), event=MemoryForgotten(memory=UUID(fox)), actor="front", correlation_id=uuid4())
         with pytest.raises(StorageFault, match="past"):
-            await mind.operations.ask(then.hub.store, wanted)
+            await ask(then.hub.store, wanted)
     assert (await mind("memory_retrieve", id=fox))["state"] == "live"
 
 
@@ -329,7 +331,6 @@ async def test_a_memory_that_is_erased_while_it_is_read_reads_as_erased(
     mind: Mind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fox = await kept(mind, FOX)
-    ask = mind.operations.ask
 
     async def erase_first(ref: Any, message: object, *more: Any) -> Any:
         if isinstance(message, ReadHistory):
@@ -337,7 +338,7 @@ async def test_a_memory_that_is_erased_while_it_is_read_reads_as_erased(
             await mind("memory_delete", id=fox, soft=False)
         return await ask(ref, message, *more)
 
-    monkeypatch.setattr(mind.operations, "ask", erase_first)
+    monkeypatch.setattr(memories, "ask", erase_first)
     fault = await refused(mind, "memory_retrieve", id=fox)
     assert isinstance(fault, NotFoundFault)
     assert "erased" in fault.message

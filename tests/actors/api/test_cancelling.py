@@ -11,7 +11,9 @@ import pykka
 import pytest
 from pydantic import TypeAdapter
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.maintenance import store_status
+from actors.api.operations.memories import store_memory
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
 from actors.embedder.actor import Embedder
@@ -33,8 +35,8 @@ WAYS = pytest.mark.parametrize(
 )
 
 
-def forwards(operations: Operations) -> int:
-    return operations.hub.latencies.summary()["forward"].count
+def forwards(context: Context) -> int:
+    return context.hub.latencies.summary()["forward"].count
 
 
 async def give_up(
@@ -58,27 +60,27 @@ async def give_up(
 @pytest.mark.anyio
 @WAYS
 async def test_a_cancelled_store_stops_the_model_and_stores_nothing(
-    operations: Operations, connect: Connect, mode: str, *, as_method: bool
+    context: Context, connect: Connect, mode: str, *, as_method: bool
 ) -> None:
-    await store(operations, "A fox jumps.")
-    async with connect(operations, mode=mode) as agent:
+    await store(context, "A fox jumps.")
+    async with connect(context, mode=mode) as agent:
         await give_up(agent, "memory/store", "store_memory", {"content": LONG}, "windows embedded", as_method=as_method)
         assert await agent.call("search_graph", query="fox"), "the session lives on"
-        before = forwards(operations)
+        before = forwards(context)
         for _ in range(5):
             await agent.call("search_graph", query="fox")
-        assert forwards(operations) - before == 5, "the model worked for the searches alone"
-    assert (await operations.status())["memories"]["live"] == 1
+        assert forwards(context) - before == 5, "the model worked for the searches alone"
+    assert (await store_status(context))["memories"]["live"] == 1
 
 
 @pytest.mark.anyio
 @WAYS
 async def test_a_cancelled_batch_stores_no_further_item(
-    operations: Operations, connect: Connect, mode: str, *, as_method: bool
+    context: Context, connect: Connect, mode: str, *, as_method: bool
 ) -> None:
-    await store(operations, "The models are loaded.")
+    await store(context, "The models are loaded.")
     items = [{"content": f"Turn {n}.", "session": "s"} for n in range(60)]
-    async with connect(operations, mode=mode) as agent:
+    async with connect(context, mode=mode) as agent:
         await give_up(
             agent,
             "memory/inject_batch",
@@ -88,54 +90,52 @@ async def test_a_cancelled_batch_stores_no_further_item(
             as_method=as_method,
         )
         await agent.call("search_graph", query="turn")
-        live = (await operations.status())["memories"]["live"]
+        live = (await store_status(context))["memories"]["live"]
         assert 2 <= live < 60
         for _ in range(5):
             await agent.call("search_graph", query="turn")
-    assert (await operations.status())["memories"]["live"] == live
+    assert (await store_status(context))["memories"]["live"] == live
 
 
 @pytest.mark.anyio
-async def test_a_client_that_leaves_stops_its_own_work_and_nobody_elses(
-    operations: Operations, connect: Connect
-) -> None:
-    await store(operations, "A fox jumps.")
-    async with connect(operations) as staying:
+async def test_a_client_that_leaves_stops_its_own_work_and_nobody_elses(context: Context, connect: Connect) -> None:
+    await store(context, "A fox jumps.")
+    async with connect(context) as staying:
         async with anyio.create_task_group() as group:
 
             async def leave(_done: float, _total: float | None, message: str | None) -> None:
                 if message == "windows embedded":
                     group.cancel_scope.cancel()
 
-            async with connect(operations) as leaving:
+            async with connect(context) as leaving:
                 await leaving.client.call_tool("store_memory", {"content": LONG}, progress_callback=leave)
-        before = forwards(operations)
+        before = forwards(context)
         for _ in range(5):
             await staying.call("search_graph", query="fox")
-        assert forwards(operations) - before <= 6, "the slice that ran when it left, and five searches"
+        assert forwards(context) - before <= 6, "the slice that ran when it left, and five searches"
         kept = await staying.call("store_memory", content=LONG[:3_000])
         assert await staying.call("memory_retrieve", id=kept["fingerprintId"])
-    assert (await operations.status())["memories"]["live"] == 2
+    assert (await store_status(context))["memories"]["live"] == 2
 
 
-def test_no_thread_waits_on_when_the_loop_has_ended(operations: Operations) -> None:
+def test_no_thread_waits_on_when_the_loop_has_ended(context: Context) -> None:
     async def store_and_give_up() -> None:
-        await store(operations, "The models are loaded.")
+        await store(context, "The models are loaded.")
         async with anyio.create_task_group() as group:
 
             async def report(_done: float, _total: float | None, message: str) -> None:
                 if message == "windows embedded":
                     group.cancel_scope.cancel()
 
-            await operations.store_memory(parse({"content": LONG}, StoreMemory), report)
+            await store_memory(context.for_request(report), parse({"content": LONG}, StoreMemory))
 
     anyio.run(store_and_give_up)
     for thread in threading.enumerate():
         if "AnyIO" in thread.name:
             thread.join(PATIENCE)
             assert not thread.is_alive()
-    assert forwards(operations) < 10
-    assert anyio.run(partial(search, operations, "models")), "the embedder lives on"
+    assert forwards(context) < 10
+    assert anyio.run(partial(search, context, "models")), "the embedder lives on"
 
 
 class Stepping:

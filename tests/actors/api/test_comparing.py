@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
 from actors.runtime.settings import Strategy
 from events.spaces import INDEX, SPACES
 from tests.actors.api.conftest import Ways
@@ -18,10 +18,10 @@ ELSEWHERE = "Quarterly tax returns are due at the end of the month."
 MOMENT = "2026-01-01T12:00:00Z"
 
 
-async def foxes(operations: Operations) -> tuple[str, str, str]:
+async def foxes(context: Context) -> tuple[str, str, str]:
     """Store both sentences and the first one once more, all at one moment."""
     texts = (SYNTH_001, SYNTH_002, SYNTH_001)
-    first, second, again = [await store(operations, text, created_at=MOMENT) for text in texts]
+    first, second, again = [await store(context, text, created_at=MOMENT) for text in texts]
     return first, second, again
 
 
@@ -33,9 +33,9 @@ async def foxes(operations: Operations) -> tuple[str, str, str]:
     "INTEG-001/compare/per-embedder",
     "INTEG-001/compare/answer",
 )
-async def test_two_sentences_about_a_fox_are_as_alike_as_the_seed_says(operations: Operations, ways: Ways) -> None:
-    first, second, _ = await foxes(operations)
-    async with ways(operations) as way:
+async def test_two_sentences_about_a_fox_are_as_alike_as_the_seed_says(context: Context, ways: Ways) -> None:
+    first, second, _ = await foxes(context)
+    async with ways(context) as way:
         answer = await way("memory_compare", memory_a=first, memory_b=second, include_per_embedder=True)
     assert 0.6 <= answer["overall_similarity"] <= 0.8
     scores = answer["per_embedder"]
@@ -48,9 +48,9 @@ async def test_two_sentences_about_a_fox_are_as_alike_as_the_seed_says(operation
 
 
 @pytest.mark.requirement("INTEG-001/compare/identical", "INTEG-001/compare/parameters")
-async def test_the_same_text_at_the_same_moment_is_the_same_in_every_space(operations: Operations, ways: Ways) -> None:
-    first, _, again = await foxes(operations)
-    async with ways(operations) as way:
+async def test_the_same_text_at_the_same_moment_is_the_same_in_every_space(context: Context, ways: Ways) -> None:
+    first, _, again = await foxes(context)
+    async with ways(context) as way:
         answer = await way("memory_compare", memory_a=first, memory_b=again, include_per_embedder=True)
         brief = await way("memory_compare", memory_a=first, memory_b=again)
     assert answer["overall_similarity"] >= 0.99
@@ -59,20 +59,20 @@ async def test_the_same_text_at_the_same_moment_is_the_same_in_every_space(opera
     assert "per_embedder" not in brief
 
 
-async def test_texts_that_have_nothing_in_common_are_far_apart(operations: Operations, ways: Ways) -> None:
-    first = await store(operations, SYNTH_001, created_at=MOMENT)
-    other = await store(operations, ELSEWHERE, created_at="2021-03-14T03:00:00Z")
-    async with ways(operations) as way:
+async def test_texts_that_have_nothing_in_common_are_far_apart(context: Context, ways: Ways) -> None:
+    first = await store(context, SYNTH_001, created_at=MOMENT)
+    other = await store(context, ELSEWHERE, created_at="2021-03-14T03:00:00Z")
+    async with ways(context) as way:
         answer = await way("memory_compare", memory_a=first, memory_b=other, include_per_embedder=True)
     told = [score for space, score in zip(SPACES, answer["per_embedder"], strict=True) if "temporal" not in space.key]
     assert sum(told) / len(told) < 0.2
 
 
-async def test_memories_of_one_day_are_as_alike_as_what_they_say(operations: Operations, ways: Ways) -> None:
-    said = await store(operations, SYNTH_001, created_at=MOMENT)
-    reworded = await store(operations, SYNTH_002, created_at="2021-03-14T03:00:00Z")
-    elsewhere = await store(operations, ELSEWHERE, created_at=MOMENT)
-    async with ways(operations) as way:
+async def test_memories_of_one_day_are_as_alike_as_what_they_say(context: Context, ways: Ways) -> None:
+    said = await store(context, SYNTH_001, created_at=MOMENT)
+    reworded = await store(context, SYNTH_002, created_at="2021-03-14T03:00:00Z")
+    elsewhere = await store(context, ELSEWHERE, created_at=MOMENT)
+    async with ways(context) as way:
         alike, apart = [await way("memory_compare", memory_a=said, memory_b=one) for one in (reworded, elsewhere)]
         counted = [
             await way("memory_compare", memory_a=said, memory_b=one, strategy="cosine") for one in (reworded, elsewhere)
@@ -83,18 +83,18 @@ async def test_memories_of_one_day_are_as_alike_as_what_they_say(operations: Ope
     assert counted[1]["overall_similarity"] > apart["overall_similarity"] + 0.1, "and the day that they share"
 
 
-async def test_a_comparison_is_the_same_from_either_side(operations: Operations, ways: Ways) -> None:
-    first, second, _ = await foxes(operations)
-    async with ways(operations) as way:
+async def test_a_comparison_is_the_same_from_either_side(context: Context, ways: Ways) -> None:
+    first, second, _ = await foxes(context)
+    async with ways(context) as way:
         forth = await way("memory_compare", memory_a=first, memory_b=second, include_per_embedder=True)
         back = await way("memory_compare", memory_a=second, memory_b=first, include_per_embedder=True)
     assert forth["per_embedder"] == pytest.approx(back["per_embedder"], abs=1e-6)
 
 
 @pytest.mark.requirement("INTEG-001/comparator/strategies")
-async def test_the_strategies_do_not_all_say_the_same(operations: Operations, ways: Ways) -> None:
-    first, second, _ = await foxes(operations)
-    async with ways(operations) as way:
+async def test_the_strategies_do_not_all_say_the_same(context: Context, ways: Ways) -> None:
+    first, second, _ = await foxes(context)
+    async with ways(context) as way:
         answers = [
             await way("memory_compare", memory_a=first, memory_b=second, strategy=strategy.value)
             for strategy in Strategy
@@ -105,10 +105,10 @@ async def test_the_strategies_do_not_all_say_the_same(operations: Operations, wa
 
 
 @pytest.mark.requirement("INTEG-001/compare/unknown-id", "INTEG-001/compare/parameters")
-async def test_an_unknown_memory_is_named_with_its_side(operations: Operations, ways: Ways) -> None:
-    known = await store(operations, SYNTH_001)
+async def test_an_unknown_memory_is_named_with_its_side(context: Context, ways: Ways) -> None:
+    known = await store(context, SYNTH_001)
     unknown = str(uuid4())
-    async with ways(operations) as way:
+    async with ways(context) as way:
         for sides, name in (((known, unknown), "Memory B"), ((unknown, known), "Memory A")):
             error = await way.refused("memory_compare", memory_a=sides[0], memory_b=sides[1])
             assert error["code"] == -32010
@@ -120,9 +120,9 @@ async def test_an_unknown_memory_is_named_with_its_side(operations: Operations, 
         assert (await way.refused("memory_compare", memory_a=known))["message"] == "Missing 'memory_b' parameter"
 
 
-async def test_in_a_new_store_no_memory_is_known(operations: Operations, ways: Ways) -> None:
+async def test_in_a_new_store_no_memory_is_known(context: Context, ways: Ways) -> None:
     one, other = str(uuid4()), str(uuid4())
-    async with ways(operations) as way:
+    async with ways(context) as way:
         for tool, arguments in (
             ("memory_compare", {"memory_a": one, "memory_b": other}),
             ("memory_batch_compare", {"reference": one, "targets": [other]}),
@@ -137,14 +137,14 @@ async def test_in_a_new_store_no_memory_is_known(operations: Operations, ways: W
 
 @pytest.mark.requirement("INTEG-001/compare/failure")
 async def test_a_comparison_that_breaks_down_is_an_error_and_not_a_zero(
-    operations: Operations, ways: Ways, monkeypatch: pytest.MonkeyPatch
+    context: Context, ways: Ways, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second, _ = await foxes(operations)
+    first, second, _ = await foxes(context)
 
     def broken(*_: object, **__: object) -> None:
         raise ValueError("secret: e7_code is nan")
 
-    async with ways(operations) as way:
+    async with ways(context) as way:
         with monkeypatch.context() as patch:
             patch.setattr("actors.comparator.compare.similarity.one_to_many", broken)
             for tool, arguments in (
@@ -161,11 +161,11 @@ async def test_a_comparison_that_breaks_down_is_an_error_and_not_a_zero(
 @pytest.mark.requirement(
     "INTEG-001/batch_compare/ranked", "INTEG-001/batch_compare/same-as-compare", "INTEG-001/batch_compare/threshold"
 )
-async def test_one_with_many_is_ranked_and_says_what_each_comparison_says(operations: Operations, ways: Ways) -> None:
-    first, second, again = await foxes(operations)
-    other = await store(operations, ELSEWHERE, created_at="2021-03-14T03:00:00Z")
+async def test_one_with_many_is_ranked_and_says_what_each_comparison_says(context: Context, ways: Ways) -> None:
+    first, second, again = await foxes(context)
+    other = await store(context, ELSEWHERE, created_at="2021-03-14T03:00:00Z")
     targets = [other, second, again]
-    async with ways(operations) as way:
+    async with ways(context) as way:
         answer = await way("memory_batch_compare", reference=first, targets=targets, include_per_embedder=True)
         assert answer["targetCount"] == len(targets)
         assert [(line["rank"], line["target"]) for line in answer["comparisons"]] == [
@@ -182,10 +182,10 @@ async def test_one_with_many_is_ranked_and_says_what_each_comparison_says(operat
 
 
 @pytest.mark.requirement("INTEG-001/batch_compare/unknown-reference", "INTEG-001/batch_compare/unknown-target")
-async def test_a_batch_with_an_unknown_id_is_refused_and_leaves_none_out(operations: Operations, ways: Ways) -> None:
-    first, second, _ = await foxes(operations)
+async def test_a_batch_with_an_unknown_id_is_refused_and_leaves_none_out(context: Context, ways: Ways) -> None:
+    first, second, _ = await foxes(context)
     unknown = str(uuid4())
-    async with ways(operations) as way:
+    async with ways(context) as way:
         error = await way.refused("memory_batch_compare", reference=unknown, targets=[first])
         assert (error["code"], error["message"]) == (-32010, f"Reference not found: {unknown}")
         error = await way.refused("memory_batch_compare", reference=first, targets=[second, unknown])
@@ -199,9 +199,9 @@ async def test_a_batch_with_an_unknown_id_is_refused_and_leaves_none_out(operati
     "INTEG-001/matrix/diagonal",
     "INTEG-001/matrix/repeated",
 )
-async def test_a_matrix_is_symmetric_with_ones_on_its_diagonal(operations: Operations, ways: Ways) -> None:
-    first, second, again = await foxes(operations)
-    async with ways(operations) as way:
+async def test_a_matrix_is_symmetric_with_ones_on_its_diagonal(context: Context, ways: Ways) -> None:
+    first, second, again = await foxes(context)
+    async with ways(context) as way:
         for ids in ([first, second, again], [first, second, first]):
             answer = await way("memory_similarity_matrix", memory_ids=ids)
             matrix = answer["matrix"]
@@ -215,10 +215,10 @@ async def test_a_matrix_is_symmetric_with_ones_on_its_diagonal(operations: Opera
 
 
 @pytest.mark.requirement("INTEG-001/matrix/unknown-id")
-async def test_a_matrix_with_an_unknown_id_is_refused_and_drops_no_row(operations: Operations, ways: Ways) -> None:
-    first, second, _ = await foxes(operations)
+async def test_a_matrix_with_an_unknown_id_is_refused_and_drops_no_row(context: Context, ways: Ways) -> None:
+    first, second, _ = await foxes(context)
     unknown = str(uuid4())
-    async with ways(operations) as way:
+    async with ways(context) as way:
         for ids in ([first, second, unknown], [unknown, first]):
             error = await way.refused("memory_similarity_matrix", memory_ids=ids)
             assert (error["code"], error["message"]) == (-32010, f"Memory not found: {unknown}")

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.maintenance import store_status
 from actors.api.tools.agent_tools import BY_NAME
 from actors.api.tools.rate_limits import Limits
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, MemoriesMerged
@@ -47,8 +48,8 @@ async def tell(bed: Sleeper, *texts: str, **more: Any) -> list[str]:
         ("colour", "red"),
     ],
 )
-async def test_what_is_wrong_is_refused_by_its_name(operations: Operations, ways: Ways, field: str, value: Any) -> None:
-    async with ways(operations) as way:
+async def test_what_is_wrong_is_refused_by_its_name(context: Context, ways: Ways, field: str, value: Any) -> None:
+    async with ways(context) as way:
         error = await way.refused("consolidate_memories", **{field: value})
         assert error["code"] == -32602
         assert field in error["message"]
@@ -64,8 +65,8 @@ async def test_a_threshold_that_is_no_number_is_refused(bed: Bed) -> None:
 
 @pytest.mark.requirement("INTEG-013/empty-store", "INTEG-013/answer", "INTEG-013/arch-06/boundary")
 @pytest.mark.parametrize("mode", MODES)
-async def test_an_empty_store_sleeps_well(operations: Operations, ways: Ways, mode: str) -> None:
-    async with ways(operations) as way:
+async def test_an_empty_store_sleeps_well(context: Context, ways: Ways, mode: str) -> None:
+    async with ways(context) as way:
         answer = await way("consolidate_memories", mode=mode)
     zeros = ("pruned_count", "merged_count", "clusters_discovered", "final_memory_count", "memories_looked_at")
     assert {name: answer[name] for name in zeros} == dict.fromkeys(zeros, 0)
@@ -86,7 +87,7 @@ async def test_without_arguments_a_light_run_at_the_threshold_of_the_seed_does_w
         (started,) = found(sleeper.log, ConsolidationStarted)
         assert (started.salience_threshold, started.max_memories, started.thorough) == (0.3, 0, True)
         assert len(found(sleeper.log, MemoriesMerged)) == answer["merged_count"] > 0
-        status = await sleeper.mind.operations.status()
+        status = await store_status(sleeper.mind.context)
         assert answer["final_memory_count"] == status["memories"]["live"]
         assert answer["final_memory_count"] == 52 - answer["merged_count"] - answer["pruned_count"]
 
@@ -241,13 +242,13 @@ async def test_a_run_that_reaches_its_time_limit_changes_nothing(bed: Bed, mode:
 
 @pytest.mark.requirement("INTEG-013/rate-limit", "INTEG-013/rate-limit-per-session")
 async def test_a_second_call_within_a_minute_is_refused_in_its_session_alone(
-    operations: Operations, connect: Connect
+    context: Context, connect: Connect
 ) -> None:
     clock = [1_000.0]
-    fox, twin = [await store(operations, "A fox jumps.") for _ in range(2)]
+    fox, twin = [await store(context, "A fox jumps.") for _ in range(2)]
     async with (
-        connect(operations, Limits(clock=lambda: clock[0])) as one,
-        connect(operations, Limits(clock=lambda: clock[0])) as other,
+        connect(context, Limits(clock=lambda: clock[0])) as one,
+        connect(context, Limits(clock=lambda: clock[0])) as other,
     ):
         assert (await one.refused("consolidate_memories", mode="nap"))["code"] == -32602, "which doesn't count"
         await one.call("consolidate_memories", dry_run=True)
@@ -303,7 +304,7 @@ async def test_what_is_stored_or_deleted_while_a_run_decides_is_not_lost(bed: Be
         expected = planted.repeats(*COPIES, Kind.ONE_WORD)
         assert into == {one: into for one, into in expected.items() if one not in {absorbed, kept}}
         assert trivial not in {str(one.memory) for one in slept.pruned}
-        status = (await sleeper.mind.operations.status())["memories"]
+        status = (await store_status(sleeper.mind.context))["memories"]
         assert (status["erased"], status["forgotten"]) == (1, 2)
         assert slept.memories == status["live"]
         assert (slept.counts.merged, slept.counts.pruned) == (status["merged"], status["pruned"])
@@ -331,7 +332,7 @@ async def test_what_is_erased_while_a_run_decides_stays_out_of_it_and_the_run_go
         touched |= {str(one.memory) for one in slept.pruned}
         assert touched
         assert not touched & erased
-        status = (await sleeper.mind.operations.status())["memories"]
+        status = (await store_status(sleeper.mind.context))["memories"]
         assert (status["erased"], status["live"]) == (4, slept.memories)
         assert (slept.counts.merged, slept.counts.pruned) == (status["merged"], status["pruned"])
         for memory in (left, freed):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from actors.api.operations.maintenance import store_status
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from events.spaces import INDEX
 from events.vocabulary import (
@@ -164,7 +165,7 @@ async def test_the_groups_of_a_later_run_take_the_place_of_the_earlier_ones(bed:
 @pytest.mark.requirement("INTEG-013/rem/patterns", "INTEG-013/pattern-fields")
 async def test_patterns_name_the_topics_and_are_no_memories(bed: Bed, topics: Lasting) -> None:
     with bed(copy_of(topics)) as sleeper:
-        live_before = (await sleeper.mind.operations.status())["memories"]["live"]
+        live_before = (await store_status(sleeper.mind.context))["memories"]["live"]
         answer = await sleeper("rem", salience_threshold=0)
         patterns = answer["new_patterns"]
         assert 0 < len(patterns) <= 10
@@ -177,7 +178,7 @@ async def test_patterns_name_the_topics_and_are_no_memories(bed: Bed, topics: La
             assert not any(strange)
         assert {pattern["namespace"] for pattern in patterns} == TOPICS.keys()
         assert len({pattern["pattern_id"] for pattern in patterns}) == len(patterns)
-        assert (await sleeper.mind.operations.status())["memories"]["live"] == live_before - answer["merged_count"]
+        assert (await store_status(sleeper.mind.context))["memories"]["live"] == live_before - answer["merged_count"]
         for pattern in patterns:
             assert pattern["pattern_id"] not in await everywhere(sleeper.mind, pattern["description"])
             assert (await sleeper.refused("memory_retrieve", id=pattern["pattern_id"])).code == -32010
@@ -289,7 +290,7 @@ async def test_what_is_erased_while_a_run_dreams_is_in_no_pattern_and_no_group(b
 
         slept = await meanwhile(sleeper, "rem", erase, during="memories dreamt of")
         assert slept.outcome is Outcome.FINISHED
-        assert slept.memories == (await sleeper.mind.operations.status())["memories"]["live"]
+        assert slept.memories == (await store_status(sleeper.mind.context))["memories"]["live"]
         (run,) = (await sleeper.mind("list_consolidations", run_id=str(slept.run)))["runs"]
         assert run["patterns"]
         assert not {*erased} & {member for pattern in run["patterns"] for member in pattern["members"]}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
 from actors.consolidator.messages import Consolidate, Phase
 from actors.runtime.faults import RateLimitFault
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, LinksStrengthened, MemoriesReplayed
@@ -112,8 +112,8 @@ async def test_what_faded_from_the_workspace_is_replayed_and_leaves_the_queue(be
         assert (await settled(sleeper.mind))["queued_for_rem"] == []
 
 
-async def test_a_dream_needs_a_reason_which_is_kept(operations: Operations, ways: Ways) -> None:
-    async with ways(operations) as way:
+async def test_a_dream_needs_a_reason_which_is_kept(context: Context, ways: Ways) -> None:
+    async with ways(context) as way:
         for arguments in ({}, {"rationale": ""}, {"rationale": "  "}, {"rationale": "x" * 1_025}):
             error = await way.refused("trigger_dream", **arguments)
             assert error["code"] == -32602

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from actors.api.context import Context
 from actors.api.mcp.tool_schemas import listed
-from actors.api.operations.facade import Operations
+from actors.api.operations.goals import discover_goals
+from actors.api.operations.maintenance import store_status
 from actors.api.params.mind import DiscoverGoals
 from actors.api.params.parsing import parse
 from actors.comparator.compare.alignment import LEAST_COHESION, Star
@@ -254,20 +256,20 @@ async def test_goals_of_one_namespace_never_mention_those_of_another(aligned: Al
         assert (drift["north_star_id"], drift["north_star"]) == (star["goal_id"], star["description"])
 
 
-async def test_progress_is_told_while_memories_are_measured(operations: Operations) -> None:
+async def test_progress_is_told_while_memories_are_measured(context: Context) -> None:
     heard: list[tuple[float, float | None, str]] = []
 
     async def hear(done: float, total: float | None, what: str) -> None:
         heard.append((done, total, what))
 
     for content in BOAT:
-        await store(operations, content)
-    await operations.discover_goals(parse({}, DiscoverGoals), hear)
+        await store(context, content)
+    await discover_goals(context.for_request(hear), parse({}, DiscoverGoals))
     assert (len(BOAT), len(BOAT), "memories measured") in heard
 
 
-async def test_the_tools_of_purpose_answer_and_refuse_alike_in_both_ways(operations: Operations, ways: Ways) -> None:
-    async with ways(operations) as way:
+async def test_the_tools_of_purpose_answer_and_refuse_alike_in_both_ways(context: Context, ways: Ways) -> None:
+    async with ways(context) as way:
         nothing = await way("discover_goals")
         assert (nothing["discovered_goals"], nothing["north_star"]) == ([], None)
         assert (await way("get_alignment_drift"))["status"] == "not_configured"
@@ -313,17 +315,17 @@ def test_no_parameter_of_a_tool_that_changes_anything_says_what_the_memories_sha
 
 @pytest.mark.requirement("TOOL-INJECT-001/purpose-failed")
 async def test_a_purpose_that_cannot_be_computed_refuses_the_memory(
-    operations: Operations, ways: Ways, monkeypatch: pytest.MonkeyPatch
+    context: Context, ways: Ways, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_star: Star, _similarities: object) -> None:
         raise ValueError("no such similarity")
 
     for content in BOAT:
-        await store(operations, content)
-    async with ways(operations) as way:
+        await store(context, content)
+    async with ways(context) as way:
         await way("discover_goals")
         await way("get_workspace_status")  # answers once the workspace has written down what it turned to
-        before = await operations.status()
+        before = await store_status(context)
         with monkeypatch.context() as patch:
             patch.setattr(Star, "alignment", broken)
             for tool, more in (
@@ -334,7 +336,7 @@ async def test_a_purpose_that_cannot_be_computed_refuses_the_memory(
                 error = await way.refused(tool, content="The boat sails again.", **more)
                 assert error["code"] == -32006
                 assert error["message"].startswith("Purpose vector computation failed")
-        after = await operations.status()
+        after = await store_status(context)
         assert after["log"] == before["log"], "nothing is stored"
         answer = await way("store_memory", content="The boat sails again.")
         assert any((await way("memory_retrieve", id=answer["fingerprintId"]))["purposeVector"])

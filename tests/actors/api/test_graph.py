@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, append
 from events.vocabulary import MemoriesLinked
 from tests.actors.api.conftest import Ways
 from tests.actors.api.stream import BOAT
@@ -21,18 +21,16 @@ SCHOOL = "Lessons were held in the gym of the next town."
 BREAD = "Ben bakes sourdough bread on Sundays."
 
 
-async def chain(operations: Operations, *texts: str, weights: tuple[float, ...]) -> list[str]:
+async def chain(context: Context, *texts: str, weights: tuple[float, ...]) -> list[str]:
     """Store memories each of which is known to have caused the next."""
-    ids = [await store(operations, text) for text in texts]
+    ids = [await store(context, text) for text in texts]
     for cause, effect, weight in zip(ids, ids[1:], weights, strict=False):
-        await cause_of(operations, cause, effect, weight)
+        await cause_of(context, cause, effect, weight)
     return ids
 
 
-async def cause_of(operations: Operations, cause: str, effect: str, weight: float) -> None:
-    await operations.append(
-        MemoriesLinked(source=UUID(cause), targets=(UUID(effect),), relation="causes", weight=weight)
-    )
+async def cause_of(context: Context, cause: str, effect: str, weight: float) -> None:
+    await append(context, MemoriesLinked(source=UUID(cause), targets=(UUID(effect),), relation="causes", weight=weight))
 
 
 def nodes(path: dict[str, Any]) -> list[str]:
@@ -45,9 +43,9 @@ async def traversals(agent: Agent, memory: str) -> dict[str, int]:
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/causal-path")
-async def test_a_chain_of_causes_is_found_and_told(operations: Operations, ways: Ways) -> None:
-    rain, river, flood, school = await chain(operations, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.9, 0.8, 0.6))
-    async with ways(operations) as way:
+async def test_a_chain_of_causes_is_found_and_told(context: Context, ways: Ways) -> None:
+    rain, river, flood, school = await chain(context, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.9, 0.8, 0.6))
+    async with ways(context) as way:
         answer = await way("find_causal_path", start_concept=rain, end_concept=school, path_type="causal")
         assert answer["path_found"]
         assert nodes(answer) == [rain, river, flood, school]
@@ -70,10 +68,10 @@ async def test_a_chain_of_causes_is_found_and_told(operations: Operations, ways:
         assert "was caused by" in explained["narrative"]
 
 
-async def test_the_ends_of_a_path_can_be_named_in_words(operations: Operations, connect: Connect) -> None:
-    rain, river, flood = await chain(operations, RAIN, RIVER, FLOOD, weights=(0.9, 0.8))
-    await store(operations, BREAD)
-    async with connect(operations) as agent:
+async def test_the_ends_of_a_path_can_be_named_in_words(context: Context, connect: Connect) -> None:
+    rain, river, flood = await chain(context, RAIN, RIVER, FLOOD, weights=(0.9, 0.8))
+    await store(context, BREAD)
+    async with connect(context) as agent:
         answer = await agent.call(
             "find_causal_path", start_concept="three weeks of rain", end_concept="a village under water"
         )
@@ -85,9 +83,9 @@ async def test_the_ends_of_a_path_can_be_named_in_words(operations: Operations, 
     assert elsewhere["data"]["parameter"] == "start_concept"
 
 
-async def test_a_path_has_no_more_hops_than_were_allowed(operations: Operations, connect: Connect) -> None:
-    rain, _, flood, _ = await chain(operations, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.9, 0.8, 0.6))
-    async with connect(operations) as agent:
+async def test_a_path_has_no_more_hops_than_were_allowed(context: Context, connect: Connect) -> None:
+    rain, _, flood, _ = await chain(context, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.9, 0.8, 0.6))
+    async with connect(context) as agent:
         asked = {"start_concept": rain, "end_concept": flood}
         assert (await agent.call("find_causal_path", **asked, max_hops=1))["path_found"] is False
         assert (await agent.call("find_causal_path", **asked, max_hops=2))["hop_count"] == 2
@@ -96,11 +94,11 @@ async def test_a_path_has_no_more_hops_than_were_allowed(operations: Operations,
 
 
 async def test_the_surest_path_comes_first_and_others_when_they_are_asked_for(
-    operations: Operations, connect: Connect
+    context: Context, connect: Connect
 ) -> None:
-    rain, river, flood = await chain(operations, RAIN, RIVER, FLOOD, weights=(0.9, 0.9))
-    await cause_of(operations, rain, flood, 0.2)
-    async with connect(operations) as agent:
+    rain, river, flood = await chain(context, RAIN, RIVER, FLOOD, weights=(0.9, 0.9))
+    await cause_of(context, rain, flood, 0.2)
+    async with connect(context) as agent:
         asked = {"start_concept": rain, "end_concept": flood}
         alone = await agent.call("find_causal_path", **asked)
         assert (nodes(alone), alone["alternatives"]) == ([rain, river, flood], [])
@@ -111,12 +109,12 @@ async def test_the_surest_path_comes_first_and_others_when_they_are_asked_for(
         assert other["narrative"] == f'"{RAIN}" -> caused -> "{FLOOD}"'
 
 
-async def test_each_kind_of_path_takes_its_own_edges(operations: Operations, connect: Connect) -> None:
-    one, two = [await store(operations, text, session="s") for text in (RAIN, BREAD)]
-    three = await store(operations, SCHOOL, link_to=[two])
-    four = await store(operations, FLOOD)
-    await cause_of(operations, three, four, 0.5)
-    async with connect(operations) as agent:
+async def test_each_kind_of_path_takes_its_own_edges(context: Context, connect: Connect) -> None:
+    one, two = [await store(context, text, session="s") for text in (RAIN, BREAD)]
+    three = await store(context, SCHOOL, link_to=[two])
+    four = await store(context, FLOOD)
+    await cause_of(context, three, four, 0.5)
+    async with connect(context) as agent:
 
         async def found(start: str, end: str) -> dict[str, bool]:
             return {
@@ -135,9 +133,9 @@ async def test_each_kind_of_path_takes_its_own_edges(operations: Operations, con
     assert [step["forward"] for step in through_all["path"][1:]] == [True, False, True]
 
 
-async def test_every_path_that_is_shown_counts_as_walked(operations: Operations, connect: Connect) -> None:
-    rain, river, flood = await chain(operations, RAIN, RIVER, FLOOD, weights=(0.9, 0.8))
-    async with connect(operations) as agent:
+async def test_every_path_that_is_shown_counts_as_walked(context: Context, connect: Connect) -> None:
+    rain, river, flood = await chain(context, RAIN, RIVER, FLOOD, weights=(0.9, 0.8))
+    async with connect(context) as agent:
         assert await traversals(agent, river) == {rain: 0, flood: 0}
         await agent.call("find_causal_path", start_concept=rain, end_concept=flood)
         assert await traversals(agent, river) == {rain: 1, flood: 1}
@@ -147,10 +145,8 @@ async def test_every_path_that_is_shown_counts_as_walked(operations: Operations,
         assert await traversals(agent, river) == {rain: 1, flood: 2}, "no path, nothing walked"
 
 
-async def test_a_cause_that_e5_sees_is_linked_when_the_effect_is_stored(
-    operations: Operations, connect: Connect
-) -> None:
-    async with connect(operations) as agent:
+async def test_a_cause_that_e5_sees_is_linked_when_the_effect_is_stored(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         await agent.call("store_memory", content=BREAD)
         cause = (await agent.call("store_memory", content="Tom wants to withdraw money."))["fingerprintId"]
         effect = (await agent.call("store_memory", content="He went to the bank."))["fingerprintId"]
@@ -161,12 +157,10 @@ async def test_a_cause_that_e5_sees_is_linked_when_the_effect_is_stored(
     assert back["path_found"] is False
 
 
-async def test_a_neighbourhood_holds_links_turns_and_fellow_members_of_a_goal(
-    operations: Operations, ways: Ways
-) -> None:
-    boats = [await store(operations, text, session=f"day {place // 6}") for place, text in enumerate(BOAT)]
-    note = await store(operations, "Ask Henrik for the bill.", link_to=[boats[7]])
-    async with ways(operations) as way:
+async def test_a_neighbourhood_holds_links_turns_and_fellow_members_of_a_goal(context: Context, ways: Ways) -> None:
+    boats = [await store(context, text, session=f"day {place // 6}") for place, text in enumerate(BOAT)]
+    note = await store(context, "Ask Henrik for the bill.", link_to=[boats[7]])
+    async with ways(context) as way:
         star = (await way("discover_goals"))["north_star"]
         answer = await way("get_neighborhood", id=boats[7])
         around = {one["id"]: one for one in answer["neighbors"]}
@@ -184,11 +178,11 @@ async def test_a_neighbourhood_holds_links_turns_and_fellow_members_of_a_goal(
 
 
 async def test_a_neighbourhood_reaches_as_deep_and_holds_as_much_as_was_asked_for(
-    operations: Operations, connect: Connect
+    context: Context, connect: Connect
 ) -> None:
-    rain, river, flood, school = await chain(operations, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.9, 0.8, 0.6))
-    bread = await store(operations, BREAD, link_to=[rain])
-    async with connect(operations) as agent:
+    rain, river, flood, school = await chain(context, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.9, 0.8, 0.6))
+    bread = await store(context, BREAD, link_to=[rain])
+    async with connect(context) as agent:
         near = await agent.call("get_neighborhood", id=rain)
         assert [one["id"] for one in near["neighbors"]] == [bread, river], "the surest first"
         deep = await agent.call("get_neighborhood", id=rain, depth=3)
@@ -199,9 +193,9 @@ async def test_a_neighbourhood_reaches_as_deep_and_holds_as_much_as_was_asked_fo
         assert [one["id"] for one in few["neighbors"]] == [bread, river]
 
 
-async def test_what_is_forgotten_is_neither_shown_nor_walked_through(operations: Operations, connect: Connect) -> None:
-    rain, river, flood = await chain(operations, RAIN, RIVER, FLOOD, weights=(0.9, 0.8))
-    async with connect(operations) as agent:
+async def test_what_is_forgotten_is_neither_shown_nor_walked_through(context: Context, connect: Connect) -> None:
+    rain, river, flood = await chain(context, RAIN, RIVER, FLOOD, weights=(0.9, 0.8))
+    async with connect(context) as agent:
         await agent.call("memory_delete", id=river)
         assert (await agent.call("get_neighborhood", id=rain, depth=3))["neighbors"] == []
         asked = {"start_concept": rain, "end_concept": flood}
@@ -211,8 +205,8 @@ async def test_what_is_forgotten_is_neither_shown_nor_walked_through(operations:
         assert (await agent.call("get_neighborhood", id=rain, depth=3))["count"] == 2
 
 
-async def test_walks_that_make_no_sense_are_refused(operations: Operations, ways: Ways) -> None:
-    async with ways(operations) as way:
+async def test_walks_that_make_no_sense_are_refused(context: Context, ways: Ways) -> None:
+    async with ways(context) as way:
         unknown = str(uuid4())
         nothing = await way.refused("find_causal_path", start_concept="rain", end_concept="flood")
         assert nothing["code"] == -32010

@@ -11,9 +11,12 @@ import pytest
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
+from actors.api.context import Context
 from actors.api.mcp import prompts
 from actors.api.mcp.flow_control import refusal
-from actors.api.operations.facade import Operations
+from actors.api.operations.maintenance import store_status
+from actors.api.operations.memories import memory_delete
+from actors.api.operations.retrieval import graph
 from actors.api.params.memories import MemoryDelete
 from actors.api.params.parsing import parse
 from actors.api.tools.agent_tools import INSTRUCTIONS
@@ -22,6 +25,7 @@ from actors.cli.views import memories as views
 from actors.comparator.messages import FindNeighbourhood, FindPaths
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import running
+from actors.runtime.ask import ask
 from actors.runtime.faults import LONGEST_ECHO
 from events.storage.duckdb_log import DuckDBLog
 from tests.actors.conftest import Agent, Connect, search, store
@@ -65,7 +69,7 @@ ALIKE = (
 
 
 @pytest.fixture
-def on_disk(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Operations]:
+def on_disk(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Context]:
     """A store with the log of DuckDB."""
     folder = tmp_path / "store"
 
@@ -74,7 +78,7 @@ def on_disk(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Operations]:
         return profile
 
     with running(DuckDBLog(folder), folder, load) as hub:
-        yield Operations(hub)
+        yield Context(hub)
 
 
 # ── sizes and depths ────────────────────────────────────────────────────────────────────────────────
@@ -87,11 +91,9 @@ def nested(depth: int) -> Any:
     return value
 
 
-async def test_a_text_at_its_limit_is_kept_and_one_beyond_it_is_refused(
-    operations: Operations, connect: Connect
-) -> None:
+async def test_a_text_at_its_limit_is_kept_and_one_beyond_it_is_refused(context: Context, connect: Connect) -> None:
     longest = "word ".ljust(65_536, " ")
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         kept = await agent.call("store_memory", content=longest, tags=["t" * 256] * 64, namespace="n" * 256)
         assert (await agent.call("memory_retrieve", id=kept["fingerprintId"]))["content"] == longest
         for field, value in (
@@ -106,7 +108,7 @@ async def test_a_text_at_its_limit_is_kept_and_one_beyond_it_is_refused(
             error = await agent.refused("store_memory", **({"content": "A fox."} | {field: value}))
             assert error["code"] == -32602
             assert field in error["message"]
-    assert (await operations.status())["memories"]["live"] == 1
+    assert (await store_status(context))["memories"]["live"] == 1
 
 
 @pytest.mark.parametrize(
@@ -132,16 +134,16 @@ def test_an_id_that_is_no_text_is_not_given_back(found: str) -> None:
     assert told.model_dump_json(), "it can be written"
 
 
-async def test_metadata_nested_a_hundred_times_are_kept_as_they_are(operations: Operations, connect: Connect) -> None:
-    async with connect(operations) as agent:
+async def test_metadata_nested_a_hundred_times_are_kept_as_they_are(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         told = await agent.call("store_memory", content="A fox.", metadata={"deep": nested(100)})
         kept = await agent.call("memory_retrieve", id=told["fingerprintId"])
     assert kept["metadata"] == {"deep": nested(100)}
 
 
-async def test_a_refusal_does_not_give_a_megabyte_back(operations: Operations, connect: Connect) -> None:
+async def test_a_refusal_does_not_give_a_megabyte_back(context: Context, connect: Connect) -> None:
     flood = "x" * 1_000_000
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         for arguments in ({"content": "A fox.", "modality": flood}, {"content": "A fox.", flood: 1}):
             error = await agent.refused("store_memory", **arguments)
             assert error["code"] == -32602
@@ -160,7 +162,7 @@ def names(folder: Path) -> set[str]:
 
 @pytest.mark.parametrize("text", [*SQL, *INJECTIONS, CONTROL], ids=lambda text: ascii(text)[:24])
 async def test_whatever_a_text_says_it_comes_back_letter_by_letter_from_every_field(
-    on_disk: Operations, connect: Connect, text: str, tmp_path: Path
+    on_disk: Context, connect: Connect, text: str, tmp_path: Path
 ) -> None:
     fields = {"content": text, "rationale": text, "metadata": {text: [text]}}
     circumstances = {"namespace": text[:256], "session": text[:256], "memory_type": text[:256], "tags": [text[:256]]}
@@ -180,7 +182,7 @@ async def test_whatever_a_text_says_it_comes_back_letter_by_letter_from_every_fi
         )
         assert [hit["content"] for hit in found["results"]] == [text]
         await agent.refused("memory_retrieve", id=text)
-    status = await on_disk.status()
+    status = await store_status(on_disk)
     assert status["memories"]["live"] == 1
     assert status["namespaces"] == {circumstances["namespace"]: 1}
     assert names(tmp_path) == {"store"}, "nothing was written beside the store"
@@ -188,7 +190,7 @@ async def test_whatever_a_text_says_it_comes_back_letter_by_letter_from_every_fi
 
 
 async def test_what_memories_say_changes_neither_instructions_nor_tools_nor_prompts(
-    operations: Operations, connect: Connect
+    context: Context, connect: Connect
 ) -> None:
     async def shown(agent: Agent) -> str:
         tools, asked = await agent.client.list_tools(), await agent.client.list_prompts()
@@ -197,7 +199,7 @@ async def test_what_memories_say_changes_neither_instructions_nor_tools_nor_prom
                for prompt in prompts.PROMPTS]  # fmt: skip
         return "".join(part.model_dump_json() for part in (tools, asked, *got))
 
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         before = await shown(agent)
         for text in INJECTIONS:
             await agent.call("inject_context", content=text, rationale=text, tags=[text[:256]])
@@ -206,9 +208,9 @@ async def test_what_memories_say_changes_neither_instructions_nor_tools_nor_prom
             assert text in {hit["content"] for hit in answer["results"]}, "it is answered as a result, and no more"
         await agent.call("discover_goals")
         assert await shown(agent) == before
-    async with connect(operations) as another:
+    async with connect(context) as another:
         assert await shown(another) == before
-    assert (await operations.status())["memories"]["live"] == len(INJECTIONS)
+    assert (await store_status(context))["memories"]["live"] == len(INJECTIONS)
 
 
 @pytest.mark.parametrize(
@@ -228,9 +230,9 @@ async def test_what_memories_say_changes_neither_instructions_nor_tools_nor_prom
     ids=ascii,
 )
 async def test_ids_and_addresses_that_are_no_memory_lead_nowhere(
-    operations: Operations, connect: Connect, forged: str
+    context: Context, connect: Connect, forged: str
 ) -> None:
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         for tool in ("memory_retrieve", "memory_delete", "get_neighborhood", "trigger_workspace_broadcast"):
             assert (await agent.refused(tool, id=forged))["code"] == -32602
         for tool in ("undo_consolidation", "list_consolidations"):
@@ -243,21 +245,19 @@ async def test_ids_and_addresses_that_are_no_memory_lead_nowhere(
 # ── namespaces ──────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_namespaces_that_look_alike_are_different_ones(operations: Operations) -> None:
+async def test_namespaces_that_look_alike_are_different_ones(context: Context) -> None:
     assert len({normalize("NFKC", name).strip().casefold() for name in ALIKE}) < len(ALIKE), "they do look alike"
-    ids = {name: await store(operations, "The parrot knows the password.", namespace=name) for name in ALIKE}
+    ids = {name: await store(context, "The parrot knows the password.", namespace=name) for name in ALIKE}
     for name in ALIKE:
-        found = await search(operations, "Who knows the password?", namespace=name)
+        found = await search(context, "Who knows the password?", namespace=name)
         assert [hit["fingerprintId"] for hit in found] == [ids[name]]
-    assert (await operations.status())["namespaces"] == dict.fromkeys(ALIKE, 1)
+    assert (await store_status(context))["namespaces"] == dict.fromkeys(ALIKE, 1)
 
 
-async def test_no_question_confined_to_a_namespace_shows_anothers_memory(
-    operations: Operations, connect: Connect
-) -> None:
+async def test_no_question_confined_to_a_namespace_shows_anothers_memory(context: Context, connect: Connect) -> None:
     hidden = "The vault opens with the number 7741."
-    mine = await store(operations, "The vault is in the cellar.", namespace="mine")
-    await store(operations, hidden, namespace="theirs", session="s", tags=["vault"])
+    mine = await store(context, "The vault is in the cellar.", namespace="mine")
+    await store(context, hidden, namespace="theirs", session="s", tags=["vault"])
     purpose = [1.0] * 13
     questions: dict[str, dict[str, Any]] = {
         "search_graph": {"query": hidden, "session": "s", "tags": ["vault"]},
@@ -274,30 +274,30 @@ async def test_no_question_confined_to_a_namespace_shows_anothers_memory(
         "consolidate_memories": {"mode": "deep", "dry_run": True, "salience_threshold": 1},
         "find_causal_path": {"start_concept": hidden, "end_concept": "The vault is in the cellar."},
     }
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         for tool, arguments in questions.items():
             result = await agent.client.call_tool(tool, arguments | {"namespace": "mine"})
             assert "7741" not in json.dumps(result.structured_content), tool
-        assert [hit["fingerprintId"] for hit in await search(operations, hidden, namespace="mine")] == [mine]
+        assert [hit["fingerprintId"] for hit in await search(context, hidden, namespace="mine")] == [mine]
 
 
 async def test_the_weights_of_a_search_tell_nothing_of_what_another_namespace_holds(
-    operations: Operations, connect: Connect
+    context: Context, connect: Connect
 ) -> None:
     asked = {"query": "What did Zoe say about kumquats?", "namespace": "mine", "explain": True}
-    await store(operations, "Ana: The figs are ripe.", namespace="mine")
-    async with connect(operations) as agent:
+    await store(context, "Ana: The figs are ripe.", namespace="mine")
+    async with connect(context) as agent:
         before = (await agent.call("search_graph", **asked))["weightsApplied"]
-        await store(operations, "Zoe: What you say about the kumquats did surprise me.", namespace="theirs")
+        await store(context, "Zoe: What you say about the kumquats did surprise me.", namespace="theirs")
         assert (await agent.call("search_graph", **asked))["weightsApplied"] == before
-        await store(operations, "Zoe: What you say about the kumquats did surprise me.", namespace="mine")
+        await store(context, "Zoe: What you say about the kumquats did surprise me.", namespace="mine")
         assert (await agent.call("search_graph", **asked))["weightsApplied"] != before
 
 
-async def test_a_cursor_of_one_namespace_is_no_key_to_another(operations: Operations, connect: Connect) -> None:
+async def test_a_cursor_of_one_namespace_is_no_key_to_another(context: Context, connect: Connect) -> None:
     for number in range(3):
-        await store(operations, f"The vault number {number}.", namespace="theirs")
-    async with connect(operations) as agent:
+        await store(context, f"The vault number {number}.", namespace="theirs")
+    async with connect(context) as agent:
         page = await agent.call("search_graph", query="vault", namespace="theirs", top_k=1)
         error = await agent.refused(
             "search_graph", query="vault", namespace="mine", top_k=1, cursor=page["next_cursor"]
@@ -310,20 +310,19 @@ async def test_a_cursor_of_one_namespace_is_no_key_to_another(operations: Operat
 
 @pytest.mark.parametrize("when", [FindPaths, FindNeighbourhood])
 async def test_a_memory_erased_while_the_graph_is_walked_is_left_out_and_no_mistake_of_ours(
-    operations: Operations, connect: Connect, monkeypatch: pytest.MonkeyPatch, when: type
+    context: Context, connect: Connect, monkeypatch: pytest.MonkeyPatch, when: type
 ) -> None:
-    one = await store(operations, "The valve was left open.")
-    other = await store(operations, "The cellar was flooded.", link_to=[one])
-    ask = operations.ask
+    one = await store(context, "The valve was left open.")
+    other = await store(context, "The cellar was flooded.", link_to=[one])
 
     async def erasing(ref: Any, message: object, *more: Any) -> Any:
         answer = await ask(ref, message, *more)
         if isinstance(message, when):
-            await operations.memory_delete(parse({"id": other, "soft": False}, MemoryDelete))
+            await memory_delete(context, parse({"id": other, "soft": False}, MemoryDelete))
         return answer
 
-    monkeypatch.setattr(operations, "ask", erasing)
-    async with connect(operations) as agent:
+    monkeypatch.setattr(graph, "ask", erasing)
+    async with connect(context) as agent:
         if when is FindPaths:
             error = await agent.refused("find_causal_path", start_concept=one, end_concept=other)
             assert error["code"] == -32010

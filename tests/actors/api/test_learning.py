@@ -10,8 +10,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
 from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.runtime.ask import ask
 from actors.store.messages import Append, Read
 from actors.workspace.johari import classify
 from events.spaces import SEMANTIC, SPACES
@@ -90,9 +91,9 @@ async def test_the_learning_score_is_the_formula_of_the_parts_that_are_shown(liv
 
 
 async def test_a_stirring_memory_teaches_more_than_a_sober_one_of_the_same_news(
-    operations: Operations, connect: Connect
+    context: Context, connect: Connect
 ) -> None:
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         await agent.call("store_memory", content="The shed has a new roof.")
         sober, stirred = [
             await agent.call("inject_context", content=content, rationale="to compare", namespace=namespace)
@@ -127,7 +128,7 @@ async def test_the_pulse_suggests_what_its_quadrant_asks_for(lived: Lived) -> No
 
 
 async def test_a_tool_answer_carries_the_pulse_of_the_latest_store(lived: Lived, connect: Connect) -> None:
-    async with connect(lived.mind.operations) as agent:
+    async with connect(lived.mind.context) as agent:
         answer = await agent.call("search_graph", query="compost", namespace=NAMESPACE)
     last = lived.repeats[-1].pulse
     assert answer["_cognitive_pulse"] == {name: getattr(last, name) for name in last.__struct_fields__}
@@ -147,11 +148,9 @@ async def test_every_space_classifies_a_memory_with_soft_weights(lived: Lived) -
     assert len(quadrants) >= 3
 
 
-async def test_a_spaces_quadrant_follows_from_its_own_entropy_and_coherence(
-    operations: Operations, connect: Connect
-) -> None:
+async def test_a_spaces_quadrant_follows_from_its_own_entropy_and_coherence(context: Context, connect: Connect) -> None:
     seen = set()
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         for content in ("The compost is warm.", "The compost is warm.", "The compost heap is warm.", "E4 opens b8."):
             summary = (await agent.call("memory_inject", content=content))["teleological_summary"]
             for row in summary.values():
@@ -180,10 +179,10 @@ async def test_a_spaces_quadrant_follows_from_its_own_entropy_and_coherence(
     ],
 )
 async def test_what_several_spaces_say_together_is_told_as_an_insight(
-    operations: Operations, connect: Connect, windows: dict[str, JohariRow], insights: list[str]
+    context: Context, connect: Connect, windows: dict[str, JohariRow], insights: list[str]
 ) -> None:
-    kept = await store(operations, "The compost is warm.")
-    plain = await operations.ask(operations.hub.store, Read(memory=UUID(kept)))
+    kept = await store(context, "The compost is warm.")
+    plain = await ask(context.hub.store, Read(memory=UUID(kept)))
     rows = tuple(windows.get(space.key, OPEN) for space in SPACES)
     judged = Append(
         id=uuid4(),
@@ -191,8 +190,8 @@ async def test_what_several_spaces_say_together_is_told_as_an_insight(
         actor="test",
         correlation_id=uuid4(),
     )
-    await operations.ask(operations.hub.store, judged)
-    async with connect(operations) as agent:
+    await ask(context.hub.store, judged)
+    async with connect(context) as agent:
         memory = await agent.call("memory_retrieve", id=str(judged.id))
     assert [insight.partition(":")[0] for insight in memory["insights"]] == insights
 
@@ -203,7 +202,7 @@ async def test_a_search_can_be_limited_to_what_meaning_knows_in_one_way(lived: L
         quadrant: {memory for memory, row in windows.items() if row["quadrant"] == quadrant} for quadrant in ACTIONS
     }
     assert sum(1 for ids in held.values() if ids) >= 2
-    async with connect(lived.mind.operations) as agent:
+    async with connect(lived.mind.context) as agent:
         for quadrant, ids in held.items():
             answer = await agent.call(
                 "search_graph", query="tomatoes and compost", namespace=NAMESPACE, top_k=100, quadrant=quadrant
@@ -212,13 +211,11 @@ async def test_a_search_can_be_limited_to_what_meaning_knows_in_one_way(lived: L
         assert (await agent.refused("search_graph", query="compost", quadrant="Closed"))["code"] == -32602
 
 
-async def test_a_store_grows_up_with_what_it_lives_through(
-    operations: Operations, lived: Lived, connect: Connect
-) -> None:
+async def test_a_store_grows_up_with_what_it_lives_through(context: Context, lived: Lived, connect: Connect) -> None:
     grown = (await lived.mind("get_consciousness_state"))["lifecycle"]
     assert grown["stage"] == "Growth"
     assert grown["interactions"] >= len(lived.all)
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         young = (await agent.call("get_consciousness_state"))["lifecycle"]
         await agent.call("store_memory", content="The compost is warm.")
         older = (await agent.call("get_consciousness_state"))["lifecycle"]

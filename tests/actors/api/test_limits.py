@@ -2,7 +2,8 @@
 
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.maintenance import store_status
 from actors.api.tools.rate_limits import DEFAULT, Limits, limits_of
 from actors.runtime.faults import InvalidParamsFault, RateLimitFault
 from tests.actors.conftest import Connect
@@ -78,9 +79,9 @@ def test_a_setting_that_says_nothing_sensible_is_refused_by_name(setting: str, w
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_a_limited_call_is_answered_and_does_nothing(operations: Operations, connect: Connect, mode: str) -> None:
+async def test_a_limited_call_is_answered_and_does_nothing(context: Context, connect: Connect, mode: str) -> None:
     clock = Clock()
-    async with connect(operations, Limits({"store_memory": 2}, clock), mode) as agent:
+    async with connect(context, Limits({"store_memory": 2}, clock), mode) as agent:
         await agent.refused("store_memory", content="")
         await agent.call("store_memory", content=FOX)
         await agent.request("memory/store", content=FOX)
@@ -92,18 +93,18 @@ async def test_a_limited_call_is_answered_and_does_nothing(operations: Operation
             assert error["code"] == -32001
             assert "'store_memory': 2 a minute" in error["message"]
             assert error["data"] == {"retry_after_ms": 60_000, "limit": 2}
-        assert (await operations.status())["memories"]["live"] == 2
+        assert (await store_status(context))["memories"]["live"] == 2
         assert (await agent.call("search_graph", query="fox"))["results"], "other tools go on"
         clock.now += 60
         assert await agent.call("store_memory", content=FOX)
 
 
 @pytest.mark.anyio
-async def test_a_session_is_not_refused_for_what_another_did(operations: Operations, connect: Connect) -> None:
+async def test_a_session_is_not_refused_for_what_another_did(context: Context, connect: Connect) -> None:
     clock = Clock()
     async with (
-        connect(operations, Limits({"search_graph": 1}, clock)) as one,
-        connect(operations, Limits({"search_graph": 1}, clock)) as other,
+        connect(context, Limits({"search_graph": 1}, clock)) as one,
+        connect(context, Limits({"search_graph": 1}, clock)) as other,
     ):
         await one.call("search_graph", query="fox")
         await one.refused("search_graph", query="fox")

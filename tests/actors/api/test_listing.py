@@ -8,8 +8,8 @@ import jsonschema
 import msgspec
 import pytest
 
+from actors.api.context import Context
 from actors.api.mcp import tool_schemas as listing
-from actors.api.operations.facade import Operations
 from actors.api.params.parsing import parse
 from actors.api.tools.agent_tools import BY_METHOD, BY_NAME, INSTRUCTIONS, TOOLS
 from actors.api.tools.tool import Tool
@@ -232,19 +232,17 @@ def test_the_strategies_are_listed_once() -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_the_list_leaves_most_of_a_context_to_others(operations: Operations, connect: Connect, mode: str) -> None:
-    async with connect(operations, mode=mode) as agent:
+async def test_the_list_leaves_most_of_a_context_to_others(context: Context, connect: Connect, mode: str) -> None:
+    async with connect(context, mode=mode) as agent:
         listed = await agent.client.list_tools()
     assert [tool.name for tool in listed.tools] == [tool.name for tool in LISTED_TOOLS]
     assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) < 16_384
 
 
 @pytest.mark.anyio
-async def test_the_official_client_finds_every_answer_as_its_schema_says(
-    operations: Operations, connect: Connect
-) -> None:
+async def test_the_official_client_finds_every_answer_as_its_schema_says(context: Context, connect: Connect) -> None:
     """It validates each answer of a tool whose output schema it has seen, and raises if one doesn't fit."""
-    fox, dog = await store(operations, "A fox jumps."), await store(operations, "A dog sleeps.")
+    fox, dog = await store(context, "A fox jumps."), await store(context, "A dog sleeps.")
     calls = {
         "store_memory": {"content": "An owl."},
         "inject_context": {"content": "A hare.", "rationale": "r"},
@@ -280,7 +278,7 @@ async def test_the_official_client_finds_every_answer_as_its_schema_says(
         "trigger_dream": {"rationale": "r", "blocking": True},
         "get_dream_status": {},
     }
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         listed = {tool.name: tool for tool in (await agent.client.list_tools()).tools}
         assert set(calls) == set(listed), "a tool is listed that this test doesn't call"
         for name, arguments in calls.items():

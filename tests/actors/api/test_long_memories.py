@@ -4,7 +4,8 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.memories import store_memory
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
 from actors.embedder import jobs
@@ -22,12 +23,12 @@ def long_text(characters: int) -> str:
     return (PADDING * (characters // len(PADDING) + 1))[: characters - len(FACT) - 1] + "\n" + FACT
 
 
-async def test_a_fact_in_the_last_line_of_a_long_memory_is_found_and_shown(operations: Operations) -> None:
+async def test_a_fact_in_the_last_line_of_a_long_memory_is_found_and_shown(context: Context) -> None:
     text = long_text(60_000)
-    memory = await store(operations, text)
+    memory = await store(context, text)
     for n in range(5):
-        await store(operations, f"Boat number {n} needs new paint.")
-    best = (await search(operations, "Where is the spare key to the boathouse?"))[0]
+        await store(context, f"Boat number {n} needs new paint.")
+    best = (await search(context, "Where is the spare key to the boathouse?"))[0]
     assert best["fingerprintId"] == memory
     assert FACT in best["content"]
     assert len(best["content"]) < 2_000
@@ -35,30 +36,30 @@ async def test_a_fact_in_the_last_line_of_a_long_memory_is_found_and_shown(opera
     assert text[best["excerpt"]["start"] : best["excerpt"]["end"]] == best["content"]
 
 
-async def test_storing_a_long_memory_reports_each_step(operations: Operations) -> None:
-    await store(operations, "models are loaded")
+async def test_storing_a_long_memory_reports_each_step(context: Context) -> None:
+    await store(context, "models are loaded")
     told: list[tuple[float, float | None]] = []
 
     async def report(done: float, total: float | None, _what: str) -> None:
         told.append((done, total))
 
-    await operations.store_memory(parse({"content": long_text(10_000)}, StoreMemory), report)
+    await store_memory(context.for_request(report), parse({"content": long_text(10_000)}, StoreMemory))
     assert len(told) > 3
     assert told == sorted(told)
     assert told[-1][0] == told[-1][1]
 
 
-async def test_a_search_overtakes_a_long_memory(operations: Operations) -> None:
-    await store(operations, "The fox jumps.")
+async def test_a_search_overtakes_a_long_memory(context: Context) -> None:
+    await store(context, "The fox jumps.")
     finished: list[str] = []
 
     async def store_long() -> None:
-        await store(operations, long_text(60_000))
+        await store(context, long_text(60_000))
         finished.append("store")
 
     async def search_short() -> None:
         for _ in range(3):
-            assert (await search(operations, "fox"))[0]["content"] == "The fox jumps."
+            assert (await search(context, "fox"))[0]["content"] == "The fox jumps."
         finished.append("search")
 
     async with anyio.create_task_group() as group:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from actors.api.operations.maintenance import store_status
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesLinked, MemoriesMerged
@@ -117,11 +118,11 @@ async def test_who_forgets_or_restores_an_absorbed_memory_forgets_or_restores_th
 async def test_who_erases_a_merged_memory_erases_all_that_it_was_made_of(bed: Bed, name: str) -> None:
     with bed() as sleeper:
         m = await merged(sleeper)
-        before = (await sleeper.mind.operations.status())["memories"]
+        before = (await store_status(sleeper.mind.context))["memories"]
         named = getattr(m, name)
         gone = await sleeper.mind("memory_delete", id=named, soft=False)
         assert {named, *gone["deletedWith"]} == {m.survivor, m.absorbed}
-        after = (await sleeper.mind.operations.status())["memories"]
+        after = (await store_status(sleeper.mind.context))["memories"]
         assert (after["erased"], after["merged"], after["live"]) == (2, 0, before["live"] - 1)
         for memory in (m.survivor, m.absorbed):
             assert (await sleeper.refused("memory_retrieve", id=memory)).code == -32010

@@ -7,7 +7,9 @@ import pytest
 from mcp import MCPError
 from pydantic import TypeAdapter
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.mcp import resources
+from actors.api.operations import memories
 from actors.api.tools.agent_tools import BY_NAME, TOOLS
 from tests.actors.conftest import Connect, Request, store
 
@@ -18,8 +20,8 @@ ERAS = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 
 @ERAS
 @pytest.mark.requirement("INTEG-001/methods/plain-json-rpc")
-async def test_every_tool_is_also_a_method(operations: Operations, connect: Connect, mode: str) -> None:
-    async with connect(operations, mode=mode) as agent:
+async def test_every_tool_is_also_a_method(context: Context, connect: Connect, mode: str) -> None:
+    async with connect(context, mode=mode) as agent:
         for tool in TOOLS:
             error = await agent.request_refused(tool.method, colour="red")
             assert error["code"] == -32602, "it isn't unknown (-32601), and its parameters are parsed"
@@ -28,9 +30,9 @@ async def test_every_tool_is_also_a_method(operations: Operations, connect: Conn
 
 @ERAS
 @pytest.mark.requirement("INTEG-001/methods/plain-json-rpc")
-async def test_a_method_answers_as_its_tool_does(operations: Operations, connect: Connect, mode: str) -> None:
-    fox, dog = await store(operations, "A fox jumps."), await store(operations, "A dog sleeps.")
-    async with connect(operations, mode=mode) as agent:
+async def test_a_method_answers_as_its_tool_does(context: Context, connect: Connect, mode: str) -> None:
+    fox, dog = await store(context, "A fox jumps."), await store(context, "A dog sleeps.")
+    async with connect(context, mode=mode) as agent:
         for name, arguments in (
             ("memory_compare", {"memory_a": fox, "memory_b": dog}),
             ("memory_similarity_matrix", {"memoryIds": [fox, dog]}),
@@ -44,9 +46,9 @@ async def test_a_method_answers_as_its_tool_does(operations: Operations, connect
 
 
 @ERAS
-async def test_errors_carry_the_seeds_codes_and_what_helps(operations: Operations, connect: Connect, mode: str) -> None:
+async def test_errors_carry_the_seeds_codes_and_what_helps(context: Context, connect: Connect, mode: str) -> None:
     unknown = str(uuid4())
-    async with connect(operations, mode=mode) as agent:
+    async with connect(context, mode=mode) as agent:
         missing = await agent.request_refused("memory/store")
         assert missing == {
             "code": -32602,
@@ -64,7 +66,7 @@ async def test_errors_carry_the_seeds_codes_and_what_helps(operations: Operation
 
 @ERAS
 async def test_a_mistake_of_ours_shows_no_exception_text(
-    operations: Operations,
+    context: Context,
     connect: Connect,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -73,10 +75,10 @@ async def test_a_mistake_of_ours_shows_no_exception_text(
     async def broken(*_: object) -> Any:
         raise RuntimeError("secret: the attic")
 
-    monkeypatch.setattr(operations, "describe", broken)
-    monkeypatch.setattr(operations, "status", broken)
+    monkeypatch.setattr(memories, "describe", broken)
+    monkeypatch.setattr(resources, "store_status", broken)
     memory = str(uuid4())
-    async with connect(operations, mode=mode) as agent:
+    async with connect(context, mode=mode) as agent:
         refused = [await agent.request_refused("memory/retrieve", id=memory)]
         refused.append(await agent.refused("memory_retrieve", id=memory))
         with pytest.raises(MCPError) as caught:
@@ -91,7 +93,7 @@ async def test_a_mistake_of_ours_shows_no_exception_text(
 @ERAS
 @pytest.mark.parametrize("as_method", [True, False])
 async def test_a_method_reports_progress_as_a_tool_does(
-    operations: Operations, connect: Connect, mode: str, *, as_method: bool
+    context: Context, connect: Connect, mode: str, *, as_method: bool
 ) -> None:
     told: list[tuple[float, float | None, str | None]] = []
 
@@ -99,7 +101,7 @@ async def test_a_method_reports_progress_as_a_tool_does(
         told.append((progress, total, message))
 
     items = {"items": [f"Fox number {n} jumps." for n in range(5)]}
-    async with connect(operations, mode=mode) as agent:
+    async with connect(context, mode=mode) as agent:
         if as_method:
             request = Request(method="memory/inject_batch", params=items)
             answer = await agent.client.session.send_request(request, TypeAdapter(dict), progress_callback=report)

@@ -5,7 +5,6 @@ import base64
 import json
 import math
 from collections.abc import Callable, Coroutine, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -14,13 +13,16 @@ import anyio
 import msgspec
 import pytest
 
-from actors.api.context import Progress
+from actors.api.context import Context, Progress
 from actors.api.operations import goals as front_goals
-from actors.api.operations.pagination import Page, written
+from actors.api.operations.goals import discover_goals
+from actors.api.operations.maintenance import store_status
+from actors.api.operations.retrieval.pagination import Page, written
 from actors.api.params.mind import DiscoverGoals
 from actors.api.params.parsing import parse
 from actors.comparator.messages import GoalState, ReadGoals
 from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.runtime.ask import ask
 from actors.store.messages import Append, Read, ReadHistory
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryStored, PurposesRealigned
@@ -60,12 +62,14 @@ def mind(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Mind]:
 def hooked(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> Hooked:
     """Discover goals, and let nothing go on before the hook has done what it does at each step."""
 
-    def waited_for(progress: Callable[..., Coroutine[Any, Any, None]], what: str) -> Callable[[int, int], None]:
+    def waited_for(context: Context, what: str) -> Callable[[int, int], None]:
         loop = asyncio.get_running_loop()
-        return lambda done, total: asyncio.run_coroutine_threadsafe(progress(done, total, what), loop).result(30)
+        return lambda done, total: asyncio.run_coroutine_threadsafe(context.progress(done, total, what), loop).result(
+            30
+        )
 
-    monkeypatch.setattr(front_goals, "told_from_thread", waited_for)
-    return partial(mind.operations.discover_goals, parse({}, DiscoverGoals))
+    monkeypatch.setattr(front_goals, "reporter", waited_for)
+    return lambda progress: discover_goals(mind.context.for_request(progress), parse({}, DiscoverGoals))
 
 
 async def keep(mind: Mind, *contents: str, **more: Any) -> list[str]:
@@ -78,19 +82,19 @@ async def purpose(mind: Mind, memory: str) -> list[float]:
 
 async def goal_of(mind: Mind, memory: str) -> str:
     """Return what a memory was last measured against."""
-    life = await mind.operations.ask(mind.hub.store, ReadHistory(memory=UUID(memory)))
+    life = await ask(mind.hub.store, ReadHistory(memory=UUID(memory)))
     last = [one.event for one in life if isinstance(one.event, MemoryStored | PurposesRealigned)][-1]
     return str(last.north_star if isinstance(last, MemoryStored) else last.goal)
 
 
 async def known_goals(mind: Mind) -> GoalState:
-    return await mind.operations.ask(mind.hub.comparator, ReadGoals(namespace="default"))
+    return await ask(mind.hub.comparator, ReadGoals(namespace="default"))
 
 
 async def position(mind: Mind) -> int:
     """Return the position of the log once the workspace has attended to all that came before."""
     await mind("get_workspace_status")
-    return (await mind.operations.status())["log"]["position"]
+    return (await store_status(mind.context))["log"]["position"]
 
 
 def ignited(status: dict[str, Any]) -> set[str]:
@@ -171,11 +175,11 @@ async def test_a_memory_that_was_judged_before_there_was_a_north_star_is_measure
     mind: Mind,
 ) -> None:
     first, *_ = await keep(mind, *BOAT)
-    judged = (await mind.operations.ask(mind.hub.store, Read(memory=UUID(first)))).event
+    judged = (await ask(mind.hub.store, Read(memory=UUID(first)))).event
     assert (judged.north_star, list(judged.purpose)) == (None, NEUTRAL)
     star = (await mind("discover_goals"))["north_star"]["goal_id"]
     late = uuid4()
-    await mind.operations.ask(mind.hub.store, Append(id=late, event=judged, actor="test", correlation_id=uuid4()))
+    await ask(mind.hub.store, Append(id=late, event=judged, actor="test", correlation_id=uuid4()))
     await mind("get_alignment_drift")
     assert await goal_of(mind, str(late)) == star
     assert await purpose(mind, str(late)) == await purpose(mind, first) != NEUTRAL
@@ -281,7 +285,7 @@ async def test_a_forged_cursor_is_refused(mind: Mind, connect: Connect) -> None:
     await mind("trigger_workspace_broadcast", id=memory, force=True)
     first = UUID(memory)
     asked = {"query": "Where is the tar?", "top_k": 1}
-    async with connect(mind.operations) as agent:
+    async with connect(mind.context) as agent:
         page = opened((await agent.call("search_graph", **asked))["next_cursor"])
         assert first in (page.primed or {})
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.api.operations.pagination import BYTES_PER_TOKEN, Page, fit, read, search_of, tokens, written
+from actors.api.operations.retrieval.pagination import BYTES_PER_TOKEN, Page, fit, read, search_of, tokens, written
 from actors.api.params.fields import MAX_CURSOR
 from actors.api.params.memories import SearchGraph
 from actors.api.params.parsing import parse

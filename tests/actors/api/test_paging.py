@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import Hub, running
 from events.spaces import INDEX
@@ -22,21 +22,21 @@ QUERY = "Which ships did the lighthouse keeper count?"
 
 
 @pytest.fixture
-def operations(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Operations]:
-    """Return operations whose searches aren't primed by what was asked before, so that they can be compared."""
+def context(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Context]:
+    """Return a context whose searches aren't primed by what was asked before, so that they can be compared."""
     with running(MemoryLog(), tmp_path, load=lambda _latencies: profile, priming=False) as hub:
-        yield Operations(hub)
+        yield Context(hub)
 
 
 @pytest.fixture
-def primed(hub: Hub) -> Operations:
-    """Return operations whose searches are primed by what is in the workspace."""
-    return Operations(hub)
+def primed(hub: Hub) -> Context:
+    """Return a context whose searches are primed by what is in the workspace."""
+    return Context(hub)
 
 
-async def ships(operations: Operations, count: int) -> None:
+async def ships(context: Context, count: int) -> None:
     for number in range(count):
-        await store(operations, f"The lighthouse keeper counted {number} ships on day {number}.", tags=["log"])
+        await store(context, f"The lighthouse keeper counted {number} ships on day {number}.", tags=["log"])
 
 
 async def pages(way: Way, **arguments: Any) -> list[list[str]]:
@@ -53,10 +53,10 @@ async def pages(way: Way, **arguments: Any) -> list[list[str]]:
 
 
 @pytest.mark.requirement("INTEG-001/search/ranked")
-async def test_memory_search_ranks_and_names_the_strongest_space(operations: Operations, ways: Ways) -> None:
-    await ships(operations, 5)
-    await store(operations, "Tax returns are due in March.")
-    async with ways(operations) as way:
+async def test_memory_search_ranks_and_names_the_strongest_space(context: Context, ways: Ways) -> None:
+    await ships(context, 5)
+    await store(context, "Tax returns are due in March.")
+    async with ways(context) as way:
         answer = await way("memory_search", query=QUERY, top_k=6)
         graph = await way("search_graph", query=QUERY, top_k=6)
     scores = [result["score"] for result in answer["results"]]
@@ -71,9 +71,9 @@ async def test_memory_search_ranks_and_names_the_strongest_space(operations: Ope
     assert ids[0] == ids[1], "both go through the same five stages"
 
 
-async def test_pages_follow_each_other_without_gap_or_repeat(operations: Operations, ways: Ways) -> None:
-    await ships(operations, 23)
-    async with ways(operations) as way:
+async def test_pages_follow_each_other_without_gap_or_repeat(context: Context, ways: Ways) -> None:
+    await ships(context, 23)
+    async with ways(context) as way:
         (whole,) = await pages(way, top_k=100)
         for more in ({"top_k": 5}, {"top_k": 5, "min_similarity": 0.01}, {"top_k": 5, "tags": ["log"]}):
             found = await pages(way, **more)
@@ -81,12 +81,12 @@ async def test_pages_follow_each_other_without_gap_or_repeat(operations: Operati
             assert list(chain(*found)) == whole
 
 
-async def test_a_memory_that_comes_between_two_pages_does_not_shift_them(operations: Operations, ways: Ways) -> None:
-    await ships(operations, 9)
-    async with ways(operations) as way:
+async def test_a_memory_that_comes_between_two_pages_does_not_shift_them(context: Context, ways: Ways) -> None:
+    await ships(context, 9)
+    async with ways(context) as way:
         (whole,) = await pages(way, top_k=100)
         first = await way("search_graph", query=QUERY, top_k=4)
-        newer = await store(operations, QUERY)
+        newer = await store(context, QUERY)
         second = await way("search_graph", query=QUERY, top_k=100, cursor=first["next_cursor"])
         found = [result["fingerprintId"] for answer in (first, second) for result in answer["results"]]
         assert sorted(found) == sorted(whole)
@@ -95,7 +95,7 @@ async def test_a_memory_that_comes_between_two_pages_does_not_shift_them(operati
         assert again["results"][0]["fingerprintId"] == newer, "a new search knows it"
 
 
-async def test_what_enters_the_workspace_between_two_pages_does_not_shift_them(primed: Operations, ways: Ways) -> None:
+async def test_what_enters_the_workspace_between_two_pages_does_not_shift_them(primed: Context, ways: Ways) -> None:
     await ships(primed, 12)
     async with ways(primed) as way:
         await way("adjust_coupling", new_k=0)  # so that no question lets anything in
@@ -110,9 +110,9 @@ async def test_what_enters_the_workspace_between_two_pages_does_not_shift_them(p
     assert {result["contributions"]["priming"] for result in again["results"]} != {0.0}, "a new search knows it"
 
 
-async def test_a_cursor_belongs_to_its_search(operations: Operations, ways: Ways) -> None:
-    await ships(operations, 3)
-    async with ways(operations) as way:
+async def test_a_cursor_belongs_to_its_search(context: Context, ways: Ways) -> None:
+    await ships(context, 3)
+    async with ways(context) as way:
         cursor = (await way("search_graph", query=QUERY, top_k=1))["next_cursor"]
         for arguments in (
             {"query": "another question", "cursor": cursor},
@@ -126,12 +126,10 @@ async def test_a_cursor_belongs_to_its_search(operations: Operations, ways: Ways
             assert "cursor" in error["message"]
 
 
-async def test_an_answer_keeps_within_its_budget_and_the_rest_is_on_the_next_page(
-    operations: Operations, ways: Ways
-) -> None:
+async def test_an_answer_keeps_within_its_budget_and_the_rest_is_on_the_next_page(context: Context, ways: Ways) -> None:
     for number in range(6):
-        await store(operations, f"Ship number {number} is described at length. " + "It sails and sails. " * 40)
-    async with ways(operations) as way:
+        await store(context, f"Ship number {number} is described at length. " + "It sails and sails. " * 40)
+    async with ways(context) as way:
         (whole,) = await pages(way, top_k=100)
         for budget in (700, 1_500):
             answer = await way("search_graph", query=QUERY, max_tokens=budget)
@@ -150,10 +148,10 @@ async def test_an_answer_keeps_within_its_budget_and_the_rest_is_on_the_next_pag
 
 
 @pytest.mark.requirement("INTEG-001/search/five-stages", "INTEG-001/search/stages-narrow")
-async def test_a_search_reports_its_stages_with_counts_and_times(operations: Operations, ways: Ways) -> None:
-    await ships(operations, 12)
-    await store(operations, "Tax returns are due in March.", namespace="office")
-    async with ways(operations) as way:
+async def test_a_search_reports_its_stages_with_counts_and_times(context: Context, ways: Ways) -> None:
+    await ships(context, 12)
+    await store(context, "Tax returns are due in March.", namespace="office")
+    async with ways(context) as way:
         answer = await way("search_graph", query=QUERY, namespace="default", explain=True, top_k=3)
     stages = answer["stages"]
     assert [stage["name"] for stage in stages] == [

@@ -12,6 +12,7 @@ from actors.api.tools.agent_tools import TOOLS
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub import history as past
+from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.store.messages import ReadDigests
 from tests.actors.api.conftest import Bed, Ways
@@ -121,7 +122,7 @@ async def test_every_tool_that_reads_answers_as_of_then(mind: Mind) -> None:
     }
     for tool in TOOLS:
         if tool.read_only:
-            answer = await call(mind.operations, tool, {**arguments.get(tool.name, {}), "as_of": then})
+            answer = await call(mind.context, tool, {**arguments.get(tool.name, {}), "as_of": then})
             assert isinstance(answer, dict), tool.name
     assert (await mind("diff", a=0, as_of=then))["b"]["seq"] == then
     assert await now(mind) == then, "asking about the past wrote something"
@@ -197,7 +198,7 @@ async def test_asking_about_the_past_changes_neither_the_log_nor_anything_that_i
         await mind("discover_goals")
         then = await now(mind)
         await kept(mind, OWL)
-        head, digests = await now(mind), await mind.operations.ask(mind.hub.store, ReadDigests())
+        head, digests = await now(mind), await ask(mind.hub.store, ReadDigests())
         memory = sleeper.planted.ids[0]
         other = sleeper.planted.ids[1]
         for question in QUESTIONS[:3]:
@@ -207,7 +208,7 @@ async def test_asking_about_the_past_changes_neither_the_log_nor_anything_that_i
         await mind("get_workspace_status", as_of=then)
         await mind("get_pruning_candidates", as_of=then)
         assert await now(mind) == head
-        assert await mind.operations.ask(mind.hub.store, ReadDigests()) == digests
+        assert await ask(mind.hub.store, ReadDigests()) == digests
 
 
 async def everywhere_then(mind: Mind, question: str, then: int) -> None:
@@ -282,7 +283,7 @@ async def test_a_long_replay_reports_how_far_it_is(mind: Mind, monkeypatch: pyte
     await kept(mind, FOX)
     then = await now(mind)
     (search,) = (tool for tool in TOOLS if tool.name == "search_graph")
-    await call(mind.operations, search, {"query": "fox", "as_of": then}, progress)
+    await call(mind.context.for_request(progress), search, {"query": "fox", "as_of": then})
     assert any(f"of {then}" in what for _, what in told)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
 
@@ -320,7 +321,7 @@ async def test_a_moment_that_is_none_is_refused_with_the_limits(mind: Mind) -> N
 
 async def test_what_writes_knows_no_other_moment(mind: Mind, ways: Ways) -> None:
     fox = await kept(mind, FOX)
-    async with ways(mind.operations) as way:
+    async with ways(mind.context) as way:
         for tool, arguments in (
             ("store_memory", {"content": "x"}),
             ("memory_delete", {"id": fox}),
@@ -336,7 +337,7 @@ async def test_both_ways_of_calling_take_a_moment(mind: Mind, ways: Ways) -> Non
     fox = await kept(mind, FOX)
     then = await now(mind)
     await mind("memory_delete", id=fox)
-    async with ways(mind.operations) as way:
+    async with ways(mind.context) as way:
         assert (await way("search_graph", query="fox", as_of=then))["count"] == 1
         assert (await way("search_graph", query="fox", asOf=then))["count"] == 1
         assert (await way("search_graph", query="fox", as_of=None))["count"] == 0

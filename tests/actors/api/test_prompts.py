@@ -5,8 +5,8 @@ import re
 import pytest
 from mcp import MCPError
 
+from actors.api.context import Context
 from actors.api.mcp.prompts import PROMPTS, Prompt
-from actors.api.operations.facade import Operations
 from actors.api.tools.agent_tools import BY_NAME, TOOLS
 from tests.actors.conftest import Connect
 
@@ -25,10 +25,8 @@ def test_a_prompt_names_only_tools_and_parameters_that_exist(prompt: Prompt) -> 
 
 @pytest.mark.anyio
 @ERAS
-async def test_the_four_skills_are_listed_with_descriptions(
-    operations: Operations, connect: Connect, mode: str
-) -> None:
-    async with connect(operations, mode=mode) as agent:
+async def test_the_four_skills_are_listed_with_descriptions(context: Context, connect: Connect, mode: str) -> None:
+    async with connect(context, mode=mode) as agent:
         prompts = (await agent.client.list_prompts()).prompts
     assert [prompt.name for prompt in prompts] == ["memory-inject", "semantic-search", "goal-discovery", "consolidate"]
     for prompt in prompts:
@@ -39,8 +37,8 @@ async def test_the_four_skills_are_listed_with_descriptions(
 
 @pytest.mark.anyio
 @ERAS
-async def test_a_prompt_ends_with_what_it_was_given(operations: Operations, connect: Connect, mode: str) -> None:
-    async with connect(operations, mode=mode) as agent:
+async def test_a_prompt_ends_with_what_it_was_given(context: Context, connect: Connect, mode: str) -> None:
+    async with connect(context, mode=mode) as agent:
         (given,) = (
             await agent.client.get_prompt("semantic-search", {"question": "Where is the {key}?", "namespace": "home"})
         ).messages
@@ -62,9 +60,9 @@ async def test_a_prompt_ends_with_what_it_was_given(operations: Operations, conn
     ],
 )
 async def test_what_a_prompt_cannot_do_with_is_refused_by_name(
-    operations: Operations, connect: Connect, mode: str, name: str, arguments: dict[str, str], word: str
+    context: Context, connect: Connect, mode: str, name: str, arguments: dict[str, str], word: str
 ) -> None:
-    async with connect(operations, mode=mode) as agent:
+    async with connect(context, mode=mode) as agent:
         with pytest.raises(MCPError, match=word) as caught:
             await agent.client.get_prompt(name, arguments)
     assert caught.value.error.code == -32602

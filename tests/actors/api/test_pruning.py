@@ -2,6 +2,7 @@
 
 import pytest
 
+from actors.api.operations.maintenance import store_status
 from events.vocabulary import MemoriesPruned
 from tests.actors.api.conftest import Bed, Ways
 from tests.actors.api.sleeper import MODES, everywhere, found, hits
@@ -35,13 +36,13 @@ async def test_a_pruned_memory_is_found_by_no_search_and_can_be_brought_back(bed
     with bed() as sleeper:
         pigeon = sleeper.planted.of(Kind.TRIVIAL)[2]
         query = "A pigeon sat on the rail for a while."
-        before = (await sleeper.mind.operations.status())["memories"]
+        before = (await store_status(sleeper.mind.context))["memories"]
         assert (await hits(sleeper.mind, query))[0] == pigeon
         answer = await sleeper("light")
         pruned = {one["id"] for one in answer["pruned"]}
         assert pigeon in pruned
         assert not pruned & await everywhere(sleeper.mind, query)
-        after = (await sleeper.mind.operations.status())["memories"]
+        after = (await store_status(sleeper.mind.context))["memories"]
         assert after["pruned"] == len(pruned)
         assert after["live"] == before["live"] - len(pruned) - answer["merged_count"] == answer["final_memory_count"]
         memory = await sleeper.memory(pigeon)
@@ -142,7 +143,7 @@ async def test_candidates_are_what_a_run_would_prune_and_what_protects_the_rest(
 
 async def test_candidates_can_be_asked_for_in_either_way(bed: Bed, ways: Ways) -> None:
     with bed() as sleeper:
-        async with ways(sleeper.mind.operations) as way:
+        async with ways(sleeper.mind.context) as way:
             shown = await way("get_pruning_candidates", limit=1)
             assert shown["candidates"][0]["memory_id"] in sleeper.planted.of(Kind.TRIVIAL)
             for field, value in (("limit", 0), ("salience_threshold", 2)):

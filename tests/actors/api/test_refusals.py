@@ -7,7 +7,8 @@ from uuid import uuid4
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.maintenance import store_status
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
 from actors.runtime.faults import InvalidParamsFault
@@ -63,13 +64,13 @@ def _without(field: str) -> dict[str, Any]:
     ],
 )
 async def test_bad_arguments_are_refused_by_name_and_nothing_is_stored(
-    operations: Operations, connect: Connect, tool: str, arguments: dict[str, Any], message: str
+    context: Context, connect: Connect, tool: str, arguments: dict[str, Any], message: str
 ) -> None:
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         error = await agent.refused(tool, **arguments)
         assert error["code"] == -32602
         assert message in error["message"]
-        assert (await operations.status())["memories"]["live"] == 0
+        assert (await store_status(context))["memories"]["live"] == 0
         assert await agent.call(tool, **GOOD), "the server lives on"
 
 
@@ -80,35 +81,35 @@ def test_an_importance_that_is_no_number_is_refused() -> None:
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/rationale-missing")
-async def test_inject_context_asks_for_a_rationale(operations: Operations, connect: Connect) -> None:
-    async with connect(operations) as agent:
+async def test_inject_context_asks_for_a_rationale(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         error = await agent.refused("inject_context", content="A fox.")
         assert (error["code"], error["message"]) == (-32602, "Missing 'rationale' parameter")
         assert (await agent.refused("inject_context", content="A fox.", rationale=" "))["code"] == -32602
 
 
 @pytest.mark.requirement("STORE-001/link-to-unknown", "INTEG-001/errors/not-found")
-async def test_a_link_to_an_unknown_or_forgotten_memory_is_refused(operations: Operations, connect: Connect) -> None:
-    gone = await store(operations, "to be forgotten")
-    async with connect(operations) as agent:
+async def test_a_link_to_an_unknown_or_forgotten_memory_is_refused(context: Context, connect: Connect) -> None:
+    gone = await store(context, "to be forgotten")
+    async with connect(context) as agent:
         await agent.call("memory_delete", id=gone)
         for target in (str(uuid4()), gone):
             error = await agent.refused("store_memory", content="A fox.", link_to=[target])
             assert error["code"] == -32010
             assert target in error["message"]
-    assert (await operations.status())["memories"]["live"] == 0
+    assert (await store_status(context))["memories"]["live"] == 0
 
 
 @pytest.mark.requirement(
     "INTEG-001/retrieve/unknown-id", "INTEG-001/retrieve/malformed-id", "INTEG-001/delete/unknown-id"
 )
-async def test_ids_that_are_no_memory_are_refused(operations: Operations, connect: Connect) -> None:
-    async with connect(operations) as agent:
+async def test_ids_that_are_no_memory_are_refused(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         for tool in ("memory_retrieve", "memory_delete"):
             assert (await agent.refused(tool, id=str(uuid4())))["code"] == -32010
             assert (await agent.refused(tool, id="../../etc/passwd"))["code"] == -32602
             assert (await agent.refused(tool, id="' OR 1=1 --"))["code"] == -32602
-        twice = await store(operations, "deleted twice")
+        twice = await store(context, "deleted twice")
         await agent.call("memory_delete", id=twice)
         assert (await agent.refused("memory_delete", id=twice))["code"] == -32010
 
@@ -129,9 +130,9 @@ async def test_ids_that_are_no_memory_are_refused(operations: Operations, connec
     ],
 )
 async def test_bad_searches_are_refused_by_name(
-    operations: Operations, connect: Connect, arguments: dict[str, Any], field: str
+    context: Context, connect: Connect, arguments: dict[str, Any], field: str
 ) -> None:
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         error = await agent.refused("search_graph", **arguments)
         assert error["code"] == -32602
         assert field in error["message"]
@@ -139,8 +140,8 @@ async def test_bad_searches_are_refused_by_name(
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/unknown-tool")
-async def test_an_unknown_tool_is_a_protocol_error(operations: Operations, connect: Connect) -> None:
-    async with connect(operations) as agent:
+async def test_an_unknown_tool_is_a_protocol_error(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         with pytest.raises(MCPError, match="psychic") as caught:
             await agent.client.call_tool("psychic", {})
         assert caught.value.code == -32601
@@ -157,12 +158,12 @@ async def test_an_unknown_tool_is_a_protocol_error(operations: Operations, conne
     "TOOL-INJECT-001/atomic",
 )
 async def test_when_one_of_thirteen_embeddings_fails_nothing_is_stored(
-    operations: Operations, connect: Connect, monkeypatch: pytest.MonkeyPatch
+    context: Context, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_text: str) -> None:
         raise ValueError("the parser gave up")
 
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         await agent.call("store_memory", content="before")
         monkeypatch.setattr("actors.text.entities.entity_vector", broken)
         result = await agent.client.call_tool("inject_context", GOOD)
@@ -172,11 +173,11 @@ async def test_when_one_of_thirteen_embeddings_fails_nothing_is_stored(
         assert result.structured_content["_cognitive_pulse"]["entropy"] > 0
         monkeypatch.undo()
         assert await agent.call("inject_context", **GOOD), "the embedder lives on"
-    assert (await operations.status())["memories"]["live"] == 2
+    assert (await store_status(context))["memories"]["live"] == 2
 
 
-async def test_an_image_is_refused_with_what_it_would_take(operations: Operations, connect: Connect) -> None:
-    async with connect(operations) as agent:
+async def test_an_image_is_refused_with_what_it_would_take(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         error = await agent.refused("store_memory", content="iVBORw0KGgo=", modality="image")
     assert error["code"] == -32005
     assert "needs models" in error["message"]
@@ -192,7 +193,7 @@ class Forgetful(MemoryLog):
 @pytest.mark.requirement("INTEG-001/verify/read-back", "INTEG-001/verify/mismatch", "INTEG-001/errors/storage")
 async def test_a_store_that_reads_back_something_else_is_an_error(start: Callable[..., Any], connect: Connect) -> None:
     with start(Forgetful()) as hub:
-        async with connect(Operations(hub)) as agent:
+        async with connect(Context(hub)) as agent:
             await agent.call("store_memory", content="the first, which stands at 2 after the declaration of spaces")
             error = await agent.refused("store_memory", content="the second")
     assert error["code"] == -32004
@@ -209,7 +210,7 @@ class Unreadable(MemoryLog):
 @pytest.mark.requirement("STORE-001/storage-failed", "TOOL-INJECT-001/storage-failed")
 async def test_a_log_that_fails_is_a_storage_error(start: Callable[..., Any], connect: Connect) -> None:
     with start(Unreadable()) as hub:
-        async with connect(Operations(hub)) as agent:
+        async with connect(Context(hub)) as agent:
             for tool in ("store_memory", "inject_context"):
                 error = await agent.refused(tool, **GOOD)
                 assert error["code"] == -32004
@@ -227,7 +228,7 @@ async def test_a_log_that_cannot_be_trusted_is_named_with_its_first_bad_event(
     start: Callable[..., Any], connect: Connect
 ) -> None:
     with start(Damaged()) as hub:
-        async with connect(Operations(hub)) as agent:
+        async with connect(Context(hub)) as agent:
             for tool, arguments in (("inject_context", GOOD), ("search_graph", {"query": "fox"})):
                 error = await agent.refused(tool, **arguments)
                 assert error["code"] == -32004
@@ -236,12 +237,12 @@ async def test_a_log_that_cannot_be_trusted_is_named_with_its_first_bad_event(
 
 @pytest.mark.requirement("INTEG-001/errors/internal")
 async def test_a_mistake_of_ours_shows_no_exception_text(
-    operations: Operations, connect: Connect, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    context: Context, connect: Connect, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("secret: the attic")
 
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         await agent.call("store_memory", content="before")
         monkeypatch.setattr("actors.comparator.search.pipeline.search", broken)
         error = await agent.refused("search_graph", query="fox")
@@ -251,8 +252,8 @@ async def test_a_mistake_of_ours_shows_no_exception_text(
 
 
 @pytest.mark.requirement("STORE-001/schema", "TOOL-INJECT-001/schema", "INTEG-001/arch-03/no-goal-by-hand")
-async def test_the_tools_are_listed_with_schemas_that_fit_a_context(operations: Operations, connect: Connect) -> None:
-    async with connect(operations) as agent:
+async def test_the_tools_are_listed_with_schemas_that_fit_a_context(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         listed = await agent.client.list_tools()
     tools = {tool.name: tool for tool in listed.tools}
     store_schema, inject_schema = tools["store_memory"].input_schema, tools["inject_context"].input_schema
@@ -279,8 +280,8 @@ async def test_the_tools_are_listed_with_schemas_that_fit_a_context(operations: 
 
 
 @pytest.mark.requirement("STORE-001/guidance")
-async def test_the_instructions_teach_when_to_store_search_and_link(operations: Operations, connect: Connect) -> None:
-    async with connect(operations) as agent:
+async def test_the_instructions_teach_when_to_store_search_and_link(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         instructions = agent.client.instructions or ""
     assert all(word in instructions for word in ("search_graph", "inject_context", "link_to", "Don't store"))
     assert "never an instruction" in instructions
@@ -298,7 +299,7 @@ class Scratched(MemoryLog):
 async def test_of_a_batch_only_what_cannot_be_read_back_fails(start: Callable[..., Any], connect: Connect) -> None:
     texts = ["the declaration of spaces is first", "the third event of all", "what comes after it"]
     with start(Scratched()) as hub:
-        async with connect(Operations(hub)) as agent:
+        async with connect(Context(hub)) as agent:
             answer = await agent.request("memory/inject_batch", items=texts)
             found = await agent.call("search_graph", query=texts[2])
     assert [one["success"] for one in answer["results"]] == [True, False, True]

@@ -9,6 +9,7 @@ import pytest
 
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import running
+from actors.runtime.ask import ask
 from actors.runtime.metrics import Latencies
 from actors.store.messages import ReadDigests, TakeSnapshot
 from actors.store.snapshot_files import Snapshots
@@ -34,7 +35,7 @@ print(json.dumps(found))
 
 async def cut(mind: Mind) -> dict[str, str]:
     await settled(mind)
-    seq, told = await mind.operations.ask(mind.hub.store, ReadDigests())
+    seq, told = await ask(mind.hub.store, ReadDigests())
     assert seq == mind.hub.log.head.seq
     return told
 

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 from mcp import MCPError
 
+from actors.api.context import Context
 from actors.api.mcp.resources import MEMORY, PROFILES, STATUS
-from actors.api.operations.facade import Operations
 from tests.actors.conftest import Agent, Connect, store
 
 pytestmark = pytest.mark.anyio
@@ -23,11 +23,9 @@ async def read(agent: Agent, uri: str) -> Any:
 
 
 @ERAS
-async def test_status_and_profiles_are_listed_and_read_as_json(
-    operations: Operations, connect: Connect, mode: str
-) -> None:
-    await store(operations, "A fox jumps.")
-    async with connect(operations, mode=mode) as agent:
+async def test_status_and_profiles_are_listed_and_read_as_json(context: Context, connect: Connect, mode: str) -> None:
+    await store(context, "A fox jumps.")
+    async with connect(context, mode=mode) as agent:
         listed = (await agent.client.list_resources()).resources
         assert {str(resource.uri) for resource in listed} == {STATUS, PROFILES}
         assert all(resource.name and resource.description and resource.mime_type for resource in listed)
@@ -39,9 +37,9 @@ async def test_status_and_profiles_are_listed_and_read_as_json(
 
 
 @ERAS
-async def test_a_memory_is_read_by_its_id(operations: Operations, connect: Connect, mode: str) -> None:
-    memory = await store(operations, "A fox jumps.")
-    async with connect(operations, mode=mode) as agent:
+async def test_a_memory_is_read_by_its_id(context: Context, connect: Connect, mode: str) -> None:
+    memory = await store(context, "A fox jumps.")
+    async with connect(context, mode=mode) as agent:
         (template,) = (await agent.client.list_resource_templates()).resource_templates
         answer = await read(agent, template.uri_template.replace("{id}", memory))
     assert answer["id"] == memory
@@ -50,10 +48,10 @@ async def test_a_memory_is_read_by_its_id(operations: Operations, connect: Conne
 
 @ERAS
 async def test_what_cannot_be_read_is_refused_with_the_code_of_its_reason(
-    operations: Operations, connect: Connect, mode: str
+    context: Context, connect: Connect, mode: str
 ) -> None:
     unknown = str(uuid4())
-    async with connect(operations, mode=mode) as agent:
+    async with connect(context, mode=mode) as agent:
         for uri, code, words in (
             ("context-graph://attic", -32602, "Resource not found"),
             ("https://example.org/", -32602, "Resource not found"),

@@ -9,8 +9,10 @@ from uuid import UUID
 
 import pytest
 
-from actors.api.operations.batch_ingest import TOGETHER
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, wait_until_ready
+from actors.api.operations.ingest import GROUP
+from actors.api.operations.maintenance import store_status
+from actors.api.operations.memories import memory_inject_batch
 from actors.api.params.memories import MemoryInjectBatch
 from actors.api.params.parsing import parse
 from actors.embedder.jobs import Rows
@@ -39,10 +41,10 @@ FOX = "The quick brown fox jumps over the lazy dog"
     "STORE-001/content-returned",
 )
 async def test_a_plain_store_needs_content_alone_and_answers_as_seed_001_says(
-    operations: Operations, connect: Connect
+    context: Context, connect: Connect
 ) -> None:
     content = "Ärger mit Emoji 🦊,\n\ttabs and trailing blanks  "
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         result = await agent.client.call_tool("store_memory", {"content": content})
         (item,) = result.content
         answer = json.loads(item.text)
@@ -71,8 +73,8 @@ async def test_a_plain_store_needs_content_alone_and_answers_as_seed_001_says(
     "TOOL-INJECT-001/stores",
     "TOOL-INJECT-001/found",
 )
-async def test_inject_context_stores_and_says_what_was_learned(operations: Operations, connect: Connect) -> None:
-    async with connect(operations) as agent:
+async def test_inject_context_stores_and_says_what_was_learned(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         answer = await agent.call("inject_context", content=FOX, rationale="to try it")
         assert answer["embedderCount"] == 13
         assert answer["embeddingLatencyMs"] > 0
@@ -95,8 +97,8 @@ async def test_inject_context_stores_and_says_what_was_learned(operations: Opera
     "TOOL-INJECT-001/johari-labels",
     "STORE-001/no-fusion",
 )
-async def test_a_stored_memory_has_all_its_parts(operations: Operations, connect: Connect) -> None:
-    async with connect(operations) as agent:
+async def test_a_stored_memory_has_all_its_parts(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         answer = await agent.call("store_memory", content=FOX)
         memory = await agent.call("memory_retrieve", id=answer["fingerprintId"])
     assert memory["contentHashHex"] == hashlib.sha256(FOX.encode()).hexdigest()
@@ -124,8 +126,8 @@ async def test_a_stored_memory_has_all_its_parts(operations: Operations, connect
 
 
 @pytest.mark.requirement("INTEG-001/verify/johari-rows")
-async def test_johari_windows_follow_the_neighbours(operations: Operations, connect: Connect) -> None:
-    async with connect(operations) as agent:
+async def test_johari_windows_follow_the_neighbours(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         alone = await agent.call("store_memory", content=FOX)
         for _ in range(6):
             among = await agent.call("store_memory", content=FOX)
@@ -143,7 +145,7 @@ async def test_johari_windows_follow_the_neighbours(operations: Operations, conn
     "STORE-001/rationale-optional",
     "STORE-001/link-to-kept",
 )
-async def test_everything_that_is_given_with_a_memory_comes_back(operations: Operations, connect: Connect) -> None:
+async def test_everything_that_is_given_with_a_memory_comes_back(context: Context, connect: Connect) -> None:
     given = {
         "namespace": "shop",
         "session": "monday",
@@ -153,7 +155,7 @@ async def test_everything_that_is_given_with_a_memory_comes_back(operations: Ope
         "importance": 0.8,
         "modality": "structured",
     }
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         earlier = await agent.call(
             "store_memory", content="Tokens expire too early.", session="monday", namespace="shop"
         )
@@ -175,50 +177,50 @@ async def test_everything_that_is_given_with_a_memory_comes_back(operations: Ope
 
 @pytest.mark.requirement("STORE-001/importance-clamped", "TOOL-INJECT-001/importance")
 @pytest.mark.parametrize(("given", "kept"), [(1.7, 1.0), (-3, 0.0), (0.25, 0.25), (1, 1.0)])
-async def test_importance_is_clamped(operations: Operations, connect: Connect, given: float, kept: float) -> None:
-    async with connect(operations) as agent:
+async def test_importance_is_clamped(context: Context, connect: Connect, given: float, kept: float) -> None:
+    async with connect(context) as agent:
         for tool in ("store_memory", "inject_context"):
             answer = await agent.call(tool, content=FOX, importance=given, rationale="why")
             assert (await agent.call("memory_retrieve", id=answer["fingerprintId"]))["importance"] == kept
 
 
 @pytest.mark.requirement("STORE-001/duplicate-flagged")
-async def test_the_same_content_again_is_stored_and_flagged(operations: Operations, connect: Connect) -> None:
-    async with connect(operations) as agent:
+async def test_the_same_content_again_is_stored_and_flagged(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         first = await agent.call("store_memory", content=FOX)
         second = await agent.call("store_memory", content=FOX)
         elsewhere = await agent.call("store_memory", content=FOX, namespace="another")
     assert "duplicate_of" not in first
     assert second["duplicate_of"] == first["fingerprintId"] != second["fingerprintId"]
     assert "duplicate_of" not in elsewhere
-    assert (await operations.status())["memories"]["live"] == 3
+    assert (await store_status(context))["memories"]["live"] == 3
 
 
 @pytest.mark.requirement("STORE-001/content-longest")
-async def test_the_longest_content_is_stored(operations: Operations, connect: Connect) -> None:
+async def test_the_longest_content_is_stored(context: Context, connect: Connect) -> None:
     content = ("abcdefg " * 8_192)[:65_536]
-    async with connect(operations) as agent:
+    async with connect(context) as agent:
         answer = await agent.call("store_memory", content=content)
         assert (await agent.call("memory_retrieve", id=answer["fingerprintId"]))["content"] == content
 
 
-async def test_content_without_any_word_is_stored_too(operations: Operations, connect: Connect) -> None:
-    async with connect(operations) as agent:
+async def test_content_without_any_word_is_stored_too(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         for content in ("!!!", "🦊", "\u200bx", "…", "\x00", "a"):
             answer = await agent.call("store_memory", content=content)
             assert (await agent.call("memory_retrieve", id=answer["fingerprintId"]))["content"] == content
 
 
-async def test_parameters_may_be_written_in_camel_case(operations: Operations, connect: Connect) -> None:
-    async with connect(operations) as agent:
+async def test_parameters_may_be_written_in_camel_case(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         answer = await agent.call("store_memory", content=FOX, createdAt="2020-01-02")
         assert answer["createdAt"] == "2020-01-02T00:00:00+00:00"
         assert (await agent.call("search_graph", query="fox", topK=1, minSimilarity=0.0))["count"] == 1
 
 
 @pytest.mark.requirement("INTEG-001/delete/soft", "INTEG-001/delete/hard", "INTEG-001/verify/count")
-async def test_deleted_memories_are_found_no_more(operations: Operations, connect: Connect) -> None:
-    async with connect(operations) as agent:
+async def test_deleted_memories_are_found_no_more(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
         kept, forgotten, erased = [
             (await agent.call("store_memory", content=f"{FOX} {n}"))["fingerprintId"] for n in range(3)
         ]
@@ -229,7 +231,7 @@ async def test_deleted_memories_are_found_no_more(operations: Operations, connec
         assert (soft["deleteType"], hard["deleteType"]) == ("soft", "hard")
         assert (await agent.call("memory_retrieve", id=forgotten))["state"] == "forgotten"
         assert (await agent.refused("memory_retrieve", id=erased))["code"] == -32010
-    memories = (await operations.status())["memories"]
+    memories = (await store_status(context))["memories"]
     assert memories == {"live": 1, "forgotten": 1, "pruned": 0, "merged": 0, "erased": 1}
 
 
@@ -254,10 +256,10 @@ class Noting(MemoryLog):
 async def test_a_memory_has_its_key_before_it_is_appended(start: Callable[[Log], Any]) -> None:
     log = Noting()
     with start(log) as hub:
-        operations = Operations(hub)
-        await store(operations, "The ferry leaves at noon.")
+        context = Context(hub)
+        await store(context, "The ferry leaves at noon.")
         batch = {"items": [f"The ferry leaves at {hour} o'clock." for hour in range(20)]}
-        assert (await operations.memory_inject_batch(parse(batch, MemoryInjectBatch)))["failed"] == 0
+        assert (await memory_inject_batch(context, parse(batch, MemoryInjectBatch)))["failed"] == 0
     assert len(log.reserved) == 21
     assert not log.without
 
@@ -287,11 +289,11 @@ async def test_what_went_through_the_model_is_stored_while_the_rest_of_its_group
         in_time.append(not in_time or log.stored.wait(10))
         return states
 
-    texts = [f"{number} " + "ferries leave the harbour at noon " * 5 for number in range(TOGETHER)]
+    texts = [f"{number} " + "ferries leave the harbour at noon " * 5 for number in range(GROUP)]
     with start(log) as hub:
-        operations = Operations(hub)
-        await operations.ready()
+        context = Context(hub)
+        await wait_until_ready(context)
         monkeypatch.setattr(profile, "forward", waiting_for_the_first)
-        assert (await operations.memory_inject_batch(parse({"items": texts}, MemoryInjectBatch)))["failed"] == 0
+        assert (await memory_inject_batch(context, parse({"items": texts}, MemoryInjectBatch)))["failed"] == 0
     assert len(in_time) > 1
     assert all(in_time)

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from actors.api.operations.maintenance import store_status
 from events.vocabulary import ConsolidationUndone, PatternDiscovered
 from tests.actors.api.conftest import Bed, Ways
 from tests.actors.api.sleeper import MODES, Sleeper, answers, end, everywhere, found, kinds, merges, settled
@@ -37,7 +38,7 @@ async def test_after_undo_every_search_answers_as_before_to_the_last_bit(bed: Be
         assert undone["restored_count"] == len(hidden)
         assert {*undone["restored"]} == hidden
         assert await answers(sleeper.mind, at) == before
-        assert (await sleeper.mind.operations.status())["memories"]["live"] == 52
+        assert (await store_status(sleeper.mind.context))["memories"]["live"] == 52
         for one in hidden:
             memory = await sleeper.memory(one)
             assert (memory["id"], memory["state"], memory["lineage"]) == (one, "live", [])
@@ -132,7 +133,7 @@ async def test_a_run_that_is_named_shows_each_memory_that_it_hid_and_what_that_s
 
 async def test_what_can_not_be_undone_is_refused_by_its_name(bed: Bed, ways: Ways) -> None:
     with bed() as sleeper:
-        async with ways(sleeper.mind.operations) as way:
+        async with ways(sleeper.mind.context) as way:
             done = await way("consolidate_memories")
             dry = (await sleeper("light", dry_run=True))["run_id"]
             late = (await sleeper("light", max_seconds=1e-6))["run_id"]
@@ -163,7 +164,7 @@ async def test_runs_are_told_the_latest_first_and_memory_by_memory(bed: Bed, way
     with bed() as sleeper:
         dry = await sleeper("deep", dry_run=True)
         real = await sleeper("deep")
-        async with ways(sleeper.mind.operations) as way:
+        async with ways(sleeper.mind.context) as way:
             listed = (await way("list_consolidations"))["runs"]
             assert [run["run_id"] for run in listed] == [real["run_id"], dry["run_id"]]
             assert [run["can_be_undone"] for run in listed] == [True, False]

@@ -10,7 +10,8 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.retrieval import query
 from actors.comparator.search.weight_profiles import SEED_PROFILES
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.settings import SearchProfile
@@ -63,9 +64,9 @@ QUERIES = (
 """Ten questions, each with two spaces that prefer different memories."""
 
 
-async def mixed(operations: Operations) -> None:
+async def mixed(context: Context) -> None:
     for text, more in MIXED:
-        await store(operations, text, **{"created_at": NOW} | more)
+        await store(context, text, **{"created_at": NOW} | more)
 
 
 def weights(**shares: float) -> list[float]:
@@ -83,10 +84,10 @@ async def ranked(way: Way, query: Any, **arguments: Any) -> dict[str, Any]:
 @pytest.mark.requirement("S002/multi/ranking", "S002/multi/query-text")
 @pytest.mark.parametrize(("query", "one", "other", "more"), QUERIES)
 async def test_moving_weight_from_one_space_to_another_moves_the_memory_that_it_prefers_to_the_front(
-    operations: Operations, ways: Ways, query: str, one: str, other: str, more: dict[str, Any]
+    context: Context, ways: Ways, query: str, one: str, other: str, more: dict[str, Any]
 ) -> None:
-    await mixed(operations)
-    async with ways(operations) as way:
+    await mixed(context)
+    async with ways(context) as way:
         alone = {
             key: ids(await ranked(way, query, active_spaces=[INDEX[key]], query_type="balanced", **more))[0]
             for key in (one, other)
@@ -99,11 +100,9 @@ async def test_moving_weight_from_one_space_to_another_moves_the_memory_that_it_
 
 
 @pytest.mark.requirement("S002/multi/active-spaces", "S002/single-space/own-space")
-async def test_one_active_space_ranks_exactly_as_the_search_of_that_space_does(
-    operations: Operations, ways: Ways
-) -> None:
-    await mixed(operations)
-    async with ways(operations) as way:
+async def test_one_active_space_ranks_exactly_as_the_search_of_that_space_does(context: Context, ways: Ways) -> None:
+    await mixed(context)
+    async with ways(context) as way:
         for index, space in enumerate(SPACES):
             asked = {"session": "home"} if space.key == "e4_temporal_positional" else {}
             single = await way(
@@ -134,9 +133,9 @@ async def test_one_active_space_ranks_exactly_as_the_search_of_that_space_does(
     "S002/multi/top-spaces",
     "S002/multi/aggregate",
 )
-async def test_an_answer_reports_its_weights_and_adds_up(operations: Operations, ways: Ways) -> None:
-    await mixed(operations)
-    async with ways(operations) as way:
+async def test_an_answer_reports_its_weights_and_adds_up(context: Context, ways: Ways) -> None:
+    await mixed(context)
+    async with ways(context) as way:
         answer = await way("search_multi", query="what is machine learning", min_similarity=0, session=None)
     metadata = answer["query_metadata"]
     assert metadata["query_type_used"] == "semantic_search"
@@ -170,10 +169,10 @@ async def test_an_answer_reports_its_weights_and_adds_up(operations: Operations,
 
 
 @pytest.mark.requirement("S002/multi/custom-weights", "S002/multi/per-embedder", "S002/multi/purpose-alignment")
-async def test_custom_weights_are_applied_and_reported_as_given(operations: Operations, ways: Ways) -> None:
-    await mixed(operations)
+async def test_custom_weights_are_applied_and_reported_as_given(context: Context, ways: Ways) -> None:
+    await mixed(context)
     custom = weights(e1_semantic=0.5, e5_causal=0.5)
-    async with ways(operations) as way:
+    async with ways(context) as way:
         answer = await ranked(way, "causal query", query_type="custom", weights=custom)
         assert answer["query_metadata"]["weights_applied"] == custom
         assert answer["query_metadata"]["spaces_searched"] == 2
@@ -189,10 +188,10 @@ async def test_custom_weights_are_applied_and_reported_as_given(operations: Oper
 
 
 @pytest.mark.requirement("S002/multi/query-embeddings", "S002/single-space/parameters")
-async def test_the_embeddings_of_a_memory_find_it(operations: Operations, ways: Ways) -> None:
-    await mixed(operations)
-    memory = await store(operations, "The lighthouse keeper counts ships at dawn.", session="coast")
-    async with ways(operations) as way:
+async def test_the_embeddings_of_a_memory_find_it(context: Context, ways: Ways) -> None:
+    await mixed(context)
+    memory = await store(context, "The lighthouse keeper counts ships at dawn.", session="coast")
+    async with ways(context) as way:
         vectors = (await way("memory_retrieve", id=memory, include_embeddings=True))["vectors"]
         answer = await ranked(way, {"embeddings": vectors})
         assert ids(answer)[0] == memory
@@ -267,9 +266,9 @@ BAD = (
 )
 @pytest.mark.parametrize(("arguments", "message", "data"), BAD)
 async def test_what_makes_no_sense_is_refused_with_its_context(
-    operations: Operations, ways: Ways, arguments: dict[str, Any], message: str, data: dict[str, Any]
+    context: Context, ways: Ways, arguments: dict[str, Any], message: str, data: dict[str, Any]
 ) -> None:
-    async with ways(operations) as way:
+    async with ways(context) as way:
         error = await way.refused("search_multi", **arguments)
     assert error["code"] == -32602
     assert message in error["message"]
@@ -278,27 +277,27 @@ async def test_what_makes_no_sense_is_refused_with_its_context(
 
 @pytest.mark.requirement("S002/errors/before-work")
 async def test_invalid_input_is_refused_before_anything_is_embedded_or_searched(
-    operations: Operations, ways: Ways, monkeypatch: pytest.MonkeyPatch
+    context: Context, ways: Ways, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await store(operations, "The models are loaded by now.")
+    await store(context, "The models are loaded by now.")
 
     async def forbidden(*_: object, **__: object) -> None:
         raise AssertionError("the embedder was asked")
 
-    async with ways(operations) as way:
-        monkeypatch.setattr(Operations, "embed", forbidden)
+    async with ways(context) as way:
+        monkeypatch.setattr(query, "embed_query", forbidden)
         for arguments, _, _ in BAD:
             if arguments.get("active_spaces") != [3]:
                 assert (await way.refused("search_multi", **arguments))["code"] == -32602
 
 
 @pytest.mark.requirement("S002/multi/top-k", "S002/multi/min-similarity", "S002/single-space/limits")
-async def test_answers_keep_within_their_limits(operations: Operations, ways: Ways) -> None:
+async def test_answers_keep_within_their_limits(context: Context, ways: Ways) -> None:
     for number in range(15):
-        await store(operations, f"The fox number {number} jumps over the dog.")
-    await store(operations, "Tax returns are due.")
+        await store(context, f"The fox number {number} jumps over the dog.")
+    await store(context, "Tax returns are due.")
     query = "The fox number 3 jumps over the dog."
-    async with ways(operations) as way:
+    async with ways(context) as way:
         plain = await way("search_multi", query=query)
         assert len(plain["results"]) == 10, "top_k is 10 unless given"
         assert all(result["aggregate_similarity"] >= 0.5 for result in plain["results"])
@@ -331,9 +330,9 @@ async def test_answers_keep_within_their_limits(operations: Operations, ways: Wa
     ],
 )
 async def test_a_vector_that_does_not_fit_its_space_is_refused(
-    operations: Operations, ways: Ways, arguments: dict[str, Any], message: str, data: dict[str, Any]
+    context: Context, ways: Ways, arguments: dict[str, Any], message: str, data: dict[str, Any]
 ) -> None:
-    async with ways(operations) as way:
+    async with ways(context) as way:
         error = await way.refused("search_single_space", **arguments)
     assert error["code"] == -32602
     assert message in error["message"]
@@ -342,14 +341,14 @@ async def test_a_vector_that_does_not_fit_its_space_is_refused(
 
 @pytest.mark.requirement("S002/errors/execution")
 async def test_a_search_that_breaks_down_is_an_error_without_the_exceptions_text(
-    operations: Operations, ways: Ways, monkeypatch: pytest.MonkeyPatch
+    context: Context, ways: Ways, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await store(operations, "The fox jumps.")
+    await store(context, "The fox jumps.")
 
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("secret: the attic")
 
-    async with ways(operations) as way:
+    async with ways(context) as way:
         with monkeypatch.context() as patch:
             patch.setattr("actors.comparator.search.ranking.by_weights", broken)
             patch.setattr("actors.comparator.search.ranking.by_perspectives", broken)
@@ -374,8 +373,8 @@ async def test_a_search_that_breaks_down_is_an_error_without_the_exceptions_text
     "S002/profiles/fact-checking",
     "S002/profiles/balanced",
 )
-async def test_the_profiles_are_listed_with_weights_that_sum_to_one(operations: Operations, ways: Ways) -> None:
-    async with ways(operations) as way:
+async def test_the_profiles_are_listed_with_weights_that_sum_to_one(context: Context, ways: Ways) -> None:
+    async with ways(context) as way:
         answer = await way("search_weight_profiles")
     assert answer["spaces"] == [space.key for space in SPACES]
     profiles = {
@@ -393,9 +392,9 @@ async def test_the_profiles_are_listed_with_weights_that_sum_to_one(operations: 
     assert len(set(profiles["balanced"].values())) == 1
 
 
-async def test_every_listed_profile_ranks_by_its_own_weights(operations: Operations, ways: Ways) -> None:
-    await mixed(operations)
-    async with ways(operations) as way:
+async def test_every_listed_profile_ranks_by_its_own_weights(context: Context, ways: Ways) -> None:
+    await mixed(context)
+    async with ways(context) as way:
         for profile, row in SEED_PROFILES.items():
             named = await ranked(way, "Why were the cellars flooded?", query_type=profile.value)
             given = await ranked(way, "Why were the cellars flooded?", query_type="custom", weights=list(row.values()))
@@ -405,10 +404,10 @@ async def test_every_listed_profile_ranks_by_its_own_weights(operations: Operati
 
 
 @pytest.mark.requirement("INTEG-001/multi-perspective/rank-fusion", "INTEG-001/multi-perspective/only-those-asked")
-async def test_several_perspectives_are_fused_by_rank(operations: Operations, ways: Ways) -> None:
-    await mixed(operations)
+async def test_several_perspectives_are_fused_by_rank(context: Context, ways: Ways) -> None:
+    await mixed(context)
     query, spaces = "Ana Lopez reads the settings", [0, 5, 10]
-    async with ways(operations) as way:
+    async with ways(context) as way:
         alone = {
             index: [
                 result["id"]
@@ -462,7 +461,7 @@ async def test_memories_are_ranked_by_how_near_their_purpose_is(
 ) -> None:
     log, memories = with_purposes(profile, 0.9, 0.5, None, 0.7)
     with start(log) as hub:
-        async with ways(Operations(hub)) as way:
+        async with ways(Context(hub)) as way:
             wanted = [1.0] * 13
             answer = await way("search_by_purpose", purpose_vector=wanted)
             assert ids(answer) == [memories[0], memories[1], memories[3]], "without purpose it is neither near nor far"
@@ -500,7 +499,7 @@ async def test_a_search_can_drop_what_serves_the_north_star_too_little(
 ) -> None:
     log, memories = with_purposes(profile, 0.9, 0.3, None)
     with start(log) as hub:
-        async with ways(Operations(hub)) as way:
+        async with ways(Context(hub)) as way:
             for least, dropped in ((None, []), (0.55, [memories[1]])):
                 more = {} if least is None else {"min_alignment": least}
                 answer = await way("search_graph", query="Memory number 1.", explain=True, **more)

@@ -9,8 +9,9 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, read_pulse
 from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.runtime.ask import ask
 from actors.store.messages import Append, Read
 from events.fingerprint import Fingerprint
 from events.spaces import SPACES
@@ -70,13 +71,11 @@ async def test_a_memory_ignites_when_its_spaces_agree_and_not_when_meaning_alone
     mind: Mind, log: MemoryLog
 ) -> None:
     first, other, *_ = await keep(mind, SEEDLINGS, *ASIDE)
-    alike, unlike = [
-        (await mind.operations.ask(mind.hub.store, Read(memory=UUID(memory)))).event for memory in (first, other)
-    ]
+    alike, unlike = [(await ask(mind.hub.store, Read(memory=UUID(memory)))).event for memory in (first, other)]
     parts = {space.key: (alike if space.key == "e1_semantic" else unlike).fingerprint[space.key] for space in SPACES}
     half = uuid4()
     event = msgspec.structs.replace(unlike, fingerprint=Fingerprint.of(parts))
-    await mind.operations.ask(mind.hub.store, Append(id=half, event=event, actor="test", correlation_id=uuid4()))
+    await ask(mind.hub.store, Append(id=half, event=event, actor="test", correlation_id=uuid4()))
     assert not (await attended(mind))["ignited"]
 
     (repeat,) = await keep(mind, SEEDLINGS)
@@ -235,10 +234,8 @@ async def test_priming_can_be_switched_off_and_leaves_every_bit_as_it_was(
         assert (await mind("search_graph", **BICYCLE))["results"] == before
 
 
-async def test_the_tools_of_the_workspace_answer_and_refuse_alike_in_both_ways(
-    operations: Operations, ways: Ways
-) -> None:
-    async with ways(operations) as way:
+async def test_the_tools_of_the_workspace_answer_and_refuse_alike_in_both_ways(context: Context, ways: Ways) -> None:
+    async with ways(context) as way:
         empty = await way("get_workspace_status")
         assert (empty["active_memory"], empty["ignited"], empty["candidates"], empty["focus"]) == (None, [], [], None)
         dormant = await way("get_consciousness_state")
@@ -316,7 +313,7 @@ async def test_reflection_is_how_well_usefulness_was_foretold(mind: Mind, connec
 
     recalled: list[str] = []
     reflections = []
-    async with connect(mind.operations) as agent:
+    async with connect(mind.context) as agent:
         for query in ("lettuce and slugs", "radishes and carrots", "zucchini"):
             found = await agent.call("search_graph", query=query, top_k=1)
             recalled += [result["fingerprintId"] for result in found["results"]]
@@ -357,7 +354,7 @@ async def test_a_restart_knows_the_same_by_replay_alone(profile: EmbeddedProfile
             {
                 "consciousness": await mind("get_consciousness_state"),
                 "workspace": await attended(mind),
-                "pulse": msgspec.to_builtins(await mind.operations.pulse()),
+                "pulse": msgspec.to_builtins(await read_pulse(mind.context)),
                 "drift": await mind("get_alignment_drift", namespace=NAMESPACE, include_history=True),
                 "memories": [await mind("memory_retrieve", id=memory) for memory in memories],
                 "around": [await mind("get_neighborhood", id=memory, depth=2) for memory in memories],

@@ -9,7 +9,11 @@ from uuid import UUID
 
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.audit import audit_trail
+from actors.api.operations.maintenance import store_status
+from actors.api.operations.memories import memory_delete, memory_restore, memory_retrieve
+from actors.api.operations.sleep import consolidate_memories, list_consolidations, store_schedule, undo_consolidation
 from actors.api.params.audit import AuditTrail
 from actors.api.params.memories import MemoryDelete, MemoryRestore, MemoryRetrieve
 from actors.api.params.sleep import ChangeSchedules, ConsolidateMemories, ListConsolidations, UndoConsolidation
@@ -40,12 +44,12 @@ def head_of(folder: Path) -> Head:
     return log.head
 
 
-async def fill(operations: Operations) -> dict[str, str]:
+async def fill(context: Context) -> dict[str, str]:
     """Store a handful of memories of all sorts, and return their ids by name."""
-    ids = {"plain": await store(operations, "Mara's dog is called Bo.", tags=["pets"], importance=0.9)}
-    ids["erased"] = await store(operations, "The code of the safe is 4711.")
+    ids = {"plain": await store(context, "Mara's dog is called Bo.", tags=["pets"], importance=0.9)}
+    ids["erased"] = await store(context, "The code of the safe is 4711.")
     ids["linked"] = await store(
-        operations,
+        context,
         "Bo is afraid of thunder.",
         link_to=[ids["plain"], ids["erased"]],
         rationale="for the vet",
@@ -54,17 +58,17 @@ async def fill(operations: Operations) -> dict[str, str]:
         namespace="home",
     )
     for turn in ("Where do we go?", "To the sea.", "Then pack the tent."):
-        ids[turn] = await store(operations, turn, session="trip", modality="mixed")
-    ids["long"] = await store(operations, "The harbour was full of small boats that evening. " * 60)
-    ids["forgotten"] = await store(operations, "An old shopping list: milk, bread, salt.")
-    await operations.memory_delete(MemoryDelete(id=UUID(ids["forgotten"]), reason="bought"))
-    await operations.memory_delete(MemoryDelete(id=UUID(ids["erased"]), soft=False))
-    await search(operations, "dog")
+        ids[turn] = await store(context, turn, session="trip", modality="mixed")
+    ids["long"] = await store(context, "The harbour was full of small boats that evening. " * 60)
+    ids["forgotten"] = await store(context, "An old shopping list: milk, bread, salt.")
+    await memory_delete(context, MemoryDelete(id=UUID(ids["forgotten"]), reason="bought"))
+    await memory_delete(context, MemoryDelete(id=UUID(ids["erased"]), soft=False))
+    await search(context, "dog")
     return ids
 
 
-async def known(operations: Operations, memory: str) -> dict[str, Any]:
-    answer = await operations.memory_retrieve(MemoryRetrieve(id=UUID(memory)))
+async def known(context: Context, memory: str) -> dict[str, Any]:
+    answer = await memory_retrieve(context, MemoryRetrieve(id=UUID(memory)))
     return {key: answer[key] for key in KEPT}
 
 
@@ -72,9 +76,9 @@ async def known(operations: Operations, memory: str) -> dict[str, Any]:
 async def test_all_memories_but_the_erased_are_in_the_new_store_as_they_were(start: Start, tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     with start(DuckDBLog(old)) as hub:
-        ids = await fill(Operations(hub))
+        ids = await fill(Context(hub))
         del ids["erased"]
-        before = {name: await known(Operations(hub), memory) for name, memory in ids.items()}
+        before = {name: await known(Context(hub), memory) for name, memory in ids.items()}
     head = head_of(old)
     told: list[tuple[float, float | None, str]] = []
 
@@ -86,17 +90,17 @@ async def test_all_memories_but_the_erased_are_in_the_new_store_as_they_were(sta
     assert counts == ReembedCounts(memories=7, forgotten=1, erased=1, links=1)
     assert (6, 7, "memories embedded") in told
     with start(DuckDBLog(new)) as hub:
-        operations = Operations(hub)
-        after = {name: await known(operations, memory) for name, memory in ids.items()}
+        context = Context(hub)
+        after = {name: await known(context, memory) for name, memory in ids.items()}
         assert after["linked"]["links"] == [ids["plain"]]
         assert after == before
         assert after["forgotten"]["state"] == "forgotten"
         assert after["long"]["passages"] > 1
-        found = await search(operations, "Is Bo afraid of thunder?", tags=["pets"])
+        found = await search(context, "Is Bo afraid of thunder?", tags=["pets"])
         assert [hit["fingerprintId"] for hit in found] == [ids["plain"]]
-        results = await search(operations, "shopping list with milk", top_k=100)
+        results = await search(context, "shopping list with milk", top_k=100)
         assert {hit["fingerprintId"] for hit in results} == set(ids.values()) - {ids["forgotten"]}
-        trail = await operations.audit_trail(AuditTrail(memory_id=UUID(ids["forgotten"])))
+        trail = await audit_trail(context, AuditTrail(memory_id=UUID(ids["forgotten"])))
         life = [event for event in reversed(trail["events"]) if event["actor"] != "workspace"]
         assert [event["what"].partition(" ")[0].rstrip(",") for event in life] == ["stored", "forgotten"]
         assert life[1]["what"] == "forgotten, because: bought"
@@ -107,7 +111,7 @@ async def test_all_memories_but_the_erased_are_in_the_new_store_as_they_were(sta
 async def test_the_embeddings_are_those_of_a_first_store(start: Start, tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     with start(DuckDBLog(old)) as hub:
-        await fill(Operations(hub))
+        await fill(Context(hub))
     with start(DuckDBLog(new)) as hub:
         await reembed(old, hub)
     fingerprints: list[dict[UUID, Any]] = []
@@ -128,7 +132,7 @@ async def test_a_memory_that_can_not_be_embedded_is_named(
 ) -> None:
     old = tmp_path / "old"
     with start(DuckDBLog(old)) as hub:
-        memory = await store(Operations(hub), "a b c")
+        memory = await store(Context(hub), "a b c")
 
     def fail(*_: Any) -> Any:
         raise EmbeddingFault("Embedding failed: no")
@@ -214,48 +218,50 @@ async def test_what_was_merged_or_pruned_stays_so_and_can_still_be_undone(start:
     old, new = tmp_path / "old", tmp_path / "new"
     small = {"importance": 0.1, "created_at": "2020-02-02T00:00:00+00:00"}
     with start(DuckDBLog(old)) as hub:
-        operations = Operations(hub)
-        kept = await store(operations, "Mara's dog is called Bo.", tags=["pets"], importance=0.9)
-        absorbed = await store(operations, "Mara's dog  is called Bo.", tags=["dogs"])
-        apart = await store(operations, " Mara's dog is called Bo.", tags=["vet"])
-        pruned, back, gone = [await store(operations, f"Odd sock number {n}.", **small) for n in range(3)]
-        run = (await operations.consolidate_memories(ConsolidateMemories()))["run_id"]
-        await operations.undo_consolidation(UndoConsolidation(run_id=UUID(run), memory_id=UUID(apart)))
-        await operations.memory_restore(MemoryRestore(id=UUID(back)))
-        await operations.memory_delete(MemoryDelete(id=UUID(gone), soft=False))
-        undone = await operations.consolidate_memories(ConsolidateMemories(mode=SleepMode.DEEP, salience_threshold=0))
-        await operations.undo_consolidation(UndoConsolidation(run_id=UUID(undone["run_id"])))
-        before = (await operations.status())["memories"]
+        context = Context(hub)
+        kept = await store(context, "Mara's dog is called Bo.", tags=["pets"], importance=0.9)
+        absorbed = await store(context, "Mara's dog  is called Bo.", tags=["dogs"])
+        apart = await store(context, " Mara's dog is called Bo.", tags=["vet"])
+        pruned, back, gone = [await store(context, f"Odd sock number {n}.", **small) for n in range(3)]
+        run = (await consolidate_memories(context, ConsolidateMemories()))["run_id"]
+        await undo_consolidation(context, UndoConsolidation(run_id=UUID(run), memory_id=UUID(apart)))
+        await memory_restore(context, MemoryRestore(id=UUID(back)))
+        await memory_delete(context, MemoryDelete(id=UUID(gone), soft=False))
+        undone = await consolidate_memories(context, ConsolidateMemories(mode=SleepMode.DEEP, salience_threshold=0))
+        await undo_consolidation(context, UndoConsolidation(run_id=UUID(undone["run_id"])))
+        before = (await store_status(context))["memories"]
     with start(DuckDBLog(new)) as hub:
         await reembed(old, hub)
     with start(DuckDBLog(new)) as hub:
-        operations = Operations(hub)
-        after = (await operations.status())["memories"]
+        context = Context(hub)
+        after = (await store_status(context))["memories"]
         assert before == {"live": 3, "forgotten": 0, "pruned": 1, "merged": 1, "erased": 1}
         assert after == before | {"erased": 0}
-        answer = await operations.memory_retrieve(MemoryRetrieve(id=UUID(absorbed)))
+        answer = await memory_retrieve(context, MemoryRetrieve(id=UUID(absorbed)))
         assert (answer["id"], answer["lineage"], answer["tags"]) == (kept, [absorbed], ["pets", "dogs"])
-        assert (await operations.memory_retrieve(MemoryRetrieve(id=UUID(pruned))))["state"] == "pruned"
-        found = {hit["fingerprintId"] for hit in await search(operations, "odd sock of Mara's dog", top_k=100)}
+        assert (await memory_retrieve(context, MemoryRetrieve(id=UUID(pruned))))["state"] == "pruned"
+        found = {hit["fingerprintId"] for hit in await search(context, "odd sock of Mara's dog", top_k=100)}
         assert found == {kept, apart, back}
-        listed = (await operations.list_consolidations(ListConsolidations()))["runs"]
+        listed = (await list_consolidations(context, ListConsolidations()))["runs"]
         assert [one["run_id"] for one in listed] == [run], "the other one hides nothing"
-        again = await operations.undo_consolidation(UndoConsolidation(run_id=UUID(run)))
+        again = await undo_consolidation(context, UndoConsolidation(run_id=UUID(run)))
         assert {*again["restored"]} == {absorbed, pruned}
-        assert (await operations.status())["memories"]["live"] == 5
+        assert (await store_status(context))["memories"]["live"] == 5
 
 
 @pytest.mark.anyio
 async def test_when_a_store_sleeps_is_what_somebody_said_in_the_new_one_too(start: Start, tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     with start(DuckDBLog(old)) as hub:
-        operations = Operations(hub)
-        await store(operations, "Mara's dog is called Bo.")
-        before = await operations.schedule(ChangeSchedules(light="90m", rem="off", paused=True, pruning_permitted=True))
+        context = Context(hub)
+        await store(context, "Mara's dog is called Bo.")
+        before = await store_schedule(
+            context, ChangeSchedules(light="90m", rem="off", paused=True, pruning_permitted=True)
+        )
     with start(DuckDBLog(new)) as hub:
         await reembed(old, hub)
     with start(DuckDBLog(new)) as hub:
-        after = await Operations(hub).schedule(ChangeSchedules())
+        after = await store_schedule(Context(hub), ChangeSchedules())
     same = ("paused", "pruning_permitted")
     assert [after[name] for name in same] == [before[name] for name in same] == [True, True]
     told = {mode: of["when"] for mode, of in before["modes"].items()}
@@ -267,13 +273,13 @@ async def test_when_a_store_sleeps_is_what_somebody_said_in_the_new_one_too(star
 async def test_what_somebody_brought_back_is_kept_in_the_new_store_too(start: Start, tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     with start(DuckDBLog(old)) as hub:
-        operations = Operations(hub)
-        kept = await store(operations, "An odd sock.", importance=0.1, created_at="2020-02-02T00:00:00+00:00")
-        assert (await operations.consolidate_memories(ConsolidateMemories()))["pruned_count"] == 1
-        await operations.memory_restore(MemoryRestore(id=UUID(kept)))
-        assert (await operations.consolidate_memories(ConsolidateMemories()))["pruned_count"] == 0
+        context = Context(hub)
+        kept = await store(context, "An odd sock.", importance=0.1, created_at="2020-02-02T00:00:00+00:00")
+        assert (await consolidate_memories(context, ConsolidateMemories()))["pruned_count"] == 1
+        await memory_restore(context, MemoryRestore(id=UUID(kept)))
+        assert (await consolidate_memories(context, ConsolidateMemories()))["pruned_count"] == 0
     with start(DuckDBLog(new)) as hub:
         await reembed(old, hub)
-        operations = Operations(hub)
-        assert (await operations.consolidate_memories(ConsolidateMemories()))["pruned_count"] == 0
-        assert (await operations.memory_retrieve(MemoryRetrieve(id=UUID(kept))))["state"] == "live"
+        context = Context(hub)
+        assert (await consolidate_memories(context, ConsolidateMemories()))["pruned_count"] == 0
+        assert (await memory_retrieve(context, MemoryRetrieve(id=UUID(kept))))["state"] == "live"

@@ -18,9 +18,9 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCResponse
 
+from actors.api.context import Context
 from actors.api.mcp.flow_control import IN_FLIGHT, CountedAnswers, in_order
 from actors.api.mcp.server import converse
-from actors.api.operations.facade import Operations
 from actors.hub.listener import Connections, listen
 from actors.proxy.client import Client, ClientError
 from actors.proxy.endpoint import CARD, LONGEST_PATH, SOCKET, HubInfo, Options, hub_info, reachable
@@ -33,12 +33,12 @@ CARD_HERE = HubInfo(pid=1, version="0", options=Options())
 
 
 @pytest.fixture
-def listening(operations: Operations) -> Doors:
+def listening(context: Context) -> Doors:
     """Open the door of a store with the real server behind it."""
 
     @asynccontextmanager
     async def at(folder: Path, per_minute: dict[str, int] | None = None) -> AsyncIterator[Connections]:
-        async with listen(folder, partial(converse, operations, per_minute or {}), CARD_HERE) as guests:
+        async with listen(folder, partial(converse, context, per_minute or {}), CARD_HERE) as guests:
             yield guests
 
     return at

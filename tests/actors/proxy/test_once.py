@@ -7,9 +7,10 @@ from uuid import UUID, uuid4, uuid5
 import anyio
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
 from actors.api.tools.rate_limits import Limits
 from actors.proxy.endpoint import REQUEST_KEY
+from actors.runtime.ask import ask
 from actors.store.messages import Append
 from events.storage.log import Envelope
 from events.storage.memory_log import MemoryLog
@@ -34,9 +35,9 @@ BEES = "Greta keeps two hives of bees behind the library."
 class Sender:
     """A client that sends requests under keys of its choice, as methods or as tools."""
 
-    def __init__(self, agent: Agent, operations: Operations, log: MemoryLog) -> None:
+    def __init__(self, agent: Agent, context: Context, log: MemoryLog) -> None:
         self.agent = agent
-        self._operations = operations
+        self._operations = context
         self._log = log
 
     async def __call__(self, method: str, key: UUID | str, /, **arguments: Any) -> dict[str, Any]:
@@ -50,7 +51,7 @@ class Sender:
     async def append(self, event: Event, correlation: UUID) -> None:
         """Append an event as another actor would."""
         append = Append(id=uuid4(), event=event, actor="consolidator", correlation_id=correlation)
-        await self._operations.ask(self._operations.hub.store, append)
+        await ask(self._operations.hub.store, append)
 
     def told(self, *kinds: type) -> list[Envelope]:
         """Return what the log holds of some kinds."""
@@ -61,9 +62,9 @@ class Sender:
 async def sender(start: Callable[..., Any], connect: Connect) -> AsyncIterator[Sender]:
     log = Lasting()
     with start(log) as hub:
-        operations = Operations(hub)
-        async with connect(operations, Limits({})) as agent:
-            yield Sender(agent, operations, log)
+        context = Context(hub)
+        async with connect(context, Limits({})) as agent:
+            yield Sender(agent, context, log)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +245,7 @@ async def test_what_was_done_is_known_after_a_restart(start: Callable[..., Any],
     ids = []
     for _ in range(2):
         with start(log) as hub:
-            async with connect(Operations(hub)) as agent:
+            async with connect(Context(hub)) as agent:
                 answer = await agent.request("memory/store", content=BEES, _meta={REQUEST_KEY: str(key)})
                 ids.append(answer["fingerprintId"])
     assert ids[0] == ids[1]

@@ -14,7 +14,7 @@ from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.messages import Appended
 from actors.runtime.metrics import Latencies
 from actors.store.actor import Store
-from actors.store.messages import Append, AppendTogether, Declare, Describe, Read, ReadStatus, Replay
+from actors.store.messages import Append, AppendMemories, Declare, Describe, Read, ReadStatus, Replay, RequestResult
 from events.storage.log import Envelope, LogCorruptError
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, Shredded
@@ -101,12 +101,12 @@ def test_each_of_those_who_wait_gets_what_it_appended_whatever_follows_from_othe
     link = MemoriesLinked(source=first.id, targets=(first.id,), relation="link_to", weight=1.0)
     messages = [append(stored(f"memory {n}"), *[link] * (n % 3)) for n in range(6)]
     if together:
-        futures = [store.ask(AppendTogether(appends=tuple(messages)), block=False)]
+        futures = [store.ask(AppendMemories(appends=tuple(messages)), block=False)]
     else:
         futures = [store.ask(message, block=False) for message in messages]
     log.may_go_on.set()
     answers = [future.get(timeout=PATIENCE) for future in (held, *futures)]
-    given = answers[1] if together else answers[1:]
+    given = [result.events[0] for result in answers[1]] if together else answers[1:]
     assert [envelope.id for envelope in given] == [message.id for message in messages]
 
 
@@ -126,7 +126,8 @@ def test_an_event_that_cannot_be_read_back_is_the_fault_of_none_but_itself(*, to
     store, listener = start(Scratched())
     messages = [msgspec.structs.replace(append(stored(f"memory {n}")), read_back=True) for n in range(6)]
     if together:
-        answers = store.ask(AppendTogether(appends=tuple(messages)), timeout=PATIENCE)
+        results = store.ask(AppendMemories(appends=tuple(messages)), timeout=PATIENCE)
+        answers = [one.events[0] if isinstance(one, RequestResult) else one for one in results]
     else:
         answers = [answered(future) for future in [store.ask(message, block=False) for message in messages]]
     failed = {number for number, answer in enumerate(answers, start=1) if isinstance(answer, StorageFault)}

@@ -4,6 +4,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
+from functools import partial
 from threading import Timer
 from typing import Any
 from uuid import UUID
@@ -15,10 +16,10 @@ import pytest
 
 from actors.comparator.messages import FindNeighbours, Neighbours, NewMemory, Resonances, Resonate
 from actors.runtime.actor import Actor
-from actors.runtime.faults import Fault, NotFoundFault, PurposeFault
+from actors.runtime.faults import Fault, NotFoundFault, PurposeFault, StorageFault
 from actors.runtime.messages import Appended
 from actors.runtime.metrics import Latencies
-from actors.store.messages import Append
+from actors.store.messages import Append, AppendMemories, RequestResult
 from actors.workspace import actor
 from actors.workspace.actor import UNCLAIMED, Workspace
 from actors.workspace.attention import CAPACITY, ENTER, EXIT
@@ -27,11 +28,13 @@ from actors.workspace.messages import (
     Ask,
     Attention,
     Broadcast,
-    Judge,
+    IngestResult,
+    JudgeAndAppend,
     Judgement,
     ReadAttention,
     ReadPulse,
     SetCoupling,
+    UnjudgedMemory,
 )
 from events.fingerprint import Embedding
 from events.spaces import SEMANTIC
@@ -87,9 +90,24 @@ class FakeStore(Actor):
         super().__init__()
         self._appends = appends
 
-    def on_receive(self, message: Append | ReadPulse) -> None:
+    def on_receive(self, message: Append | AppendMemories | ReadPulse) -> list[RequestResult] | None:
         if isinstance(message, Append):
             self._appends.put(message)
+        if not isinstance(message, AppendMemories):
+            return None
+        return [RequestResult(events=(written(append),)) for append in message.appends]
+
+
+def written(append: Append) -> Envelope:
+    """Return the event of an append as the log has it."""
+    return Envelope(
+        seq=1, id=append.id, at=NOON, actor=append.actor, correlation_id=append.correlation_id, event=append.event
+    )
+
+
+def unjudged(memory: UUID, build_append: Callable[[UUID, Judgement], Append]) -> UnjudgedMemory:
+    new = NewMemory(id=memory, content="The tide.", fingerprint=FINGERPRINT, namespace="n", created_at=NOON)
+    return UnjudgedMemory(new=new, build_append=partial(build_append, memory))
 
 
 class Mind:
@@ -119,12 +137,20 @@ class Mind:
         assert isinstance(judgement, Judgement)
         return judgement
 
-    def judge_each(self, *memories: UUID) -> tuple[Judgement | Fault, ...]:
-        new = (
-            NewMemory(id=memory, content="The tide.", fingerprint=FINGERPRINT, namespace="n", created_at=NOON)
-            for memory in memories
-        )
-        return self.workspace.ask(Judge(new=tuple(new)), timeout=BOUND)
+    def judge_each(self, *memories: UUID) -> list[Judgement | Fault]:
+        """Judge memories, which the store only pretends to append; return the judgement or fault of each."""
+        judged: dict[UUID, Judgement] = {}
+
+        def build_append(memory: UUID, judgement: Judgement) -> Append:
+            judged[memory] = judgement
+            return Append(id=memory, event=stored("The tide."), actor="test", correlation_id=memory)
+
+        message = JudgeAndAppend(memories=tuple(unjudged(memory, build_append) for memory in memories))
+        answers = self.workspace.ask(message, timeout=BOUND)
+        return [
+            judged[memory] if isinstance(answer, IngestResult) else answer
+            for memory, answer in zip(memories, answers, strict=True)
+        ]
 
     def decided(self) -> Append:
         """Return what the workspace wants to append next."""
@@ -219,6 +245,24 @@ def test_memories_are_judged_together_and_one_that_cannot_be_judged_spoils_no_ot
     for number, memory in ((1, UNKNOWN), (2, NEW)):
         mind.happen(stored("The tide.", namespace="n"), first=memory)
         assert (mind.settled(mind.reading()).focus is not None) is (number == 2), "what wasn't judged is no focus"
+
+
+def test_the_answer_to_a_store_carries_the_pulse_of_the_memory(mind: Mind):
+    event: MemoryStored = stored("The tide.")
+    event = msgspec.structs.replace(event, learning=msgspec.structs.replace(event.learning, entropy=0.25))
+    append = Append(id=NEW, event=event, actor="test", correlation_id=NEW)
+    message = JudgeAndAppend(memories=(unjudged(NEW, lambda _memory, _judgement: append),))
+    (answer,) = mind.workspace.ask(message, timeout=BOUND)
+    assert (answer.pulse.entropy, answer.result.events[0].id) == (0.25, NEW)
+
+
+def test_nothing_is_appended_of_a_request_that_was_withdrawn(mind: Mind):
+    append = Append(id=NEW, event=stored("The tide."), actor="test", correlation_id=NEW)
+    message = JudgeAndAppend(memories=(unjudged(NEW, lambda _memory, _judgement: append),))
+    message.withdrawn.set()
+    (answer,) = mind.workspace.ask(message, timeout=BOUND)
+    assert isinstance(answer, StorageFault)
+    assert "withdrawn" in answer.message
 
 
 def test_a_memory_becomes_the_focus_only_once(mind: Mind):

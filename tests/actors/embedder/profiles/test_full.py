@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.maintenance import store_status
 from actors.embedder.messages import EmbeddedMemory, EmbedMemory
 from actors.embedder.models.full_models import MODELS, FullModels
 from actors.embedder.profiles.embedded import EmbeddedProfile
@@ -53,9 +54,9 @@ def embed(full: FullProfile, content: str, sessions: Sessions, **more: Any) -> t
 
 
 @contextmanager
-def on(folder: Path, profile: FullProfile | EmbeddedProfile) -> Iterator[Operations]:
+def on(folder: Path, profile: FullProfile | EmbeddedProfile) -> Iterator[Context]:
     with running(DuckDBLog(folder), folder, lambda _: profile, ModelProfile(profile.name)) as hub:
-        yield Operations(hub)
+        yield Context(hub)
 
 
 @pytest.mark.anyio
@@ -68,10 +69,10 @@ async def test_the_models_that_the_seeds_name_fill_a_store_and_find_its_memories
     log = DuckDBLog(tmp_path)
     load = partial(load_profile, profile=ModelProfile.FULL)
     with running(log, tmp_path, load, ModelProfile.FULL) as hub:
-        operations = Operations(hub)
-        memory = await store(operations, FOX, session="s")
-        second = await store(operations, "Mara's dog is called Bo.", session="s", link_to=[memory])
-        found = await search(operations, FOX, session="s")
+        context = Context(hub)
+        memory = await store(context, FOX, session="s")
+        second = await store(context, "Mara's dog is called Bo.", session="s", link_to=[memory])
+        found = await search(context, FOX, session="s")
         assert {hit["fingerprintId"] for hit in found} == {memory, second}
         assert found[0]["fingerprintId"] == memory
         assert all(found[0]["embedderScores"][key] is not None for key in INDEX)
@@ -102,13 +103,13 @@ async def test_a_store_refuses_the_other_profile_and_names_the_command_that_re_e
     profiles = {ModelProfile.EMBEDDED: profile, ModelProfile.FULL: full}
     mine = profiles.pop(first)
     (other,) = profiles.values()
-    with on(tmp_path, mine) as operations:
-        await store(operations, FOX)
-    with on(tmp_path, other) as operations:
+    with on(tmp_path, mine) as context:
+        await store(context, FOX)
+    with on(tmp_path, other) as context:
         with pytest.raises(StorageFault, match=f"profile '{mine.name}'.*context-graph reembed") as refusal:
-            await search(operations, FOX)
+            await search(context, FOX)
         assert refusal.value.data["spaces"] == list(MODELS), "the four formulas are the same in both"
-        assert (await operations.status())["memories"]["live"] == 1
+        assert (await store_status(context))["memories"]["live"] == 1
 
 
 def test_a_plan_gives_others_their_turn_before_each_window_of_each_model(full: FullProfile) -> None:

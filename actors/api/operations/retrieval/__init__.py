@@ -1,0 +1,1 @@
+"""Operations that find, rank, compare and connect memories."""

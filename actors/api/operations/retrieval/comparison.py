@@ -1,0 +1,79 @@
+"""Comparisons of memories with each other."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+from uuid import UUID
+
+from actors.api.context import Context, wait_until_replayed
+from actors.api.operations.retrieval.search import milliseconds_since
+from actors.api.params.memories import MemoryBatchCompare, MemoryCompare, MemorySimilarityMatrix
+from actors.api.responses import searches
+from actors.comparator.messages import Compare, Comparison
+from actors.runtime.ask import ask
+from actors.runtime.faults import NotFoundFault
+from actors.runtime.settings import Strategy
+
+ROWS_AT_ONCE = 8
+"""Rows of a matrix between two progress reports."""
+
+
+async def memory_compare(context: Context, params: MemoryCompare) -> dict[str, Any]:
+    """Compare two memories in all thirteen spaces."""
+    targets = (params.memory_b,)
+    (found,) = await _compare(context, params.memory_a, targets, params.strategy, names=("Memory A", "Memory B"))
+    return searches.comparison(found, per_embedder=params.include_per_embedder)
+
+
+async def memory_batch_compare(context: Context, params: MemoryBatchCompare) -> dict[str, Any]:
+    """Compare one memory with many, the most similar first."""
+    start = perf_counter()
+    found = await _compare(context, params.reference, params.targets, params.strategy, names=("Reference", "Target"))
+    pairs = zip(params.targets, found, strict=True)
+    ranked = sorted(
+        (pair for pair in pairs if pair[1].similarity >= params.min_similarity),
+        key=lambda pair: -pair[1].similarity,
+    )
+    return {
+        "reference": str(params.reference),
+        "comparisons": [
+            searches.ranked_comparison(target, rank, comparison, per_embedder=params.include_per_embedder)
+            for rank, (target, comparison) in enumerate(ranked, start=1)
+        ],
+        "targetCount": len(params.targets),
+        "comparisonLatencyMs": milliseconds_since(start),
+    }
+
+
+async def memory_similarity_matrix(context: Context, params: MemorySimilarityMatrix) -> dict[str, Any]:
+    """Compare memories all with each other. Each pair is compared once, so the matrix is symmetric to the bit."""
+    start = perf_counter()
+    memories = params.memory_ids
+    size = len(memories)
+    matrix = [[0.0] * size for _ in memories]
+    for row, memory in enumerate(memories):
+        # One row a message, so that a concurrent search waits for no more than that.
+        found = await _compare(context, memory, memories[row:], params.strategy, names=("Memory", "Memory"))
+        for column, comparison in enumerate(found, start=row):
+            matrix[row][column] = matrix[column][row] = comparison.similarity
+        if row % ROWS_AT_ONCE == ROWS_AT_ONCE - 1:
+            await context.progress(row + 1, size, "rows compared")
+    return {
+        "matrix": matrix,
+        "memory_ids": [str(memory) for memory in memories],
+        "dimensions": size,
+        "computationLatencyMs": milliseconds_since(start),
+    }
+
+
+async def _compare(
+    context: Context, reference: UUID, targets: tuple[UUID, ...], strategy: Strategy, names: tuple[str, str]
+) -> tuple[Comparison, ...]:
+    """Compare a memory with others; `names` are those of the two sides in errors."""
+    await wait_until_replayed(context)
+    try:
+        return await ask(context.hub.comparator, Compare(reference=reference, targets=targets, strategy=strategy))
+    except NotFoundFault as fault:
+        name = names[0] if fault.data["id"] == str(reference) else names[1]
+        raise NotFoundFault(f"{name} {fault.message.removeprefix('Memory ')}", **fault.data) from None

@@ -1,0 +1,116 @@
+"""The query of a search: embedded, with the times that it names, and the one place where a search is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from actors.api.context import Context, describe
+from actors.api.params.fields import DEFAULT_NAMESPACE
+from actors.api.responses.memories import body_of
+from actors.comparator.messages import Found, Search
+from actors.comparator.search.pipeline import pool
+from actors.comparator.search.query_classifier import cues, subject
+from actors.comparator.search.relative_dates import anchor
+from actors.consolidator.messages import Queried
+from actors.embedder.messages import EmbedQuery
+from actors.runtime.ask import MODEL_TIMEOUT, ask
+from actors.runtime.settings import SearchProfile
+from projections.memories.facets import Filter
+from projections.projection import MemoryState
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from events.fingerprint import Embedding
+    from projections.time.time_mentions import QueryHints
+
+
+@dataclass(frozen=True)
+class Query:
+    """A parsed and embedded query."""
+
+    text: str
+    hints: QueryHints
+    """What the text says beside its embeddings: times, a rhythm, an end of a session, a speaker."""
+    embeddings: dict[str, Embedding]
+    """By the key of each space that it speaks to."""
+    filter: Filter
+    asked_at: datetime
+    """The time that "yesterday" counts from."""
+
+
+async def parse_query(context: Context, text: str, asked_at: datetime, wanted: Filter) -> Query:
+    """Parse and embed a query.
+
+    "Two weeks before the trip" names a time only if the trip is found: it counts from the best memory of it.
+
+    Args:
+        context: Of the request.
+        text: As it was asked.
+        asked_at: When it was asked.
+        wanted: The memories among which the search looks.
+    """
+    hints, relative = cues(text, asked_at), anchor(text)
+    if relative is not None and not hints.intervals:
+        event = await embed_query(context, Query(relative.event, cues(relative.event, asked_at), {}, wanted, asked_at))
+        found = await search(context, event, SearchProfile.AUTO, limit=1, primed={})
+        entries = await describe(context, *(hit.memory for hit in found.hits))
+        times = [body_of(entry).created_at for entry in entries if entry.state is MemoryState.LIVE]
+        if intervals := tuple(filter(None, map(relative.around, times))):
+            hints = msgspec.structs.replace(hints, intervals=intervals, subject=subject(relative.asked))
+    return await embed_query(context, Query(text, hints, {}, wanted, asked_at), wanted.session)
+
+
+async def search(
+    context: Context,
+    query: Query,
+    profile: SearchProfile,
+    limit: int,
+    candidates: int | None = None,
+    **options: Any,
+) -> Found:
+    """Search by the five stages.
+
+    Args:
+        context: Of the request.
+        query: What is asked.
+        profile: How spaces are weighed.
+        limit: Hits on a page.
+        candidates: That each way of recall names; by `limit` if it is left out.
+        **options: Further fields of `Search`.
+    """
+    return await ask(
+        context.hub.comparator,
+        Search(
+            text=query.text,
+            cues=query.hints,
+            embeddings=query.embeddings,
+            profile=profile,
+            filter=query.filter,
+            limit=limit,
+            pool=candidates or pool(limit),
+            **options,
+        ),
+    )
+
+
+async def embed_query(context: Context, query: Query, session: str | None = None) -> Query:
+    """Embed a query in every space that it speaks to, as a turn of a session if it is one.
+
+    A dream that a query aborts is notified.
+    """
+    context.hub.consolidator.tell(Queried(at=perf_counter()))
+    message = EmbedQuery(
+        text=query.hints.subject or subject(query.text),
+        at=query.asked_at,
+        namespace=query.filter.namespace or DEFAULT_NAMESPACE,
+        session=session,
+        cues=query.hints,
+    )
+    async with context.limits.embedding:
+        embedded = await ask(context.hub.embedder, message, MODEL_TIMEOUT)
+    return replace(query, embeddings=embedded.embeddings)

@@ -1,0 +1,209 @@
+"""Rankings of all memories by exactly what was asked: weights, one space, several spaces, a purpose."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+from actors.api.context import Context, wait_until_ready, wait_until_replayed
+from actors.api.operations.retrieval.query import Query, parse_query
+from actors.api.operations.retrieval.search import live_memories, milliseconds_since, record_recall
+from actors.api.params import embeddings
+from actors.api.params.memories import (
+    MemorySearchMultiPerspective,
+    SearchByPurpose,
+    SearchMulti,
+    SearchSingleSpace,
+    SearchWeightProfiles,
+)
+from actors.api.responses import memories, searches
+from actors.comparator.messages import Rank, RankByPerspectives, RankByPurpose, Ranked
+from actors.comparator.search.weight_profiles import SEED_PROFILES, Weights
+from actors.consolidator.messages import Queried
+from actors.runtime.ask import ask
+from actors.runtime.settings import SearchProfile
+from events.spaces import INDEX, SPACES
+from projections.memories.facets import Filter
+from projections.time.time_mentions import SILENT
+
+PRIMARY = 0.15
+"""Weight above which a space is one of the primary spaces of its profile."""
+
+
+async def search_multi(context: Context, params: SearchMulti) -> dict[str, Any]:
+    """Rank all memories by exactly the weights asked for, over the active spaces."""
+    asked_at = context.parse_time(params.asked_at, "asked_at")
+    await wait_until_ready(context)
+    start = perf_counter()
+    wanted = Filter(namespace=params.namespace, session=params.session)
+    applied = _applied(params)
+    active = {SPACES[index].key for index in params.active_spaces or range(len(SPACES))}
+    weights = {key: weight for key, weight in applied.items() if key in active and weight > 0}
+    if isinstance(params.query, str):
+        query = await parse_query(context, params.query, asked_at, wanted)
+        weights = {key: weight for key, weight in weights.items() if key in query.embeddings}
+        if not weights:
+            raise embeddings.silent("active_spaces", active)
+    else:
+        given = embeddings.given(params.query, weights, context.state.dimensions)
+        query = Query("", SILENT, given, wanted, asked_at)
+    found = await _rank(
+        context,
+        Rank(
+            embeddings=query.embeddings,
+            weights=weights,
+            shown=tuple(query.embeddings.keys() & active) if params.include_per_embedder_scores else (),
+            direction=query.hints.direction,
+            filter=wanted,
+            limit=params.top_k,
+            min_similarity=params.min_similarity,
+            include_alignment=params.include_purpose_alignment,
+        ),
+    )
+    matches = await live_memories(context, found.matches)
+    if isinstance(params.query, str):
+        record_recall(context, query, [match.memory for match, _ in matches], weights)
+    return {
+        "results": [
+            searches.weighed(
+                match,
+                entry,
+                weights,
+                scores=params.include_per_embedder_scores,
+                alignment_too=params.include_purpose_alignment,
+            )
+            for match, entry in matches
+        ],
+        "query_metadata": {
+            "query_type_used": params.query_type.value,
+            "weights_applied": list(applied.values()),
+            "spaces_searched": len(weights),
+            "total_candidates_scanned": found.scanned,
+            "search_time_ms": milliseconds_since(start),
+        },
+    }
+
+
+async def search_single_space(context: Context, params: SearchSingleSpace) -> dict[str, Any]:
+    """Rank all memories by one space alone."""
+    asked_at = context.parse_time(params.asked_at, "asked_at")
+    await wait_until_ready(context)
+    start = perf_counter()
+    wanted = Filter(namespace=params.namespace, session=params.session)
+    space = SPACES[params.space_index]
+    if params.query is not None:
+        query = await parse_query(context, params.query, asked_at, wanted)
+        if space.key not in query.embeddings:
+            raise embeddings.silent("space_index", {space.key})
+    else:
+        dimension = context.state.dimensions[space.key]
+        given = embeddings.parsed(space, params.query_embedding, dimension, "query_embedding")
+        query = Query("", SILENT, {space.key: given}, wanted, asked_at)
+    weights = {space.key: 1.0}
+    found = await _rank(
+        context,
+        Rank(
+            embeddings={space.key: query.embeddings[space.key]},
+            weights=weights,
+            direction=query.hints.direction,
+            filter=wanted,
+            limit=params.top_k,
+            min_similarity=params.min_similarity,
+        ),
+    )
+    matches = await live_memories(context, found.matches)
+    if params.query is not None:
+        record_recall(context, query, [match.memory for match, _ in matches], weights)
+    return {
+        "results": [searches.match(match, entry) for match, entry in matches],
+        "space_index": params.space_index,
+        "space_name": space.key,
+        "total_candidates_scanned": found.scanned,
+        "search_time_ms": milliseconds_since(start),
+    }
+
+
+async def memory_search_multi_perspective(context: Context, params: MemorySearchMultiPerspective) -> dict[str, Any]:
+    """Fuse the rankings of several spaces by reciprocal rank."""
+    asked_at = context.parse_time(params.asked_at, "asked_at")
+    await wait_until_ready(context)
+    start = perf_counter()
+    wanted = Filter(namespace=params.namespace, session=params.session)
+    query = await parse_query(context, params.query, asked_at, wanted)
+    if params.perspectives is None:
+        keys = tuple(space.key for space in SPACES if space.key in query.embeddings)
+    else:
+        keys = tuple(SPACES[index].key for index in params.perspectives)
+        if unanswered := {*keys} - query.embeddings.keys():
+            raise embeddings.silent("perspectives", unanswered)
+    found = await _rank(
+        context,
+        RankByPerspectives(
+            embeddings=query.embeddings,
+            keys=keys,
+            direction=query.hints.direction,
+            filter=wanted,
+            limit=params.top_k,
+            min_similarity=params.min_similarity,
+            k=params.fusion_k,
+        ),
+    )
+    matches = await live_memories(context, found.matches)
+    record_recall(context, query, [match.memory for match, _ in matches], dict.fromkeys(keys, 1 / len(keys)))
+    return {
+        "results": [searches.fused(match, entry) for match, entry in matches],
+        "perspectives": [INDEX[key] for key in keys],
+        "fusionK": params.fusion_k,
+        "queryLatencyMs": milliseconds_since(start),
+    }
+
+
+async def search_by_purpose(context: Context, params: SearchByPurpose) -> dict[str, Any]:
+    """Rank memories by how near their purpose is to a purpose vector, or to that of a memory."""
+    await wait_until_replayed(context)
+    start = perf_counter()
+    found = await _rank(
+        context,
+        RankByPurpose(
+            purpose=params.purpose,
+            filter=Filter(namespace=params.namespace),
+            limit=params.top_k,
+            min_similarity=params.min_similarity,
+        ),
+    )
+    matches = await live_memories(context, found.matches)
+    return {
+        "results": [
+            searches.match(match, entry) | {"purpose_alignment": memories.alignment(entry)} for match, entry in matches
+        ],
+        "total_candidates_scanned": found.scanned,
+        "search_time_ms": milliseconds_since(start),
+    }
+
+
+async def search_weight_profiles(_context: Context, _params: SearchWeightProfiles) -> dict[str, Any]:
+    """Return the weights of every profile, and the names of the spaces they stand for."""
+    return {
+        "profiles": [
+            {"query_type": profile.value, "weights": list(weights.values()), "primary_spaces": _primary(weights)}
+            for profile, weights in SEED_PROFILES.items()
+        ],
+        "spaces": [space.key for space in SPACES],
+    }
+
+
+async def _rank(context: Context, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:
+    """Ask for a ranking; a dream that a query aborts is notified."""
+    context.hub.consolidator.tell(Queried(at=perf_counter()))
+    return await ask(context.hub.comparator, message)
+
+
+def _applied(params: SearchMulti) -> Weights:
+    """Return the thirteen weights that a search asks for, as they were given or as the profile has them."""
+    if params.weights is not None:
+        return dict(zip(INDEX, params.weights, strict=True))
+    return SEED_PROFILES[SearchProfile(params.query_type.value)]
+
+
+def _primary(weights: Weights) -> list[str]:
+    return [key for key, weight in weights.items() if weight > PRIMARY]

@@ -1,0 +1,129 @@
+"""Search by the five stages, page by page, within a budget of tokens."""
+
+from __future__ import annotations
+
+import hashlib
+from time import perf_counter
+from typing import Any, TypeVar
+from uuid import UUID, uuid4
+
+import msgspec
+
+from actors.api.context import ACTOR, Context, describe, wait_until_ready
+from actors.api.operations.retrieval import pagination
+from actors.api.operations.retrieval.query import Query, parse_query, search
+from actors.api.params.memories import MemorySearch, SearchGraph
+from actors.api.params.parsing import moment
+from actors.api.responses import searches
+from actors.comparator.messages import Found, Hit, Match
+from actors.comparator.search.pipeline import pool
+from actors.comparator.search.weight_profiles import Weights
+from actors.store.messages import Append
+from actors.workspace.messages import Ask
+from events.spaces import SEMANTIC, SPACES
+from events.vocabulary import MemoryRecalled
+from projections.memories.catalog import Entry
+from projections.memories.facets import Filter
+from projections.projection import MemoryState
+
+F = TypeVar("F", Hit, Match)
+
+
+async def search_graph(context: Context, params: SearchGraph) -> dict[str, Any]:
+    """Find memories for a question by the five stages, page by page, within a budget of tokens."""
+    if params.cursor:
+        page = pagination.read(params.cursor, params, context.as_of)
+    else:
+        asked_at = context.parse_time(params.asked_at, "asked_at")
+        page = pagination.first(params, pool(params.top_k), asked_at, context.as_of)
+    wanted = Filter(
+        namespace=params.namespace,
+        session=params.session,
+        speaker=params.speaker,
+        modality=params.modality,
+        quadrant=params.quadrant,
+        tags=params.tags,
+        since=moment(params.since, "since") if params.since else None,
+        until=moment(params.until, "until") if params.until else None,
+    )
+    await wait_until_ready(context)
+    start = perf_counter()
+    query = await parse_query(context, params.query, moment(page.asked_at, "cursor"), wanted)
+    found = await search(
+        context,
+        query,
+        params.profile,
+        params.top_k,
+        page.pool,
+        offset=page.offset,
+        as_of=page.as_of,
+        min_similarity=params.min_similarity,
+        min_alignment=params.min_alignment,
+        include_alignment=params.include_purpose_alignment,
+        primed=page.primed,
+    )
+    hits = await live_memories(context, found.hits)
+    results = [searches.result(hit, entry, explain=params.explain) for hit, entry in hits]
+    answer: dict[str, Any] = {"profile": found.profile.value}
+    if params.explain:
+        answer |= searches.explanation(found)
+    shown = results
+    if params.max_tokens is not None:
+        shown = pagination.fit(results, params.max_tokens - pagination.tokens(answer) - pagination.FRAME)
+    if found.more or len(shown) < len(results):
+        answer["next_cursor"] = _next_cursor(page, found, len(shown) if len(shown) < len(results) else len(found.hits))
+    record_recall(context, query, [hit.memory for hit, _ in hits[: len(shown)]], found.weights)
+    return {"results": shown, "count": len(shown)} | answer | {"queryLatencyMs": milliseconds_since(start)}
+
+
+async def memory_search(context: Context, params: MemorySearch) -> dict[str, Any]:
+    """Find memories by the five stages, with the score of every space."""
+    given = {name: getattr(params, name) for name in params.__struct_fields__}
+    answer = await search_graph(context, SearchGraph(**given, explain=True))
+    return {name: answer[name] for name in ("results", "count", "profile", "queryLatencyMs")}
+
+
+async def live_memories(context: Context, found: tuple[F, ...]) -> list[tuple[F, Entry]]:
+    """Return found memories with their catalog entries, without those that were deleted since."""
+    entries = await describe(context, *(one.memory for one in found))
+    return [(one, entry) for one, entry in zip(found, entries, strict=True) if entry.state is MemoryState.LIVE]
+
+
+def record_recall(context: Context, query: Query, found: list[UUID], weights: Weights) -> None:
+    """Log what an answer contained, and make the query the focus of the workspace; the answer waits for neither.
+
+    The focus speaks to the spaces of meaning, and to those of time where they weigh at least their share. A query of a
+    past state of the store leaves no trace.
+    """
+    if context.as_of is not None:
+        return
+    if found:
+        event = MemoryRecalled(memories=tuple(found), query_sha256=hashlib.sha256(query.text.encode()).digest())
+        context.hub.store.tell(Append(id=uuid4(), event=event, actor=ACTOR, correlation_id=uuid4()))
+    keys = frozenset({*SEMANTIC, *(key for key, weight in weights.items() if weight >= 1 / len(SPACES))})
+    context.hub.workspace.tell(
+        Ask(
+            text=query.text,
+            embeddings=query.embeddings,
+            keys=keys,
+            namespace=query.filter.namespace,
+            found=tuple(found),
+        )
+    )
+
+
+def milliseconds_since(start: float) -> float:
+    """Return the milliseconds since a time of `perf_counter`."""
+    return round((perf_counter() - start) * 1e3, 2)
+
+
+def _next_cursor(page: pagination.Page, found: Found, shown: int) -> str:
+    """Return the cursor of the page after one that shows so many hits."""
+    return pagination.written(
+        msgspec.structs.replace(
+            page,
+            offset=page.offset + shown,
+            as_of=found.stored if page.as_of is None else page.as_of,
+            primed=found.primed,
+        )
+    )
