@@ -23,7 +23,7 @@ from actors.runtime.messages import Message
 from actors.store.messages import Append, Declare, Describe, FindRequest
 from events.storage.log import Envelope, LogError
 from events.vocabulary import Event
-from projections.memories.catalog import Entry
+from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 if TYPE_CHECKING:

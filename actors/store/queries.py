@@ -17,7 +17,8 @@ from actors.store.messages import (
 )
 from events.storage.log import Envelope, Log
 from events.vocabulary import MemoryErased, SpacesDeclared
-from projections.memories.catalog import Catalog, Entry
+from projections.memories.catalog import Catalog
+from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 Asked: TypeAlias = Read | Describe | FindContent | FindRequest | ReadHistory | ReadEvents | ReadErased | ReadStatus

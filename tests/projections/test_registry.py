@@ -15,8 +15,15 @@ from events.fingerprint import Dense
 from events.storage.log import Envelope
 from events.vocabulary import Event, MemoryErased, SpacesDeclared
 from events.vocabulary.values import SpaceModel
-from projections.registry import ALL, ComparatorProjections, EmbedderProjections, ProjectionSet, StoreProjections
-from projections.replay import digests, rebuild
+from projections.registry import (
+    PROJECTION_SETS,
+    ComparatorProjections,
+    EmbedderProjections,
+    ProjectionSet,
+    StoreProjections,
+    digests,
+    rebuild,
+)
 from projections.storage.snapshot import UnpackError, pack, unpack
 from tests.events.samples import DIMENSIONS, SLEEP, stored
 from tests.projections.history import history, memory_id
@@ -30,7 +37,7 @@ LIFE = st.lists(OF_A_LIFE, min_size=4, max_size=16)
 
 
 def lived(log: Iterable[Envelope]) -> list[ProjectionSet]:
-    owned = [folds() for folds in ALL]
+    owned = [folds() for folds in PROJECTION_SETS]
     for envelope in log:
         for folds in owned:
             folds.apply(envelope)
@@ -57,7 +64,7 @@ def through_bytes(folds: ProjectionSet) -> ProjectionSet:
 
 
 def test_no_two_owners_name_a_projection_alike():
-    names = [name for folds in ALL for name in folds().named()]
+    names = [name for folds in PROJECTION_SETS for name in folds().by_name()]
     assert len(names) == len(set(names)) == len(rebuild([]))
 
 

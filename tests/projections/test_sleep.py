@@ -13,11 +13,12 @@ from events.fingerprint import Sparse
 from events.spaces import SPACES
 from events.storage.log import Envelope
 from events.vocabulary import Event
+from projections.graph.links import Links
 from projections.memories.atlas import Atlas
-from projections.memories.catalog import Catalog, Entry
+from projections.memories.catalog import Catalog
+from projections.memories.entries import Entry
 from projections.memories.facets import Filter
 from projections.memories.lifecycle import Lifecycle
-from projections.memories.links import Links
 from projections.mind.goals import Goals
 from projections.mind.workspace import WorkspaceState
 from projections.projection import Projection
@@ -85,8 +86,8 @@ def links(held: Links) -> list[Any]:
 
 
 def goals(held: Goals) -> list[Any]:
-    found = held.of("default")
-    return [held.star("default"), *((one, held.exemplars(one.goal)) for one in found)]
+    found = held.current("default")
+    return [held.north_star("default"), *((one, held.exemplars(one.goal)) for one in found)]
 
 
 Lives = tuple[list[Event], list[Event]]

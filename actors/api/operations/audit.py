@@ -22,13 +22,13 @@ from actors.store.messages import Describe, ReadDigests
 from events.storage.log import LogError
 from events.storage.past import Past
 from projections.difference import difference
-from projections.replay import digests, rebuild
+from projections.registry import digests, rebuild
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from events.storage.log import Envelope, Log
-    from projections.memories.catalog import Entry
+    from projections.memories.entries import Entry
 
 T = TypeVar("T")
 

@@ -21,7 +21,7 @@ from events.fingerprint import Fingerprint
 from events.storage.log import Envelope
 from events.vocabulary import Event, MemoriesLinked, MemoryStored
 from events.vocabulary.codec import compress, decompress
-from projections.memories.links import CAUSES, LINK_TO
+from projections.graph.relations import CAUSES, LINK_TO
 from projections.projection import is_shredded_memory
 
 JUDGED = 4

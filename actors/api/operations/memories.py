@@ -22,7 +22,7 @@ from actors.api.responses import memories
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
 from events.storage.log import Envelope
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryRestored
-from projections.memories.catalog import Entry
+from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 

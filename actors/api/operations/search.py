@@ -34,10 +34,10 @@ from actors.workspace.messages import Ask
 from events.fingerprint import Embedding
 from events.spaces import INDEX, SEMANTIC, SPACES
 from events.vocabulary import MemoryRecalled
-from projections.memories.catalog import Entry
+from projections.memories.entries import Entry
 from projections.memories.facets import Filter
 from projections.projection import MemoryState
-from projections.time.time_mentions import SILENT
+from projections.time.time_mentions import NO_HINTS
 
 F = TypeVar("F", Hit, Match)
 
@@ -123,7 +123,7 @@ class Finding(Questions):
         applied = _applied(params)
         active = {SPACES[index].key for index in params.active_spaces or range(len(SPACES))}
         weights = {key: weight for key, weight in applied.items() if key in active and weight > 0}
-        said = SILENT
+        said = NO_HINTS
         if isinstance(params.query, str):
             said = await self.said(params.query, asked_at, Filter(namespace=params.namespace))
             query = await self.question(params.query, said, asked_at, params.namespace, params.session)
@@ -174,7 +174,7 @@ class Finding(Questions):
         start = perf_counter()
         space = SPACES[params.space_index]
         asked: dict[str, Embedding] = {}
-        said = SILENT
+        said = NO_HINTS
         if params.query is not None:
             said = await self.said(params.query, asked_at, Filter(namespace=params.namespace))
             asked = await self.question(params.query, said, asked_at, params.namespace, params.session)

@@ -42,7 +42,7 @@ from actors.store.messages import Describe
 from events.storage.log import Envelope
 from events.vocabulary import ConsolidationUndone, PurposesRealigned
 from events.vocabulary.values import Mode, Outcome
-from projections.memories.catalog import Entry
+from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 PAUSE = 60.0

@@ -18,7 +18,7 @@ from actors.api.responses import attention
 from actors.api.responses.memories import body_of
 from actors.workspace import messages
 from actors.workspace.messages import Attention, ReadAttention
-from projections.memories.catalog import Entry
+from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 

@@ -18,13 +18,13 @@ from events.vocabulary import (
     SpacesDeclared,
 )
 from events.vocabulary.values import WIDTH, SpaceModel
-from projections.memories.atlas import DATED, SPOKEN, Atlas
+from projections.memories.atlas import _SPEAKER_WEIGHT, _TIME_WEIGHT, Atlas
 from projections.memories.facets import Filter
 from projections.projection import MemoryState
-from projections.spaces.context import SHARE
+from projections.spaces.context import HUB_SHARE
 from projections.spaces.directed import Direction
-from projections.time.intervals import named
-from projections.time.time_mentions import SILENT, QueryHints
+from projections.time.expressions import find_intervals
+from projections.time.time_mentions import NO_HINTS, QueryHints
 from tests.events.samples import DIMENSIONS, stored, unit
 from tests.projections.history import history, memory_id, passage, read_later
 from tests.projections.sleeps import RUNS, erased, formed, group, merged, pruned, undone
@@ -417,7 +417,7 @@ def test_a_survivor_answers_for_chains_and_is_found_by_their_tags_until_they_bre
 
 def leaning(member: MemoryStored, middle: MemoryStored, centrality: float) -> np.ndarray:
     mixed = member.fingerprint.take("e8_graph", Dense).array.astype(np.float64)
-    mixed += SHARE * centrality * e1(middle).astype(np.float64)
+    mixed += HUB_SHARE * centrality * e1(middle).astype(np.float64)
     return mixed / np.linalg.norm(mixed)
 
 
@@ -470,7 +470,7 @@ TOLD = (
     stored("Ben: Ana ran.", created_at=SAID - timedelta(days=90)),
     stored("I ran.", created_at=SAID, metadata={"speaker": "Ana"}),
 )
-DAY_BEFORE = QueryHints(intervals=tuple(named("on 8 May 2023", SAID)))
+DAY_BEFORE = QueryHints(intervals=tuple(find_intervals("on 8 May 2023", SAID)))
 
 
 def relevance(atlas: Atlas, key: str, cues: QueryHints) -> list[float]:
@@ -482,7 +482,7 @@ def relevance(atlas: Atlas, key: str, cues: QueryHints) -> list[float]:
 def test_relevance_is_similarity_where_a_question_says_nothing_beside(key: str):
     atlas = atlas_of(*TOLD)
     scores = atlas.scores(key, TOLD[0].fingerprint[key]).tolist()
-    assert relevance(atlas, key, SILENT) == scores
+    assert relevance(atlas, key, NO_HINTS) == scores
     if key != "e2_temporal_recent":
         assert relevance(atlas, key, DAY_BEFORE) == scores
     assert relevance(atlas, key, QueryHints(words=frozenset({"ana"}))) == scores
@@ -517,13 +517,13 @@ def test_what_a_question_asks_with_other_than_words_of_e6_is_no_fact():
 
 def test_a_fact_gains_by_being_said_by_who_is_named_and_by_telling_of_the_time_that_is_named():
     atlas = atlas_of(*TOLD)
-    plain = np.array(relevance(atlas, "e11_entity", SILENT))
+    plain = np.array(relevance(atlas, "e11_entity", NO_HINTS))
     by_ana = np.array(relevance(atlas, "e11_entity", QueryHints(words=frozenset({"did", "ana"}))))
-    np.testing.assert_allclose(by_ana - plain, [SPOKEN, 0, SPOKEN], atol=1e-6)
+    np.testing.assert_allclose(by_ana - plain, [_SPEAKER_WEIGHT, 0, _SPEAKER_WEIGHT], atol=1e-6)
     assert relevance(atlas, "e11_entity", QueryHints(words=frozenset({"dora"}))) == plain.tolist()
     that_day = np.array(relevance(atlas, "e11_entity", DAY_BEFORE))
     told = np.array(relevance(atlas, "e2_temporal_recent", DAY_BEFORE))
-    np.testing.assert_allclose(that_day - plain, DATED * told, atol=1e-6)
+    np.testing.assert_allclose(that_day - plain, _TIME_WEIGHT * told, atol=1e-6)
 
 
 @pytest.mark.parametrize("many", [3, 300])
@@ -531,14 +531,14 @@ def test_a_term_is_known_where_an_eligible_memory_holds_it(many: int):
     terms = TOLD[0].fingerprint.take("e6_sparse", Sparse)
     atlas = atlas_of(TOLD[0], *([TOLD[1]] * many))
     eligible = atlas.facets.live
-    assert atlas.knows("e6_sparse", terms, eligible)
-    assert not atlas.knows("e6_sparse", terms, eligible & (np.arange(len(atlas)) > 0))
+    assert atlas.contains_terms("e6_sparse", terms, eligible)
+    assert not atlas.contains_terms("e6_sparse", terms, eligible & (np.arange(len(atlas)) > 0))
 
 
 def test_an_erased_memory_tells_nothing_and_its_speaker_is_no_voice():
     atlas = atlas_of(*TOLD, MemoryErased(memory=memory_id(2)))
-    assert len(atlas.telling.voices(frozenset({"ben"}))) == 0
-    assert len(atlas.telling.voices(frozenset({"ana"}))) == 1
+    assert len(atlas.time_mentions.speakers(frozenset({"ben"}))) == 0
+    assert len(atlas.time_mentions.speakers(frozenset({"ana"}))) == 1
     assert relevance(atlas, "e2_temporal_recent", DAY_BEFORE)[1] == 0.0
 
 
@@ -549,7 +549,7 @@ def test_for_an_end_of_a_session_the_turn_that_stands_there_is_far_ahead_of_the_
     waves = [np.concatenate([[np.cos(angle), np.sin(angle)], np.zeros(510)]) for angle in angles]
     atlas = atlas_of(*(with_embedding(TOLD[0], key, Dense.of(wave.astype(np.float32))) for wave in waves))
     asked = {key: Dense.of(waves[0].astype(np.float32))}
-    plain, ahead = (atlas.relevance(key, asked, np.arange(4), one) for one in (SILENT, cues))
+    plain, ahead = (atlas.relevance(key, asked, np.arange(4), one) for one in (NO_HINTS, cues))
     assert np.argsort(-plain).tolist() == np.argsort(-ahead).tolist() == [0, 1, 2, 3]
     assert plain[1] > 0.99
     assert plain[3] > 0.9

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.vocabulary import Event
-from projections.memories.lifecycle import Change, Lifecycle
+from projections.memories.lifecycle import Lifecycle, StateChange
 from projections.projection import MemoryState
 from tests.projections.history import history
 from tests.projections.sleeps import (
@@ -127,8 +127,11 @@ def test_every_change_is_told_once():
     presence = Lifecycle()
     told = [presence.apply(envelope) for envelope in history(merged(FIRST, S, X, X), erased(S), erased(S))]
     assert told == [
-        (Change(X, MemoryState.LIVE, MemoryState.MERGED, None),),
-        (Change(S, MemoryState.LIVE, MemoryState.ERASED, None), Change(X, MemoryState.MERGED, MemoryState.LIVE, S)),
+        (StateChange(X, MemoryState.LIVE, MemoryState.MERGED, None),),
+        (
+            StateChange(S, MemoryState.LIVE, MemoryState.ERASED, None),
+            StateChange(X, MemoryState.MERGED, MemoryState.LIVE, S),
+        ),
         (),
     ]
 

@@ -37,7 +37,7 @@ from events.vocabulary.values import (
     Strengthened,
     Trigger,
 )
-from projections.mind.runs import SKIPPED, Runs
+from projections.mind.runs import MAX_SKIPPED, Runs
 from tests.projections.history import history, memory_id
 
 FIRST, SECOND, THIRD = (UUID(int=number) for number in (801, 802, 803))
@@ -176,7 +176,7 @@ def test_of_a_run_that_was_undone_nothing_is_left_but_its_record():
     assert run is not None
     assert run.undone_at == log[-1].at
     assert (run.merged, run.pruned) == ((MERGE,), (pruned(D),))
-    assert (run.merged_left, run.pruned_left) == ((), ())
+    assert (run.active_merges, run.active_pruned) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_what_is_taken_back_for_single_memories_leaves_the_rest(undone: tuple[UU
     run = after(start(FIRST), MERGE, lost, finish(FIRST), *undoings).get(FIRST)
     assert run is not None
     assert (run.undone, run.undone_at) == (undone, None)
-    assert (run.merged_left, run.pruned_left) == (merged, left)
+    assert (run.active_merges, run.active_pruned) == (merged, left)
 
 
 def test_patterns_are_those_of_the_latest_run_that_found_any_in_the_namespace():
@@ -243,10 +243,10 @@ def test_the_record_of_a_run_outlives_the_memories_in_it():
 def test_the_latest_runs_that_never_began_are_kept_with_their_times():
     events = [
         ConsolidationSkipped(mode=Mode.LIGHT, trigger=Trigger.SCHEDULE, reason=str(number))
-        for number in range(SKIPPED + 5)
+        for number in range(MAX_SKIPPED + 5)
     ]
     log = history(*events)
-    assert fold(log).skipped() == tuple((envelope.at, envelope.event) for envelope in log[-SKIPPED:])
+    assert fold(log).skipped() == tuple((envelope.at, envelope.event) for envelope in log[-MAX_SKIPPED:])
 
 
 LIFE = (

@@ -18,7 +18,7 @@ from events.vocabulary import (
     ScheduleSwitched,
 )
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
-from projections.mind.schedule import SKIPS, Schedule
+from projections.mind.schedule import MAX_SKIPS, Schedule
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
 
@@ -70,7 +70,7 @@ def test_before_the_log_begins_only_the_defaults_are_known():
     schedule = after()
     assert schedule.when == {LIGHT: "0 * * * *", DEEP: "30 3 * * *", REM: "30 4 * * sun"}
     assert (schedule.paused, schedule.permitted, schedule.since) == (False, False, None)
-    assert [schedule.awaited(mode) for mode in schedule.when] == [None] * 3
+    assert [schedule.due_after(mode) for mode in schedule.when] == [None] * 3
 
 
 def test_two_schedules_share_nothing():
@@ -103,7 +103,7 @@ def test_a_run_does_the_work_of_the_modes_that_it_covers_from_the_moment_it_bega
     assert {one: schedule.last(one) for one in schedule.when} == {
         one: at(2) if one in done else None for one in schedule.when
     }
-    assert {one: schedule.awaited(one) for one in schedule.when} == {
+    assert {one: schedule.due_after(one) for one in schedule.when} == {
         one: at(2) if one in done else at(1) for one in schedule.when
     }
 
@@ -111,7 +111,7 @@ def test_a_run_does_the_work_of_the_modes_that_it_covers_from_the_moment_it_bega
 @pytest.mark.parametrize("fields", [{"dry_run": True}, {"namespace": "work"}])
 def test_a_dry_run_and_one_on_a_part_of_the_store_do_nobodys_work_and_put_nothing_off(fields: dict[str, Any]):
     schedule = after(FORGOTTEN, start(REM, **fields), finish())
-    assert [(schedule.last(mode), schedule.awaited(mode)) for mode in schedule.when] == [(None, at(1))] * 3
+    assert [(schedule.last(mode), schedule.due_after(mode)) for mode in schedule.when] == [(None, at(1))] * 3
 
 
 @pytest.mark.parametrize("trigger", Trigger)
@@ -126,30 +126,30 @@ def test_an_attempt_that_came_to_nothing_puts_off_the_next_but_did_no_work(outco
         (start(DEEP), finish(), start(DEEP, UUID(int=802))),
     ):
         schedule = after(*log)
-        assert (schedule.last(DEEP), schedule.awaited(DEEP)) == (at(1), at(3))
-        assert (schedule.last(LIGHT), schedule.awaited(LIGHT)) == (at(1), at(3))
-        assert schedule.awaited(REM) == at(1)
+        assert (schedule.last(DEEP), schedule.due_after(DEEP)) == (at(1), at(3))
+        assert (schedule.last(LIGHT), schedule.due_after(LIGHT)) == (at(1), at(3))
+        assert schedule.due_after(REM) == at(1)
 
 
 def test_a_run_that_was_skipped_counts_as_an_attempt_and_is_shown():
     schedule = after(FORGOTTEN, skip(DEEP))
-    assert {mode: schedule.awaited(mode) for mode in schedule.when} == {LIGHT: at(2), DEEP: at(2), REM: at(1)}
+    assert {mode: schedule.due_after(mode) for mode in schedule.when} == {LIGHT: at(2), DEEP: at(2), REM: at(1)}
     assert list(schedule.skips) == [(at(2), skip(DEEP))]
     assert schedule.last(DEEP) is None
-    many = after(*[skip(LIGHT, str(number)) for number in range(SKIPS + 3)])
-    assert [skipped.reason for _, skipped in many.skips] == [str(number) for number in range(3, SKIPS + 3)]
+    many = after(*[skip(LIGHT, str(number)) for number in range(MAX_SKIPS + 3)])
+    assert [skipped.reason for _, skipped in many.skips] == [str(number) for number in range(3, MAX_SKIPS + 3)]
 
 
 def test_times_that_were_called_off_are_not_awaited():
     schedule = after(FORGOTTEN, ScheduleChanged(mode=DEEP, when="0 5 * * *"))
-    assert {mode: schedule.awaited(mode) for mode in schedule.when} == {LIGHT: at(1), DEEP: at(2), REM: at(1)}
+    assert {mode: schedule.due_after(mode) for mode in schedule.when} == {LIGHT: at(1), DEEP: at(2), REM: at(1)}
     schedule = after(ScheduleSwitched(paused=True), FORGOTTEN, ScheduleSwitched(paused=False))
-    assert [schedule.awaited(mode) for mode in schedule.when] == [at(3)] * 3
+    assert [schedule.due_after(mode) for mode in schedule.when] == [at(3)] * 3
 
 
 def test_to_say_again_what_holds_already_calls_nothing_off():
     schedule = after(FORGOTTEN, ScheduleChanged(mode=DEEP, when="30 3 * * *"), ScheduleSwitched(paused=False))
-    assert [schedule.awaited(mode) for mode in schedule.when] == [at(1)] * 3
+    assert [schedule.due_after(mode) for mode in schedule.when] == [at(1)] * 3
 
 
 def test_only_what_comes_in_by_the_front_is_activity():

@@ -17,7 +17,7 @@ from events.vocabulary import (
     WorkspaceEmptied,
 )
 from events.vocabulary.values import WIDTH, Resonance
-from projections.mind.workspace import DEFAULT_COUPLING, QUEUE, Fading, Ignition, WorkspaceState
+from projections.mind.workspace import DEFAULT_COUPLING, MAX_FADED, FadedMemory, IgnitedMemory, WorkspaceState
 from tests.events.samples import NOON, stored
 from tests.projections.history import history, memory_id, read_later
 from tests.projections.sleeps import RUNS, merged, pruned, undone
@@ -75,15 +75,15 @@ def test_the_last_focus_holds_with_its_time():
 def test_ignited_memories_stand_in_the_order_in_which_they_entered():
     state = state_of(ignited(TWO, 0.81), ignited(ONE, 0.4, forced=True))
     assert list(state.ignited.values()) == [
-        Ignition(TWO, 0.81, minute(1), forced=False),
-        Ignition(ONE, 0.4, minute(2), forced=True),
+        IgnitedMemory(TWO, 0.81, minute(1), forced=False),
+        IgnitedMemory(ONE, 0.4, minute(2), forced=True),
     ]
 
 
 def test_a_memory_that_ignites_while_it_is_in_has_been_in_since_it_entered():
     state = state_of(ignited(ONE, 0.81), ignited(TWO), ignited(ONE, 0.95))
     assert list(state.ignited) == [ONE, TWO]
-    assert state.ignited[ONE] == Ignition(ONE, 0.95, minute(1), forced=False)
+    assert state.ignited[ONE] == IgnitedMemory(ONE, 0.95, minute(1), forced=False)
     assert state.ignitions == {ONE: 1, TWO: 1}
 
 
@@ -95,12 +95,12 @@ def test_a_new_focus_measures_those_that_are_in_again():
 def test_a_faded_memory_leaves_and_waits_for_rem():
     state = state_of(ignited(ONE), ignited(TWO), faded(TWO, 0.5), faded(ONE, 0.6))
     assert state.ignited == {}
-    assert list(state.faded.values()) == [Fading(TWO, 0.5, minute(3)), Fading(ONE, 0.6, minute(4))]
+    assert list(state.faded.values()) == [FadedMemory(TWO, 0.5, minute(3)), FadedMemory(ONE, 0.6, minute(4))]
 
 
 def test_a_memory_that_fades_again_waits_once_and_last():
     state = state_of(ignited(ONE), ignited(TWO), faded(ONE), faded(TWO), ignited(ONE), faded(ONE, 0.3))
-    assert list(state.faded.values()) == [Fading(TWO, 0.6, minute(4)), Fading(ONE, 0.3, minute(6))]
+    assert list(state.faded.values()) == [FadedMemory(TWO, 0.6, minute(4)), FadedMemory(ONE, 0.3, minute(6))]
     assert state.ignitions == {ONE: 2, TWO: 1}
 
 
@@ -109,7 +109,7 @@ def test_a_memory_that_ignites_again_waits_no_longer():
 
 
 def test_the_queue_drops_the_oldest():
-    memories = [memory_id(number) for number in range(1, QUEUE + 3)]
+    memories = [memory_id(number) for number in range(1, MAX_FADED + 3)]
     state = state_of(*(event for memory in memories for event in (ignited(memory), faded(memory))))
     assert list(state.faded) == memories[2:]
 
@@ -166,7 +166,7 @@ def test_a_focus_on_an_erased_memory_goes_whole(late: bool):  # noqa: FBT001 - p
 
 
 def test_a_later_reader_of_the_log_finds_the_same_workspace():
-    many = [memory_id(number) for number in range(10, 10 + QUEUE)]
+    many = [memory_id(number) for number in range(10, 10 + MAX_FADED)]
     log = history(
         SAMPLE,
         SAMPLE,

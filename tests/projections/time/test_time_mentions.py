@@ -11,9 +11,9 @@ from events.vocabulary import MemoryErased, MemoryStored, SpacesDeclared
 from events.vocabulary.values import SpaceModel
 from projections.registry import ComparatorProjections, ProjectionSet
 from projections.storage.snapshot import pack, unpack
-from projections.time.intervals import named
+from projections.time.expressions import find_intervals
 from projections.time.periods import Interval
-from projections.time.time_mentions import SILENT, TimeMentions, words
+from projections.time.time_mentions import NO_HINTS, TimeMentions, words
 from tests.events.samples import DIMENSIONS, random_fingerprint, stored
 from tests.projections.history import history, memory_id
 
@@ -36,16 +36,16 @@ def telling(*memories: MemoryStored | None) -> TimeMentions:
 
 
 def asked(question: str) -> tuple[Interval, ...]:
-    return tuple(named(question, SAID, asking=True))
+    return tuple(find_intervals(question, SAID, question=True))
 
 
 def times(told: TimeMentions, question: str) -> list[float]:
-    return told.times(asked(question), np.arange(len(told))).tolist()
+    return told.time_scores(asked(question), np.arange(len(told))).tolist()
 
 
 def speakers(told: TimeMentions, question: str) -> list[int]:
     """Return the rows that somebody says whom a question names."""
-    return np.flatnonzero(told.spoken(told.voices(words(question)), np.arange(len(told)))).tolist()
+    return np.flatnonzero(told.speaker_scores(told.speakers(words(question)), np.arange(len(told)))).tolist()
 
 
 # ── times ───────────────────────────────────────────────────────────────────────────────────────────
@@ -85,11 +85,11 @@ def test_of_the_times_that_a_question_names_the_best_one_counts():
 
 def test_rows_are_scored_in_the_order_in_which_they_are_asked_for():
     told = telling(memory("In 2011"), None, memory("In 1950"), memory("2011 and 1950"))
-    every = told.times(asked("in 1950"), np.arange(4))
+    every = told.time_scores(asked("in 1950"), np.arange(4))
     assert every[1] == 0.0
     some = np.array([3, 1, 0])
-    assert told.times(asked("in 1950"), some).tolist() == every[some].tolist()
-    assert told.times(asked("in 1950"), np.empty(0, np.int64)).tolist() == []
+    assert told.time_scores(asked("in 1950"), some).tolist() == every[some].tolist()
+    assert told.time_scores(asked("in 1950"), np.empty(0, np.int64)).tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_memory_of_the_first_or_the_last_day_is_told_of_that_day(said: datetim
     told = telling(memory("yesterday, tomorrow, 9999-12-31, 500 decades ago", said))
     midnight = said.replace(hour=0, minute=0)
     day = Interval(midnight, midnight + timedelta(hours=23))
-    assert told.times((day,), np.array([0]))[0] > 0.5
+    assert told.time_scores((day,), np.array([0]))[0] > 0.5
 
 
 # ── speakers ────────────────────────────────────────────────────────────────────────────────────────
@@ -131,7 +131,7 @@ def test_a_speaker_without_a_name_is_nobody(speaker: str):
 def test_only_those_whose_name_is_a_word_of_the_question_speak():
     told = telling(memory("Ana: hello"))
     assert speakers(told, "banana, Anabel, ana_1") == []
-    assert len(told.voices(SILENT.words)) == 0
+    assert len(told.speakers(NO_HINTS.words)) == 0
 
 
 # ── forgetting ──────────────────────────────────────────────────────────────────────────────────────
@@ -198,7 +198,7 @@ LIFE = (
 def telling_of(folds: ProjectionSet) -> TimeMentions:
     assert isinstance(folds, ComparatorProjections)
     assert folds.atlas.atlas is not None
-    return folds.atlas.atlas.telling
+    return folds.atlas.atlas.time_mentions
 
 
 def test_what_memories_tell_comes_back_from_a_snapshot_and_what_was_erased_is_not_in_its_bytes():

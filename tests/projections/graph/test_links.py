@@ -10,7 +10,8 @@ from events.vocabulary import (
     ShortcutsDrawn,
 )
 from events.vocabulary.values import GoalLevel, Shortcut, Step, Strengthened
-from projections.memories.links import CONFIDENCE, Link, Links, RelationKind, kind_of
+from projections.graph.links import Links
+from projections.graph.relations import CONFIDENCE, Link, RelationKind, relation_kind
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
 from tests.projections.sleeps import RUNS, erased, formed, group, linked, merged, undone
@@ -140,9 +141,9 @@ def test_steps_to_an_erased_memory_are_neither_kept_nor_counted_again():
 
 
 def test_a_relation_of_an_unknown_name_is_semantic():
-    assert [kind_of(relation) for relation in ("link_to", "cluster", "supports")] == [RelationKind.SEMANTIC] * 3
-    assert kind_of("causes") is RelationKind.CAUSAL
-    assert kind_of("next") is RelationKind.TEMPORAL
+    assert [relation_kind(relation) for relation in ("link_to", "cluster", "supports")] == [RelationKind.SEMANTIC] * 3
+    assert relation_kind("causes") is RelationKind.CAUSAL
+    assert relation_kind("next") is RelationKind.TEMPORAL
 
 
 # ── sleep ───────────────────────────────────────────────────────────────────────────────────────────
@@ -177,7 +178,7 @@ def test_an_edge_leads_to_the_end_of_a_chain_of_survivors_and_counts_all_walks()
         LinksTraversed(steps=(second,)),
     )
     assert links.outgoing(FOUR) == links.incoming(ONE) == (Link(FOUR, THREE, "link_to", 0.4, traversals=2),)
-    assert links.strengthable() == links.outgoing(FOUR)
+    assert links.traversed_links() == links.outgoing(FOUR)
 
 
 def test_clusters_in_force_draw_spokes_to_their_most_central_member():
@@ -238,8 +239,8 @@ def test_shortcuts_are_edges_of_their_kind_until_their_run_is_undone():
     drawn = ShortcutsDrawn(run=FIRST, shortcuts=(Shortcut(step, 0.3, 0.8, (TWO, THREE)),))
     assert woken(drawn).outgoing(ONE) == woken(drawn).incoming(FOUR) == (Link(ONE, FOUR, "causal_shortcut", 0.3, 0.8),)
     assert woken(drawn, undone(FIRST)).digest() == woken().digest()
-    assert kind_of("causal_shortcut") is RelationKind.CAUSAL
-    assert kind_of("shortcut") is RelationKind.SEMANTIC
+    assert relation_kind("causal_shortcut") is RelationKind.CAUSAL
+    assert relation_kind("shortcut") is RelationKind.SEMANTIC
 
 
 def test_whole_paths_are_counted_and_those_through_an_erased_memory_forgotten():
@@ -247,15 +248,15 @@ def test_whole_paths_are_counted_and_those_through_an_erased_memory_forgotten():
     long, back = LinksTraversed(steps=(one, two, three)), LinksTraversed(steps=(three, two, one))
     events = (back, long, long, LinksTraversed(steps=(one, two)))
     links = woken(*events)
-    assert links.walked_paths() == [((one, two, three), 2), ((three, two, one), 1)]
+    assert links.traversed_paths() == [((one, two, three), 2), ((three, two, one), 1)]
     assert links.digest() != woken(*events[1:]).digest()
-    assert woken(*events, erased(TWO), long).walked_paths() == []
+    assert woken(*events, erased(TWO), long).traversed_paths() == []
 
 
 def test_only_edges_that_were_walked_can_be_strengthened():
     drawn = (linked(ONE, TWO), linked(TWO, THREE), formed(FIRST, group(FOUR, ONE)))
     walked = LinksTraversed(steps=(Step(TWO, THREE, "link_to"), Step(ONE, FOUR, "cluster"), TURN))
-    assert woken(*drawn, walked).strengthable() == (
+    assert woken(*drawn, walked).traversed_links() == (
         Link(ONE, FOUR, "cluster", 0.85, traversals=1),
         Link(TWO, THREE, "link_to", 0.5, traversals=1),
     )
