@@ -87,7 +87,7 @@ def test_a_difference_applied_to_the_earlier_states_gives_the_later_ones(events:
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(OF_A_LIFE, min_size=4, max_size=16))
-def test_whether_a_body_can_still_be_read_makes_no_difference_to_where_memories_stand(events: list):
+def test_shredded_bodies_do_not_change_the_difference(events: list):
     log = log_of(*events)
     live, later = of(log, KEPT, len(log)), of(read_later(log), KEPT, len(log))
     assert (live.stored, live.moved, live.survivors, live.recovered) == (
@@ -100,7 +100,7 @@ def test_whether_a_body_can_still_be_read_makes_no_difference_to_where_memories_
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(OF_A_LIFE, min_size=1, max_size=16))
-def test_nothing_changes_between_a_moment_and_itself(events: list):
+def test_the_difference_of_a_moment_to_itself_is_empty(events: list):
     log = log_of(*events)
     found = of(log, len(log), len(log))
     assert not any((found.stored, *found.moved.values(), *found.recovered.values(), found.links, found.goals))
@@ -109,7 +109,7 @@ def test_nothing_changes_between_a_moment_and_itself(events: list):
     assert found.event_counts.total() == 0
 
 
-def test_each_way_to_go_and_to_come_back_is_told_apart():
+def test_each_exclusion_and_each_recovery_is_distinguished():
     log = log_of(
         forgotten(X),
         pruned(FIRST, Y),
@@ -141,7 +141,7 @@ def test_a_memory_that_was_merged_into_another_survivor_than_before_has_moved():
     assert (found.moved[MemoryState.MERGED], found.survivors) == ((X,), {X: T})
 
 
-def test_what_was_stored_in_between_is_told_as_stored_and_by_where_it_stands():
+def test_a_memory_stored_in_between_is_listed_as_stored_and_by_its_state():
     log = log_of(forgotten(X), erased(Y))
     found = of(log, 0, len(log))
     assert found.stored == tuple(IDS)
@@ -157,7 +157,7 @@ def test_links_are_those_that_are_still_drawn():
     assert of(log, KEPT + 1, len(log)).links == (Step(X, Y, "link_to"),)
 
 
-def test_goals_and_north_stars_are_told_before_and_after():
+def test_goals_and_north_stars_are_given_before_and_after():
     log = log_of(goal(GOALS[0], (X, Y)), choose(GOALS[0]), goal(GOALS[1], (S, T)), choose(GOALS[1]))
     found = of(log, KEPT + 2, len(log))
     assert [one.goal for one in found.goals] == [GOALS[1]]
@@ -169,7 +169,7 @@ def test_goals_and_north_stars_are_told_before_and_after():
     assert first[0] is None
 
 
-def test_the_schedule_is_told_before_and_after():
+def test_the_schedule_is_given_before_and_after():
     log = log_of(
         ScheduleChanged(mode=Mode.DEEP, when="90m"), ScheduleSwitched(paused=True), PruningPermitted(permitted=True)
     )
@@ -178,7 +178,7 @@ def test_the_schedule_is_told_before_and_after():
     assert (before.paused, after.paused, before.permitted, after.permitted) == (False, True, False, True)
 
 
-def test_events_are_counted_by_the_name_of_their_kind_also_where_nobody_can_read_them():
+def test_events_are_counted_by_name_also_when_shredded():
     log = log_of(MemoryRecalled(memories=(X,), query_sha256=b""), MemoryErased(memory=Y))
     expected = {"memory_stored": KEPT, "memory_recalled": 1, "memory_erased": 1}
     assert of(log, 0, len(log)).event_counts == of(read_later(log), 0, len(log)).event_counts == expected

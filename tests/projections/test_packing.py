@@ -6,7 +6,7 @@ from projections.registry import PROJECTION_SETS
 from projections.storage.snapshot import pack
 
 
-def test_no_view_on_a_buffer_is_part_of_a_cycle_of_which_python_would_die() -> None:
+def test_packing_leaves_no_reference_cycle() -> None:
     for kind in PROJECTION_SETS:
         folds = kind()
         pack(folds)

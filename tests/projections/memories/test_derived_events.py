@@ -20,26 +20,26 @@ def after(*events: object) -> DerivedEvents:
     return derived
 
 
-def test_nothing_is_released_as_long_as_a_member_is_left():
+def test_an_event_is_no_orphan_while_a_member_is_left():
     assert after(GOAL).pop_orphans() == ()
     assert after(GOAL, MemoryErased(memory=ONE)).pop_orphans() == ()
 
 
-def test_a_goal_is_released_once_with_its_last_member():
+def test_a_goal_is_orphaned_once_with_its_last_member():
     derived = after(GOAL, MemoryErased(memory=ONE), MemoryErased(memory=TWO))
     assert derived.pop_orphans() == (memory_id(3),)
     assert derived.pop_orphans() == ()
 
 
-def test_a_pattern_is_released_too():
+def test_a_pattern_is_orphaned_too():
     one, two = PATTERN.members
     assert after(PATTERN, MemoryErased(memory=one), MemoryErased(memory=two)).pop_orphans() == (memory_id(3),)
 
 
-def test_what_was_decided_before_its_last_member_was_erased_and_written_after_it_is_released_at_once():
+def test_an_event_appended_after_its_last_member_was_erased_is_orphaned_at_once():
     assert after(MemoryErased(memory=ONE), MemoryErased(memory=TWO), GOAL).pop_orphans() == (memory_id(5),)
 
 
-def test_the_digest_is_that_of_a_reader_who_never_could_read_it():
+def test_the_digest_equals_that_of_a_replay_with_the_event_shredded():
     erasures = (MemoryErased(memory=ONE), MemoryErased(memory=TWO))
     assert after(GOAL, *erasures).digest() == after(*erasures).digest() != after(GOAL).digest()

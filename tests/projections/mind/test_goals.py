@@ -108,7 +108,7 @@ def test_before_any_discovery_there_are_no_goals_and_no_star():
     assert (goals.get(TIDES), goals.exemplars(TIDES)) == (None, ())
 
 
-def test_goals_found_at_once_stand_together_and_the_next_discovery_replaces_them():
+def test_the_goals_of_a_discovery_are_current_until_the_next_one():
     first = (goal(TIDES, 1, 2), goal(MOONS, 3, 4))
     goals = after(first)
     assert goals.current("default") == first
@@ -135,7 +135,7 @@ def test_the_latest_choice_is_the_star():
     assert after(found, choose(TIDES), choose(MOONS, TIDES)).north_star("default") == found[1]
 
 
-def test_exemplars_are_the_most_central_members_that_are_there():
+def test_exemplars_are_the_most_central_live_members():
     every = goal(TIDES, *range(12, 0, -1))
     assert numbers(after(every), TIDES) == [12, 11, 10, 9, 8, 7, 6, 5]
     assert numbers(after(every, forget(11), erase(12)), TIDES, 3) == [10, 9, 8]
@@ -143,7 +143,7 @@ def test_exemplars_are_the_most_central_members_that_are_there():
 
 
 @pytest.mark.parametrize("gone", [forget, erase])
-def test_a_star_without_members_is_no_star(gone: Any):
+def test_a_north_star_without_live_members_is_none(gone: Any):
     goals = after((goal(TIDES, 1, 2), choose(TIDES)), gone(1))
     assert goals.north_star("default") is not None
     goals = after((goal(TIDES, 1, 2), choose(TIDES)), gone(1), gone(2))
@@ -155,7 +155,7 @@ def test_a_star_comes_back_with_its_members():
     assert goals.north_star("default") == goal(TIDES, 1)
 
 
-def test_of_an_erased_member_nothing_stays_but_its_absence():
+def test_an_erased_member_leaves_no_trace_in_goals():
     goals = after((goal(TIDES, 1, 2, 3), goal(MOONS, 1)), erase(1))
     left = goals.get(TIDES)
     assert left is not None
@@ -213,9 +213,7 @@ LIFE = (
         ((erase(3), erase(2), erase(4), erase(5)), (TIDES, MOONS)),
     ],
 )
-def test_a_replay_knows_the_same_goals_however_much_of_them_was_erased(
-    departures: tuple[Event, ...], shredded: tuple[UUID, ...]
-):
+def test_a_replay_after_erasures_gives_the_same_goals(departures: tuple[Event, ...], shredded: tuple[UUID, ...]):
     log = log_of(*LIFE, *departures)
     later = read_later(log)
     assert fold(log).digest() == fold(later).digest() == fold(without_words(later, *shredded)).digest()
@@ -225,7 +223,7 @@ def test_a_replay_knows_the_same_goals_however_much_of_them_was_erased(
 @pytest.mark.parametrize(
     "more", [goal(UUID(int=904), 8), choose(MOONS), drift(0.5), forget(8), restore(2), erase(8), erase(3)]
 )
-def test_whatever_became_of_goals_shows_in_the_digest(more: Event):
+def test_every_change_of_goals_changes_the_digest(more: Event):
     assert after(*LIFE, more).digest() != after(*LIFE).digest()
 
 
@@ -240,7 +238,7 @@ def test_only_memories_that_can_be_found_stand_for_a_goal():
     assert numbers(after(every, pruned(FIRST, memory_id(1)), undone(FIRST)), TIDES) == [1, 2, 3, 4]
 
 
-def test_an_absorbed_member_is_represented_once_by_what_answers_for_it():
+def test_an_absorbed_member_is_represented_once_by_its_survivor():
     every = goal(TIDES, 1, 2, 3)
     assert numbers(after(every, merged(FIRST, memory_id(2), memory_id(1))), TIDES) == [2, 3]
     assert numbers(after(every, merged(FIRST, memory_id(9), memory_id(1), memory_id(3))), TIDES) == [9, 2]
@@ -250,7 +248,7 @@ def test_an_absorbed_member_is_represented_once_by_what_answers_for_it():
     assert numbers(after(every, *chain, undone(FIRST)), TIDES) == [1, 2, 3]
 
 
-def test_the_goals_of_an_undone_run_are_not_there_and_the_star_before_them_is_again():
+def test_undoing_a_run_removes_its_goals_and_restores_the_previous_star():
     first, second = goal(TIDES, 1, 2), goal(MOONS, 3, 4, run=FIRST)
     requests = ((first, choose(TIDES)), (second, choose(MOONS, TIDES)))
     assert after(*requests).north_star("default") == second

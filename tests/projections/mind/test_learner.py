@@ -57,7 +57,7 @@ def test_stages_begin_where_the_table_says(interactions: int, stage: Stage):
     assert after(*[IDLE] * interactions).stage is stage
 
 
-def test_the_lambdas_glide_from_stage_to_stage_and_sum_to_one():
+def test_the_lambdas_blend_between_stages_and_sum_to_one():
     learner, seen = Learner(), [Learner().lambdas]
     for envelope in history(*[IDLE] * 600):
         learner.apply(envelope)
@@ -96,7 +96,7 @@ def test_a_recall_counts_up_to_the_end_of_the_horizon_and_no_longer(waited: int,
 
 
 @pytest.mark.parametrize("gone", [MemoryForgotten, MemoryErased])
-def test_a_forecast_about_a_memory_that_went_away_is_never_scored(gone: type[Event]):
+def test_the_forecast_of_a_forgotten_memory_is_never_settled(gone: type[Event]):
     learner = after(memory(usefulness=0.9), gone(memory=ONE), recall(1), *[IDLE] * (HORIZON + 1))
     assert (learner.accuracy, learner.settled) == (None, 0)
 
@@ -114,7 +114,7 @@ def test_before_any_forecast_is_settled_entropy_and_coherence_weigh_as_the_stage
     assert after(*[IDLE] * 600).predict(0.9, 0.2) == pytest.approx(0.3 * 0.9 + 0.7 * 0.2)
 
 
-def test_recalls_raise_and_misses_lower_what_is_foreseen_in_the_same_window_alone():
+def test_recalls_raise_and_misses_lower_predictions_in_the_same_window_only():
     recalled = after(*[memory(usefulness=0.5)] * 4, recall(1, 2, 3, 4))
     missed = after(*[memory(usefulness=0.5)] * 4, *[IDLE] * (HORIZON + 3))
     for learner, hits in ((recalled, 4), (missed, 0)):
@@ -125,7 +125,7 @@ def test_recalls_raise_and_misses_lower_what_is_foreseen_in_the_same_window_alon
         assert learner.predict(0.9, 0.1) == pytest.approx(0.9 * lambda_s + 0.1 * lambda_c)
 
 
-def test_erasing_a_memory_takes_back_what_it_taught():
+def test_erasing_a_memory_removes_its_learning():
     events = (memory(usefulness=0.5), memory(usefulness=0.5), recall(1))
     with_it, without = after(*events), after(*events, MemoryErased(memory=ONE))
     assert without.settled == 0
@@ -133,7 +133,7 @@ def test_erasing_a_memory_takes_back_what_it_taught():
     assert without.interactions == with_it.interactions
 
 
-def test_a_memory_that_cannot_be_read_is_an_interaction_and_a_goal_is_none():
+def test_a_shredded_memory_is_an_interaction_and_a_shredded_goal_is_none():
     assert after(Shredded(kind="memory_stored.1")).interactions == 1
     assert after(Shredded(kind="goal_discovered.1")).interactions == 0
 
@@ -160,9 +160,7 @@ def lives(draw: st.DrawFn) -> list[Event]:
 
 
 @given(lives(), st.floats(0, 1), st.floats(0, 1))
-def test_a_replay_knows_the_same_even_when_erased_memories_cannot_be_read(
-    events: list[Event], entropy: float, coherence: float
-):
+def test_a_replay_after_erasures_gives_the_same_learning(events: list[Event], entropy: float, coherence: float):
     log = history(*events)
     live, later = learner_of(log), learner_of(read_later(log))
     assert later.digest() == live.digest() == learner_of(log).digest()
@@ -172,5 +170,5 @@ def test_a_replay_knows_the_same_even_when_erased_memories_cannot_be_read(
 
 
 @pytest.mark.parametrize("more", [memory(), recall(1), MemoryForgotten(memory=ONE), MemoryErased(memory=ONE)])
-def test_whatever_was_learned_shows_in_the_digest(more: Event):
+def test_every_change_of_learning_changes_the_digest(more: Event):
     assert after(memory(usefulness=0.5), more).digest() != after(memory(usefulness=0.5)).digest()

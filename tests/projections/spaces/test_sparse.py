@@ -87,7 +87,7 @@ def test_a_term_is_covered_however_often_and_among_how_many_others_it_stands():
     assert space.coverage(once, np.arange(3)).tolist() == [1, 1, 0]
 
 
-def test_bm25_knows_the_rows_that_came_after_the_last_ranking(memories: list[Sparse]):
+def test_bm25_includes_rows_appended_after_the_last_ranking(memories: list[Sparse]):
     space = space_of(memories[:100])
     space.bm25(memories[0])
     for memory in memories[100:]:
@@ -121,9 +121,7 @@ def test_a_row_has_one_cosine_alone_and_among_all_to_the_last_bit(memories: list
 
 
 @pytest.mark.parametrize("counts", [True, False])
-def test_rows_score_the_same_to_the_last_bit_before_and_after_the_inverted_file_has_them(
-    memories: list[Sparse], *, counts: bool
-):
+def test_pending_and_indexed_rows_score_the_same_to_the_last_bit(memories: list[Sparse], *, counts: bool):
     step_by_step = space_of(memories[:150], counts=counts)
     step_by_step.bm25(memories[0])
     for memory in memories[150:]:
@@ -166,7 +164,7 @@ def test_an_empty_space_and_an_unknown_term_score_nothing(memories: list[Sparse]
     assert space.cosine(Sparse.of({2: 1.0})).tolist() == [0]
 
 
-def test_hidden_rows_do_not_count_and_shown_ones_count_as_before(memories: list[Sparse]):
+def test_excluded_rows_do_not_count_until_they_are_included_again(memories: list[Sparse]):
     space, query = space_of(memories), memories[0]
     before, digest = space.bm25(query), space.digest()
     for row in range(100, 200):

@@ -104,7 +104,7 @@ def test_a_cleared_row_leaves_what_a_row_without_content_leaves(memories: list[T
     assert not store._vectors.array[store._inverse_norms.array == 0].any()
 
 
-def test_hidden_rows_do_not_make_a_wordpiece_less_rare(memories: list[Tokens]):
+def test_excluded_rows_do_not_count_in_the_idf_of_wordpieces(memories: list[Tokens]):
     store, query = store_of(memories), memories[11]
     for row in range(30, 60):
         store.exclude(row)

@@ -7,7 +7,7 @@ from projections.storage.arrays import GrowableArray, RowSlices, reduce_rows, to
 
 
 @given(st.lists(st.lists(st.integers(-100, 100), max_size=5), max_size=40))
-def test_a_growing_array_holds_what_was_appended_one_by_one_and_many_at_once(batches: list[list[int]]):
+def test_a_growable_array_contains_appended_and_extended_items(batches: list[list[int]]):
     growing = GrowableArray(np.int32)
     expected: list[int] = []
     for number, batch in enumerate(batches):
@@ -27,7 +27,7 @@ def test_a_removed_item_leaves_no_gap_and_no_copy_behind():
 
 
 @given(st.lists(st.lists(st.integers(1, 9), max_size=4), min_size=1, max_size=12), st.data())
-def test_gathering_rows_gives_their_items_row_after_row(contents: list[list[int]], data: st.DataObject):
+def test_indices_of_rows_give_their_items_row_by_row(contents: list[list[int]], data: st.DataObject):
     stretches, flat = RowSlices(), GrowableArray(np.int64)
     for items in contents:
         stretches.append(len(items))
@@ -49,6 +49,6 @@ def test_a_cleared_row_has_no_items():
 
 
 @given(hnp.arrays(np.float32, st.integers(0, 200), elements=st.integers(0, 4).map(float)), st.integers(0, 35))
-def test_the_best_are_the_highest_and_of_equals_the_first(scores: np.ndarray, count: int):
+def test_top_k_gives_the_highest_scores_and_the_first_of_equal_ones(scores: np.ndarray, count: int):
     expected = sorted(range(len(scores)), key=lambda place: (-scores[place], place))[:count]
     assert top_k(scores, count).tolist() == expected

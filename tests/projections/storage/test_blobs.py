@@ -7,7 +7,7 @@ from projections.storage.blobs import Blobs
 
 
 @given(st.lists(st.binary(max_size=9)), st.data())
-def test_rows_are_what_was_put_there_until_they_are_cleared(rows: list[bytes], data: st.DataObject):
+def test_rows_keep_their_content_until_they_are_cleared(rows: list[bytes], data: st.DataObject):
     blobs = Blobs()
     for row in rows:
         blobs.append(row)

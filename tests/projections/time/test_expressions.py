@@ -154,7 +154,7 @@ def test_a_range_of_months_without_a_year_may_lie_over_new_year():
     assert times("from November to January", question=True) == ["2022-11-01 2023-02-01"]
 
 
-def test_a_leap_day_without_a_year_is_the_nearest_that_there_is():
+def test_a_leap_day_without_a_year_is_the_nearest_that_exists():
     assert times("on 29 February") == ["2024-02-29 2024-03-01"]
     assert times("on 29 February", question=True) == []
     assert times("on 29 February", SAID + timedelta(days=300), question=True) == ["2024-02-29 2024-03-01"]
@@ -189,7 +189,7 @@ def test_relative_words_count_in_universal_time():
         "",
     ],
 )
-def test_what_only_looks_like_a_time_is_none(text: str):
+def test_text_that_resembles_a_time_is_none(text: str):
     assert times(text) == times(text, question=True) == []
 
 
@@ -210,19 +210,19 @@ def test_what_only_looks_like_a_time_is_none(text: str):
 @pytest.mark.parametrize(
     "said", [SAID, datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)]
 )
-def test_a_time_that_no_calendar_holds_is_none_and_no_error(text: str, said: datetime, *, question: bool):
+def test_a_time_beyond_the_calendar_is_none_and_no_error(text: str, said: datetime, *, question: bool):
     everything = f"{text}; yesterday, tomorrow, last week, next weekend, last May, next winter, next year, in December"
     for start, end in find_intervals(everything, said, question=question):
         assert start < end
 
 
-def test_a_text_that_names_many_times_gives_the_first_few_and_each_once():
+def test_a_text_with_many_times_gives_the_first_ones_each_once():
     days = [f"{1 + day % 28} May {1900 + day}" for day in range(200)]
     assert len(find_intervals(", ".join(days), SAID)) == MAX_INTERVALS
     assert times(", ".join(["2010", "8 May 2023"] * 20)) == ["2010-01-01 2011-01-01", "2023-05-08 2023-05-09"]
 
 
-def test_nothing_is_read_beyond_a_glance():
+def test_only_the_first_characters_are_parsed():
     assert times("x" * (MAX_CHARACTERS - 5) + " 2010") == ["2010-01-01 2011-01-01"]
     assert times("x" * MAX_CHARACTERS + " 2010") == []
 
@@ -276,7 +276,7 @@ def test_any_text_at_any_moment_gives_intervals_with_start_before_end(text: str,
         "two weeks before ",
     ],
 )
-def test_a_long_text_that_repeats_itself_is_read_to_its_end(piece: str):
+def test_a_long_repetitive_text_is_parsed_to_its_end(piece: str):
     """With a pattern that backtracks for each of its ways to begin, this would take hours."""
     ending = " | 1900-01-03"
     assert times((piece * MAX_CHARACTERS)[: MAX_CHARACTERS - len(ending)] + ending)[-1] == "1900-01-03 1900-01-04"
