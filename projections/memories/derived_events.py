@@ -10,11 +10,7 @@ from projections.projection import digest_of
 
 
 class DerivedEvents:
-    """The remaining members of each goal and pattern, by event id.
-
-    A shredded event is skipped. A replay therefore leads to the same state, provided that events are shredded only
-    after the last of their members is erased.
-    """
+    """The remaining members of each goal and pattern, by event id; shredded events are skipped."""
 
     def __init__(self) -> None:
         self._members: dict[UUID, set[UUID]] = {}

@@ -43,8 +43,8 @@ class Lifecycle:
     Absorbed memories point at their survivors. Only live memories absorb and are absorbed, so that pointers form a
     forest over any number of runs.
 
-    A memory becomes erased by `MemoryErased`, not where its `MemoryStored` turns out to be shredded. So a replay after
-    the erasure passes through the same states as the live process did.
+    A memory becomes erased by `MemoryErased`, not where its `MemoryStored` is shredded, so that a replay after the
+    erasure passes through the live states.
     """
 
     def __init__(self) -> None:

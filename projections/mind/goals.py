@@ -51,9 +51,8 @@ class Goals:
 
     Undoing a run removes its goals and choices. A choice of a goal that no longer exists gives way to the one before.
 
-    A goal exists as long as one of its members isn't erased, and doesn't list erased members. A shredded goal is
-    skipped. A replay therefore leads to the same state, provided that goals are shredded only after the last of their
-    members is erased. Goal ids are unique across discoveries.
+    A goal exists as long as one of its members isn't erased, and doesn't list erased members. Shredded goals are
+    skipped. Goal ids are unique across discoveries.
     """
 
     def __init__(self) -> None:

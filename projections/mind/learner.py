@@ -70,8 +70,7 @@ _decoder = msgspec.msgpack.Decoder(_Forecasts)
 class Learner:
     """Interactions, learning and forecasts of one log.
 
-    An erased memory still counts as an interaction. Its learning and its forecast are removed, with their effect on
-    other forecasts, so that a replay in which it is shredded leads to the same state.
+    An erased memory still counts as an interaction, but its learning and its forecast are removed.
     """
 
     def __init__(self) -> None:

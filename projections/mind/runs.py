@@ -98,9 +98,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 class Runs:
     """All runs by id, and all patterns that they found.
 
-    A pattern doesn't list erased members, and is removed with its last one. A shredded pattern is skipped. A replay
-    therefore leads to the same state, provided that patterns are shredded only after the last of their members is
-    erased.
+    A pattern doesn't list erased members, and is removed with its last one. Shredded patterns are skipped.
     """
 
     def __init__(self) -> None:

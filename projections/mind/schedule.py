@@ -99,8 +99,7 @@ class Schedule:
     def due_after(self, mode: Mode) -> datetime | None:
         """Return the time after which the next scheduled time of a mode is due; None for an empty log.
 
-        That is the last attempt at its work, also a failed one, so that it isn't repeated at once. A pause and a change
-        of the schedule move it too, since times that they cancelled weren't missed.
+        That is the last attempt at its work, also a failed one, or a change of its schedule, which cancels times.
         """
         return self._awaited.get(mode, self.since)
 

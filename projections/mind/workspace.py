@@ -47,11 +47,7 @@ class FadedMemory(msgspec.Struct, frozen=True):
 
 
 class WorkspaceState:
-    """State of the workspace.
-
-    A memory leaves it by `MemoryErased`, not where its `MemoryStored` turns out to be shredded. So a replay after the
-    erasure passes through the same states as the live process did.
-    """
+    """State of the workspace; a memory leaves it when it is excluded from search."""
 
     def __init__(self) -> None:
         self.coupling = DEFAULT_COUPLING

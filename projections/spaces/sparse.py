@@ -137,10 +137,7 @@ class SparseSpace:
         self._slices.clear(row)
 
     def bm25(self, query: Sparse) -> Scores:
-        """Return the BM25 score of every row, query terms times their weights; 0 without a match.
-
-        The array is read-only and cached until a row changes.
-        """
+        """Return the BM25 score of every row, 0 without a match; read-only, and cached until a row changes."""
         return self._cached("bm25", query, self._bm25)
 
     def coverage(self, query: Sparse, rows: Rows) -> Scores:
