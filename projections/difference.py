@@ -1,8 +1,9 @@
-"""What changed between two moments of a log: the net effect on memories, links, goals and the schedule."""
+"""Net effect of a section of the log on memories, links, goals and the schedule."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
+from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -24,30 +25,22 @@ from events.vocabulary.values import Mode, Step
 from projections.memories.lifecycle import Lifecycle
 from projections.mind.goals import Goals
 from projections.mind.schedule import Schedule
-from projections.projection import MemoryState, is_shredded_memory, name_of
+from projections.projection import MemoryState, event_name, is_shredded_memory
 
 
-class Standing(msgspec.Struct, frozen=True):
-    """Where a memory is in its life."""
-
-    state: MemoryState
-    into: UUID | None = None
-    """What absorbed it, of a merged one."""
-
-
-class Return(StrEnum):
-    """How a memory came back that couldn't be found."""
+class Recovery(StrEnum):
+    """How a memory became live again."""
 
     RESTORED = "restored"
-    """Somebody restored it."""
+    """By `MemoryRestored`."""
     UNDONE = "undone"
-    """The run that had hidden it was undone."""
+    """The run that excluded it was undone."""
     FREED = "freed"
-    """What had absorbed it was erased."""
+    """Its survivor was erased."""
 
 
-class Rules(msgspec.Struct, frozen=True):
-    """When the store sleeps, and what it may do then."""
+class ScheduleSettings(msgspec.Struct, frozen=True):
+    """Times of consolidation runs, and what these may do."""
 
     when: dict[Mode, str | None]
     paused: bool
@@ -55,41 +48,53 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """Net effects between two moments, each list in the order in which the memories were stored.
+    """Net effects between two moments, memories in the order in which they were stored.
 
-    A memory stands in `stored` if it was stored in between, and in one of the other lists at most: by how it stands at
-    the later moment, if that isn't how it stood at the earlier one, or how a new memory begins.
+    A memory appears in `stored` if it was stored in between. It appears in at most one of the other lists, if its state
+    at the later moment differs from that at the earlier one, or from live if it is new.
     """
 
     stored: tuple[UUID, ...]
     moved: dict[MemoryState, tuple[UUID, ...]]
-    """Memories that went to each state but live."""
-    into: dict[UUID, UUID]
-    """What absorbed each of those that were merged."""
-    returned: dict[Return, tuple[UUID, ...]]
+    """Memories by their new state, all but live."""
+    survivors: dict[UUID, UUID]
+    """Which memory absorbed each of the merged ones."""
+    recovered: dict[Recovery, tuple[UUID, ...]]
     links: tuple[Step, ...]
-    """Drawn in between, and neither undone nor erased with one of their ends."""
+    """Added in between; without those that were undone, or lost an end by erasure."""
     goals: tuple[GoalDiscovered, ...]
-    """Found in between and known still."""
-    stars: dict[str, tuple[GoalDiscovered | None, GoalDiscovered | None]]
-    """The North Star of each namespace before and after, where it isn't the same."""
-    rules: tuple[Rules, Rules]
-    """The schedule before and after."""
-    kinds: Counter[str]
-    """How many events there were of each kind (`name_of`)."""
+    """Discovered in between and still existing."""
+    north_stars: dict[str, tuple[GoalDiscovered | None, GoalDiscovered | None]]
+    """Of each namespace where it differs, before and after."""
+    schedule: tuple[ScheduleSettings, ScheduleSettings]
+    """Before and after."""
+    event_counts: Counter[str]
+    """Number of events in between by `event_name`."""
 
 
-class _Ledger:
-    """What has to be known at either moment, folded over the log."""
+class _Status(NamedTuple):
+    state: MemoryState
+    survivor: UUID | None
+
+
+class _Moment(NamedTuple):
+    statuses: dict[UUID, _Status]
+    north_stars: dict[str, GoalDiscovered | None]
+    schedule: ScheduleSettings
+    goals: frozenset[UUID]
+
+
+class _Fold:
+    """The projections that a `Difference` compares."""
 
     def __init__(self) -> None:
-        self.presence = Lifecycle()
+        self.lifecycle = Lifecycle()
         self.goals = Goals()
         self.schedule = Schedule()
         self.stored: dict[UUID, None] = {}
-        self.returns: dict[UUID, Return] = {}
-        """How each memory came back that did; a later way takes the place of an earlier one."""
-        self.found: dict[UUID, None] = {}
+        self.discovered: dict[UUID, None] = {}
+        self.recoveries: dict[UUID, Recovery] = {}
+        """The latest of each memory that has one."""
         self.namespaces: set[str] = set()
 
     def apply(self, envelope: Envelope) -> None:
@@ -97,113 +102,103 @@ class _Ledger:
         if isinstance(event, MemoryStored) or is_shredded_memory(event):
             self.stored[envelope.id] = None
         if isinstance(event, GoalDiscovered):
-            self.found[event.goal] = None
+            self.discovered[event.goal] = None
         if isinstance(event, NorthStarChosen | GoalAdjusted):
             self.namespaces.add(event.namespace)
-        for change in self.presence.apply(envelope):
+        for change in self.lifecycle.apply(envelope):
             if change.after is MemoryState.LIVE:
-                self.returns[change.memory] = _way_back(event)
+                self.recoveries[change.memory] = _recovery(event)
         self.goals.apply(envelope)
         self.schedule.apply(envelope)
 
-    def standings(self) -> dict[UUID, Standing]:
-        return {one: Standing(self.presence.state(one), self.presence.survivor(one)) for one in self.stored}
-
-    def stars(self) -> dict[str, GoalDiscovered | None]:
-        return {namespace: self.goals.star(namespace) for namespace in sorted(self.namespaces)}
-
-    def rules(self) -> Rules:
-        return Rules(dict(self.schedule.when), self.schedule.paused, self.schedule.permitted)
+    def moment(self) -> _Moment:
+        return _Moment(
+            {one: _Status(self.lifecycle.state(one), self.lifecycle.survivor(one)) for one in self.stored},
+            {namespace: self.goals.north_star(namespace) for namespace in sorted(self.namespaces)},
+            ScheduleSettings(dict(self.schedule.when), self.schedule.paused, self.schedule.permitted),
+            frozenset(self.discovered),
+        )
 
 
 def difference(envelopes: Iterable[Envelope], earlier: int) -> Difference:
     """Return what changed between event `earlier` and the last one, in one pass.
 
     Args:
-        envelopes: Every event of the log in order, up to the later moment.
+        envelopes: All events of the log in order, up to the later moment.
         earlier: Sequence number of the earlier moment; 0 for the empty log.
     """
-    ledger = _Ledger()
-    before, stars, rules, found = ledger.standings(), ledger.stars(), ledger.rules(), dict(ledger.found)
-    drawn: dict[Step, UUID | None] = {}
-    kinds: Counter[str] = Counter()
+    fold = _Fold()
+    before = fold.moment()
+    links: dict[Step, UUID | None] = {}
+    event_counts: Counter[str] = Counter()
     for envelope in envelopes:
-        ledger.apply(envelope)
+        fold.apply(envelope)
         if envelope.seq == earlier:
-            before, stars, rules, found = ledger.standings(), ledger.stars(), ledger.rules(), dict(ledger.found)
+            before = fold.moment()
         elif envelope.seq > earlier:
-            kinds[name_of(envelope.event)] += 1
-            _draw(drawn, envelope.event)
-    after = ledger.standings()
-    moved, into, returned = _moves(before, after, ledger.returns)
+            event_counts[event_name(envelope.event)] += 1
+            _update_links(links, envelope.event)
+    after = fold.moment()
+    initial = _Status(MemoryState.LIVE, None)
+    changed = {one: status for one, status in after.statuses.items() if status != before.statuses.get(one, initial)}
+    discovered = (fold.goals.get(one) for one in fold.discovered if one not in before.goals)
     return Difference(
-        stored=tuple(one for one in after if one not in before),
-        moved=moved,
-        into=into,
-        returned=returned,
-        links=tuple(drawn),
-        goals=tuple(goal for one in ledger.found if one not in found and (goal := ledger.goals.get(one)) is not None),
-        stars={
-            namespace: (stars.get(namespace), star)
-            for namespace, star in ledger.stars().items()
-            if _goal(star) != _goal(stars.get(namespace))
+        stored=tuple(one for one in after.statuses if one not in before.statuses),
+        moved={state: _in_state(changed, state) for state in MemoryState if state is not MemoryState.LIVE},
+        survivors={one: status.survivor for one, status in changed.items() if status.survivor is not None},
+        recovered={
+            way: tuple(one for one in _in_state(changed, MemoryState.LIVE) if fold.recoveries[one] is way)
+            for way in Recovery
         },
-        rules=(rules, ledger.rules()),
-        kinds=kinds,
+        links=tuple(links),
+        goals=tuple(goal for goal in discovered if goal is not None),
+        north_stars={
+            namespace: (old, new)
+            for namespace, new in after.north_stars.items()
+            if _goal_id(new) != _goal_id(old := before.north_stars.get(namespace))
+        },
+        schedule=(before.schedule, after.schedule),
+        event_counts=event_counts,
     )
 
 
-def _goal(star: GoalDiscovered | None) -> UUID | None:
-    return None if star is None else star.goal
+def _in_state(statuses: Mapping[UUID, _Status], state: MemoryState) -> tuple[UUID, ...]:
+    return tuple(memory for memory, status in statuses.items() if status.state is state)
 
 
-def _moves(
-    before: Mapping[UUID, Standing], after: Mapping[UUID, Standing], returns: Mapping[UUID, Return]
-) -> tuple[dict[MemoryState, tuple[UUID, ...]], dict[UUID, UUID], dict[Return, tuple[UUID, ...]]]:
-    """Return which memories went to which state, what absorbed the merged ones, and which came back by which way."""
-    new = Standing(MemoryState.LIVE)
-    changed = {one: standing for one, standing in after.items() if standing != before.get(one, new)}
-    moved = {
-        state: tuple(one for one, standing in changed.items() if standing.state is state)
-        for state in MemoryState
-        if state is not MemoryState.LIVE
-    }
-    into = {one: standing.into for one, standing in changed.items() if standing.into is not None}
-    back = [one for one, standing in changed.items() if standing.state is MemoryState.LIVE]
-    return moved, into, {way: tuple(one for one in back if returns[one] is way) for way in Return}
+def _goal_id(goal: GoalDiscovered | None) -> UUID | None:
+    return None if goal is None else goal.goal
 
 
-def _way_back(event: Event) -> Return:
+def _recovery(event: Event) -> Recovery:
     match event:
         case MemoryRestored():
-            return Return.RESTORED
+            return Recovery.RESTORED
         case MemoryErased():
-            return Return.FREED
+            return Recovery.FREED
         case _:
-            return Return.UNDONE
+            return Recovery.UNDONE
 
 
-def _draw(drawn: dict[Step, UUID | None], event: Event) -> None:
-    """Take in the links that an event draws, with the run that did, and let go of those that it takes away."""
-    drawn.update(_links(event))
+def _update_links(links: dict[Step, UUID | None], event: Event) -> None:
+    """Add the links that an event draws, each with its run, and remove those that it takes away."""
+    links.update(_drawn_links(event))
     match event:
         case ConsolidationUndone(run=undone, memories=()):
-            gone = [step for step, run in drawn.items() if run == undone]
+            removed = [step for step, run in links.items() if run == undone]
         case MemoryErased(memory=memory):
-            gone = [step for step in drawn if memory in {step.source, step.target}]
+            removed = [step for step in links if memory in {step.source, step.target}]
         case _:
             return
-    for step in gone:
-        del drawn[step]
+    for step in removed:
+        del links[step]
 
 
-def _links(event: Event) -> Iterator[tuple[Step, UUID | None]]:
+def _drawn_links(event: Event) -> Iterator[tuple[Step, UUID | None]]:
     match event:
         case MemoriesLinked(source=source, targets=targets, relation=relation):
-            for target in targets:
-                yield Step(source, target, relation), None
+            yield from ((Step(source, target, relation), None) for target in targets)
         case ShortcutsDrawn(run=run, shortcuts=shortcuts):
-            for shortcut in shortcuts:
-                yield shortcut.step, run
+            yield from ((shortcut.step, run) for shortcut in shortcuts)
         case _:
             pass

@@ -1,42 +1,39 @@
-"""The port of everything that is known: a deterministic fold over the log."""
+"""The port that every projection implements: a deterministic fold over the log."""
 
 import hashlib
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from events.storage.log import Envelope
-from events.vocabulary import Event, MemoryStored, Shredded
+from events.vocabulary import Event, Shredded
 from events.vocabulary.codec import kind_of
-
-STORED: Final = str(MemoryStored.__struct_config__.tag).rpartition(".")[0]
-"""The name under which stored memories of all versions stand in the log, and in a `Shredded` once they are erased."""
 
 
 class MemoryState(StrEnum):
-    """Where a memory is in its life."""
+    """Life cycle state of a memory."""
 
     LIVE = "live"
     FORGOTTEN = "forgotten"
-    """Found no more, but restorable."""
+    """Soft-deleted: excluded from search, restorable."""
     PRUNED = "pruned"
-    """Taken out of every search by a run of the consolidator, but restorable."""
+    """Excluded from search by a consolidation run, restorable."""
     MERGED = "merged"
-    """Absorbed by a memory that answers for it, until the run that merged them is undone."""
+    """Absorbed by another memory until the run that merged them is undone."""
     ERASED = "erased"
-    """Gone for good."""
+    """Hard-deleted."""
 
 
 class Projection(Protocol):
-    """Two projections that applied the same events in the same order have the same digest.
+    """A deterministic fold: the same events in the same order give the same digest.
 
-    A projection has one owner, which alone calls it. It reads no clock, no file and no random generator.
+    One actor owns a projection and is its only caller. A projection reads no clock, no file and no random generator.
     """
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log; kinds that don't concern the projection change nothing."""
+        """Fold the next event of the log; event kinds that don't concern the projection change nothing."""
         ...
 
     def digest(self) -> bytes:
@@ -45,12 +42,12 @@ class Projection(Protocol):
 
 
 def is_shredded_memory(event: object) -> bool:
-    """Tell whether this event stands for a stored memory that can't be read again."""
-    return isinstance(event, Shredded) and name_of(event) == STORED
+    """Tell whether this event is a `MemoryStored` of any version whose key is destroyed."""
+    return isinstance(event, Shredded) and event_name(event) == "memory_stored"
 
 
-def name_of(event: Event) -> str:
-    """Return the name of an event's kind without its version, such as `memory_stored`, also of a shredded one."""
+def event_name(event: Event) -> str:
+    """Return the tag of an event without its version, such as `memory_stored`; a shredded event keeps its own."""
     tag = event.kind if isinstance(event, Shredded) else kind_of(event)
     return tag.rpartition(".")[0]
 
@@ -61,7 +58,7 @@ def state_of(held: object, **otherwise: Any) -> dict[str, Any]:
 
 
 def digest_of(*parts: bytes | npt.NDArray[Any]) -> bytes:
-    """Return the SHA-256 of byte strings and arrays, each with its length, so that no two lists of parts agree."""
+    """Return the SHA-256 of byte strings and arrays; length prefixes keep different lists of parts distinct."""
     state = hashlib.sha256()
     for part in parts:
         data = np.ascontiguousarray(part).tobytes() if isinstance(part, np.ndarray) else part

@@ -1,13 +1,14 @@
-"""What each actor owns: the one list of all projections, shared by those who live with them and those who replay."""
+"""Which actor owns which projections, and the replay that rebuilds all of them from a log."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final
 
 from events.storage.log import Envelope
+from projections.graph.links import Links
 from projections.memories.catalog import Catalog
-from projections.memories.declared import Declaration, DeclaredAtlas
-from projections.memories.derived import Derived
-from projections.memories.links import Links
+from projections.memories.declaration import Declaration, DeclaredAtlas
+from projections.memories.derived_events import DerivedEvents
 from projections.memories.sessions import Sessions
 from projections.mind.goals import Goals
 from projections.mind.learner import Learner
@@ -21,34 +22,34 @@ from projections.projection import Projection
 
 @dataclass
 class ProjectionSet:
-    """Projections that are folded together, since one actor owns them; a subclass names them by its fields."""
+    """The projections of one actor; a subclass names each by a field."""
 
-    def named(self) -> dict[str, Projection]:
+    def by_name(self) -> dict[str, Projection]:
         """Return the projections by name."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log."""
-        for projection in self.named().values():
+        """Fold the next event of the log into every projection."""
+        for projection in self.by_name().values():
             projection.apply(envelope)
 
     def digests(self) -> dict[str, str]:
         """Return the digest of each projection in hexadecimal."""
-        return {name: projection.digest().hex() for name, projection in self.named().items()}
+        return digests(self.by_name())
 
 
 @dataclass
 class StoreProjections(ProjectionSet):
-    """What the store owns."""
+    """Owned by the store."""
 
     catalog: Catalog = field(default_factory=Catalog)
     declaration: Declaration = field(default_factory=Declaration)
-    derived: Derived = field(default_factory=Derived)
+    derived: DerivedEvents = field(default_factory=DerivedEvents)
 
 
 @dataclass
 class ComparatorProjections(ProjectionSet):
-    """What the comparator owns."""
+    """Owned by the comparator."""
 
     atlas: DeclaredAtlas = field(default_factory=DeclaredAtlas)
     links: Links = field(default_factory=Links)
@@ -58,7 +59,7 @@ class ComparatorProjections(ProjectionSet):
 
 @dataclass
 class WorkspaceProjections(ProjectionSet):
-    """What the workspace owns."""
+    """Owned by the workspace."""
 
     workspace: WorkspaceState = field(default_factory=WorkspaceState)
     learner: Learner = field(default_factory=Learner)
@@ -66,7 +67,7 @@ class WorkspaceProjections(ProjectionSet):
 
 @dataclass
 class ConsolidatorProjections(ProjectionSet):
-    """What the consolidator owns."""
+    """Owned by the consolidator."""
 
     runs: Runs = field(default_factory=Runs)
     stars: NorthStars = field(default_factory=NorthStars)
@@ -74,19 +75,19 @@ class ConsolidatorProjections(ProjectionSet):
 
 @dataclass
 class SchedulerProjections(ProjectionSet):
-    """What the scheduler owns."""
+    """Owned by the scheduler."""
 
     schedule: Schedule = field(default_factory=Schedule)
 
 
 @dataclass
 class EmbedderProjections(ProjectionSet):
-    """What the embedder owns."""
+    """Owned by the embedder."""
 
     sessions: Sessions = field(default_factory=Sessions)
 
 
-ALL: Final[tuple[type[ProjectionSet], ...]] = (
+PROJECTION_SETS: Final[tuple[type[ProjectionSet], ...]] = (
     StoreProjections,
     ComparatorProjections,
     WorkspaceProjections,
@@ -94,4 +95,18 @@ ALL: Final[tuple[type[ProjectionSet], ...]] = (
     SchedulerProjections,
     EmbedderProjections,
 )
-"""One for each owner; no name stands in two of them."""
+"""One for each owning actor; projection names are unique across all of them."""
+
+
+def rebuild(envelopes: Iterable[Envelope]) -> dict[str, Projection]:
+    """Replay events from the first one on, and return all projections by name."""
+    projections = {name: one for kind in PROJECTION_SETS for name, one in kind().by_name().items()}
+    for envelope in envelopes:
+        for projection in projections.values():
+            projection.apply(envelope)
+    return projections
+
+
+def digests(projections: Mapping[str, Projection]) -> dict[str, str]:
+    """Return the digest of each projection in hexadecimal, as `ReadDigests` answers for the live ones."""
+    return {name: projection.digest().hex() for name, projection in projections.items()}

@@ -22,7 +22,7 @@ from actors.store.messages import Append, Declare, Describe, FindRequests, Reque
 from actors.workspace.messages import Pulse, ReadPulse
 from events.storage.log import LogError
 from events.vocabulary import Event
-from projections.memories.catalog import Entry
+from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 if TYPE_CHECKING:

@@ -67,7 +67,7 @@ from projections.storage.arrays import Rows
 
 if TYPE_CHECKING:
     from actors.runtime.metrics import Latencies
-    from projections.memories.links import Links
+    from projections.graph.links import Links
     from projections.mind.goals import Goals
 
 
@@ -312,7 +312,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
 
     def _star(self, namespace: str) -> Star | None:
         """Return what memories of a namespace are measured against; None without a North Star."""
-        star = self._goals.star(namespace)
+        star = self._goals.north_star(namespace)
         if star is None:
             return None
         atlas = self._declared()
@@ -344,9 +344,9 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         return star.purposes(atlas, self._calibration, rows)
 
     def _goal_state(self, namespace: str) -> GoalState:
-        star = self._goals.star(namespace)
+        star = self._goals.north_star(namespace)
         return GoalState(
-            goals=self._goals.of(namespace),
+            goals=self._goals.current(namespace),
             star=star,
             exemplars=() if star is None else self._goals.exemplars(star.goal),
             drifts=self._goals.drifts(namespace),

@@ -14,7 +14,7 @@ from events.vocabulary import Event
 
 if TYPE_CHECKING:
     from events.storage.log import Envelope
-    from projections.memories.catalog import Entry
+    from projections.memories.entries import Entry
 
 TIMEOUT = 60.0
 """Seconds that another actor may take for one slice."""

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, OwnerMessage
 from events.fingerprint import Embedding, Fingerprint, Passage
 from events.vocabulary.values import Modality, SpaceModel
-from projections.time.time_mentions import SILENT, QueryHints
+from projections.time.time_mentions import NO_HINTS, QueryHints
 
 
 class EmbeddedMemory(Answer, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class EmbedQuery(Cancellable[EmbeddedQuery], frozen=True, kw_only=True):
     """When it is asked: the point from which recency and rhythm are seen."""
     namespace: str
     session: str | None = None
-    cues: QueryHints = SILENT
+    cues: QueryHints = NO_HINTS
     """What it says beside its words: a time, the end of a session, a modality that it looks for."""
 
 

@@ -42,7 +42,8 @@ from events.vocabulary import (
     ScheduleSwitched,
 )
 from events.vocabulary.codec import decompress
-from projections.memories.catalog import Catalog, Entry
+from projections.memories.catalog import Catalog
+from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ async def _reembed(old: Log, hub: Hub, progress: Progress) -> ReembedCounts:
     for event in history.slept:
         await _append(hub, event, request)
     for entry in history.memories:
-        if entry.kept:  # so that no run hides it again there either
+        if entry.protected:  # so that no run hides it again there either
             await _append(hub, MemoryForgotten(memory=entry.id), request)
             await _append(hub, MemoryRestored(memory=entry.id), request)
     forgotten = [entry for entry in history.memories if entry.state is MemoryState.FORGOTTEN]

@@ -79,7 +79,7 @@ def next_run(schedule: Schedule, mode: Mode, now: datetime, tz: tzinfo) -> datet
     """Return when a mode sleeps next, in UTC: `now` where it is due; None for never, and while all is paused."""
     if schedule.paused:
         return None
-    fire = _fire(schedule, mode, schedule.awaited(mode) or now, tz)
+    fire = _fire(schedule, mode, schedule.due_after(mode) or now, tz)
     return fire and max(fire, now)
 
 
@@ -91,7 +91,7 @@ def due(schedule: Schedule, now: datetime, tz: tzinfo) -> tuple[Mode, Trigger] |
     if schedule.paused:
         return None
     for mode in reversed(schedule.when):
-        awaited = schedule.awaited(mode)
+        awaited = schedule.due_after(mode)
         fire = awaited and _fire(schedule, mode, awaited, tz)
         if fire and fire <= now:
             return mode, Trigger.MADE_UP if now - fire > LATE else Trigger.SCHEDULE
@@ -104,7 +104,7 @@ def idle_at(schedule: Schedule) -> datetime | None:
 
     None where a light sleep would find nothing new, was tried since the last activity, or is never to be.
     """
-    active, awaited, last = schedule.active_at, schedule.awaited(Mode.LIGHT), schedule.last(Mode.LIGHT)
+    active, awaited, last = schedule.active_at, schedule.due_after(Mode.LIGHT), schedule.last(Mode.LIGHT)
     if schedule.paused or schedule.when[Mode.LIGHT] is None:
         return None
     if active is None or awaited is None or active < awaited:

@@ -281,7 +281,7 @@ class Store(ProjectionActor[StoreProjections]):
 
     def _shred(self, erased: list[UUID]) -> None:
         """Destroy the keys of erased memories, of what was made of them alone, and of whatever holds them besides."""
-        shredded = [*erased, *self._folds.derived.release()]
+        shredded = [*erased, *self._folds.derived.pop_orphans()]
         if shredded:
             self._log.shred(shredded)
             if self._keeper is not None:

@@ -10,7 +10,7 @@ from actors.runtime.messages import Answer, Message
 from events.storage.log import Envelope, Head
 from events.vocabulary import Event, SpacesDeclared
 from events.vocabulary.values import SpaceModel
-from projections.memories.catalog import Entry
+from projections.memories.entries import Entry
 
 
 class GoneError(Exception):

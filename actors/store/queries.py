@@ -16,7 +16,8 @@ from actors.store.messages import (
 )
 from events.storage.log import Envelope, Log
 from events.vocabulary import MemoryErased, SpacesDeclared
-from projections.memories.catalog import Catalog, Entry
+from projections.memories.catalog import Catalog
+from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 Query: TypeAlias = Read | ReadLive | Describe | ReadHistory | ReadEvents | ReadErased | ReadStatus

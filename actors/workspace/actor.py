@@ -196,7 +196,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
 
     def _judgement(self, new: NewMemory, near: Neighbours) -> Judgement:
         learning = judge(near.similarities, emotional_weight(new.content))
-        foreseen = self._learner.foresee(learning.entropy, learning.coherence)
+        foreseen = self._learner.predict(learning.entropy, learning.coherence)
         self._judged[new.id] = near.nearest
         if len(self._judged) > UNCLAIMED:
             self._judged.popitem(last=False)
@@ -345,7 +345,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             emptied_at=state.emptied_at,
             queued=tuple(state.faded.values()),
             accuracy=learner.accuracy,
-            scored=learner.scored,
+            scored=learner.settled,
             interactions=learner.interactions,
             stage=learner.stage.value,
             lambdas=learner.lambdas,

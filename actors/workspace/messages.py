@@ -14,7 +14,7 @@ from actors.store.messages import Append, RequestResult
 from events.fingerprint import Embedding
 from events.vocabulary import FocusMoved
 from events.vocabulary.values import JohariRow, Learning
-from projections.mind.workspace import Fading, Ignition
+from projections.mind.workspace import FadedMemory, IgnitedMemory
 
 
 class Judgement(Answer, frozen=True, kw_only=True):
@@ -34,10 +34,10 @@ class Attention(Answer, frozen=True, kw_only=True):
     coupling: float
     focus: FocusMoved | None
     focused_at: datetime | None
-    ignited: tuple[Ignition, ...]
+    ignited: tuple[IgnitedMemory, ...]
     conflict: tuple[UUID, ...]
     emptied_at: datetime | None
-    queued: tuple[Fading, ...]
+    queued: tuple[FadedMemory, ...]
     """What faded and waits for REM, the oldest first."""
     accuracy: float | None
     """Of predictions of usefulness; None before any was scored."""

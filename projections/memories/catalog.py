@@ -1,8 +1,7 @@
-"""What is known of each memory besides its embeddings: its content, its circumstances and its life so far."""
+"""The catalog of all memories: content, metadata, state and history, without embeddings."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -26,107 +25,52 @@ from events.vocabulary import (
     MemoryStored,
     PurposesRealigned,
 )
-from events.vocabulary.codec import decompress
-from events.vocabulary.values import JohariRow, Learning, Modality
-from projections.memories.lifecycle import Change, Lifecycle
+from projections.memories.entries import Body, Entry, erased_entry, merged_entry
+from projections.memories.lifecycle import Lifecycle, StateChange
 from projections.memories.requests import Requests
 from projections.projection import MemoryState, digest_of, is_shredded_memory, state_of
-from projections.storage.arrays import Growing
+from projections.storage.arrays import GrowableArray
 from projections.storage.blobs import Blobs
 
 
-class Body(msgspec.Struct, frozen=True, kw_only=True):
-    """What was stored and never changes; an erased memory has none."""
-
-    sha256: bytes
-    created_at: datetime
-    namespace: str
-    session: str | None
-    position: int
-    modality: Modality
-    importance: float
-    tags: tuple[str, ...]
-    rationale: str | None
-    memory_type: str | None
-    metadata: dict[str, Any]
-    content: bytes
-    """Compressed."""
-    passages: tuple[tuple[int, int], ...]
-    """The characters [start, end) of each window."""
-    johari: tuple[JohariRow, ...]
-    learning: Learning
-
-    @property
-    def text(self) -> str:
-        """The content."""
-        return decompress(self.content)
-
-
-class _Named(msgspec.Struct, frozen=True):
-    """The part of a `Body` by which it is found."""
+class _ContentKey(msgspec.Struct, frozen=True):
+    """The fields of a `Body` that identify its content; decoded alone, since that is faster."""
 
     sha256: bytes
     namespace: str
-
-
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory as the log tells of it up to now."""
-
-    id: UUID
-    seq: int
-    stored_at: datetime
-    body: Body | None
-    state: MemoryState = MemoryState.LIVE
-    state_since: datetime | None = None
-    """When its state last changed."""
-    reason: str | None = None
-    """Why it can't be found."""
-    run: UUID | None = None
-    """Of the consolidator, which pruned or merged it."""
-    merged_into: UUID | None = None
-    lineage: tuple[UUID, ...] = ()
-    """What it absorbed and answers for, the oldest first; their tags and accesses count as its own."""
-    kept: bool = False
-    """Whether somebody brought this very memory back; then no run hides it again."""
-    purpose: tuple[float, ...] = ()
-    """Its alignment with the North Star as it was last measured, space by space; empty once it is erased."""
-    access_count: int = 0
-    last_accessed: datetime | None = None
-    events: tuple[int, ...]
-    """Sequence numbers of the events that touched it, ascending."""
 
 
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
-_bodies = msgspec.msgpack.Decoder(Body)
-_names = msgspec.msgpack.Decoder(_Named)
-_lists = msgspec.msgpack.Decoder(list[Entry])
+_body_decoder = msgspec.msgpack.Decoder(Body)
+_key_decoder = msgspec.msgpack.Decoder(_ContentKey)
+_entries_decoder = msgspec.msgpack.Decoder(list[Entry])
 
 
 class Catalog:
     """All memories by id and by content. An event about a memory that was never stored is a KeyError.
 
-    Bodies are kept as bytes, in a fifth of the room that their 150 objects take, and read when they are asked for. Each
-    memory has a row, in the order of arrival.
+    Each memory has a row, in the order of arrival. Bodies stay encoded until they are read, since that takes a fifth of
+    the memory of their 150 objects.
     """
 
     def __init__(self) -> None:
         self._entries: dict[UUID, Entry] = {}
-        """Each without its body."""
+        """Without bodies."""
         self._ids: list[UUID] = []
         self._rows: dict[UUID, int] = {}
         self._bodies = Blobs()
-        """Empty once a memory is erased."""
-        self._marks = Growing(np.uint64)
-        """The first bytes of the hash of each content: few have the same; 0 once a memory is erased."""
-        self._presence = Lifecycle()
+        """Encoded; empty once a memory is erased."""
+        self._marks = GrowableArray(np.uint64)
+        """The first 8 bytes of each content's SHA-256, a prefilter for duplicates; 0 once a memory is erased."""
+        self._lifecycle = Lifecycle()
         self._requests = Requests()
         self._live: Counter[str] = Counter()
-        """How many live memories each namespace holds."""
+        """Number of live memories by namespace."""
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log."""
+        """Fold the next event of the log."""
         self._requests.apply(envelope)
-        changes = self._presence.apply(envelope)
+        changes = self._lifecycle.apply(envelope)
         match envelope.event:
             case MemoryStored() as stored:
                 self._store(envelope, stored)
@@ -135,28 +79,28 @@ class Catalog:
                     count = self._entries[memory].access_count + 1
                     self._touch(memory, envelope, access_count=count, last_accessed=envelope.at)
             case PurposesRealigned() as realigned:
-                self._realign(envelope, realigned)
+                for memory, purpose in zip(realigned.memories, realigned.rows(), strict=True):
+                    erased = self._entries[memory].state is MemoryState.ERASED
+                    self._touch(memory, envelope, purpose=() if erased else purpose)
             case event if is_shredded_memory(event):
-                self._add(_blank(envelope.id, envelope.seq, envelope.at, (envelope.seq,)), b"", 0)
+                self._add(erased_entry(envelope.id, envelope.seq, envelope.at, (envelope.seq,)), b"", 0)
             case event:
-                for memory in dict.fromkeys((*_named(event), *_concerned(changes))):
+                for memory in dict.fromkeys((*_concerned(event), *_changed(changes))):
                     self._touch(memory, envelope)
-        reasons = _reasons(envelope.event)
-        for change in changes:
-            self._move(change, envelope.at, reasons, wanted=_wanted_back(envelope.event))
+        if changes:
+            reasons = _reasons(envelope.event)
+            for change in changes:
+                self._change_state(change, envelope, reasons.get(change.memory))
 
     def get(self, memory: UUID) -> Entry:
-        """Return what is known of a memory, whatever its state; an unknown id is a KeyError.
-
-        What it absorbed is counted in as long as it answers for that, and no longer.
-        """
-        entry = self._whole(memory)
-        absorbed = [self._whole(one) for one in self._presence.absorbed(memory)]
-        return _united(entry, sorted(absorbed, key=lambda one: one.seq)) if absorbed else entry
+        """Return the entry of a memory in any state, including what it has absorbed; an unknown id is a KeyError."""
+        entry = self._with_body(memory)
+        absorbed = [self._with_body(one) for one in self._lifecycle.absorbed(memory)]
+        return merged_entry(entry, sorted(absorbed, key=lambda one: one.seq)) if absorbed else entry
 
     def resolve(self, memory: UUID) -> Entry:
-        """Return what is known of the memory that answers for this one: itself, unless it was absorbed."""
-        return self.get(self._presence.root(memory))
+        """Return the entry of a memory, or of its last survivor if it is merged."""
+        return self.get(self._lifecycle.root(memory))
 
     def __contains__(self, memory: UUID) -> bool:
         return memory in self._entries
@@ -167,32 +111,32 @@ class Catalog:
 
     def by_sha(self, sha256: bytes, namespace: str) -> tuple[UUID, ...]:
         """Return the live memories with this content in this namespace, the oldest first."""
-        rows = np.flatnonzero(self._marks.array == _mark(sha256)).tolist()
-        wanted = _Named(sha256, namespace)
-        same = [row for row in rows if _names.decode(self._bodies.at(row)) == wanted]
-        memories = [self._ids[row] for row in same]
-        return tuple(memory for memory in memories if self._entries[memory].state is MemoryState.LIVE)
+        rows = np.flatnonzero(self._marks.array == _hash_prefix(sha256)).tolist()
+        key = _ContentKey(sha256, namespace)
+        same = (self._ids[row] for row in rows if _key_decoder.decode(self._bodies.at(row)) == key)
+        return tuple(memory for memory in same if self._entries[memory].state is MemoryState.LIVE)
 
     def count(self) -> int:
-        """Return how many memories are live."""
+        """Return the number of live memories."""
         return self._live.total()
 
     def states(self) -> Counter[MemoryState]:
-        """Return how many memories are in each state."""
+        """Return the number of memories in each state."""
         return Counter(entry.state for entry in self._entries.values())
 
     def erased(self) -> tuple[Entry, ...]:
-        """Return what is known of the erased memories, the one stored first first."""
+        """Return the entries of erased memories in the order in which they were stored."""
         return tuple(entry for entry in self._entries.values() if entry.state is MemoryState.ERASED)
 
     def namespaces(self) -> Counter[str]:
-        """Return how many live memories each namespace holds."""
+        """Return the number of live memories in each namespace that has any."""
         return +self._live
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of all entries in the order of their arrival, and of what absorbed what."""
+        """Return the SHA-256 of all entries and bodies in the order of arrival, of merges and of requests."""
         entries, lengths = _encoder.encode(list(self._entries.values())), self._bodies.lengths
-        return digest_of(entries, lengths, self._bodies.all(), self._presence.digest(), self._requests.digest())
+        bodies = self._bodies.concatenated()
+        return digest_of(entries, lengths, bodies, self._lifecycle.digest(), self._requests.digest())
 
     def __getstate__(self) -> dict[str, Any]:
         """Give entries in one piece, since millions of objects one by one take seconds."""
@@ -201,95 +145,57 @@ class Catalog:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take in what `__getstate__` returned."""
         self.__dict__ |= state
-        self._entries = {entry.id: entry for entry in _lists.decode(state["_entries"])}
+        self._entries = {entry.id: entry for entry in _entries_decoder.decode(state["_entries"])}
         self._ids = list(self._entries)
         self._rows = {memory: row for row, memory in enumerate(self._ids)}
 
-    def _whole(self, memory: UUID) -> Entry:
+    def _with_body(self, memory: UUID) -> Entry:
         entry, body = self._entries[memory], self._bodies.at(self._rows[memory])
-        return msgspec.structs.replace(entry, body=_bodies.decode(body)) if body else entry
+        return msgspec.structs.replace(entry, body=_body_decoder.decode(body)) if body else entry
 
-    def _add(self, entry: Entry, body: bytes, mark: int) -> None:
+    def _add(self, entry: Entry, body: bytes, hash_prefix: int) -> None:
         self._rows[entry.id] = len(self._ids)
         self._ids.append(entry.id)
         self._entries[entry.id] = entry
         self._bodies.append(body)
-        self._marks.append(mark)
+        self._marks.append(hash_prefix)
 
     def _store(self, envelope: Envelope, stored: MemoryStored) -> None:
-        body = Body(
-            sha256=stored.sha256,
-            created_at=stored.created_at,
-            namespace=stored.namespace,
-            session=stored.session,
-            position=stored.position,
-            modality=stored.modality,
-            importance=stored.importance,
-            tags=stored.tags,
-            rationale=stored.rationale,
-            memory_type=stored.memory_type,
-            metadata=stored.metadata,
-            content=stored.content,
-            passages=tuple((passage.start, passage.end) for passage in stored.passages),
-            johari=stored.johari,
-            learning=stored.learning,
-        )
-        entry = Entry(
-            id=envelope.id,
-            seq=envelope.seq,
-            stored_at=envelope.at,
-            body=None,
-            purpose=stored.purpose,
-            events=(envelope.seq,),
-        )
-        self._add(entry, _encoder.encode(body), _mark(stored.sha256))
+        seq = envelope.seq
+        entry = Entry(id=envelope.id, seq=seq, stored_at=envelope.at, body=None, purpose=stored.purpose, events=(seq,))
+        self._add(entry, _encoder.encode(Body.of(stored)), _hash_prefix(stored.sha256))
         self._live[stored.namespace] += 1
-
-    def _realign(self, envelope: Envelope, realigned: PurposesRealigned) -> None:
-        for memory, purpose in zip(realigned.memories, realigned.rows(), strict=True):
-            if self._entries[memory].state is MemoryState.ERASED:
-                self._touch(memory, envelope)
-            else:
-                self._touch(memory, envelope, purpose=purpose)
 
     def _touch(self, memory: UUID, envelope: Envelope, **changes: Any) -> None:
         entry = self._entries[memory]
         self._entries[memory] = msgspec.structs.replace(entry, events=(*entry.events, envelope.seq), **changes)
 
-    def _move(self, change: Change, at: datetime, reasons: Mapping[UUID, str | None], *, wanted: bool) -> None:
-        """Write down the new state of a memory; one that can't be read was erased before, whatever happens to it."""
-        memory = change.memory
-        entry = self._entries[memory]
-        life: dict[str, Any] = {"state": change.after, "state_since": at, "reason": reasons.get(memory)}
-        if change.after is MemoryState.LIVE and wanted:
-            life["kept"] = True
-        row = self._rows[memory]
-        body = self._bodies.at(row)
+    def _change_state(self, change: StateChange, envelope: Envelope, reason: str | None) -> None:
+        """Record the new state of a memory; a shredded one stays erased, since it will be erased later in the log."""
+        memory, row = change.memory, self._rows[change.memory]
+        entry, body = self._entries[memory], self._bodies.at(row)
+        is_live = change.after is MemoryState.LIVE
+        fields: dict[str, Any] = {"state": change.after, "state_since": envelope.at, "reason": reason}
+        if is_live and _restores_single_memories(envelope.event):
+            fields["protected"] = True
         if body:
-            self._live[_names.decode(body).namespace] += (change.after is MemoryState.LIVE) - (
-                change.before is MemoryState.LIVE
-            )
-            life |= {"run": self._presence.run_of(memory), "merged_into": self._presence.survivor(memory)}
+            self._live[_key_decoder.decode(body).namespace] += is_live - (change.before is MemoryState.LIVE)
+            fields |= {"run": self._lifecycle.run_of(memory), "merged_into": self._lifecycle.survivor(memory)}
         if change.after is MemoryState.ERASED:
             self._bodies.clear(row)
             self._marks.array[row] = 0
-            entry = _blank(memory, entry.seq, entry.stored_at, entry.events)
+            entry = erased_entry(memory, entry.seq, entry.stored_at, entry.events)
         elif not body:
             return
-        self._entries[memory] = msgspec.structs.replace(entry, **life)
+        self._entries[memory] = msgspec.structs.replace(entry, **fields)
 
 
-def _mark(sha256: bytes) -> int:
+def _hash_prefix(sha256: bytes) -> int:
     return int.from_bytes(sha256[:8]) or 1
 
 
-def _blank(memory: UUID, seq: int, stored_at: datetime, events: tuple[int, ...]) -> Entry:
-    """Return all that may be known of an erased memory: the same whether its body was ever read or not."""
-    return Entry(id=memory, seq=seq, stored_at=stored_at, body=None, state=MemoryState.ERASED, events=events)
-
-
-def _named(event: Event) -> Iterator[UUID]:
-    """Yield the memories that an event is about, recalls and measurements apart."""
+def _concerned(event: Event) -> Iterator[UUID]:
+    """Yield the memories that an event concerns, recalls and measurements aside."""
     match event:
         case (
             MemoryForgotten(memory=memory)
@@ -299,10 +205,8 @@ def _named(event: Event) -> Iterator[UUID]:
             | MemoryFaded(memory=memory)
         ):
             yield memory
-        case MemoriesLinked(source=source, targets=targets):
-            yield from (source, *targets)
-        case MemoriesMerged(survivor=survivor, absorbed=absorbed):
-            yield from (survivor, *absorbed)
+        case MemoriesLinked(source=first, targets=others) | MemoriesMerged(survivor=first, absorbed=others):
+            yield from (first, *others)
         case MemoriesPruned(pruned=pruned):
             yield from (one.memory for one in pruned)
         case MemoriesReplayed(memories=memories) | ConsolidationUndone(memories=memories):
@@ -311,21 +215,21 @@ def _named(event: Event) -> Iterator[UUID]:
             pass
 
 
-def _concerned(changes: tuple[Change, ...]) -> Iterator[UUID]:
-    """Yield the memories that changed their state, and those that answered for them until then."""
+def _changed(changes: tuple[StateChange, ...]) -> Iterator[UUID]:
+    """Yield the memories whose state changed, and their previous survivors."""
     for change in changes:
         yield change.memory
-        if change.left is not None:
-            yield change.left
+        if change.previous_survivor is not None:
+            yield change.previous_survivor
 
 
-def _wanted_back(event: object) -> bool:
-    """Tell whether somebody brought single memories back, which means more than that a whole run was undone."""
+def _restores_single_memories(event: Event) -> bool:
+    """Tell whether an event makes chosen memories live, rather than undoing a whole run."""
     return isinstance(event, MemoryRestored) or (isinstance(event, ConsolidationUndone) and bool(event.memories))
 
 
 def _reasons(event: Event) -> dict[UUID, str | None]:
-    """Return why the memories that an event takes away are gone."""
+    """Return why an event excludes memories from search."""
     match event:
         case MemoryForgotten(memory=memory, reason=reason) | MemoryErased(memory=memory, reason=reason):
             return {memory: reason}
@@ -335,17 +239,3 @@ def _reasons(event: Event) -> dict[UUID, str | None]:
             return {one.memory: f"pruned: salience {one.salience.total:.2f}" for one in pruned}
         case _:
             return {}
-
-
-def _united(entry: Entry, absorbed: list[Entry]) -> Entry:
-    """Return an entry with the tags and accesses of what it absorbed, the oldest first, and its own tags before."""
-    every = (entry, *absorbed)
-    tags = dict.fromkeys(tag for one in every if one.body is not None for tag in one.body.tags)
-    body = None if entry.body is None else msgspec.structs.replace(entry.body, tags=tuple(tags))
-    return msgspec.structs.replace(
-        entry,
-        body=body,
-        access_count=sum(one.access_count for one in every),
-        last_accessed=max((one.last_accessed for one in every if one.last_accessed is not None), default=None),
-        lineage=tuple(one.id for one in absorbed),
-    )

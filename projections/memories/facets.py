@@ -1,4 +1,4 @@
-"""What memories are filtered by, column by column, and which of them can be found at all."""
+"""Filter columns: the metadata of each row by which a search filters, and its state."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -9,27 +9,29 @@ import numpy.typing as npt
 
 from events.vocabulary import MemoryStored
 from events.vocabulary.values import Modality, Quadrant
-from projections.memories.turns import Turns
+from projections.graph.turns import Turns
 from projections.projection import MemoryState, digest_of
-from projections.storage.arrays import Growing, Mask, Rows, best
+from projections.storage.arrays import GrowableArray, Mask, Rows, top_k
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _STATES: Final = tuple(MemoryState)
 _CODES: Final = {state: code for code, state in enumerate(_STATES)}
 _LIVE, _ERASED = _CODES[MemoryState.LIVE], _CODES[MemoryState.ERASED]
+_COLUMNS: Final = ("namespace", "session", "speaker", "modality", "quadrant")
+"""Fields of a `Filter` that a memory must equal."""
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a memory must be to be eligible; whatever is None or empty excludes nothing."""
+    """Conditions that an eligible memory meets; a field that is None or empty sets no condition."""
 
     namespace: str | None = None
     session: str | None = None
     speaker: str | None = None
     modality: Modality | None = None
     quadrant: Quadrant | None = None
-    """Of the first space (E1)."""
+    """In E1."""
     tags: tuple[str, ...] = ()
-    """All of these must be there."""
+    """All of them are required."""
     since: datetime | None = None
     """Earliest `created_at`, inclusive."""
     until: datetime | None = None
@@ -37,10 +39,10 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class _Column:
-    """One optional string per row, kept as a number so that a comparison with all rows is one numpy call."""
+    """One optional string for each row, dictionary-encoded, so that a comparison is one numpy call."""
 
     def __init__(self) -> None:
-        self._codes = Growing(np.int32)
+        self._codes = GrowableArray(np.int32)
         self._numbers: dict[str, int] = {}
         self._next = 0
 
@@ -56,7 +58,7 @@ class _Column:
     def clear(self, row: int) -> None:
         code = self._codes.array[row]
         self._codes.array[row] = -1
-        if not (self._codes.array == code).any():  # nothing of an erased memory may stay behind
+        if not (self._codes.array == code).any():  # erasure leaves no unused value behind
             self._numbers = {value: number for value, number in self._numbers.items() if number != code}
 
     def values(self) -> list[str | None]:
@@ -65,22 +67,23 @@ class _Column:
 
 
 class Facets:
-    """The columns of all rows, and the turns of their sessions."""
+    """Filter columns of all rows, and the order of rows in their sessions."""
 
     def __init__(self) -> None:
-        self._columns = {name: _Column() for name in ("namespace", "session", "speaker", "modality", "quadrant")}
-        self._created = Growing(np.int64)
-        self._tagged: dict[str, Growing[np.int32]] = {}
-        self._states = Growing(np.int8)
-        self._survivors = Growing(np.int64)
-        """Of each row, the one that absorbed it, or itself."""
+        self._columns = {name: _Column() for name in _COLUMNS}
+        self._created = GrowableArray(np.int64)
+        """`created_at` in microseconds since 1970."""
+        self._tagged: dict[str, GrowableArray[np.int32]] = {}
+        self._states = GrowableArray(np.int8)
+        self._survivors = GrowableArray(np.int64)
+        """The row that absorbed each row, or the row itself."""
         self._turns = Turns()
 
     def __len__(self) -> int:
         return len(self._states)
 
     def append(self, memory: MemoryStored | None) -> None:
-        """Add the next row: live with its memory, erased without."""
+        """Add the next row: live with a memory, erased without."""
         values: dict[str, str | None] = {}
         if memory is not None:
             speaker = memory.metadata.get("speaker")
@@ -92,7 +95,7 @@ class Facets:
                 "quadrant": memory.johari[0].quadrant,
             }
             for tag in dict.fromkeys(memory.tags):
-                self._tagged.setdefault(tag, Growing(np.int32)).append(len(self))
+                self._tagged.setdefault(tag, GrowableArray(np.int32)).append(len(self))
         for name, column in self._columns.items():
             column.append(values.get(name))
         self._created.append(0 if memory is None else _microseconds(memory.created_at))
@@ -102,25 +105,30 @@ class Facets:
 
     @property
     def erased(self) -> Mask:
-        """Which rows are empty, shape (rows,)."""
+        """Which rows are erased, shape (rows,)."""
         return self._states.array == _ERASED
 
+    @property
+    def live(self) -> Mask:
+        """Which rows are live, shape (rows,)."""
+        return self._states.array == _LIVE
+
     def state(self, row: int) -> MemoryState:
-        """Return whether this row can be found."""
+        """Return the state of a row."""
         return _STATES[int(self._states.array[row])]
 
     def hide(self, row: int, state: MemoryState = MemoryState.FORGOTTEN, survivor: int | None = None) -> None:
-        """Put a row in a state in which it can't be found; the row of a survivor, if there is one, gets its tags."""
+        """Exclude a row from search; its tags then count for the row of its survivor, if there is one."""
         self._states.array[row] = _CODES[state]
         self._survivors.array[row] = row if survivor is None else survivor
 
     def show(self, row: int) -> None:
-        """Make a hidden row live, with no tags but its own and those of what it absorbed."""
+        """Make a hidden row live again."""
         self._states.array[row] = _LIVE
         self._survivors.array[row] = row
 
     def clear(self, row: int) -> None:
-        """Make a row erased, and drop what it held."""
+        """Make a row erased, and delete its values."""
         for column in self._columns.values():
             column.clear(row)
         for tag, rows in list(self._tagged.items()):
@@ -134,30 +142,19 @@ class Facets:
         self._states.array[row] = _ERASED
 
     def within(self, namespace: str) -> Rows:
-        """Return the rows of a namespace, ascending, that aren't erased."""
+        """Return the rows of a namespace that aren't erased, ascending."""
         return np.flatnonzero(self._columns["namespace"].equals(namespace) & ~self.erased)
-
-    @property
-    def live(self) -> Mask:
-        """Which rows can be found, shape (rows,)."""
-        return self._states.array == _LIVE
 
     def eligible(self, wanted: Filter) -> Mask:
         """Return which live rows pass the filter, shape (rows,).
 
-        A survivor passes if anything that it absorbed does, and has the tags of all that.
+        A survivor also passes if a row that it absorbed does, and has the tags of all of these.
         """
         mask = np.ones(len(self), np.bool_)
-        values = {
-            "namespace": wanted.namespace,
-            "session": wanted.session,
-            "speaker": wanted.speaker,
-            "modality": wanted.modality,
-            "quadrant": wanted.quadrant,
-        }
-        for name, value in values.items():
+        for name, column in self._columns.items():
+            value: str | None = getattr(wanted, name)
             if value is not None:
-                mask &= self._columns[name].equals(value)
+                mask &= column.equals(value)
         if wanted.since is not None:
             mask &= self._created.array >= _microseconds(wanted.since)
         if wanted.until is not None:
@@ -171,39 +168,38 @@ class Facets:
         return mask & self.live
 
     def mostly(self, modality: Modality, eligible: Mask) -> bool:
-        """Tell whether most of these rows are of a modality."""
-        told = self._columns["modality"].equals(modality) & eligible
-        return 2 * int(np.count_nonzero(told)) > int(np.count_nonzero(eligible))
+        """Tell whether more than half of the eligible rows have this modality."""
+        matching = self._columns["modality"].equals(modality) & eligible
+        return 2 * int(np.count_nonzero(matching)) > int(np.count_nonzero(eligible))
 
     def created_at(self, row: int) -> datetime:
-        """Return when what a row tells happened or was said; the epoch for an erased one."""
+        """Return the `created_at` of a row; the epoch for an erased one."""
         return _EPOCH + timedelta(microseconds=int(self._created.array[row]))
 
     def nearest_in_time(self, moment: datetime, count: int, eligible: Mask) -> Rows:
-        """Return the `count` eligible rows, best first, that were created nearest to a moment."""
+        """Return the `count` eligible rows whose `created_at` is nearest to a moment, nearest first."""
         rows = np.flatnonzero(eligible)
         apart = np.abs(self._created.array[rows] - _microseconds(moment))
-        return rows[best(-apart.astype(np.float32), count)]
+        return rows[top_k(-apart.astype(np.float32), count)]
 
     def turns(self, rows: Rows, reach: int) -> tuple[Rows, npt.NDArray[np.int64]]:
         """Return the live neighbours of each row in its session, and their distances, both (rows, 2 * reach).
 
-        A neighbour stands in the same namespace and session at most `reach` positions away, before or after;
-        places without one hold -1 in both.
+        Neighbours are at most `reach` positions away, before or after; entries without one are -1 in both.
         """
         neighbours, distances = self._turns.around(rows, reach)
         live = (neighbours >= 0) & self.live[neighbours]
         return np.where(live, neighbours, -1), np.where(live, distances, -1)
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of all columns, as values, so that the order of their first use doesn't count."""
+        """Return the SHA-256 of all columns as values, independent of the codes that encode them."""
         columns = [column.values() for column in self._columns.values()]
         tagged = sorted((tag, rows.array.tolist()) for tag, rows in self._tagged.items())
-        named = msgspec.msgpack.encode((columns, tagged))
-        return digest_of(named, self._created.array, self._states.array, self._survivors.array, self._turns.digest())
+        values = msgspec.msgpack.encode((columns, tagged))
+        return digest_of(values, self._created.array, self._states.array, self._survivors.array, self._turns.digest())
 
     def _roots(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
-        """Return the row that answers for each of these."""
+        """Return the last survivor of each of these rows."""
         while not np.array_equal(above := self._survivors.array[rows], rows):
             rows = above
         return rows

@@ -1,6 +1,5 @@
-"""Where each session stands: what the next turn needs of those before it."""
+"""Positions and recent turns of each session, from which the embedder takes the context of the next turn."""
 
-from itertools import islice
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -12,16 +11,16 @@ from events.fingerprint import Dense, Float32, Levels, directions, levels
 from events.storage.log import Envelope
 from events.vocabulary import MemoryErased, MemoryStored
 from projections.projection import digest_of, state_of
-from projections.storage.arrays import Growing
+from projections.storage.arrays import GrowableArray
 
 REACH: Final = 3
-"""How many positions back a turn draws context from."""
+"""Number of preceding positions that give context to a turn."""
 
 _Key = tuple[str, str]
 
 
-class _Ahead(NamedTuple):
-    """A turn that was embedded and hasn't come back from the log."""
+class _PendingTurn(NamedTuple):
+    """A turn that is embedded and not yet in the log."""
 
     position: int
     e1: Levels
@@ -30,42 +29,40 @@ class _Ahead(NamedTuple):
 class Sessions:
     """The turns of every session, by namespace and session.
 
-    The embedder advances a session as it embeds a turn, so that the next one in the same batch sees it; when
-    that turn comes back from the log it is known by its position and not counted again. A turn that never
-    reached the log leaves a gap in the positions, which harms nothing; it is no part of what the log tells, and so
-    neither of the digest.
+    The embedder advances a session when it embeds a turn, so that the next turn of the same batch sees it. The stored
+    turn later replaces the pending one by its position. A turn that never reaches the log leaves a gap in the
+    positions. Pending turns are neither part of the digest nor of a snapshot.
 
-    An erased turn was never there: a session stands where its last turn left it that isn't erased. So all turns are
-    kept, 400 bytes each, since any of them may be among the last once later ones are erased.
+    All turns are kept, 400 bytes each, since erasing the last ones of a session makes earlier ones the context.
     """
 
     def __init__(self) -> None:
-        self._memories = Growing(np.uint8, 16)
-        self._owners = Growing(np.int32)
-        """The session of each turn by its number; -1 once the turn is erased."""
-        self._positions = Growing(np.int64)
-        self._vectors: Growing[np.int8] | None = None
+        self._memories = GrowableArray(np.uint8, 16)
+        self._owners = GrowableArray(np.int32)
+        """Session number of each turn; -1 once the turn is erased."""
+        self._positions = GrowableArray(np.int64)
+        self._vectors: GrowableArray[np.int8] | None = None
         self._numbers: dict[_Key, int] = {}
         self._next_number = 0
         self._latest: dict[_Key, tuple[int, ...]] = {}
-        """The turns of the highest positions in each session, ascending."""
-        self._ahead: dict[_Key, tuple[_Ahead, ...]] = {}
+        """The `REACH` turns of the highest positions in each session, ascending."""
+        self._ahead: dict[_Key, tuple[_PendingTurn, ...]] = {}
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log."""
+        """Fold the next event of the log."""
         match envelope.event:
             case MemoryStored(session=str(session)) as stored:
                 e1 = stored.fingerprint.take("e1_semantic", Dense).levels
-                self._push((stored.namespace, session), envelope.id, stored.position, e1)
+                self._append((stored.namespace, session), envelope.id, stored.position, e1)
             case MemoryErased(memory=memory):
                 self._erase(memory)
             case _:
                 pass
 
     def advance(self, namespace: str, session: str, e1: npt.NDArray[np.floating]) -> None:
-        """Give the next position of a session to a turn with this E1 vector, shape (dimension,)."""
+        """Give the next position of a session to a pending turn with this E1 vector, shape (dimension,)."""
         key = (namespace, session)
-        turn = _Ahead(self.next_position(*key), levels(e1))
+        turn = _PendingTurn(self.next_position(*key), levels(e1))
         self._ahead[key] = (*self._ahead.get(key, ()), turn)[-REACH:]
 
     def next_position(self, namespace: str, session: str | None) -> int:
@@ -73,11 +70,11 @@ class Sessions:
         if session is None:
             return 0
         key = (namespace, session)
-        last = max((turn.position for turn in self._ahead.get(key, ())), default=-1)
-        return max(last, self._last(key)) + 1
+        stored = (int(self._positions.array[turn]) for turn in self._latest.get(key, ()))
+        return max((*stored, *(turn.position for turn in self._ahead.get(key, ()))), default=-1) + 1
 
     def tail(self, namespace: str, session: str | None) -> tuple[Float32, ...]:
-        """Return unit E1 vectors of the turns on the last three positions, the latest last; none without a session."""
+        """Return unit E1 vectors of the last `REACH` positions, the latest last; none without a session."""
         if session is None:
             return ()
         key = (namespace, session)
@@ -90,24 +87,20 @@ class Sessions:
         return tuple(directions(turns[position]) for position in sorted(turns) if position >= since)
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of all turns that aren't erased, by session, in the order in which they were stored."""
+        """Return the SHA-256 of the turns that aren't erased, by session, in the order in which they were stored."""
         keys = {number: key for key, number in self._numbers.items()}
         left = np.flatnonzero(self._owners.array >= 0)
-        named = msgspec.msgpack.encode([keys[number] for number in self._owners.array[left].tolist()])
+        owners = msgspec.msgpack.encode([keys[number] for number in self._owners.array[left].tolist()])
         vectors = b"" if self._vectors is None else self._vectors.array[left]
-        return digest_of(named, self._memories.array[left], self._positions.array[left], vectors)
+        return digest_of(owners, self._memories.array[left], self._positions.array[left], vectors)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what isn't in the log."""
         return state_of(self, _ahead={})
 
-    def _last(self, key: _Key) -> int:
-        latest = self._latest.get(key)
-        return int(self._positions.array[latest[-1]]) if latest else -1
-
-    def _push(self, key: _Key, memory: UUID, position: int, e1: Levels) -> None:
+    def _append(self, key: _Key, memory: UUID, position: int, e1: Levels) -> None:
         if self._vectors is None:
-            self._vectors = Growing(np.int8, len(e1))
+            self._vectors = GrowableArray(np.int8, len(e1))
         if key not in self._numbers:
             self._numbers[key] = self._next_number
             self._next_number += 1
@@ -116,17 +109,15 @@ class Sessions:
         self._owners.append(self._numbers[key])
         self._positions.append(position)
         self._vectors.append(e1)
-        self._rank(key, (*self._latest.get(key, ()), turn))
-        ahead = tuple(other for other in self._ahead.get(key, ()) if other.position != position)
-        if ahead:
-            self._ahead[key] = ahead
-        else:
-            self._ahead.pop(key, None)
+        self._set_latest(key, (*self._latest.get(key, ()), turn))
+        pending = tuple(other for other in self._ahead.pop(key, ()) if other.position != position)
+        if pending:
+            self._ahead[key] = pending
 
-    def _rank(self, key: _Key, turns: tuple[int, ...]) -> None:
-        """Keep those of a session's turns that have the highest positions, of equals the one that was stored later."""
+    def _set_latest(self, key: _Key, turns: tuple[int, ...]) -> None:
+        """Keep the turns of the highest positions; of equal positions the turn that was stored later."""
         ranked = sorted(turns, key=lambda turn: (int(self._positions.array[turn]), turn))
-        self._latest[key] = tuple(islice(ranked, max(0, len(ranked) - REACH), None))
+        self._latest[key] = tuple(ranked[-REACH:])
 
     def _erase(self, memory: UUID) -> None:
         found = np.flatnonzero((self._memories.array == np.frombuffer(memory.bytes, np.uint8)).all(axis=1))
@@ -141,6 +132,6 @@ class Sessions:
         self._vectors.array[turn] = 0
         left = tuple(np.flatnonzero(self._owners.array == number).tolist())
         if left:
-            self._rank(key, left)
-        else:  # nothing of an erased memory may stay behind
+            self._set_latest(key, left)
+        else:  # erasure leaves no trace, not even the name of the session
             del self._numbers[key], self._latest[key]

@@ -1,1 +1,1 @@
-"""Projections of goals, workspace, learning, consolidation runs and schedules."""
+"""Projections of goals, attention, learning, consolidation runs and their schedule."""

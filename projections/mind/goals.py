@@ -1,4 +1,4 @@
-"""What the memories serve: the goals found in them, the North Star of each namespace, and how far they drifted."""
+"""Goals discovered in the memories, the North Star of each namespace, and the drift from it."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -22,13 +22,13 @@ from projections.memories.lifecycle import Lifecycle
 from projections.projection import MemoryState, digest_of
 
 EXEMPLARS: Final = 8
-"""So many of a goal's most central members stand for it."""
-DRIFTS: Final = 100
-"""Findings of drift that are kept for each namespace (facts 3.4)."""
+"""Number of a goal's most central members that represent it."""
+MAX_DRIFTS: Final = 100
+"""Number of drift findings kept for each namespace."""
 
 
 class GoalRecord(msgspec.Struct, frozen=True):
-    """Drift, and when it was seen."""
+    """A drift finding and its time."""
 
     at: datetime
     drift: DriftDetected
@@ -37,36 +37,35 @@ class GoalRecord(msgspec.Struct, frozen=True):
 class _Known(msgspec.Struct, frozen=True):
     goal: GoalDiscovered
     discovery: UUID
-    """The request in which it was found, the same for all goals found at once."""
+    """Correlation id of the request, shared by all goals that it discovered."""
 
 
 class _Choice(msgspec.Struct, frozen=True):
     goal: UUID
     run: UUID | None = None
-    """Of the consolidator, if it chose."""
+    """The consolidation run that chose, if one did."""
 
 
 class Goals:
-    """All goals by id, and what became of them.
+    """All goals by id, and the choices of North Stars.
 
-    The goals and choices of a run that was undone as a whole were never there. A choice of a goal that isn't there any
-    more gives way to the choice before it, however the goal went.
+    Undoing a run removes its goals and choices. A choice of a goal that no longer exists gives way to the one before.
 
-    A goal lives as long as one of its members isn't erased, and lists no member that is; one whose event can't be
-    read any more (`Shredded`) was never there. So a later reader of the log knows the same goals, provided that none
-    is shredded before its last member is erased. No two discoveries give a goal the same id.
+    A goal exists as long as one of its members isn't erased, and doesn't list erased members. Shredded goals are
+    skipped. Goal ids are unique across discoveries.
     """
 
     def __init__(self) -> None:
         self._goals: dict[UUID, _Known] = {}
         self._serving: dict[UUID, list[UUID]] = {}
+        """Goals by member."""
         self._choices: dict[str, list[_Choice]] = {}
         self._findings: dict[str, deque[GoalRecord]] = {}
-        self._presence = Lifecycle()
+        self._lifecycle = Lifecycle()
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log."""
-        self._presence.apply(envelope)
+        """Fold the next event of the log."""
+        self._lifecycle.apply(envelope)
         match envelope.event:
             case GoalDiscovered() as goal:
                 self._discover(goal, envelope.correlation_id)
@@ -77,10 +76,10 @@ class Goals:
             case ConsolidationUndone(run=run, memories=()):
                 self._undo(run)
             case DriftDetected() as drift:
-                findings = self._findings.setdefault(drift.namespace, deque(maxlen=DRIFTS))
+                findings = self._findings.setdefault(drift.namespace, deque(maxlen=MAX_DRIFTS))
                 findings.append(GoalRecord(envelope.at, drift))
             case MemoryErased(memory=memory):
-                self._leave(memory)
+                self._remove_member(memory)
             case _:
                 pass
 
@@ -89,49 +88,46 @@ class Goals:
         known = self._goals.get(goal)
         return None if known is None else known.goal
 
-    def of(self, namespace: str) -> tuple[GoalDiscovered, ...]:
-        """Return the goals of the latest discovery in a namespace, after its North Star if that is an older one."""
-        here = [known for known in self._goals.values() if known.goal.namespace == namespace]
-        latest = tuple(known.goal for known in here if known.discovery == here[-1].discovery)
-        star = self.star(namespace)
+    def current(self, namespace: str) -> tuple[GoalDiscovered, ...]:
+        """Return the goals of the latest discovery in a namespace, preceded by its North Star if that is older."""
+        found = [known for known in self._goals.values() if known.goal.namespace == namespace]
+        latest = tuple(known.goal for known in found if known.discovery == found[-1].discovery)
+        star = self.north_star(namespace)
         return latest if star is None or star in latest else (star, *latest)
 
-    def star(self, namespace: str) -> GoalDiscovered | None:
-        """Return the North Star; None before one is chosen, and while none of its members can be found."""
+    def north_star(self, namespace: str) -> GoalDiscovered | None:
+        """Return the North Star; None before one is chosen, and while none of its members is live."""
         choices = reversed(self._choices.get(namespace, ()))
         chosen = next((choice.goal for choice in choices if choice.goal in self._goals), None)
         return self.get(chosen) if chosen is not None and self.exemplars(chosen, 1) else None
 
     def exemplars(self, goal: UUID, count: int = EXEMPLARS) -> tuple[UUID, ...]:
-        """Return the most central members that can be found, what was absorbed by what answers for it.
-
-        None of an unknown goal.
-        """
-        return tuple(islice(self._present(goal), count))
+        """Return the most central live members, survivors in place of merged ones; none of an unknown goal."""
+        return tuple(islice(self._live_members(goal), count))
 
     def drifts(self, namespace: str) -> tuple[GoalRecord, ...]:
-        """Return the latest findings of drift, the oldest first."""
+        """Return the latest drift findings, the oldest first."""
         return tuple(self._findings.get(namespace, ()))
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of goals, choices and findings, and of which memories can't be found."""
+        """Return the SHA-256 of goals, choices, findings and life cycle states."""
         state = (
             list(self._goals.values()),
             [(namespace, choices) for namespace, choices in sorted(self._choices.items()) if choices],
             [(namespace, list(findings)) for namespace, findings in sorted(self._findings.items())],
         )
-        return digest_of(msgspec.msgpack.encode(state), self._presence.digest())
+        return digest_of(msgspec.msgpack.encode(state), self._lifecycle.digest())
 
-    def _present(self, goal: UUID) -> Iterator[UUID]:
+    def _live_members(self, goal: UUID) -> Iterator[UUID]:
         known = self._goals.get(goal)
         members = () if known is None else known.goal.members
         represented: set[UUID] = set()
         for member in members:
-            root = self._presence.root(member)
+            root = self._lifecycle.root(member)
             if root != member and (root in represented or root in members):
                 continue
             represented.add(root)
-            if self._presence.state(root) is MemoryState.LIVE:
+            if self._lifecycle.state(root) is MemoryState.LIVE:
                 yield root
 
     def _discover(self, goal: GoalDiscovered, discovery: UUID) -> None:
@@ -139,8 +135,8 @@ class Goals:
         for member in goal.members:
             self._serving.setdefault(member, []).append(goal.goal)
         for member in goal.members:
-            if self._presence.state(member) is MemoryState.ERASED:
-                self._leave(member)
+            if self._lifecycle.state(member) is MemoryState.ERASED:
+                self._remove_member(member)
 
     def _undo(self, run: UUID) -> None:
         undone = {known.goal.goal for known in self._goals.values() if known.goal.run == run}
@@ -150,14 +146,14 @@ class Goals:
         for namespace, choices in self._choices.items():
             self._choices[namespace] = [choice for choice in choices if choice.run != run]
 
-    def _leave(self, memory: UUID) -> None:
-        """Take a memory out of the goals that it serves, and those away that it was the last of."""
-        for served in self._serving.pop(memory, ()):
-            known = self._goals[served]
-            kept = [pair for pair in zip(known.goal.members, known.goal.centrality, strict=True) if pair[0] != memory]
-            if kept:
-                members, centrality = zip(*kept, strict=True)
+    def _remove_member(self, memory: UUID) -> None:
+        """Remove a memory from its goals, and the goals that it was the last member of."""
+        for goal_id in self._serving.pop(memory, ()):
+            known = self._goals[goal_id]
+            pairs = [one for one in zip(known.goal.members, known.goal.centrality, strict=True) if one[0] != memory]
+            if pairs:
+                members, centrality = zip(*pairs, strict=True)
                 goal = msgspec.structs.replace(known.goal, members=members, centrality=centrality)
-                self._goals[served] = msgspec.structs.replace(known, goal=goal)
+                self._goals[goal_id] = _Known(goal, known.discovery)
             else:
-                del self._goals[served]
+                del self._goals[goal_id]

@@ -1,8 +1,7 @@
-"""The fold that learns: how much has been lived through, and how well usefulness is foretold (facts 5.5 and 5.7).
+"""Maturity of the store, and forecasts of which memories are recalled soon.
 
-Whoever stores a memory writes down how likely it will be recalled soon (`Learning.usefulness`). Every later recall
-settles such a forecast, and so does the end of its horizon; the settled ones teach the next forecasts and say how far
-they can be trusted.
+A stored memory carries a forecast of its recall (`Learning.usefulness`). A later recall or the end of the horizon
+settles it. Settled forecasts improve the next ones, and their errors measure the accuracy.
 """
 
 from collections import Counter
@@ -19,35 +18,35 @@ from events.storage.log import Envelope
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryRecalled, MemoryStored
 from events.vocabulary.values import Learning, Quadrant
 from projections.projection import digest_of, is_shredded_memory, state_of
-from projections.storage.arrays import Growing
+from projections.storage.arrays import GrowableArray
 from projections.storage.blobs import Blobs
 
 HORIZON: Final = 100
-"""Interactions after its store within which a memory must be recalled to have been useful soon."""
+"""Interactions after the store within which a recall fulfils a forecast."""
 PRIOR: Final = 10
-"""So many settled forecasts weigh as much as what entropy and coherence alone suggest."""
-RECENT: Final = 100
-"""Settled forecasts that the accuracy looks back on (facts 5.7)."""
-SMOOTHING: Final = 25
-"""Interactions over which the weights of two stages blend (facts 5.5)."""
-THRESHOLD: Final = 0.5
-"""Low entropy is below it, high coherence above it (facts 4)."""
+"""Number of settled forecasts that weigh as much as the estimate from entropy and coherence."""
+_RECENT: Final = 100
+"""Settled forecasts that the accuracy covers."""
+_SMOOTHING: Final = 25
+"""Interactions over which the weights of two stages blend."""
+_THRESHOLD: Final = 0.5
+"""Boundary of Johari windows: entropy is low below it, coherence high above it."""
 
 
 class Stage(StrEnum):
-    """How far a store has grown up: first it captures, then it balances, at last it curates."""
+    """Maturity of a store: it captures first, then balances, then curates."""
 
     INFANCY = "Infancy"
     GROWTH = "Growth"
     MATURITY = "Maturity"
 
 
-LAMBDA_S: Final = {Stage.INFANCY: 0.7, Stage.GROWTH: 0.5, Stage.MATURITY: 0.3}
-"""What entropy weighs in each stage; coherence weighs the rest to 1."""
+_LAMBDA_S: Final = {Stage.INFANCY: 0.7, Stage.GROWTH: 0.5, Stage.MATURITY: 0.3}
+"""Weight of entropy in each stage; coherence has the rest to 1."""
 
 
 def stage_at(interactions: int) -> Stage:
-    """Return the stage after so many stores and recalls: Growth begins at 50, Maturity at 500."""
+    """Return the stage after this number of stores and recalls: Growth from 50, Maturity from 500."""
     if interactions < 50:
         return Stage.INFANCY
     return Stage.GROWTH if interactions < 500 else Stage.MATURITY
@@ -55,44 +54,44 @@ def stage_at(interactions: int) -> Stage:
 
 class _Forecast(msgspec.Struct, frozen=True):
     made: int
-    """How many interactions there were, its store included."""
+    """Number of interactions at its store, which is included."""
     window: Quadrant
-    foreseen: float
+    predicted: float
     recalled: bool | None = None
     """None until it is settled."""
 
 
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
-_learning = msgspec.msgpack.Decoder(Learning)
+_learning_decoder = msgspec.msgpack.Decoder(Learning)
 _Forecasts = tuple[int, dict[UUID, _Forecast], dict[UUID, _Forecast]]
 _decoder = msgspec.msgpack.Decoder(_Forecasts)
 
 
 class Learner:
-    """Stage, latest learning and forecasts of one log; every event takes the same short time on average.
+    """Interactions, learning and forecasts of one log.
 
-    An erased memory still counts as an interaction. Its learning and its forecast are taken back, with what the
-    latter had taught, as if they had never been readable: so a later reader of the log knows the same.
+    An erased memory still counts as an interaction, but its learning and its forecast are removed.
     """
 
     def __init__(self) -> None:
         self._interactions = 0
-        self._learners = Growing(np.uint8, 16)
-        """The memories that taught something, in the order in which they did; zeros once they are erased."""
+        self._learners = GrowableArray(np.uint8, 16)
+        """Ids of stored memories in order; zeros once they are erased."""
         self._learnings = Blobs()
-        """What each taught: as bytes, since only the last one is ever read."""
+        """Their encoded `Learning`; only the last one is ever decoded."""
         self._open: dict[UUID, _Forecast] = {}
         self._settled: dict[UUID, _Forecast] = {}
         self._counts: Counter[tuple[Quadrant, bool]] = Counter()
+        """Settled forecasts by Johari window and outcome."""
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log."""
+        """Fold the next event of the log."""
         match envelope.event:
             case MemoryStored(learning=learning):
-                self._interact()
-                self._judged(envelope.id, learning)
+                self._count_interaction()
+                self._learn(envelope.id, learning)
             case MemoryRecalled(memories=memories):
-                self._interact()
+                self._count_interaction()
                 for memory in memories:
                     self._settle(memory, recalled=True)
             case MemoryForgotten(memory=memory):
@@ -100,35 +99,35 @@ class Learner:
             case MemoryErased(memory=memory):
                 self._erase(memory)
             case event if is_shredded_memory(event):
-                self._interact()
+                self._count_interaction()
             case _:
                 pass
 
     @property
     def interactions(self) -> int:
-        """How many memories were stored and how many answers recalled some."""
+        """Number of stored memories and of answers that recalled some."""
         return self._interactions
 
     @property
     def stage(self) -> Stage:
-        """The stage of life."""
+        """The current stage."""
         return stage_at(self._interactions)
 
     @property
     def lambdas(self) -> tuple[float, float]:
-        """What entropy and coherence weigh now, in sum 1: the mean over the last interactions, so that they glide."""
-        latest = range(max(0, self._interactions - SMOOTHING + 1), self._interactions + 1)
-        lambda_s = fmean(LAMBDA_S[stage_at(count)] for count in latest)
+        """Current weights of entropy and coherence, in sum 1: the mean over the last `_SMOOTHING` interactions."""
+        latest = range(max(0, self._interactions - _SMOOTHING + 1), self._interactions + 1)
+        lambda_s = fmean(_LAMBDA_S[stage_at(count)] for count in latest)
         return lambda_s, 1.0 - lambda_s
 
     @property
     def last(self) -> Learning | None:
-        """What the latest store taught, of all whose memory isn't erased."""
+        """The learning of the latest memory that isn't erased."""
         left = np.flatnonzero(self._learnings.lengths)
-        return _learning.decode(self._learnings.at(int(left[-1]))) if len(left) else None
+        return _learning_decoder.decode(self._learnings.at(int(left[-1]))) if len(left) else None
 
-    def foresee(self, entropy: float, coherence: float) -> float:
-        """Return how likely a memory judged so will be recalled within the horizon, in [0, 1].
+    def predict(self, entropy: float, coherence: float) -> float:
+        """Return the probability that a memory with these values is recalled within the horizon.
 
         (PRIOR · (λ_S · entropy + λ_C · coherence) + recalled) / (PRIOR + settled), where the latter two count the
         settled forecasts of the same Johari window.
@@ -139,22 +138,22 @@ class Learner:
         return (PRIOR * (lambda_s * entropy + lambda_c * coherence) + recalled) / (PRIOR + recalled + missed)
 
     @property
-    def scored(self) -> int:
-        """How many forecasts are settled."""
+    def settled(self) -> int:
+        """Number of settled forecasts."""
         return len(self._settled)
 
     @property
     def accuracy(self) -> float | None:
-        """1 − the mean error of the latest settled forecasts, in [0, 1]; None before there is any."""
+        """1 minus the mean error of the latest settled forecasts, in [0, 1]; None before there is any."""
         if not self._settled:
             return None
-        latest = islice(reversed(self._settled.values()), RECENT)
-        return 1.0 - fmean(abs(forecast.foreseen - bool(forecast.recalled)) for forecast in latest)
+        latest = islice(reversed(self._settled.values()), _RECENT)
+        return 1.0 - fmean(abs(forecast.predicted - bool(forecast.recalled)) for forecast in latest)
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of all that was learned, in the order in which it was."""
+        """Return the SHA-256 of interactions, forecasts and learning, in log order."""
         left = np.flatnonzero(self._learnings.lengths)
-        return digest_of(self._forecasts(), self._learners.array[left], self._learnings.all())
+        return digest_of(self._forecasts(), self._learners.array[left], self._learnings.concatenated())
 
     def __getstate__(self) -> dict[str, Any]:
         """Give forecasts in one piece; counts follow from what is settled."""
@@ -171,8 +170,8 @@ class Learner:
         state: _Forecasts = (self._interactions, self._open, self._settled)
         return _encoder.encode(state)
 
-    def _interact(self) -> None:
-        """Count one interaction, and settle as missed what was not recalled up to the one before."""
+    def _count_interaction(self) -> None:
+        """Count an interaction, and settle the forecasts whose horizon ended with the one before as missed."""
         self._interactions += 1
         while self._open:
             memory, oldest = next(iter(self._open.items()))
@@ -180,7 +179,7 @@ class Learner:
                 break
             self._settle(memory, recalled=False)
 
-    def _judged(self, memory: UUID, learning: Learning) -> None:
+    def _learn(self, memory: UUID, learning: Learning) -> None:
         self._learners.append(np.frombuffer(memory.bytes, np.uint8))
         self._learnings.append(_encoder.encode(learning))
         if learning.usefulness is not None:
@@ -204,6 +203,6 @@ class Learner:
 
 
 def _window(entropy: float, coherence: float) -> Quadrant:
-    if entropy < THRESHOLD:
-        return Quadrant.OPEN if coherence > THRESHOLD else Quadrant.HIDDEN
-    return Quadrant.UNKNOWN if coherence > THRESHOLD else Quadrant.BLIND
+    if entropy < _THRESHOLD:
+        return Quadrant.OPEN if coherence > _THRESHOLD else Quadrant.HIDDEN
+    return Quadrant.UNKNOWN if coherence > _THRESHOLD else Quadrant.BLIND

@@ -1,4 +1,4 @@
-"""Against which goal the memories of each namespace should be measured, as the log said it last."""
+"""The goal against which purposes are measured in each namespace, as last chosen or adjusted."""
 
 from uuid import UUID
 
@@ -10,15 +10,15 @@ from projections.projection import digest_of
 
 
 class NorthStars:
-    """The goal of each namespace, whether any of its members is left or not."""
+    """The goal of each namespace, whether or not it still has members."""
 
     def __init__(self) -> None:
         self.chosen: dict[str, UUID] = {}
         self._before: dict[UUID, dict[str, UUID]] = {}
-        """What stood before each run that adjusted a goal."""
+        """For each run that adjusted goals, those that it replaced."""
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log."""
+        """Fold the next event of the log."""
         match envelope.event:
             case NorthStarChosen(namespace=namespace, goal=goal):
                 self.chosen[namespace] = goal

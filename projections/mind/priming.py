@@ -1,4 +1,4 @@
-"""Which memories make others easier to find: those that are in the workspace (seed 001)."""
+"""Priming: the ignited memories, which boost related memories in the next searches."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -11,29 +11,29 @@ from projections.projection import digest_of
 
 
 class Priming:
-    """The ignited memories, each with its order; one that is taken out of every search primes none."""
+    """Order parameters of the ignited memories, except those that are excluded from search."""
 
     def __init__(self) -> None:
         self.orders: dict[UUID, float] = {}
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log."""
+        """Fold the next event of the log."""
         match envelope.event:
             case MemoryIgnited(memory=memory, order=order):
                 self.orders[memory] = order
             case MemoryFaded(memory=memory) | MemoryForgotten(memory=memory) | MemoryErased(memory=memory):
-                self._cool((memory,))
+                self._remove((memory,))
             case MemoriesMerged(absorbed=absorbed):
-                self._cool(absorbed)
+                self._remove(absorbed)
             case MemoriesPruned(pruned=pruned):
-                self._cool(one.memory for one in pruned)
+                self._remove(one.memory for one in pruned)
             case _:
                 pass
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of all orders, in the order of ignition."""
+        """Return the SHA-256 of all order parameters, in the order of ignition."""
         return digest_of(msgspec.msgpack.encode(list(self.orders.items())))
 
-    def _cool(self, memories: Iterable[UUID]) -> None:
+    def _remove(self, memories: Iterable[UUID]) -> None:
         for memory in memories:
             self.orders.pop(memory, None)

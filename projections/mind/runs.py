@@ -1,7 +1,6 @@
-"""What the runs of the consolidator did, which patterns they found, and which scheduled runs never began (design 7)."""
+"""Consolidation runs: what each decided, the patterns they found, and scheduled runs that were skipped."""
 
 from collections import deque
-from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final
@@ -29,33 +28,33 @@ from events.vocabulary import (
 from events.vocabulary.values import Mode, Pruned, Shortcut, Strengthened, Trigger
 from projections.projection import digest_of
 
-SKIPPED: Final = 100
-"""Runs that never began of which is known."""
+MAX_SKIPPED: Final = 100
+"""Number of skipped runs that are kept."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """A run and what it decided. The ids of memories that were erased since stay: they say nothing."""
+    """A run and its decisions; ids of memories that were erased since are kept."""
 
     params: ConsolidationStarted
     started_at: datetime
     finished: ConsolidationFinished | None = None
     finished_at: datetime | None = None
     undone_at: datetime | None = None
-    """When all of it was taken back."""
+    """When the whole run was undone."""
     undone: tuple[UUID, ...] = ()
-    """Memories for which alone it was taken back."""
+    """Memories for which alone it was undone."""
     merged: tuple[MemoriesMerged, ...] = ()
     pruned: tuple[Pruned, ...] = ()
     clusters: int = 0
-    """How many groups it formed."""
+    """Number of clusters that it formed."""
     strengthened: tuple[Strengthened, ...] = ()
     shortcuts: tuple[Shortcut, ...] = ()
     replayed: tuple[UUID, ...] = ()
     adjusted: tuple[GoalAdjusted, ...] = ()
     realigned: tuple[int, ...] = ()
-    """Sequence numbers of its `PurposesRealigned`, which tell how purposes were before."""
+    """Sequence numbers of its `PurposesRealigned` events."""
     events: tuple[int, ...] = ()
-    """Sequence numbers of all that it wrote, and of what undid it, ascending."""
+    """Sequence numbers of all events that it appended or that undid it, ascending."""
 
     @property
     def run(self) -> UUID:
@@ -64,104 +63,96 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def mode(self) -> Mode:
-        """How deep it was."""
+        """Its mode."""
         return self.params.mode
 
     @property
     def trigger(self) -> Trigger:
-        """What it was begun by."""
+        """What started it."""
         return self.params.trigger
 
     @property
     def namespace(self) -> str | None:
-        """Whose memories it looked at; None for all."""
+        """The namespace that it consolidated; None for all."""
         return self.params.namespace
 
     @property
     def interrupted(self) -> bool:
-        """Whether its end isn't in the log: it was cut off, unless it is the one that is under way just now."""
+        """Whether it is unfinished: interrupted, or still running."""
         return self.finished is None
 
     @property
-    def merged_left(self) -> tuple[MemoriesMerged, ...]:
-        """What is merged still, as far as this run did it: without what was taken back, whole or for one memory."""
+    def active_merges(self) -> tuple[MemoriesMerged, ...]:
+        """Its merges that aren't undone, without absorbed memories for which alone it was undone."""
         if self.undone_at is not None:
             return ()
         left = (_without(merge, self.undone) for merge in self.merged if merge.survivor not in self.undone)
         return tuple(merge for merge in left if merge.absorbed)
 
     @property
-    def pruned_left(self) -> tuple[Pruned, ...]:
-        """What is pruned still, as far as this run did it."""
+    def active_pruned(self) -> tuple[Pruned, ...]:
+        """The memories that it pruned and for which it isn't undone."""
         return () if self.undone_at else tuple(one for one in self.pruned if one.memory not in self.undone)
 
 
 class Runs:
     """All runs by id, and all patterns that they found.
 
-    A pattern lists no member that was erased, and is gone with its last; one whose event can't be read any more
-    (`Shredded`) was never there. So a later reader of the log knows the same, provided that no pattern is shredded
-    before its last member is erased.
+    A pattern doesn't list erased members, and is removed with its last one. Shredded patterns are skipped.
     """
 
     def __init__(self) -> None:
         self._runs: dict[UUID, Run] = {}
         self._patterns: dict[UUID, PatternDiscovered] = {}
         self._showing: dict[UUID, list[UUID]] = {}
-        """The patterns in which a memory stands."""
-        self._skipped: deque[tuple[datetime, ConsolidationSkipped]] = deque(maxlen=SKIPPED)
+        """Patterns by member."""
+        self._skipped: deque[tuple[datetime, ConsolidationSkipped]] = deque(maxlen=MAX_SKIPPED)
         self._erased: set[UUID] = set()
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log; what a run decided comes after its start.
-
-        Raises:
-            KeyError: it didn't, which no consolidator writes.
-        """
-        match envelope.event:
-            case ConsolidationStarted() as started:
-                self._runs[started.run] = Run(params=started, started_at=envelope.at)
-            case ConsolidationFinished() as finished:
-                self._change(finished.run, finished=finished, finished_at=envelope.at)
+        """Fold the next event of the log; a decision of a run that didn't start is a KeyError."""
+        event = envelope.event
+        match event:
+            case ConsolidationStarted(run=run):
+                self._runs[run] = Run(params=event, started_at=envelope.at)
+            case ConsolidationFinished(run=run):
+                self._change(run, finished=event, finished_at=envelope.at)
             case ConsolidationUndone(run=run, memories=()):
                 self._change(run, undone_at=envelope.at)
-            case ConsolidationUndone(run=run, memories=memories):
-                self._add(run, undone=memories)
-            case PatternDiscovered() as pattern:
-                self._discover(pattern)
-            case ConsolidationSkipped() as skipped:
-                self._skipped.append((envelope.at, skipped))
+            case PatternDiscovered():
+                self._discover(event)
+            case ConsolidationSkipped():
+                self._skipped.append((envelope.at, event))
             case MemoryErased(memory=memory):
                 self._erased.add(memory)
-                self._leave(memory)
+                self._remove_member(memory)
             case _:
-                for run, field, more in _decided(envelope):
-                    self._add(run, **{field: more})
-        run = envelope.event.run if isinstance(envelope.event, ConsolidationUndone) else envelope.correlation_id
+                self._add_decision(envelope)
+        run = event.run if isinstance(event, ConsolidationUndone) else envelope.correlation_id
         if run in self._runs:
-            self._add(run, events=(envelope.seq,))
+            self._add(run, "events", (envelope.seq,))
 
     def get(self, run: UUID) -> Run | None:
-        """Return a run; None if there was none with this id."""
+        """Return a run; None if it is unknown."""
         return self._runs.get(run)
 
     def latest(self, limit: int | None = None) -> tuple[Run, ...]:
-        """Return so many runs at most, or all, the one that began last first."""
+        """Return up to `limit` runs, or all, the latest start first."""
         return tuple(islice(reversed(self._runs.values()), limit))
 
     def skipped(self) -> tuple[tuple[datetime, ConsolidationSkipped], ...]:
-        """Return the latest scheduled runs that never began, and when they should have, the oldest first."""
+        """Return the latest scheduled runs that never began, with the time of the event, the oldest first."""
         return tuple(self._skipped)
 
     def patterns(self, namespace: str | None = None) -> tuple[PatternDiscovered, ...]:
-        """Return what is known as patterns now, of one namespace or of all.
+        """Return the current patterns of one namespace or of all.
 
-        That is, for each namespace, those of the latest run that found any in it and that wasn't undone.
+        These are, in each namespace, the patterns of the latest run that found any there and isn't undone.
         """
-        standing = [found for found in self._patterns.values() if self._runs[found.run].undone_at is None]
-        latest = {found.namespace: found.run for found in standing}
+        active = [found for found in self._patterns.values() if self._runs[found.run].undone_at is None]
+        latest = {found.namespace: found.run for found in active}
         return tuple(
-            found for found in standing if found.run == latest[found.namespace] and namespace in {None, found.namespace}
+            found for found in active if found.run == latest[found.namespace] and namespace in {None, found.namespace}
         )
 
     def patterns_of(self, run: UUID) -> tuple[PatternDiscovered, ...]:
@@ -169,7 +160,7 @@ class Runs:
         return tuple(found for found in self._patterns.values() if found.run == run)
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of runs, patterns and what was skipped, and of which memories were erased."""
+        """Return the SHA-256 of runs, patterns, skipped runs, and erased ids."""
         state = (
             list(self._runs.values()),
             list(self._patterns.values()),
@@ -178,57 +169,56 @@ class Runs:
         )
         return digest_of(msgspec.msgpack.encode(state))
 
+    def _add_decision(self, envelope: Envelope) -> None:
+        match envelope.event:
+            case ConsolidationUndone(run=run, memories=memories):
+                self._add(run, "undone", memories)
+            case MemoriesMerged(run=run) as merge:
+                self._add(run, "merged", (merge,))
+            case MemoriesPruned(run=run, pruned=pruned):
+                self._add(run, "pruned", pruned)
+            case ClustersFormed(run=run, clusters=clusters):
+                self._add(run, "clusters", len(clusters))
+            case LinksStrengthened(run=run, links=links):
+                self._add(run, "strengthened", links)
+            case ShortcutsDrawn(run=run, shortcuts=shortcuts):
+                self._add(run, "shortcuts", shortcuts)
+            case MemoriesReplayed(run=run, memories=memories):
+                self._add(run, "replayed", memories)
+            case GoalAdjusted(run=run) as adjusted:
+                self._add(run, "adjusted", (adjusted,))
+            case PurposesRealigned(run=UUID() as run):
+                self._add(run, "realigned", (envelope.seq,))
+            case _:
+                pass
+
     def _change(self, run: UUID, **fields: Any) -> None:
         self._runs[run] = msgspec.structs.replace(self._runs[run], **fields)
 
-    def _add(self, run: UUID, **more: Any) -> None:
-        """Add to what a run did of each kind."""
-        known = self._runs[run]
-        self._change(run, **{field: getattr(known, field) + added for field, added in more.items()})
+    def _add(self, run: UUID, field: str, more: object) -> None:
+        """Append to a tuple of a run, or add to a count."""
+        self._change(run, **{field: getattr(self._runs[run], field) + more})
 
     def _discover(self, pattern: PatternDiscovered) -> None:
         self._patterns[pattern.pattern] = pattern
         for member in pattern.members:
             self._showing.setdefault(member, []).append(pattern.pattern)
         for member in self._erased.intersection(pattern.members):
-            self._leave(member)
+            self._remove_member(member)
 
-    def _leave(self, memory: UUID) -> None:
-        """Take a memory out of the patterns that show it, and those away that it was the last of."""
-        for shown in self._showing.pop(memory, ()):
-            pattern = self._patterns[shown]
+    def _remove_member(self, memory: UUID) -> None:
+        """Remove a memory from its patterns, and the patterns that it was the last member of."""
+        for pattern_id in self._showing.pop(memory, ()):
+            pattern = self._patterns[pattern_id]
             members = tuple(member for member in pattern.members if member != memory)
             if members:
-                self._patterns[shown] = msgspec.structs.replace(pattern, members=members)
+                self._patterns[pattern_id] = msgspec.structs.replace(pattern, members=members)
             else:
-                del self._patterns[shown]
-
-
-def _decided(envelope: Envelope) -> Iterator[tuple[UUID, str, Any]]:
-    """Yield what an event adds to which field of a run; nothing where it is no decision of one."""
-    match envelope.event:
-        case MemoriesMerged() as merge:
-            yield merge.run, "merged", (merge,)
-        case MemoriesPruned(run=run, pruned=pruned):
-            yield run, "pruned", pruned
-        case ClustersFormed(run=run, clusters=clusters):
-            yield run, "clusters", len(clusters)
-        case LinksStrengthened(run=run, links=links):
-            yield run, "strengthened", links
-        case ShortcutsDrawn(run=run, shortcuts=shortcuts):
-            yield run, "shortcuts", shortcuts
-        case MemoriesReplayed(run=run, memories=memories):
-            yield run, "replayed", memories
-        case GoalAdjusted() as adjusted:
-            yield adjusted.run, "adjusted", (adjusted,)
-        case PurposesRealigned(run=UUID() as run):
-            yield run, "realigned", (envelope.seq,)
-        case _:
-            pass
+                del self._patterns[pattern_id]
 
 
 def _without(merge: MemoriesMerged, memories: tuple[UUID, ...]) -> MemoriesMerged:
-    """Return a merge without some of the absorbed."""
+    """Return a merge without some of the absorbed memories."""
     pairs = zip(merge.absorbed, merge.similarities, strict=True)
     kept = [(memory, similarity) for memory, similarity in pairs if memory not in memories]
     return msgspec.structs.replace(

@@ -1,4 +1,4 @@
-"""When the store sleeps: what somebody said of it, what was done last, and what has been going on meanwhile."""
+"""The schedule of consolidation runs: its settings, its last runs, and recent activity."""
 
 from collections import deque
 from datetime import datetime
@@ -21,50 +21,50 @@ from events.vocabulary.values import Mode, Outcome
 from projections.projection import digest_of, is_shredded_memory
 
 DEFAULT: Final[dict[Mode, str | None]] = {Mode.LIGHT: "0 * * * *", Mode.DEEP: "30 3 * * *", Mode.REM: "30 4 * * sun"}
-"""Hourly, nightly and weekly, until somebody says otherwise; the deepest last. Dreams aren't scheduled."""
+"""Hourly, nightly and weekly, the deepest last. Dreams aren't scheduled."""
 
-COVERED: Final[dict[Mode, tuple[Mode, ...]]] = {
+INCLUDED: Final[dict[Mode, tuple[Mode, ...]]] = {
     Mode.LIGHT: (Mode.LIGHT,),
     Mode.DEEP: (Mode.LIGHT, Mode.DEEP),
     Mode.REM: (Mode.LIGHT, Mode.DEEP, Mode.REM),
     Mode.DREAM: (),
 }
-"""Whose work a run of each mode does."""
+"""The scheduled modes whose work a run of each mode includes."""
 
-PERSON: Final = "front"
-"""The actor of what an agent or a person did."""
+CLIENT_ACTOR: Final = "front"
+"""`Envelope.actor` of what a client requested."""
 
-SKIPS: Final = 10
-"""Runs that never began of which is known."""
+MAX_SKIPS: Final = 10
+"""Number of skipped runs that are kept."""
 
 
 class Schedule:
-    """The schedule as the log tells it; no clock is read, so what is due is for `actors.scheduler.timing` to say."""
+    """Settings and history of scheduled runs; `actors.scheduler.timing` compares them with the clock."""
 
     def __init__(self) -> None:
         self.when = dict(DEFAULT)
         """A crontab of five fields, an interval such as `90m`, or None for never."""
         self.paused = False
         self.permitted = False
-        """Whether scheduled runs may prune, and merge what isn't an exact copy."""
+        """Whether scheduled runs may prune, and merge memories that aren't exact copies."""
         self.since: datetime | None = None
-        """When the log begins."""
+        """Time of the first event."""
         self.active_at: datetime | None = None
-        """When an agent or a person last did anything."""
+        """Time of the last event that a client caused."""
         self.stored_at: datetime | None = None
-        """When a memory was last stored."""
-        self.skips: deque[tuple[datetime, ConsolidationSkipped]] = deque(maxlen=SKIPS)
-        """The latest scheduled runs that never began, and when, the oldest first."""
+        """Time of the last stored memory."""
+        self.skips: deque[tuple[datetime, ConsolidationSkipped]] = deque(maxlen=MAX_SKIPS)
+        """The latest scheduled runs that never began, with their time, the oldest first."""
         self._started: dict[UUID, tuple[datetime, ConsolidationStarted]] = {}
-        """Runs over the whole store that may still finish, and thereby do what is due."""
+        """Unfinished runs over the whole store, dry runs excepted."""
         self._last: dict[Mode, datetime] = {}
         self._awaited: dict[Mode, datetime] = {}
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log."""
+        """Fold the next event of the log."""
         at = envelope.at
         self.since = self.since or at
-        if envelope.actor == PERSON:
+        if envelope.actor == CLIENT_ACTOR:
             self.active_at = at
         match envelope.event:
             case MemoryStored():
@@ -74,33 +74,32 @@ class Schedule:
                 self._awaited[mode] = at
             case ScheduleSwitched(paused=paused) if self.paused != paused:
                 self.paused = paused
-                self._await(tuple(self.when), at)
+                self._restart(tuple(self.when), at)
             case PruningPermitted(permitted=permitted):
                 self.permitted = permitted
             case ConsolidationStarted(namespace=None, dry_run=False) as started:
                 self._started[started.run] = at, started
-                self._await(COVERED[started.mode], at)
+                self._restart(INCLUDED[started.mode], at)
             case ConsolidationFinished(run=run, outcome=outcome) if run in self._started:
                 began_at, started = self._started.pop(run)
                 if outcome is Outcome.FINISHED:
-                    self._last.update(dict.fromkeys(COVERED[started.mode], began_at))
+                    self._last.update(dict.fromkeys(INCLUDED[started.mode], began_at))
             case ConsolidationSkipped(mode=mode) as skipped:
                 self.skips.append((at, skipped))
-                self._await(COVERED[mode], at)
+                self._restart(INCLUDED[mode], at)
             case event if is_shredded_memory(event):
                 self.stored_at = at
             case _:
                 pass
 
     def last(self, mode: Mode) -> datetime | None:
-        """Return when the last run began that did all of this mode's work: finished, not dry, on the whole store."""
+        """Return the start of the last finished run over the whole store that included this mode's work."""
         return self._last.get(mode)
 
-    def awaited(self, mode: Mode) -> datetime | None:
-        """Return after which moment the next time of this mode counts; None before the log begins.
+    def due_after(self, mode: Mode) -> datetime | None:
+        """Return the time after which the next scheduled time of a mode is due; None for an empty log.
 
-        That is the last attempt at its work, whatever came of it, so that a run that fails isn't begun again at once.
-        Times that somebody called off by a pause or another schedule weren't missed, and count neither.
+        That is the last attempt at its work, also a failed one, or a change of its schedule, which cancels times.
         """
         return self._awaited.get(mode, self.since)
 
@@ -117,5 +116,5 @@ class Schedule:
         )
         return digest_of(msgspec.msgpack.encode(state))
 
-    def _await(self, modes: tuple[Mode, ...], at: datetime) -> None:
+    def _restart(self, modes: tuple[Mode, ...], at: datetime) -> None:
         self._awaited.update(dict.fromkeys(modes, at))

@@ -1,7 +1,6 @@
-"""What the global workspace holds: the focus, what is ignited, and what faded and waits for REM (seeds 001 and 004)."""
+"""The global workspace: its focus, the ignited memories, and the faded ones that are queued for REM replay."""
 
 from collections import Counter
-from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -22,25 +21,25 @@ from projections.memories.lifecycle import Lifecycle
 from projections.projection import MemoryState, digest_of
 
 DEFAULT_COUPLING: Final = 3.0
-"""K until somebody adjusts it: where full agreement reaches r = .94 and half of it .55 (design 6)."""
+"""Kuramoto coupling K, with which full agreement of the spaces reaches r = .94 and agreement of half of them .55."""
 
-QUEUE: Final = 256
-"""How many faded memories wait for REM at most; beyond it the oldest give way."""
+MAX_FADED: Final = 256
+"""Length of the queue for REM replay; the oldest entries are dropped beyond it."""
 
 
-class Ignition(msgspec.Struct, frozen=True):
+class IgnitedMemory(msgspec.Struct, frozen=True):
     """A memory in the workspace."""
 
     memory: UUID
     order: float
-    """Its order parameter r in [0, 1], as it was last measured."""
+    """Its last order parameter r in [0, 1]."""
     since: datetime
     forced: bool
-    """Whether somebody let it in whatever its order."""
+    """Whether a client ignited it regardless of its order."""
 
 
-class Fading(msgspec.Struct, frozen=True):
-    """A memory that left the workspace, with the order and the time at which it did."""
+class FadedMemory(msgspec.Struct, frozen=True):
+    """A memory that left the workspace, with its order parameter and time."""
 
     memory: UUID
     order: float
@@ -48,43 +47,39 @@ class Fading(msgspec.Struct, frozen=True):
 
 
 class WorkspaceState:
-    """The workspace as the log tells it.
-
-    An erased memory leaves it with `MemoryErased`, which follows every erasure, and not already where its body can't be
-    read: nothing here comes from a body, so a later reader of the log passes through the same states.
-    """
+    """State of the workspace; a memory leaves it when it is excluded from search."""
 
     def __init__(self) -> None:
         self.coupling = DEFAULT_COUPLING
         self.focus: FocusMoved | None = None
         self.focused_at: datetime | None = None
-        self.ignited: dict[UUID, Ignition] = {}
-        """In the order in which they entered."""
-        self.faded: dict[UUID, Fading] = {}
-        """The queue for REM replay, oldest first."""
+        self.ignited: dict[UUID, IgnitedMemory] = {}
+        """In the order of ignition."""
+        self.faded: dict[UUID, FadedMemory] = {}
+        """The queue for REM replay, the oldest first."""
         self.ignitions: Counter[UUID] = Counter()
-        """How often each memory entered."""
+        """Number of ignitions of each memory."""
         self.conflict: tuple[UUID, ...] = ()
-        """Those of the last conflict that are still in, the most synchronous first; none when fewer than two are."""
+        """The ignited memories of the last conflict, the highest order first; none if fewer than two are left."""
         self.emptied_at: datetime | None = None
-        """Since when nothing is in, once something was."""
-        self._presence = Lifecycle()
+        """Since when the workspace is empty; None if it isn't, or never was filled."""
+        self._lifecycle = Lifecycle()
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log."""
-        changes = self._presence.apply(envelope)
-        self._let_go([change.memory for change in changes if change.after is not MemoryState.LIVE], envelope.at)
+        """Fold the next event of the log."""
+        changes = self._lifecycle.apply(envelope)
+        self._exclude({change.memory for change in changes if change.after is not MemoryState.LIVE}, envelope.at)
         match envelope.event:
             case CouplingAdjusted(coupling=coupling):
                 self.coupling = coupling
             case FocusMoved() as focus:
-                self._turn(focus, envelope.at)
-            case MemoryIgnited() as ignition:
-                self._ignite(ignition, envelope.at)
+                self._move_focus(focus, envelope.at)
+            case MemoryIgnited() as ignited:
+                self._ignite(ignited, envelope.at)
             case MemoryFaded(memory=memory, order=order):
-                self._fade(Fading(memory, order, envelope.at))
+                self._fade(FadedMemory(memory, order, envelope.at))
             case WorkspaceConflicted(memories=memories):
-                self.conflict = self._still_in(memories)
+                self.conflict = self._rivals(memories)
             case WorkspaceEmptied():
                 self.emptied_at = envelope.at
             case MemoriesReplayed(memories=memories):
@@ -94,8 +89,8 @@ class WorkspaceState:
                 pass
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of the whole state and of which memories can't be found."""
-        whole = (
+        """Return the SHA-256 of the whole state and of life cycle states."""
+        state = (
             self.coupling,
             (self.focus, self.focused_at),
             list(self.ignited.values()),
@@ -103,67 +98,66 @@ class WorkspaceState:
             sorted(self.ignitions.items()),
             (self.conflict, self.emptied_at),
         )
-        return digest_of(msgspec.msgpack.encode(whole), self._presence.digest())
+        return digest_of(msgspec.msgpack.encode(state), self._lifecycle.digest())
 
-    def _turn(self, focus: FocusMoved, at: datetime) -> None:
+    def _move_focus(self, focus: FocusMoved, at: datetime) -> None:
         self.focus, self.focused_at = focus, at
-        self._keep_focus_clean()
+        self._remove_erased_from_focus()
         for candidate in focus.candidates:
-            if held := self.ignited.get(candidate.memory):
-                self.ignited[candidate.memory] = msgspec.structs.replace(held, order=candidate.order)
+            if ignited := self.ignited.get(candidate.memory):
+                self.ignited[candidate.memory] = msgspec.structs.replace(ignited, order=candidate.order)
 
-    def _ignite(self, ignition: MemoryIgnited, at: datetime) -> None:
-        memory = ignition.memory
-        if self._presence.state(memory) is not MemoryState.LIVE:  # it went between the decision and its event
+    def _ignite(self, event: MemoryIgnited, at: datetime) -> None:
+        memory = event.memory
+        if self._lifecycle.state(memory) is not MemoryState.LIVE:  # excluded between the decision and its event
             return
-        held = self.ignited.get(memory)
-        if held is None:
+        ignited = self.ignited.get(memory)
+        if ignited is None:
             self.ignitions[memory] += 1
-        since = held.since if held else at
-        self.ignited[memory] = Ignition(memory, ignition.order, since, ignition.forced)
+        self.ignited[memory] = IgnitedMemory(memory, event.order, ignited.since if ignited else at, event.forced)
         self.faded.pop(memory, None)
         self.emptied_at = None
 
-    def _fade(self, fading: Fading) -> None:
-        if fading.memory not in self.ignited:  # it can't be found any more: nothing is left to replay
+    def _fade(self, faded: FadedMemory) -> None:
+        if faded.memory not in self.ignited:  # excluded from search since: not to be replayed
             return
-        del self.ignited[fading.memory]
-        self.conflict = self._still_in(self.conflict)
-        self.faded[fading.memory] = fading
-        if len(self.faded) > QUEUE:
+        del self.ignited[faded.memory]
+        self.conflict = self._rivals(self.conflict)
+        self.faded[faded.memory] = faded
+        if len(self.faded) > MAX_FADED:
             del self.faded[next(iter(self.faded))]
 
-    def _let_go(self, memories: Collection[UUID], at: datetime) -> None:
-        """Let memories go that can't be found any more; if they were the last in, no `WorkspaceEmptied` says so."""
+    def _exclude(self, memories: set[UUID], at: datetime) -> None:
+        """Remove memories that are excluded from search; no `WorkspaceEmptied` follows if they were the last ones."""
         if not memories:
             return
-        if self.ignited and self.ignited.keys() <= {*memories}:
+        if self.ignited and self.ignited.keys() <= memories:
             self.emptied_at = at
         for memory in memories:
             self.ignited.pop(memory, None)
             self.faded.pop(memory, None)
-            if self._presence.state(memory) is MemoryState.ERASED:
+            if self._lifecycle.state(memory) is MemoryState.ERASED:
                 self.ignitions.pop(memory, None)
-        self.conflict = self._still_in(self.conflict)
-        self._keep_focus_clean()
-        self._unsee({*memories})
+        self.conflict = self._rivals(self.conflict)
+        self._remove_erased_from_focus()
+        self._remove_candidates(memories)
 
-    def _keep_focus_clean(self) -> None:
-        """Take erased memories out of the focus; one on an erased memory goes whole, as all its scores tell of that."""
+    def _remove_erased_from_focus(self) -> None:
+        """Remove erased candidates, or the whole focus if its subject is erased, as all its scores derive from that."""
         if self.focus is None:
             return
-        if self.focus.subject is not None and self._presence.state(self.focus.subject) is MemoryState.ERASED:
+        if self.focus.subject is not None and self._lifecycle.state(self.focus.subject) is MemoryState.ERASED:
             self.focus = self.focused_at = None
         else:
-            states = {one.memory: self._presence.state(one.memory) for one in self.focus.candidates}
-            self._unsee({memory for memory, state in states.items() if state is MemoryState.ERASED})
+            candidates = (one.memory for one in self.focus.candidates)
+            self._remove_candidates({one for one in candidates if self._lifecycle.state(one) is MemoryState.ERASED})
 
-    def _unsee(self, memories: Collection[UUID]) -> None:
-        """Take memories out of what the focus found, so that no change of coupling lets them in."""
+    def _remove_candidates(self, memories: set[UUID]) -> None:
+        """Remove candidates of the focus, which a change of coupling could otherwise ignite."""
         if self.focus is not None:
             left = tuple(one for one in self.focus.candidates if one.memory not in memories)
             self.focus = msgspec.structs.replace(self.focus, candidates=left)
 
-    def _still_in(self, memories: tuple[UUID, ...]) -> tuple[UUID, ...]:
+    def _rivals(self, memories: tuple[UUID, ...]) -> tuple[UUID, ...]:
         rivals = tuple(memory for memory in memories if memory in self.ignited)
         return rivals if len(rivals) > 1 else ()

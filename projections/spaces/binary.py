@@ -6,23 +6,23 @@ import numpy.typing as npt
 
 from events.fingerprint import Bits
 from projections.projection import digest_of
-from projections.storage.arrays import Growing, Rows, Scores
+from projections.storage.arrays import GrowableArray, Rows, Scores
 
 
 class BinarySpace:
-    """Bits by row, compared by the part of them that agrees."""
+    """Bits by row, compared by the share of equal bits."""
 
     def __init__(self, bits: int) -> None:
         if bits % 8:
             raise ValueError(f"{bits} bits don't fill whole bytes")
         self._bits = bits
-        self._matrix = Growing(np.uint8, bits // 8)
+        self._matrix = GrowableArray(np.uint8, bits // 8)
 
     def __len__(self) -> int:
         return len(self._matrix)
 
     def append(self, packed: npt.NDArray[np.uint8] | None) -> None:
-        """Add the next row: packed bits, shape (bits / 8,), or nothing."""
+        """Add the next row: packed bits, shape (bits / 8,), or an empty row."""
         self._matrix.append(np.zeros(self._bits // 8, np.uint8) if packed is None else packed)
 
     def at(self, row: int) -> Bits:
@@ -30,7 +30,7 @@ class BinarySpace:
         return Bits(self._matrix.part(slice(row, row + 1)).tobytes())
 
     def clear(self, row: int) -> None:
-        """Overwrite a row with zeros. Zeros are a hypervector too: only the caller knows that the row is empty."""
+        """Overwrite a row with zeros, which are a valid hypervector: the caller keeps track of empty rows."""
         self._matrix.array[row] = 0
 
     def scores(self, query: npt.NDArray[np.uint8], rows: Rows | None = None) -> Scores:

@@ -1,4 +1,4 @@
-"""The space of memories in their context: in their sleep, those of a cluster move towards its middle."""
+"""The context space: vectors that consolidation blends with the hub of their cluster."""
 
 from typing import Any, Final
 
@@ -10,47 +10,47 @@ from projections.projection import digest_of, state_of
 from projections.spaces.dense import DenseSpace
 from projections.storage.arrays import Rows
 
-SHARE: Final = np.float32(0.25)
-"""How much of the vector at the middle of a cluster enters that of a member as central as can be."""
+HUB_SHARE: Final = np.float32(0.25)
+"""Weight of the hub's vector in that of a member with centrality 1."""
 
 
 class ContextSpace(DenseSpace):
-    """Vectors that may lean towards others, and are back bit by bit once they don't any more."""
+    """Dense vectors that can be blended with others and restored bit by bit."""
 
     def __init__(self, dimension: int) -> None:
         super().__init__(dimension)
         self._upright: dict[int, Levels] = {}
-        """What was stored in each row that leans."""
+        """The original vectors of blended rows."""
 
     def clear(self, row: int) -> None:
-        """Overwrite a vector with zeros, and forget what was stored."""
+        """Overwrite a vector with zeros, and delete its original."""
         self._upright.pop(row, None)
         super().clear(row)
 
-    def straighten(self, rows: Rows) -> None:
-        """Give these rows back what was stored in them."""
-        leaning = [row for row in rows.tolist() if row in self._upright]
-        if leaning:
-            self.replace(np.array(leaning), np.stack([self._upright.pop(row) for row in leaning]))
+    def restore(self, rows: Rows) -> None:
+        """Put the original vectors back into those of these rows that are blended."""
+        blended = [row for row in rows.tolist() if row in self._upright]
+        if blended:
+            self.replace(np.array(blended), np.stack([self._upright.pop(row) for row in blended]))
 
-    def lean(self, rows: Rows, towards: npt.NDArray[np.float32], shares: npt.NDArray[np.float32]) -> None:
-        """Let upright rows that aren't empty lean, each of them towards a unit vector by its share of `SHARE`.
+    def blend(self, rows: Rows, hubs: npt.NDArray[np.float32], centralities: npt.NDArray[np.float32]) -> None:
+        """Blend original vectors with those of their hubs.
 
         Args:
-            rows: Shape (rows,).
-            towards: Shape (rows, dimension).
-            shares: In [0, 1], shape (rows,).
+            rows: Neither empty nor blended, shape (rows,).
+            hubs: Unit vectors, shape (rows, dimension).
+            centralities: Factors of `HUB_SHARE` in [0, 1], shape (rows,).
         """
-        stored = self.array[rows]
-        mixed = (SHARE * shares)[:, None] * towards
-        mixed += directions(stored)
-        self._upright.update(zip(rows.tolist(), stored, strict=True))
-        self.replace(rows, levels(mixed))
+        originals = self.array[rows]
+        blended = (HUB_SHARE * centralities)[:, None] * hubs
+        blended += directions(originals)
+        self._upright.update(zip(rows.tolist(), originals, strict=True))
+        self.replace(rows, levels(blended))
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of the vectors, and of those that were stored in rows that lean."""
-        upright = b"".join(self._upright[row].tobytes() for row in sorted(self._upright))
-        return digest_of(super().digest(), upright)
+        """Return the SHA-256 of the vectors and of the originals."""
+        originals = b"".join(self._upright[row].tobytes() for row in sorted(self._upright))
+        return digest_of(super().digest(), originals)
 
     def __getstate__(self) -> dict[str, Any]:
         """Give what was stored in rows that lean as one array."""

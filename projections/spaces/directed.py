@@ -1,4 +1,4 @@
-"""Each memory as a cause and as an effect: two dense spaces, read across for directed questions."""
+"""Causal space: two vectors of each memory, as a cause and as an effect."""
 
 from enum import StrEnum
 
@@ -11,7 +11,7 @@ from projections.storage.arrays import Rows, Scores
 
 
 class Direction(StrEnum):
-    """What is looked for."""
+    """Which end of a causal relation a query asks for."""
 
     CAUSE = "cause"
     """Memories that may have caused the query."""
@@ -20,14 +20,14 @@ class Direction(StrEnum):
 
 
 class DirectedSpace:
-    """Two vectors by row."""
+    """Two dense spaces with the same rows."""
 
     def __init__(self, dimension: int) -> None:
         self._causes = DenseSpace(dimension)
         self._effects = DenseSpace(dimension)
 
     def append(self, embedding: Directed | None) -> None:
-        """Add the next row; without an embedding it stays empty."""
+        """Add the next row, empty for None."""
         self._causes.append(None if embedding is None else embedding.cause_levels)
         self._effects.append(None if embedding is None else embedding.effect_levels)
 
@@ -43,8 +43,8 @@ class DirectedSpace:
     def scores(self, query: Directed, rows: Rows | None = None, direction: Direction | None = None) -> Scores:
         """Return similarities in [0, 1] to these rows (to all if None), shape (rows,).
 
-        With a direction, the query in one role meets the memories in the other. Without, the mean of both roles,
-        each with its like: symmetric, and 1 for a memory with itself.
+        With a direction, the query's vector in one role is compared with the rows' vectors in the other. Without, the
+        score is the mean of cause with cause and effect with effect: symmetric, and 1 for a memory with itself.
         """
         match direction:
             case Direction.EFFECT:

@@ -1,4 +1,4 @@
-"""In how many memories each term occurs, and how much that makes it tell."""
+"""Document frequencies of terms over the live memories, and the inverse document frequency (idf)."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,20 +7,20 @@ from projections.projection import digest_of
 
 
 class DocumentFrequency:
-    """Counts of memories by term, over the memories that can be found at present."""
+    """Number of counted memories that contain each term."""
 
     def __init__(self, width: int) -> None:
         self._holders = np.zeros(width, np.int32)
         self.count = 0
-        """How many memories are counted."""
+        """Number of counted memories."""
 
     def add(self, terms: npt.NDArray[np.uint16]) -> None:
-        """Count one more memory with these distinct terms."""
+        """Count a memory with these distinct terms."""
         self._holders[terms] += 1
         self.count += 1
 
     def remove(self, terms: npt.NDArray[np.uint16]) -> None:
-        """Count one memory with these distinct terms less."""
+        """Stop counting a memory with these distinct terms."""
         self._holders[terms] -= 1
         self.count -= 1
 
@@ -29,6 +29,6 @@ class DocumentFrequency:
         return digest_of(self._holders, self.count.to_bytes(8, "little"))
 
     def idf(self, terms: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
-        """Return ln((N - df + .5) / (df + .5) + 1) of each term: above 0 always, most for a term that none holds."""
+        """Return ln((N - df + .5) / (df + .5) + 1) of each term, which is positive."""
         holders = self._holders[terms].astype(np.float32)
         return np.log((self.count - holders + np.float32(0.5)) / (holders + np.float32(0.5)) + np.float32(1.0))

@@ -1,4 +1,4 @@
-"""Fingerprints by row: each of the thirteen spaces keeps its part of them."""
+"""Fingerprints by row: each of the thirteen spaces stores one part of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias, assert_never
@@ -6,47 +6,43 @@ from uuid import UUID
 
 import numpy as np
 
-from events.fingerprint import (
-    Bits,
-    Dense,
-    Directed,
-    Embedding,
-    Fingerprint,
-    Levels,
-    Passage,
-    Sparse,
-    Tokens,
-)
+from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Levels, Passage, Sparse, Tokens
 from events.spaces import SPACES, Kind, Space
 from projections.spaces.binary import BinarySpace
 from projections.spaces.context import ContextSpace
 from projections.spaces.dense import DenseSpace
 from projections.spaces.directed import DirectedSpace, Direction
 from projections.spaces.sparse import SparseSpace
-from projections.spaces.tokens import TokenStore
+from projections.spaces.tokens import TokenSpace
 from projections.spaces.windowed import Span, WindowedSpace
 from projections.storage.arrays import Rows, Scores
 
-WINDOWED: Final = "e1_semantic"
-"""The space in which passages of long memories are found too."""
+SEMANTIC: Final = "e1_semantic"
+"""The space that also stores passages."""
+RECENCY: Final = "e2_temporal_recent"
+ORDER: Final = "e4_temporal_positional"
+TERMS: Final = "e6_sparse"
+"""The sparse space of plain term counts, which cosine saturates and BM25 ranks."""
 CONTEXT: Final = "e8_graph"
-"""The space of what memories are about in their context: there those of a cluster lean towards its middle."""
-COUNTED: Final = "e6_sparse"
-"""The sparse space whose weights are plain counts: BM25 ranks it, and its cosine saturates them."""
+"""The space in which consolidation blends members of a cluster with its hub."""
+HYPERVECTOR: Final = "e9_hdc"
+ENTITY: Final = "e11_entity"
+EXPANSION: Final = "e13_splade"
+"""The sparse space of expanded terms."""
 
-_Held: TypeAlias = WindowedSpace | DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenStore
+_SpaceStore: TypeAlias = WindowedSpace | DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenSpace
 
 
 class Fingerprints:
-    """One row per memory in the order in which they came, never reused; a row may be empty."""
+    """One row for each memory in the order of arrival, never reused; a row may be empty."""
 
     def __init__(self, dimensions: Mapping[str, int]) -> None:
-        """Make empty spaces; `dimensions` gives the size of each by its key, and a missing one is a KeyError."""
+        """Create empty spaces; a space whose key `dimensions` lacks is a KeyError."""
         self.dimensions: Final = {space.key: dimensions[space.key] for space in SPACES}
-        self._semantic = WindowedSpace(self.dimensions[WINDOWED])
+        self._semantic = WindowedSpace(self.dimensions[SEMANTIC])
         self._context = ContextSpace(self.dimensions[CONTEXT])
         self._spaces = {space.key: _empty(space, self.dimensions[space.key]) for space in SPACES}
-        self._spaces |= {WINDOWED: self._semantic, CONTEXT: self._context}
+        self._spaces |= {SEMANTIC: self._semantic, CONTEXT: self._context}
         self._ids: list[UUID] = []
         self._rows: dict[UUID, int] = {}
 
@@ -68,13 +64,13 @@ class Fingerprints:
         """Add the next row, empty for None; an embedding of another kind than its space is a TypeError."""
         self._rows[memory] = len(self)
         self._ids.append(memory)
-        self._semantic.append(*windows(fingerprint, passages, self.dimensions[WINDOWED]))
+        self._semantic.append(*semantic_vectors(fingerprint, passages, self.dimensions[SEMANTIC]))
         for key, space in self._spaces.items():
             if not isinstance(space, WindowedSpace):
                 _append(key, space, None if fingerprint is None else fingerprint[key])
 
     def embedding(self, key: str, row: int) -> Embedding:
-        """Return what a row that isn't empty holds in one space."""
+        """Return the embedding of a row that isn't empty in one space."""
         return self._spaces[key].at(row)
 
     def scores(
@@ -90,11 +86,11 @@ class Fingerprints:
 
         Args:
             key: Of the space.
-            embedding: Of the kind of that space; another one is a TypeError.
-            rows: Shape (rows,); an empty row's score means nothing.
-            direction: For a directed space, whether causes or effects of the query are looked for.
-            symmetric: Compare two memories instead of ranking memories for a query: a pair then scores the same
-                from either side, since passages don't count and every token does alike.
+            embedding: Of the space's kind; another one is a TypeError.
+            rows: Shape (rows,); the score of an empty row is undefined.
+            direction: In the causal space, whether causes or effects of the query are searched.
+            symmetric: Compare two memories instead of ranking memories for a query: without passages and weights of
+                tokens, so that a pair scores the same from either side.
         """
         match self._spaces[key], embedding:
             case WindowedSpace() as space, Dense():
@@ -107,17 +103,17 @@ class Fingerprints:
                 return space.cosine(embedding, rows)
             case BinarySpace() as space, Bits():
                 return space.scores(embedding.array, rows)
-            case TokenStore() as space, Tokens():
+            case TokenSpace() as space, Tokens():
                 rows = np.arange(len(self)) if rows is None else rows
                 return space.symmetric(embedding, rows) if symmetric else space.max_sim(embedding, rows, weighted=True)
             case _:
-                raise mismatch(key, embedding)
+                raise kind_mismatch(key, embedding)
 
     def prepare(self) -> None:
-        """Make what the next search would have to make first."""
+        """Build the inverted indexes, which the next search would otherwise wait for."""
         for space in self._spaces.values():
             if isinstance(space, SparseSpace):
-                space.post()
+                space.build_index()
 
     def _sparse(self, key: str) -> SparseSpace:
         space = self._spaces[key]
@@ -126,37 +122,39 @@ class Fingerprints:
         return space
 
 
-def windows(fingerprint: Fingerprint | None, passages: Sequence[Passage], dimension: int) -> tuple[Levels, list[Span]]:
-    """Return the E1 vectors of a whole memory and of its passages, and the spans of these."""
+def semantic_vectors(
+    fingerprint: Fingerprint | None, passages: Sequence[Passage], dimension: int
+) -> tuple[Levels, list[Span]]:
+    """Return the E1 vectors of a whole memory and of its passages, and the passages' spans."""
     if fingerprint is None:
         return np.empty((0, dimension), np.int8), []
-    vectors = np.stack([fingerprint.take(WINDOWED, Dense).levels, *(passage.levels for passage in passages)])
+    vectors = np.stack([fingerprint.take(SEMANTIC, Dense).levels, *(passage.levels for passage in passages)])
     return vectors, [(passage.start, passage.end) for passage in passages]
 
 
-def mismatch(key: str, embedding: Embedding) -> TypeError:
-    """Return the error for an embedding of the wrong kind."""
+def kind_mismatch(key: str, embedding: Embedding) -> TypeError:
+    """Return the error for an embedding of another kind than its space."""
     return TypeError(f"{key} can't take {type(embedding).__name__}")
 
 
-def _empty(space: Space, dimension: int) -> _Held:
+def _empty(space: Space, dimension: int) -> _SpaceStore:
     match space.kind:
         case Kind.DENSE:
             return DenseSpace(dimension)
         case Kind.DIRECTED:
             return DirectedSpace(dimension)
         case Kind.SPARSE:
-            return SparseSpace(dimension, counts=space.key == COUNTED)
+            return SparseSpace(dimension, counts=space.key == TERMS)
         case Kind.BINARY:
             return BinarySpace(dimension)
         case Kind.TOKENS:
-            return TokenStore(dimension)
+            return TokenSpace(dimension)
         case _:
             assert_never(space.kind)
 
 
 def _append(
-    key: str, space: DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenStore, embedding: Embedding | None
+    key: str, space: DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenSpace, embedding: Embedding | None
 ) -> None:
     match space, embedding:
         case _, None:
@@ -169,7 +167,7 @@ def _append(
             space.append(embedding)
         case BinarySpace(), Bits():
             space.append(embedding.array)
-        case TokenStore(), Tokens():
+        case TokenSpace(), Tokens():
             space.append(embedding)
         case _:
-            raise mismatch(key, embedding)
+            raise kind_mismatch(key, embedding)

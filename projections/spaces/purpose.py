@@ -1,4 +1,4 @@
-"""What each memory serves: its alignment with the North Star, space by space (facts 2.2 and 3.1)."""
+"""Purpose vectors: the alignment of each memory with the North Star, one value for each space."""
 
 from uuid import UUID
 
@@ -6,21 +6,21 @@ import numpy as np
 import numpy.typing as npt
 
 from projections.projection import digest_of
-from projections.storage.arrays import Growing, Rows, Scores
+from projections.storage.arrays import GrowableArray, Rows, Scores
 
 
 class PurposeSpace:
-    """Purpose vectors by row, each entry in [-1, 1]; all zero while there is no North Star, NaN in an empty row."""
+    """Purpose vectors by row, values in [-1, 1]; zero before there is a North Star, NaN in an empty row."""
 
     def __init__(self, width: int) -> None:
-        self._matrix = Growing(np.float32, width)
+        self._matrix = GrowableArray(np.float32, width)
         self._goals: list[UUID | None] = []
 
     def __len__(self) -> int:
         return len(self._matrix)
 
     def append(self, purpose: npt.ArrayLike | None, goal: UUID | None = None) -> None:
-        """Add the next row: a purpose vector, shape (width,), and the goal that it was measured against; or nothing."""
+        """Add the next row: a purpose vector, shape (width,), with the goal it was measured against; empty for None."""
         self._matrix.append(np.full(self._matrix.array.shape[1], np.nan) if purpose is None else purpose)
         self._goals.append(goal)
 
@@ -35,11 +35,11 @@ class PurposeSpace:
         self._goals[row] = None
 
     def goal(self, row: int) -> UUID | None:
-        """Return what a row was measured against."""
+        """Return the goal that a row was measured against."""
         return self._goals[row]
 
     def count(self) -> int:
-        """Return how many rows aren't empty."""
+        """Return the number of rows that aren't empty."""
         return int((~np.isnan(self._matrix.array[:, 0])).sum())
 
     def at(self, row: int) -> npt.NDArray[np.float32]:
@@ -47,25 +47,19 @@ class PurposeSpace:
         return self._matrix.array[row]
 
     def alignments(self, rows: Rows) -> Scores:
-        """Return the alignment of these rows with the North Star: the mean of their purpose vectors, shape (rows,).
-
-        NaN where a vector is all zero: a memory that was never measured against a North Star isn't misaligned.
-        """
+        """Return the mean of each row's purpose vector, shape (rows,); NaN where it is zero, that is unmeasured."""
         vectors = self._matrix.array[rows]
         return np.where(vectors.any(axis=1), vectors.mean(axis=1), np.nan).astype(np.float32)
 
     def cosine(self, purpose: npt.NDArray[np.floating], rows: Rows) -> Scores:
-        """Return the cosine in [-1, 1] of a purpose vector to those of these rows, shape (rows,).
-
-        NaN where either is all zero, as before there is a North Star: no purpose is like or unlike any other.
-        """
+        """Return the cosine in [-1, 1] of a purpose vector to these rows, shape (rows,); NaN where either is zero."""
         vectors = self._matrix.array[rows]
         lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(purpose)
-        unlike = np.full(len(rows), np.nan, np.float32)
-        cosines = np.divide(vectors @ purpose.astype(np.float32), lengths, out=unlike, where=lengths > 0)
+        undefined = np.full(len(rows), np.nan, np.float32)
+        cosines = np.divide(vectors @ purpose.astype(np.float32), lengths, out=undefined, where=lengths > 0)
         return np.clip(cosines, -1.0, 1.0).astype(np.float32)
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of all vectors, and of what they were measured against."""
+        """Return the SHA-256 of all vectors, and of the goals they were measured against."""
         goals = b"".join(b"-" if goal is None else goal.bytes for goal in self._goals)
         return digest_of(self._matrix.array, goals)

@@ -1,6 +1,7 @@
 """One vector per token of every memory: late interaction (ColBERT, Khattab and Zaharia 2020)."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import numkong
 import numpy as np
@@ -9,118 +10,118 @@ import numpy.typing as npt
 from events.fingerprint import Tokens, from_nibbles
 from projections.projection import digest_of
 from projections.spaces.document_frequency import DocumentFrequency
-from projections.storage.arrays import Growing, Rows, Scores, Stretches, reduce_rows
+from projections.storage.arrays import GrowableArray, Rows, RowSlices, Scores, reduce_rows
 
-_PIECES = 2**16
-"""As many wordpieces as their ids can tell apart."""
-_PAIRS = 2**18
-"""Pairs of tokens compared at once, or those of one row: as many as stay near the processor."""
+_VOCABULARY: Final = 2**16
+"""Number of distinct wordpiece ids."""
+_BLOCK_PAIRS: Final = 2**18
+"""Token pairs compared at once, which fit into the processor's cache; a single row may exceed it."""
 
 
-class TokenStore:
-    """Token vectors by row, in one matrix, two entries to a byte; only their directions count."""
+class TokenSpace:
+    """Directions of token vectors by row, in one matrix with two 4-bit entries to a byte."""
 
     def __init__(self, dimension: int) -> None:
-        self._stretches = Stretches()
-        self._pieces = Growing(np.uint16)
-        self._vectors = Growing(np.int8, dimension // 2)
-        self._inverse_norms = Growing(np.float32)
-        self._frequency = DocumentFrequency(_PIECES)
+        self._slices = RowSlices()
+        self._pieces = GrowableArray(np.uint16)
+        self._vectors = GrowableArray(np.int8, dimension // 2)
+        self._inverse_norms = GrowableArray(np.float32)
+        self._frequency = DocumentFrequency(_VOCABULARY)
 
     def __len__(self) -> int:
-        return len(self._stretches)
+        return len(self._slices)
 
     def append(self, embedding: Tokens | None) -> None:
-        """Add the next row; without an embedding it stays empty."""
-        self._stretches.append(0 if embedding is None else len(embedding.ids))
+        """Add the next row, empty for None, and count it in the statistics."""
+        self._slices.append(0 if embedding is None else len(embedding.ids))
         if embedding is not None:
             self._pieces.extend(embedding.ids)
             self._vectors.extend(embedding.nibbles)
             self._inverse_norms.extend(_inverse_norms(embedding.array))
-            self.show(len(self) - 1)
+            self.include(len(self) - 1)
 
     def at(self, row: int) -> Tokens:
         """Return the tokens of a row that isn't empty."""
-        stretch = self._stretches.stretch(row)
-        return Tokens(self._pieces.part(stretch).tobytes(), self._vectors.part(stretch).tobytes())
+        span = self._slices.slice_of(row)
+        return Tokens(self._pieces.part(span).tobytes(), self._vectors.part(span).tobytes())
 
-    def show(self, row: int) -> None:
-        """Let a row count in the rarity of wordpieces, as every row does from its append on."""
+    def include(self, row: int) -> None:
+        """Count an excluded row in the document frequencies again."""
         self._frequency.add(self._distinct(row))
 
-    def hide(self, row: int) -> None:
-        """Take a counted row out of the rarity of wordpieces."""
+    def exclude(self, row: int) -> None:
+        """Stop counting a row in the document frequencies."""
         self._frequency.remove(self._distinct(row))
 
     def clear(self, row: int) -> None:
-        """Drop the content of a hidden row."""
-        stretch = self._stretches.stretch(row)
-        self._pieces.array[stretch] = 0
-        self._vectors.array[stretch] = 0
-        self._inverse_norms.array[stretch] = 0
-        self._stretches.clear(row)
+        """Delete the content of an excluded row."""
+        span = self._slices.slice_of(row)
+        for array in (self._pieces.array, self._vectors.array, self._inverse_norms.array):
+            array[span] = 0
+        self._slices.clear(row)
 
     def max_sim(self, query: Tokens, rows: Rows, *, weighted: bool) -> Scores:
-        """Return MaxSim of the query to these rows: how well each of its tokens is met, on average, in [0, 1].
+        """Return MaxSim of the query to these rows: the mean over its tokens of their best cosine, in [0, 1].
 
-        A token is met by the row's token of highest cosine. `weighted`: tokens count by the rarity (idf) of their
-        wordpieces; else all the same.
+        `weighted` weights tokens by the idf of their wordpieces.
         """
         weights = self._frequency.idf(query.ids) if weighted else np.ones(len(query.ids), np.float32)
         scores = np.empty(len(rows), np.float32)
         for block, cosines, lengths in self._cosines(query, rows):
             # Not a matmul, whose rounding of a row depends on how many rows there are.
-            scores[block] = np.einsum("rq,q->r", _met(cosines, lengths), weights / weights.sum())
+            scores[block] = np.einsum("rq,q->r", _row_maxima(cosines, lengths), weights / weights.sum())
         return np.clip(scores, 0.0, 1.0)
 
     def symmetric(self, query: Tokens, rows: Rows) -> Scores:
         """Return the mean of unweighted MaxSim in both directions, in [0, 1]."""
         scores = np.empty(len(rows), np.float32)
         for block, cosines, lengths in self._cosines(query, rows):
-            asked = np.full(len(lengths), len(query.ids))
-            forth = reduce_rows(np.add, _met(cosines, lengths).ravel(), asked) / asked
+            counts = np.full(len(lengths), len(query.ids))
+            forth = reduce_rows(np.add, _row_maxima(cosines, lengths).ravel(), counts) / counts
             back = reduce_rows(np.add, cosines.max(axis=0), lengths) / np.maximum(lengths, 1)
             scores[block] = (forth + back) / 2.0
         return np.clip(scores, 0.0, 1.0)
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of the tokens of every row and of the counts of wordpieces."""
-        places, lengths = self._stretches.gather()
-        pieces, vectors = self._pieces.array[places], self._vectors.array[places]
+        """Return the SHA-256 of the tokens of every row and of the document frequencies."""
+        indices, lengths = self._slices.indices()
+        pieces, vectors = self._pieces.array[indices], self._vectors.array[indices]
         return digest_of(lengths, pieces, vectors, self._frequency.digest())
 
     def _distinct(self, row: int) -> npt.NDArray[np.uint16]:
-        return np.unique(self._pieces.array[self._stretches.stretch(row)])
+        return np.unique(self._pieces.array[self._slices.slice_of(row)])
 
     def _cosines(self, query: Tokens, rows: Rows) -> Iterator[tuple[slice, npt.NDArray[np.float32], Rows]]:
-        """Yield, for places of these rows, the cosines of their tokens to the query's, and how many each row has.
+        """Yield blocks of these rows: their slice, cosines of their tokens to the query's, and each row's length.
 
-        Cosines have the shape (query tokens, tokens): numpy goes along a long axis sooner than along many short ones.
+        Cosines have the shape (query tokens, tokens), since numpy reduces along one long axis faster than along many
+        short ones.
         """
-        asked = query.array
-        norms = _inverse_norms(asked)
+        vectors = query.array
+        norms = _inverse_norms(vectors)
         for block in self._blocks(len(query.ids), rows):
-            places, lengths = self._stretches.gather(rows[block])
-            # Both norms first: a product of two is the same from either side, one of three is not.
-            both = np.multiply.outer(norms, self._inverse_norms.take(places))
-            if len(places):
+            indices, lengths = self._slices.indices(rows[block])
+            # Multiply the norms first: a product of two floats is symmetric in the pair, one of three isn't.
+            cosines = np.multiply.outer(norms, self._inverse_norms.take(indices))
+            if len(indices):
                 # Integer products of packed int8 are exact, and three times as fast as a float32 matmul.
-                packed = numkong.dots_pack(from_nibbles(self._vectors.take(places)))
-                np.multiply(np.asarray(numkong.dots_packed(asked, packed)), both, out=both, dtype=np.float32)
-            yield block, both, lengths
+                packed = numkong.dots_pack(from_nibbles(self._vectors.take(indices)))
+                products = np.asarray(numkong.dots_packed(vectors, packed))
+                np.multiply(products, cosines, out=cosines, dtype=np.float32)
+            yield block, cosines, lengths
 
     def _blocks(self, tokens: int, rows: Rows) -> Iterator[slice]:
-        """Yield the places of these rows, as many at a time as have `_PAIRS` pairs with so many tokens, or one."""
-        pairs = np.cumsum(self._stretches.lengths[rows]) * tokens
+        """Yield slices of these rows that have at most `_BLOCK_PAIRS` pairs with `tokens` tokens, or one row."""
+        pairs = np.cumsum(self._slices.lengths[rows]) * tokens
         start, before = 0, 0
         while start < len(rows):
-            end = max(start + 1, int(np.searchsorted(pairs, before + _PAIRS, side="right")))
+            end = max(start + 1, int(np.searchsorted(pairs, before + _BLOCK_PAIRS, side="right")))
             yield slice(start, end)
             start, before = end, int(pairs[end - 1])
 
 
-def _met(cosines: npt.NDArray[np.float32], lengths: Rows) -> npt.NDArray[np.float32]:
-    """Return how well each row meets each token of a query, shape (rows, query tokens)."""
+def _row_maxima(cosines: npt.NDArray[np.float32], lengths: Rows) -> npt.NDArray[np.float32]:
+    """Return the best cosine in each row for each query token, shape (rows, query tokens)."""
     return np.ascontiguousarray(reduce_rows(np.maximum, cosines, lengths).T)
 
 

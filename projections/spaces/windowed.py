@@ -1,94 +1,95 @@
-"""Dense vectors of whole memories and of their passages: a long memory is found by any of its parts."""
+"""Dense vectors of whole memories and of their passages, so that a long memory is found by any of its parts."""
 
 import numpy as np
 
 from events.fingerprint import Dense, Levels
 from projections.projection import digest_of
-from projections.spaces.dense import DenseSpace, best_eligible
-from projections.storage.arrays import Growing, Mask, Rows, Scores, Stretches, reduce_rows
+from projections.spaces.dense import DenseSpace, top_k_eligible
+from projections.storage.arrays import GrowableArray, Mask, Rows, RowSlices, Scores, reduce_rows
 
 Span = tuple[int, int]
 """The characters [start, end) of a passage."""
 
 
 class WindowedSpace:
-    """For each row the vector of the whole, then those of its passages; the score of a row is its best vector's."""
+    """For each row the vector of the whole memory, then those of its passages; a row scores as its best vector."""
 
     def __init__(self, dimension: int) -> None:
         self._vectors = DenseSpace(dimension)
-        self._owners = Growing(np.int64)
-        self._spans = Growing(np.int32, 2)
-        self._stretches = Stretches()
+        self._owners = GrowableArray(np.int64)
+        """The row of each vector."""
+        self._spans = GrowableArray(np.int32, 2)
+        self._slices = RowSlices()
 
     def __len__(self) -> int:
-        return len(self._stretches)
+        return len(self._slices)
 
     def append(self, vectors: Levels, spans: list[Span]) -> None:
         """Add the next row: vectors, shape (1 + passages, dimension), and the span of each passage.
 
-        A row without content has no vectors, shape (0, dimension), and no spans.
+        An empty row has no vectors, shape (0, dimension), and no spans.
         """
         if len(vectors) not in {0, 1 + len(spans)}:
             raise ValueError(f"{len(vectors)} vectors don't fit one memory and {len(spans)} passages")
         self._vectors.extend(vectors)
         self._owners.extend(np.full(len(vectors), len(self)))
         self._spans.extend(np.array([(0, 0), *spans][: len(vectors)]).reshape(-1, 2))
-        self._stretches.append(len(vectors))
+        self._slices.append(len(vectors))
 
     def clear(self, row: int) -> None:
-        """Overwrite the vectors of a row with zeros, and forget where its passages were."""
-        stretch = self._stretches.stretch(row)
-        for entry in range(stretch.start, stretch.stop):
-            self._vectors.clear(entry)
-        self._spans.array[stretch] = 0
-        self._stretches.clear(row)
+        """Overwrite the vectors and spans of a row with zeros, and leave it empty."""
+        vectors = self._slices.slice_of(row)
+        for index in range(vectors.start, vectors.stop):
+            self._vectors.clear(index)
+        self._spans.array[vectors] = 0
+        self._slices.clear(row)
 
     def count(self) -> int:
-        """Return how many rows have vectors."""
-        return int((self._stretches.lengths > 0).sum())
+        """Return the number of rows that aren't empty."""
+        return int((self._slices.lengths > 0).sum())
 
     def at(self, row: int) -> Dense:
-        """Return the vector of the whole of a row that isn't empty."""
-        return self._vectors.at(self._stretches.stretch(row).start)
+        """Return the vector of the whole memory of a row that isn't empty."""
+        return self._vectors.at(self._slices.slice_of(row).start)
 
     def scores(self, query: Levels, rows: Rows | None = None, *, passages: bool = True) -> Scores:
-        """Return the cosine in [0, 1] of a query to the best vector of each row (of all if None).
+        """Return the cosine in [0, 1] of a query to the best vector of each row (of all if None), shape (rows,).
 
-        Without `passages` to the vector of its whole alone.
+        Without `passages`, to the vector of the whole memory.
         """
-        entries, lengths = self._stretches.gather(rows)
+        indices, lengths = self._slices.indices(rows)
         if not passages:
             firsts = (np.cumsum(lengths) - lengths)[lengths > 0]
-            entries, lengths = entries[firsts], np.minimum(lengths, 1)
-        scores = self._vectors.scores(query)[entries] if rows is None else self._vectors.scores(query, entries)
+            indices, lengths = indices[firsts], np.minimum(lengths, 1)
+        scores = self._vectors.scores(query)[indices] if rows is None else self._vectors.scores(query, indices)
         return reduce_rows(np.maximum, scores, lengths)
 
     def passages(self, query: Levels, rows: Rows) -> tuple[Scores, list[Span | None]]:
-        """Return the scores of these rows, and for each the span of its best passage (None if it has no passages)."""
-        entries, lengths = self._stretches.gather(rows)
-        scores = self._vectors.scores(query, entries)
+        """Return the scores of these rows, and the span of each row's best passage (None without passages)."""
+        indices, lengths = self._slices.indices(rows)
+        scores = self._vectors.scores(query, indices)
         spans: list[Span | None] = []
         start = 0
         for length in lengths.tolist():
             parts = scores[start + 1 : start + length]
-            found = self._spans.array[entries[start + 1 + int(parts.argmax())]].tolist() if len(parts) else None
+            found = self._spans.array[indices[start + 1 + int(parts.argmax())]].tolist() if len(parts) else None
             spans.append(None if found is None else (found[0], found[1]))
             start += length
         return reduce_rows(np.maximum, scores, lengths), spans
 
     def nearest(self, query: Levels, count: int, eligible: Mask) -> tuple[Rows, Scores]:
-        """Return the `count` best eligible rows, best first, with their scores; fewer only if fewer are eligible."""
-        entries, scores = self._vectors.among(query, eligible[self._owners.array])
+        """Return the best `count` eligible rows, best first, with their scores; fewer only if fewer are eligible."""
+        indices, scores = self._vectors.eligible_scores(query, eligible[self._owners.array])
         wanted = count
         while True:
-            places = best_eligible(scores, wanted)
-            rows, first = np.unique(self._owners.array[entries[places]], return_index=True)
-            if len(rows) >= count or len(places) < wanted:
+            top = top_k_eligible(scores, wanted)
+            rows, first = np.unique(self._owners.array[indices[top]], return_index=True)
+            if len(rows) >= count or len(top) < wanted:
                 order = first.argsort()[:count]
-                return rows[order], scores[places[first[order]]]
-            wanted *= 2  # several passages of one memory were among the best
+                return rows[order], scores[top[first[order]]]
+            wanted *= 2  # several of the best vectors belong to one row
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the vectors and spans of every row."""
-        entries, lengths = self._stretches.gather()
-        return digest_of(lengths, self._vectors.array[entries], self._spans.array[entries])
+        indices, lengths = self._slices.indices()
+        return digest_of(lengths, self._vectors.array[indices], self._spans.array[indices])

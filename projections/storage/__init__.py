@@ -1,1 +1,1 @@
-"""Storage of projections: growable arrays, and snapshots."""
+"""Storage of projections: growable arrays, byte strings, lazily loaded arrays, and snapshots."""

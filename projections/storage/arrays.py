@@ -1,4 +1,4 @@
-"""Arrays that grow: the storage of every space."""
+"""Growable arrays, ragged arrays in flat storage, and reductions over them."""
 
 from pickle import PickleBuffer
 from typing import Any, Generic, TypeVar
@@ -17,35 +17,36 @@ Scores = npt.NDArray[np.float32]
 """One score for each row."""
 
 
-class Growing(Generic[S]):
-    """An array that grows along its first axis; its room doubles, so that an append costs the same on average."""
+class GrowableArray(Generic[S]):
+    """An array that grows along its first axis; its capacity doubles, so that an append is amortised O(1)."""
 
     def __init__(self, dtype: type[S], *width: int) -> None:
         self._room: npt.NDArray[S] = np.zeros((8, *width), dtype)
+        """Allocated items; those from `_count` on are zero."""
         self._count = 0
         self._later: LazyArray | None = None
-        """What is still to come of a snapshot."""
+        """The pieces of a snapshot that aren't loaded yet."""
 
     def __len__(self) -> int:
         return self._count
 
     @property
     def array(self) -> npt.NDArray[S]:
-        """A view on what was appended, shape (count, *width); it holds until the next append."""
+        """A view on all items, shape (count, *width), valid until the next append."""
         if self._later is not None:
             self._later.fetch()
             self._later = None
         return self._room[: self._count]
 
-    def part(self, stretch: slice) -> npt.NDArray[S]:
-        """A view on items in a row, from a start to a stop; of a snapshot no others are read for it."""
+    def part(self, span: slice) -> npt.NDArray[S]:
+        """A view on the items of a slice with start and stop; loads no other pieces of a snapshot."""
         if self._later is not None:
             size = self._room.strides[0]
-            self._later.fetch(stretch.start * size, stretch.stop * size)
-        return self._room[stretch]
+            self._later.fetch(span.start * size, span.stop * size)
+        return self._room[span]
 
     def take(self, items: Rows) -> npt.NDArray[S]:
-        """Return a copy of some items, shape (items, *width); of a snapshot no others are read for it."""
+        """Return a copy of some items, shape (items, *width); loads no other pieces of a snapshot."""
         if self._later is not None:
             self._later.fetch_items(self._room.strides[0], items)
         return self._room.take(items, axis=0)
@@ -63,7 +64,7 @@ class Growing(Generic[S]):
         self._count += len(items)
 
     def remove(self, index: int) -> None:
-        """Take out one item and close the gap."""
+        """Remove one item and close the gap."""
         array = self.array
         array[index:-1] = array[index + 1 :]
         self._count -= 1
@@ -94,12 +95,12 @@ class Growing(Generic[S]):
             self._room = room
 
 
-class Stretches:
-    """Which stretch of a flat array belongs to each row; a stretch may be empty."""
+class RowSlices:
+    """The slice of a flat array that belongs to each row (a ragged array); a slice may be empty."""
 
     def __init__(self) -> None:
-        self._starts = Growing(np.int64)
-        self._lengths = Growing(np.int64)
+        self._starts = GrowableArray(np.int64)
+        self._lengths = GrowableArray(np.int64)
         self._end = 0
 
     def __len__(self) -> int:
@@ -107,34 +108,34 @@ class Stretches:
 
     @property
     def lengths(self) -> Rows:
-        """A view on the number of items of each row; it holds until the next append."""
+        """A view on the number of items of each row, valid until the next append."""
         return self._lengths.array
 
     def append(self, length: int) -> None:
-        """Give the next row the next `length` items."""
+        """Give the next `length` items of the flat array to the next row."""
         self._starts.append(self._end)
         self._lengths.append(length)
         self._end += length
 
-    def stretch(self, row: int) -> slice:
-        """Return where the items of this row lie."""
+    def slice_of(self, row: int) -> slice:
+        """Return the slice of a row."""
         start = int(self._starts.array[row])
         return slice(start, start + int(self._lengths.array[row]))
 
     def clear(self, row: int) -> None:
-        """Leave this row without items; their places stay unused."""
+        """Empty a row; its items in the flat array stay unused."""
         self._lengths.array[row] = 0
 
-    def gather(self, rows: Rows | None = None) -> tuple[Rows, Rows]:
-        """Return the places of the items of these rows (of all if None), row after row, and how many each row has."""
+    def indices(self, rows: Rows | None = None) -> tuple[Rows, Rows]:
+        """Return the flat indices of the items of these rows (of all if None), row by row, and each row's length."""
         starts, lengths = self._starts.array, self._lengths.array
         if rows is not None:
             starts, lengths = starts[rows], lengths[rows]
-        return places_of(starts, lengths), lengths
+        return concatenated_ranges(starts, lengths), lengths
 
 
-def places_of(starts: Rows, lengths: Rows) -> Rows:
-    """Return the places of stretches, one after the other, shape (sum of lengths,)."""
+def concatenated_ranges(starts: Rows, lengths: Rows) -> Rows:
+    """Return the integers of all ranges [start, start + length), one range after the other."""
     before = np.cumsum(lengths) - lengths
     return np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(starts - before, lengths)
 
@@ -152,23 +153,23 @@ def reduce_rows(ufunc: np.ufunc, values: npt.NDArray[S], lengths: Rows) -> npt.N
     return reduced
 
 
-def best(scores: Scores, count: int) -> Rows:
-    """Return the places of the `count` highest scores, best first; of equal scores the earlier place comes first."""
+def top_k(scores: Scores, count: int) -> Rows:
+    """Return the indices of the `count` highest scores, best first; of equal scores the lower index comes first."""
     if count <= 0:
         return np.empty(0, np.int64)
     if count >= len(scores):
         return np.argsort(-scores, kind="stable")
-    likely = np.flatnonzero(scores >= _bound(scores, count))
+    likely = np.flatnonzero(scores >= _lower_bound(scores, count))
     found = scores[likely]
-    places = likely[found >= np.partition(found, len(found) - count)[len(found) - count]]
-    return places[np.argsort(-scores[places], kind="stable")[:count]]
+    indices = likely[found >= np.partition(found, len(found) - count)[len(found) - count]]
+    return indices[np.argsort(-scores[indices], kind="stable")[:count]]
 
 
-def _bound(scores: Scores, count: int) -> np.float32:
-    """Return what the `count` highest scores reach at least, as the best of so many stretches do.
+def _lower_bound(scores: Scores, count: int) -> np.float32:
+    """Return a lower bound of the `count` highest scores, from the maxima of blocks.
 
-    That takes one pass: among 100,000 scores, to find 128 takes a fifth of the time of a partition.
+    One pass: the top 128 of 100,000 scores take a fifth of the time of a partition of all.
     """
     width = max(1, len(scores) // (8 * count))
-    tops = scores[: len(scores) // width * width].reshape(-1, width).max(axis=1)
-    return np.partition(tops, len(tops) - count)[len(tops) - count]
+    maxima = scores[: len(scores) // width * width].reshape(-1, width).max(axis=1)
+    return np.partition(maxima, len(maxima) - count)[len(maxima) - count]

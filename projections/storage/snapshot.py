@@ -22,7 +22,7 @@ from uuid import UUID
 import msgspec
 import numpy as np
 
-from projections.registry import ALL, ProjectionSet
+from projections.registry import PROJECTION_SETS, ProjectionSet
 from projections.storage.lazy_array import LazyArray
 
 _INLINE: Final = 65_536
@@ -116,7 +116,7 @@ def unpack(inline: bytes | bytearray | memoryview, arrays: Sequence[Any]) -> Pro
     unpacker = _Unpacker(io.BytesIO(pickled), buffers=arrays)
     unpacker.persistent_load = ids.__getitem__
     folds = unpacker.load()
-    if type(folds) not in ALL:
+    if type(folds) not in PROJECTION_SETS:
         raise UnpackError(f"no owner has a {type(folds).__name__} of projections")
     return folds
 

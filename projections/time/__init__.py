@@ -1,1 +1,1 @@
-"""Times that a text names."""
+"""Time expressions in texts, and calendar intervals."""

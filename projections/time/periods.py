@@ -1,49 +1,49 @@
-"""Days, weeks, months and years as intervals of time, in UTC.
+"""Calendar arithmetic in UTC: days, weeks, months and years as intervals of time.
 
-A year beyond 9999 or before 1 is a ValueError or an OverflowError, as it is for `datetime`.
+A year above 9999 or below 1 is a ValueError or an OverflowError, as it is for `datetime`.
 """
 
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 DAY: Final = timedelta(days=1)
-LENGTHS: Final = {"day": 1, "night": 1, "week": 7, "weekend": 7, "month": 30, "year": 365, "decade": 3_652}
-"""Days of each unit where its place in the calendar doesn't matter."""
+UNIT_DAYS: Final = {"day": 1, "night": 1, "week": 7, "weekend": 7, "month": 30, "year": 365, "decade": 3_652}
+"""Nominal length of each granularity in days."""
 
-_GOLDEN: Final = (5**0.5 - 1) / 2
+_GOLDEN_RATIO: Final = (5**0.5 - 1) / 2
 
 
 class Interval(NamedTuple):
-    """From `start` up to, not including, `end`."""
+    """A half-open interval of time."""
 
     start: datetime
     end: datetime
 
 
-def date(year: int, month: int, day: int) -> datetime:
+def start_of_day(year: int, month: int, day: int) -> datetime:
     """Return the beginning of a day."""
     return datetime(year, month, day, tzinfo=UTC)
 
 
 def months(year: int, month: int, count: int = 1) -> Interval:
-    """Return so many months from the first of one, counting on over the turn of the year."""
+    """Return the interval of `count` months; `month` may lie outside of 1 to 12 and then counts into other years."""
     first, last = 12 * year + month - 1, 12 * year + month - 1 + count
-    return Interval(date(first // 12, first % 12 + 1, 1), date(last // 12, last % 12 + 1, 1))
+    return Interval(start_of_day(first // 12, first % 12 + 1, 1), start_of_day(last // 12, last % 12 + 1, 1))
 
 
 def years(year: int, count: int = 1) -> Interval:
-    """Return so many years from the first day of one."""
-    return Interval(date(year, 1, 1), date(year + count, 1, 1))
+    """Return the interval of `count` years."""
+    return Interval(start_of_day(year, 1, 1), start_of_day(year + count, 1, 1))
 
 
 def days(moment: datetime, count: int = 1) -> Interval:
-    """Return so many days from the one that holds a moment."""
+    """Return the interval of `count` days from the day that contains a moment."""
     start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     return Interval(start, start + count * DAY)
 
 
 def part_of(interval: Interval, part: str | None) -> Interval:
-    """Return the half or the third that is meant."""
+    """Return the first or second half, or the middle third, that an expression such as "late" selects."""
     if not part:
         return interval
     length, part = interval.end - interval.start, part.casefold()
@@ -54,9 +54,9 @@ def part_of(interval: Interval, part: str | None) -> Interval:
     return Interval(interval.start, interval.start + length / 2)
 
 
-def around(unit: str, moment: datetime) -> Interval:
-    """Return the day, week (from Monday), weekend, month, year or decade that holds a moment."""
-    match unit.casefold():
+def containing(moment: datetime, granularity: str) -> Interval:
+    """Return the day, week (from Monday), weekend, month, year or decade that contains a moment."""
+    match granularity.casefold():
         case "day" | "night":
             return days(moment)
         case "week":
@@ -71,21 +71,20 @@ def around(unit: str, moment: datetime) -> Interval:
             return years(moment.year // 10 * 10, 10)
 
 
-def stepped(interval: Interval, unit: str, count: int) -> Interval:
-    """Move an interval by so many units."""
-    match unit.casefold():
-        case "day" | "night":
-            return Interval(interval.start + count * DAY, interval.end + count * DAY)
-        case "week" | "weekend":
-            return Interval(interval.start + count * 7 * DAY, interval.end + count * 7 * DAY)
+def shift(interval: Interval, granularity: str, count: int) -> Interval:
+    """Move an interval by a number of days, weeks, months, years or decades."""
+    match granularity.casefold():
         case "month":
             return months(interval.start.year, interval.start.month + count)
         case "year":
             return years(interval.start.year + count)
-        case _:
+        case "decade":
             return years(interval.start.year + 10 * count, 10)
+        case unit:
+            distance = count * UNIT_DAYS[unit] * DAY
+            return Interval(interval.start + distance, interval.end + distance)
 
 
-def evenly(count: int) -> list[float]:
-    """Return so many numbers that fill [0, 1) evenly and out of step with all cycles (Weyl's, by the golden ratio)."""
-    return [place * _GOLDEN % 1.0 for place in range(count)]
+def weyl_sequence(count: int) -> list[float]:
+    """Return the start of the Weyl sequence of the golden ratio, which fills [0, 1) evenly and aperiodically."""
+    return [index * _GOLDEN_RATIO % 1.0 for index in range(count)]

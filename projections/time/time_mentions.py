@@ -1,10 +1,10 @@
-"""What memories tell beside what they are about: the times that they name, and who says it.
+"""Times, speakers and changes that memories mention: signals for queries that name a time or a person.
 
-Both follow from what was stored. They rank memories for a question that names a time or a person; how alike two
-memories are is no business of theirs.
+They rank memories for a query. The similarity of two memories doesn't depend on them.
 """
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -17,142 +17,142 @@ from events.vocabulary.codec import decompress
 from events.vocabulary.values import Modality
 from projections.projection import digest_of
 from projections.spaces.directed import Direction
-from projections.storage.arrays import Growing, Rows, Scores, Stretches, reduce_rows
-from projections.time.intervals import named
+from projections.storage.arrays import GrowableArray, Rows, RowSlices, Scores, reduce_rows
+from projections.time.expressions import find_intervals
 from projections.time.periods import DAY, Interval
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_NEAR: Final = 0.5
-"""Part of the length of a question's interval, at least a day, over which a memory beside it falls to 1/e."""
-_SHARPNESS: Final = 0.2
-"""Power of the overlap's share: a memory that tells of the very year beats one that tells of its century."""
-_LEAST_SHARE: Final = 1e-3
-_SAID: Final = 0.9
-"""What the day on which it happened or was said counts beside a time that a memory names itself."""
+_DECAY: Final = 0.5
+"""Gap at which the score falls to 1/e, as a share of the query's interval, and at least a day."""
+_OVERLAP_EXPONENT: Final = 0.2
+"""Power of the overlap's share: a memory of the very year beats one of its century."""
+_MIN_SHARE: Final = 1e-3
+_CREATED_WEIGHT: Final = 0.9
+"""Weight of the day of `created_at`, where a time in the text weighs 1."""
 
 _SPEAKER: Final = re.compile(r"\s*([^\W\d_a-z][\w'’-]*):\s")
-"""How a line of a transcript begins. More words than one are as often a title."""
+"""Begin of a line of a transcript; several words before a colon are as often a title."""
 _CHANGE: Final = re.compile(
     r"\b(?:now|no longer|any ?more|instead|chang(?:ed|es|ing)|moved|switched|updated?|upgraded|new|these days|used to|"
     r"replaced|became|correction|actually)\b",
     re.IGNORECASE,
 )
-"""Words of somebody who says that something isn't any more what it was."""
+"""Words that announce a change of facts."""
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
 
 
 class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
-    """What a question says beside its embeddings."""
+    """What the parser finds in a query besides its embeddings."""
 
     direction: Direction | None = None
     """Whether it asks for causes or effects."""
     intervals: tuple[Interval, ...] = ()
-    """The times that it names."""
+    """Times that it names."""
     recurring: tuple[datetime, ...] = ()
-    """Moments that have in common the hour, day or season that it names, if that comes again."""
+    """Sample moments that share the recurring hour, day or season that it names."""
     start: bool = False
     """Whether it asks for the beginning of its session."""
     end: bool = False
     """Whether it asks for the end of its session."""
     modality: Modality = Modality.TEXT
-    """What it looks for."""
+    """The modality that it asks for."""
     subject: str = ""
-    """What it is about, where that is less than its text says."""
+    """Its subject, where that is shorter than its text."""
     words: frozenset[str] = frozenset()
-    """Its words, casefolded, among which those who speak may be."""
+    """Its casefolded words, which may include names of speakers."""
 
 
-SILENT: Final = QueryHints()
-"""Of a question that says nothing beside its embeddings."""
+NO_HINTS: Final = QueryHints()
 
 
 class TimeMentions:
-    """Times and speakers by row."""
+    """Times, speaker and change signal by row."""
 
     def __init__(self) -> None:
-        self._stretches = Stretches()
-        self._days = Growing(np.float64, 2)
-        """From and to, in days since 1970; the first of each row is the day of the memory itself."""
-        self._voices = Growing(np.int32)
-        """The number of who speaks, -1 for nobody."""
-        self._changing = Growing(np.bool_)
+        self._slices = RowSlices()
+        self._days = GrowableArray(np.float64, 2)
+        """Start and end in days since 1970; the first interval of each row is the day of its `created_at`."""
+        self._voices = GrowableArray(np.int32)
+        """Number of the speaker, -1 for none."""
+        self._changing = GrowableArray(np.bool_)
         self._numbers: dict[str, int] = {}
+        """Speakers by full name."""
         self._next = 0
         self._called: dict[str, set[str]] = {}
-        """Speakers by their first name."""
+        """Full names by first name."""
 
     def __len__(self) -> int:
-        return len(self._stretches)
+        return len(self._slices)
 
     def append(self, stored: MemoryStored | None) -> None:
-        """Add the next row; without a memory it stays empty."""
+        """Add the next row, empty for None."""
         if stored is None:
-            self._stretches.append(0)
+            self._slices.append(0)
             self._voices.append(-1)
             self._changing.append(False)
             return
         content = decompress(stored.content)
-        told = _days(named(content, stored.created_at))
-        said = (stored.created_at - _EPOCH) // DAY
-        self._stretches.append(1 + len(told))
-        self._days.append((said, said + 1))
-        self._days.extend(told)
+        mentioned = _days(find_intervals(content, stored.created_at))
+        created = (stored.created_at - _EPOCH) // DAY
+        self._slices.append(1 + len(mentioned))
+        self._days.append((created, created + 1))
+        self._days.extend(mentioned)
         self._voices.append(self._number(_speaker(stored, content)))
         self._changing.append(_CHANGE.search(content) is not None)
 
     def clear(self, row: int) -> None:
-        """Overwrite what a row tells, and forget its speaker if nobody else is called so."""
-        self._days.array[self._stretches.stretch(row)] = 0
-        self._stretches.clear(row)
-        voice = int(self._voices.array[row])
+        """Overwrite a row with zeros, and delete its speaker's name if no other row has it."""
+        self._days.array[self._slices.slice_of(row)] = 0
+        self._slices.clear(row)
+        number = int(self._voices.array[row])
         self._voices.array[row] = -1
         self._changing.array[row] = False
-        if voice >= 0 and not (self._voices.array == voice).any():
-            (name,) = (name for name, number in self._numbers.items() if number == voice)
+        if number >= 0 and not (self._voices.array == number).any():
+            name = next(name for name, other in self._numbers.items() if other == number)
             del self._numbers[name]
-            self._called[_first(name)].discard(name)
-            if not self._called[_first(name)]:
+            namesakes = self._called[_first(name)]
+            namesakes.discard(name)
+            if not namesakes:
                 del self._called[_first(name)]
 
-    def times(self, intervals: tuple[Interval, ...], rows: Rows) -> Scores:
-        """Return how well each of these rows tells of one of the intervals, in [0, 1], shape (rows,).
+    def time_scores(self, intervals: Sequence[Interval], rows: Rows) -> Scores:
+        """Return how well each of these rows matches one of the intervals, in [0, 1], shape (rows,).
 
-        Of its own times the best one counts: exp(-gap / nearness), times the power `_SHARPNESS` of the part of both
-        that they share.
+        The best of its own intervals counts: exp(-gap / decay), times the power `_OVERLAP_EXPONENT` of the overlap's
+        share of the union.
         """
-        places, lengths = self._stretches.gather(rows)
-        start, end = self._days.array[places].T
-        met = np.zeros(len(places))
+        indices, lengths = self._slices.indices(rows)
+        start, end = self._days.array[indices].T
+        scores = np.zeros(len(indices))
         for since, until in _days(intervals):
             gap = np.maximum(0.0, np.maximum(start - until, since - end))
-            shared = np.minimum(end, until) - np.maximum(start, since)
-            share = np.clip(shared / (np.maximum(end, until) - np.minimum(start, since)), _LEAST_SHARE, 1.0)
-            near = np.exp(-gap / max(1.0, _NEAR * (until - since)))
-            np.maximum(met, near * share**_SHARPNESS, out=met)
+            overlap = np.minimum(end, until) - np.maximum(start, since)
+            share = np.clip(overlap / (np.maximum(end, until) - np.minimum(start, since)), _MIN_SHARE, 1.0)
+            near = np.exp(-gap / max(1.0, _DECAY * (until - since)))
+            np.maximum(scores, near * share**_OVERLAP_EXPONENT, out=scores)
         first = np.cumsum(lengths) - lengths
-        met[first[lengths > 0]] *= _SAID
-        return reduce_rows(np.maximum, met, lengths).astype(np.float32)
+        scores[first[lengths > 0]] *= _CREATED_WEIGHT
+        return reduce_rows(np.maximum, scores, lengths).astype(np.float32)
 
-    def voices(self, words: frozenset[str]) -> npt.NDArray[np.int32]:
-        """Return the numbers of the speakers whose first name is among these words."""
+    def speakers(self, words: frozenset[str]) -> npt.NDArray[np.int32]:
+        """Return the numbers of the speakers whose first name is among these words, ascending."""
         names = (name for word in words for name in self._called.get(word, ()))
         return np.array(sorted(map(self._numbers.__getitem__, names)), np.int32)
 
-    def spoken(self, voices: npt.NDArray[np.int32], rows: Rows) -> Scores:
-        """Return 1 for each of these rows that one of these speakers says, 0 for others, shape (rows,)."""
-        return np.isin(self._voices.array[rows], voices).astype(np.float32)
+    def speaker_scores(self, speakers: npt.NDArray[np.int32], rows: Rows) -> Scores:
+        """Return 1 for each of these rows that one of these speakers said, 0 for others, shape (rows,)."""
+        return np.isin(self._voices.array[rows], speakers).astype(np.float32)
 
-    def changing(self, rows: Rows) -> npt.NDArray[np.bool_]:
-        """Return which of these rows speak of a change, shape (rows,)."""
+    def mentions_change(self, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Return which of these rows mention a change, shape (rows,)."""
         return self._changing.array[rows]
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of all rows."""
-        places, lengths = self._stretches.gather()
-        # Numbers depend on who was erased before; names don't.
+        """Return the SHA-256 of all rows, with names of speakers, since their numbers depend on erasures."""
+        indices, lengths = self._slices.indices()
         names = {number: name for name, number in self._numbers.items()}
-        said = "\n".join(names.get(number, "") for number in self._voices.array.tolist())
-        return digest_of(lengths, self._days.array[places], self._changing.array, said.encode())
+        speakers = "\n".join(names.get(number, "") for number in self._voices.array.tolist())
+        return digest_of(lengths, self._days.array[indices], self._changing.array, speakers.encode())
 
     def _number(self, name: str | None) -> int:
         if name is None:
@@ -165,7 +165,7 @@ class TimeMentions:
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the casefolded words of a question, without a possessive ending."""
+    """Return the casefolded words of a query, without possessive endings."""
     return frozenset(_folded(word) for word in _WORD.findall(text))
 
 
@@ -178,14 +178,14 @@ def _folded(word: str) -> str:
 
 
 def _speaker(stored: MemoryStored, content: str) -> str | None:
-    """Return who speaks, casefolded: as the metadata say, or the line itself."""
+    """Return the casefolded speaker from the metadata, or from the begin of a transcript's line."""
     speaker = stored.metadata.get("speaker")
     if not isinstance(speaker, str):
         match = _SPEAKER.match(content)
-        speaker = match[1] if match else None
-    return " ".join(filter(None, map(_folded, speaker.split()))) or None if speaker else None
+        speaker = match[1] if match else ""
+    return " ".join(filter(None, map(_folded, speaker.split()))) or None
 
 
-def _days(intervals: list[Interval] | tuple[Interval, ...]) -> npt.NDArray[np.float64]:
+def _days(intervals: Sequence[Interval]) -> npt.NDArray[np.float64]:
     """Return intervals in days since 1970, shape (intervals, 2)."""
     return np.array([((start - _EPOCH) / DAY, (end - _EPOCH) / DAY) for start, end in intervals]).reshape(-1, 2)

@@ -34,9 +34,9 @@ from actors.comparator.search.pipeline import RECALL
 from benchmarks.mind.verdicts import Verdict, table
 from benchmarks.scale.throughput import resident
 from events.fingerprint import Float32, Levels, directions, levels
-from projections.memories.atlas import PREFIX
+from projections.memories.atlas import PREFIX_DIMENSIONS
 from projections.spaces.dense import DenseSpace
-from projections.storage.arrays import Mask, Rows, Scores, best
+from projections.storage.arrays import Mask, Rows, Scores, top_k
 
 SEED = 20_261_121
 DIMENSION = 384
@@ -105,13 +105,13 @@ class Held(msgspec.Struct, kw_only=True):
         mask = self.masks[among]
         rows = rows if mask is None else rows[mask[rows]]
         scores = self.exact.scores(query, rows)
-        order = best(scores, NEAREST)
+        order = top_k(scores, NEAREST)
         return rows[order], scores[order]
 
     def _staged(self, query: Levels) -> tuple[Rows, Scores]:
-        rows, _ = self.prefix.nearest(levels(query[:PREFIX]), RECALL)
+        rows, _ = self.prefix.nearest(levels(query[:PREFIX_DIMENSIONS]), RECALL)
         scores = self.exact.scores(query, rows)
-        order = best(scores, NEAREST)
+        order = top_k(scores, NEAREST)
         return rows[order], scores[order]
 
 
@@ -156,14 +156,14 @@ def filled(count: int, queries: int, bar: Progress) -> Held:
     topics = _units(ceil(count / TOPIC), chance)
     topics += themes[np.arange(len(topics)) // THEME]
     topics /= np.linalg.norm(topics, axis=1, keepdims=True)
-    exact, prefix = DenseSpace(DIMENSION), DenseSpace(PREFIX)
+    exact, prefix = DenseSpace(DIMENSION), DenseSpace(PREFIX_DIMENSIONS)
     task = bar.add_task(f"drawing {count:,}", total=count)
     for start in range(0, count, AT_ONCE):
         end = min(start + AT_ONCE, count)
         exact.extend(drawn(end - start, topics[: ceil(end / TOPIC)], chance))
         bar.update(task, completed=len(exact))
     for start in range(0, count, AT_ONCE):
-        prefix.extend(levels(exact.array[start : start + AT_ONCE, :PREFIX]))
+        prefix.extend(levels(exact.array[start : start + AT_ONCE, :PREFIX_DIMENSIONS]))
     mb = {EXACT: round(exact.array.nbytes / 2**20), STAGED: round(prefix.array.nbytes / 2**20)}
     masks = {"all": None, **{name: chance.permutation(count) < share * count for name, share in SHARES.items()}}
     return Held(exact=exact, prefix=prefix, masks=masks, queries=drawn(queries, topics, chance), mb=mb)

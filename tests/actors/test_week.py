@@ -41,9 +41,10 @@ from events.vocabulary import (
     SpacesDeclared,
 )
 from events.vocabulary.values import Mode, Outcome, Trigger
+from projections.graph.links import Links
 from projections.memories.atlas import Atlas
-from projections.memories.catalog import Catalog, Entry
-from projections.memories.links import Links
+from projections.memories.catalog import Catalog
+from projections.memories.entries import Entry
 from projections.mind.goals import Goals
 from projections.mind.runs import Run, Runs
 from projections.mind.schedule import Schedule

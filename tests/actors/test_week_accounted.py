@@ -23,7 +23,7 @@ from events.storage.past import Past
 from events.vocabulary import ConsolidationFinished, ConsolidationUndone, MemoriesMerged, MemoriesPruned, MemoryErased
 from events.vocabulary.values import Mode
 from projections.projection import MemoryState
-from projections.replay import digests, rebuild
+from projections.registry import digests, rebuild
 from tests.actors.api.test_replaying import ELSEWHERE
 from tests.actors.consolidator.asleep import BOUND
 from tests.actors.consolidator.planted_memories import LIFE
@@ -50,7 +50,7 @@ class AccountedWeek(Week):
 
     def live(self) -> None:
         super().live()
-        night = next(run for run in self.listed if run.mode is Mode.DEEP and run.merged_left)
+        night = next(run for run in self.listed if run.mode is Mode.DEEP and run.active_merges)
         self.hub.consolidator.ask(Undo(run=night.run), timeout=BOUND)
         for name in (LIFE[1], "copy 2", "trivial 3"):
             memory = self.entry(name, own=True).id

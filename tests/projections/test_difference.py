@@ -16,7 +16,7 @@ from events.vocabulary import (
     ShortcutsDrawn,
 )
 from events.vocabulary.values import Mode, Shortcut, Step
-from projections.difference import Difference, Return, difference
+from projections.difference import Difference, Recovery, difference
 from projections.memories.lifecycle import Lifecycle
 from projections.projection import MemoryState
 from tests.projections.history import read_later
@@ -62,8 +62,8 @@ def applied(before: Standings, found: Difference) -> Standings:
     """Return how each memory stands once a difference happened to it."""
     after = before | dict.fromkeys(found.stored, (MemoryState.LIVE, None))
     for state, memories in found.moved.items():
-        after |= {memory: (state, found.into.get(memory)) for memory in memories}
-    for memories in found.returned.values():
+        after |= {memory: (state, found.survivors.get(memory)) for memory in memories}
+    for memories in found.recovered.values():
         after |= dict.fromkeys(memories, (MemoryState.LIVE, None))
     return after
 
@@ -80,36 +80,36 @@ def test_a_difference_applied_to_the_earlier_states_gives_the_later_ones(events:
     b = data.draw(st.integers(a, len(log)))
     found = of(log, a, b)
     assert applied(standings(log, a), found) == standings(log, b)
-    told = [memory for memories in (*found.moved.values(), *found.returned.values()) for memory in memories]
+    told = [memory for memories in (*found.moved.values(), *found.recovered.values()) for memory in memories]
     assert len(told) == len({*told}), "a memory moves one way at most"
-    assert found.kinds.total() == b - a
+    assert found.event_counts.total() == b - a
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(OF_A_LIFE, min_size=4, max_size=16))
-def test_whether_a_body_can_still_be_read_makes_no_difference_to_where_memories_stand(events: list):
+def test_shredded_bodies_do_not_change_the_difference(events: list):
     log = log_of(*events)
     live, later = of(log, KEPT, len(log)), of(read_later(log), KEPT, len(log))
-    assert (live.stored, live.moved, live.into, live.returned) == (
+    assert (live.stored, live.moved, live.survivors, live.recovered) == (
         later.stored,
         later.moved,
-        later.into,
-        later.returned,
+        later.survivors,
+        later.recovered,
     )
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(OF_A_LIFE, min_size=1, max_size=16))
-def test_nothing_changes_between_a_moment_and_itself(events: list):
+def test_the_difference_of_a_moment_to_itself_is_empty(events: list):
     log = log_of(*events)
     found = of(log, len(log), len(log))
-    assert not any((found.stored, *found.moved.values(), *found.returned.values(), found.links, found.goals))
-    assert not found.stars
-    assert found.rules[0] == found.rules[1]
-    assert found.kinds.total() == 0
+    assert not any((found.stored, *found.moved.values(), *found.recovered.values(), found.links, found.goals))
+    assert not found.north_stars
+    assert found.schedule[0] == found.schedule[1]
+    assert found.event_counts.total() == 0
 
 
-def test_each_way_to_go_and_to_come_back_is_told_apart():
+def test_each_exclusion_and_each_recovery_is_distinguished():
     log = log_of(
         forgotten(X),
         pruned(FIRST, Y),
@@ -126,22 +126,22 @@ def test_each_way_to_go_and_to_come_back_is_told_apart():
         MemoryState.MERGED: (T, IDS[5]),
         MemoryState.ERASED: (),
     }
-    assert away.into == {T: S, IDS[5]: U}
+    assert away.survivors == {T: S, IDS[5]: U}
     back = of(log, KEPT + 4, len(log))
-    assert back.returned == {Return.RESTORED: (X,), Return.UNDONE: (Y, T), Return.FREED: (IDS[5],)}
+    assert back.recovered == {Recovery.RESTORED: (X,), Recovery.UNDONE: (Y, T), Recovery.FREED: (IDS[5],)}
     assert back.moved[MemoryState.ERASED] == (U,)
     whole = of(log, KEPT, len(log))
-    assert not any(whole.returned.values()), "what went and came back in between changed nothing"
+    assert not any(whole.recovered.values()), "what went and came back in between changed nothing"
     assert {state for state, memories in whole.moved.items() if memories} == {MemoryState.ERASED}
 
 
 def test_a_memory_that_was_merged_into_another_survivor_than_before_has_moved():
     log = log_of(merged(FIRST, S, X), undone(FIRST), merged(SECOND, T, X))
     found = of(log, KEPT + 1, len(log))
-    assert (found.moved[MemoryState.MERGED], found.into) == ((X,), {X: T})
+    assert (found.moved[MemoryState.MERGED], found.survivors) == ((X,), {X: T})
 
 
-def test_what_was_stored_in_between_is_told_as_stored_and_by_where_it_stands():
+def test_a_memory_stored_in_between_is_listed_as_stored_and_by_its_state():
     log = log_of(forgotten(X), erased(Y))
     found = of(log, 0, len(log))
     assert found.stored == tuple(IDS)
@@ -157,28 +157,28 @@ def test_links_are_those_that_are_still_drawn():
     assert of(log, KEPT + 1, len(log)).links == (Step(X, Y, "link_to"),)
 
 
-def test_goals_and_north_stars_are_told_before_and_after():
+def test_goals_and_north_stars_are_given_before_and_after():
     log = log_of(goal(GOALS[0], (X, Y)), choose(GOALS[0]), goal(GOALS[1], (S, T)), choose(GOALS[1]))
     found = of(log, KEPT + 2, len(log))
     assert [one.goal for one in found.goals] == [GOALS[1]]
-    before, after = found.stars["default"]
+    before, after = found.north_stars["default"]
     assert before is not None
     assert after is not None
     assert (before.goal, after.goal) == (GOALS[0], GOALS[1])
-    first = of(log, KEPT, KEPT + 2).stars["default"]
+    first = of(log, KEPT, KEPT + 2).north_stars["default"]
     assert first[0] is None
 
 
-def test_the_schedule_is_told_before_and_after():
+def test_the_schedule_is_given_before_and_after():
     log = log_of(
         ScheduleChanged(mode=Mode.DEEP, when="90m"), ScheduleSwitched(paused=True), PruningPermitted(permitted=True)
     )
-    before, after = of(log, KEPT, len(log)).rules
+    before, after = of(log, KEPT, len(log)).schedule
     assert (before.when[Mode.DEEP], after.when[Mode.DEEP]) == ("30 3 * * *", "90m")
     assert (before.paused, after.paused, before.permitted, after.permitted) == (False, True, False, True)
 
 
-def test_events_are_counted_by_the_name_of_their_kind_also_where_nobody_can_read_them():
+def test_events_are_counted_by_name_also_when_shredded():
     log = log_of(MemoryRecalled(memories=(X,), query_sha256=b""), MemoryErased(memory=Y))
     expected = {"memory_stored": KEPT, "memory_recalled": 1, "memory_erased": 1}
-    assert of(log, 0, len(log)).kinds == of(read_later(log), 0, len(log)).kinds == expected
+    assert of(log, 0, len(log)).event_counts == of(read_later(log), 0, len(log)).event_counts == expected

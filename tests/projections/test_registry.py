@@ -15,8 +15,15 @@ from events.fingerprint import Dense
 from events.storage.log import Envelope
 from events.vocabulary import Event, MemoryErased, SpacesDeclared
 from events.vocabulary.values import SpaceModel
-from projections.registry import ALL, ComparatorProjections, EmbedderProjections, ProjectionSet, StoreProjections
-from projections.replay import digests, rebuild
+from projections.registry import (
+    PROJECTION_SETS,
+    ComparatorProjections,
+    EmbedderProjections,
+    ProjectionSet,
+    StoreProjections,
+    digests,
+    rebuild,
+)
 from projections.storage.snapshot import UnpackError, pack, unpack
 from tests.events.samples import DIMENSIONS, SLEEP, stored
 from tests.projections.history import history, memory_id
@@ -30,7 +37,7 @@ LIFE = st.lists(OF_A_LIFE, min_size=4, max_size=16)
 
 
 def lived(log: Iterable[Envelope]) -> list[ProjectionSet]:
-    owned = [folds() for folds in ALL]
+    owned = [folds() for folds in PROJECTION_SETS]
     for envelope in log:
         for folds in owned:
             folds.apply(envelope)
@@ -56,14 +63,14 @@ def through_bytes(folds: ProjectionSet) -> ProjectionSet:
     return unpack(packed.inline, rooms)
 
 
-def test_no_two_owners_name_a_projection_alike():
-    names = [name for folds in ALL for name in folds().named()]
+def test_projection_names_are_unique_across_owners():
+    names = [name for folds in PROJECTION_SETS for name in folds().by_name()]
     assert len(names) == len(set(names)) == len(rebuild([]))
 
 
 @settings(max_examples=25)
 @given(LIFE)
-def test_a_replay_gives_the_digests_of_those_who_lived_through_it_whatever_was_erased(events: list[Event]):
+def test_a_replay_gives_the_live_digests_whatever_was_erased(events: list[Event]):
     log = declared_and(*events)
     living = {name: digest for folds in lived(log) for name, digest in folds.digests().items()}
     assert digests(rebuild(log)) == living
@@ -72,7 +79,7 @@ def test_a_replay_gives_the_digests_of_those_who_lived_through_it_whatever_was_e
 
 @settings(max_examples=25)
 @given(LIFE, LIFE)
-def test_whoever_comes_back_from_bytes_goes_on_as_if_nothing_had_been(before: list[Event], after: list[Event]):
+def test_unpacked_projections_continue_like_the_originals(before: list[Event], after: list[Event]):
     log = declared_and(*before, *after)
     cut = len(log) - len(after)
     for folds in lived(log[:cut]):
@@ -84,7 +91,7 @@ def test_whoever_comes_back_from_bytes_goes_on_as_if_nothing_had_been(before: li
         assert thawed.digests() == folds.digests()
 
 
-def test_who_comes_back_finds_what_it_found_before():
+def test_an_unpacked_atlas_gives_the_same_search_results():
     (comparator,) = [one for one in lived(declared_and()) if isinstance(one, ComparatorProjections)]
     thawed = through_bytes(comparator)
     assert isinstance(thawed, ComparatorProjections)
@@ -99,7 +106,7 @@ def test_who_comes_back_finds_what_it_found_before():
         assert (rows.tolist(), scores.tolist()) == (again.tolist(), anew.tolist())
 
 
-def test_large_arrays_are_handed_out_as_they_are_and_bring_room_for_what_comes():
+def test_large_arrays_are_packed_separately_and_can_grow_after_unpacking():
     log = history(DECLARED, *(stored(f"memory {n}") for n in range(200)))
     (comparator,) = [one for one in lived(log) if isinstance(one, ComparatorProjections)]
     packed = pack(comparator)
@@ -135,13 +142,13 @@ def test_nothing_of_an_erased_memory_is_packed():
 @pytest.mark.parametrize(
     "forbidden", [print, io.BytesIO, pickle.loads, UUID], ids=["function", "stdlib", "loader", "class of theirs"]
 )
-def test_nothing_but_what_projections_consist_of_comes_out_of_bytes(forbidden: object):
+def test_unpacking_refuses_types_that_no_projection_consists_of(forbidden: object):
     packed = pack(forbidden)  # type: ignore[arg-type]
     with pytest.raises(UnpackError):
         unpack(packed.inline, packed.arrays)
 
 
-def test_bytes_that_hold_no_owners_projections_are_refused():
+def test_unpacking_refuses_anything_but_a_projection_set():
     packed = pack({"catalog": StoreProjections().catalog})  # type: ignore[arg-type]
     with pytest.raises(UnpackError, match="owner"):
         unpack(packed.inline, packed.arrays)

@@ -13,11 +13,12 @@ from events.fingerprint import Sparse
 from events.spaces import SPACES
 from events.storage.log import Envelope
 from events.vocabulary import Event
+from projections.graph.links import Links
 from projections.memories.atlas import Atlas
-from projections.memories.catalog import Catalog, Entry
+from projections.memories.catalog import Catalog
+from projections.memories.entries import Entry
 from projections.memories.facets import Filter
 from projections.memories.lifecycle import Lifecycle
-from projections.memories.links import Links
 from projections.mind.goals import Goals
 from projections.mind.workspace import WorkspaceState
 from projections.projection import Projection
@@ -45,14 +46,14 @@ def fold(projection: P, log: Iterable[Envelope]) -> P:
 @settings(max_examples=150)
 @given(ANYTHING)
 @pytest.mark.parametrize("name", FOLDS)
-def test_a_later_reader_of_the_log_knows_the_same(name: str, events: list[Event]):
+def test_a_replay_after_erasures_gives_the_same_digest(name: str, events: list[Event]):
     log = log_of(*events)
     assert fold(FOLDS[name](), log).digest() == fold(FOLDS[name](), read_last(log)).digest()
 
 
 @settings(max_examples=80)
 @given(ANYTHING)
-def test_a_later_reader_finds_what_a_live_process_finds(events: list[Event]):
+def test_a_replay_after_erasures_gives_the_same_search_results(events: list[Event]):
     log = log_of(*events)
     live, later = fold(Atlas(DIMENSIONS), log), fold(Atlas(DIMENSIONS), read_last(log))
     assert live.digest() == later.digest()
@@ -85,8 +86,8 @@ def links(held: Links) -> list[Any]:
 
 
 def goals(held: Goals) -> list[Any]:
-    found = held.of("default")
-    return [held.star("default"), *((one, held.exemplars(one.goal)) for one in found)]
+    found = held.current("default")
+    return [held.north_star("default"), *((one, held.exemplars(one.goal)) for one in found)]
 
 
 Lives = tuple[list[Event], list[Event]]
@@ -104,7 +105,7 @@ def undone_runs(draw: st.DrawFn) -> Lives:
 
 @settings(max_examples=150)
 @given(undone_runs())
-def test_once_all_runs_are_undone_nothing_but_their_numbers_is_left_of_them(lives: Lives):
+def test_undoing_all_runs_restores_everything_but_the_event_numbers(lives: Lives):
     never, undone_ = (log_of(*life) for life in lives)
     for fresh in (Lifecycle, Links, Goals):
         assert fold(fresh(), undone_).digest() == fold(fresh(), never).digest(), fresh
@@ -117,7 +118,7 @@ def test_once_all_runs_are_undone_nothing_but_their_numbers_is_left_of_them(live
 
 @settings(max_examples=60)
 @given(undone_runs())
-def test_once_all_runs_are_undone_every_search_gives_what_it_gave(lives: Lives):
+def test_undoing_all_runs_restores_search_results(lives: Lives):
     never, undone_ = (fold(Atlas(DIMENSIONS), log_of(*life)) for life in lives)
     assert undone_.digest() == never.digest()
     assert scores(undone_) == scores(never)

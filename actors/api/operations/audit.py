@@ -23,7 +23,7 @@ from actors.store.messages import Describe, ReadDigests
 from events.storage.log import LogError
 from events.storage.past import Past
 from projections.difference import difference
-from projections.replay import digests, rebuild
+from projections.registry import digests, rebuild
 
 if TYPE_CHECKING:
     from collections.abc import Callable

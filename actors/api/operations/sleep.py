@@ -40,7 +40,7 @@ from actors.scheduler.messages import ChangeSchedule, PermitPruning, ReadSchedul
 from actors.store.messages import Describe, RequestResult
 from events.vocabulary import ConsolidationUndone, PurposesRealigned
 from events.vocabulary.values import Mode, Outcome
-from projections.memories.catalog import Entry
+from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 PAUSE = 60.0

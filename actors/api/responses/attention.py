@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from actors.workspace.messages import Attention
-    from projections.memories.catalog import Entry
+    from projections.memories.entries import Entry
 
 LABEL = 120
 """Characters by which a memory is named; memory_retrieve reads the whole."""

@@ -49,7 +49,7 @@ from events.vocabulary import (
 )
 from events.vocabulary.codec import decompress
 from events.vocabulary.values import Salience
-from projections.projection import is_shredded_memory, name_of
+from projections.projection import event_name, is_shredded_memory
 
 SHOWN = 16
 """Hexadecimal digits that are shown of a question's hash."""
@@ -63,7 +63,7 @@ def happening(envelope: Envelope, memory: UUID | None = None) -> dict[str, Any]:
     return {
         "seq": envelope.seq,
         "at": envelope.at.isoformat(),
-        "kind": name_of(envelope.event),
+        "kind": event_name(envelope.event),
         "actor": envelope.actor,
         "request": str(envelope.correlation_id),
         "cause": None if envelope.causation_id is None else str(envelope.causation_id),
@@ -81,7 +81,7 @@ def _of_log(envelope: Envelope) -> str:
         case Shredded() as event if is_shredded_memory(event):
             return f"memory {envelope.id} was stored; it was erased since, and nobody can read it any more"
         case Shredded() as event:
-            return f"a {name_of(event).partition('_')[0]} was found; nobody can read its words any more"
+            return f"a {event_name(event).partition('_')[0]} was found; nobody can read its words any more"
         case MemoryRecalled(memories=memories, query_sha256=query):
             return f"an answer contained {_several(memories)}, best first; hash of the question {_hash(query)}"
         case MemoryForgotten(memory=memory) | MemoryRestored(memory=memory) | MemoryErased(memory=memory):

@@ -9,13 +9,13 @@ from uuid import UUID
 
 import msgspec
 
-from projections.difference import Difference, Return
+from projections.difference import Difference, Recovery
 from projections.projection import MemoryState
 
 if TYPE_CHECKING:
     from events.storage.log import Head
     from events.vocabulary import GoalDiscovered
-    from projections.memories.catalog import Entry
+    from projections.memories.entries import Entry
 
 SNIPPET = 120
 """Characters that are shown of a memory."""
@@ -28,7 +28,7 @@ def _lists(found: Difference) -> dict[str, tuple[UUID, ...]]:
     return {
         "stored": found.stored,
         **{state.value: found.moved[state] for state in COUNTED},
-        **{way.value: found.returned[way] for way in Return},
+        **{way.value: found.recovered[way] for way in Recovery},
     }
 
 
@@ -53,7 +53,7 @@ def between(
         entries: What the catalog knows of the memories that are shown.
         limit: How many entries of each list are shown.
     """
-    before, after = found.rules
+    before, after = found.schedule
     return {
         **{name: {"seq": seq, "at": _iso(times.get(seq))} for name, seq in zip("ab", ends, strict=True)},
         "memories": {
@@ -63,14 +63,15 @@ def between(
         "links": _cut([msgspec.to_builtins(step) for step in found.links[:limit]], len(found.links)),
         "goals": _cut([_goal(goal) for goal in found.goals[:limit]], len(found.goals)),
         "north_stars": {
-            namespace: {"before": _goal(old), "after": _goal(new)} for namespace, (old, new) in found.stars.items()
+            namespace: {"before": _goal(old), "after": _goal(new)}
+            for namespace, (old, new) in found.north_stars.items()
         },
         "schedule": {
             name: {"before": old, "after": new}
             for name, old, new in _rows(msgspec.to_builtins(before), msgspec.to_builtins(after))
             if old != new
         },
-        "events": {"total": found.kinds.total(), "by_kind": dict(found.kinds.most_common())},
+        "events": {"total": found.event_counts.total(), "by_kind": dict(found.event_counts.most_common())},
     }
 
 
@@ -103,7 +104,7 @@ def _memory(entry: Entry, found: Difference) -> dict[str, Any]:
         }
     else:
         told |= {"erased_at": _iso(entry.state_since), "reason": entry.reason}
-    into = found.into.get(entry.id)
+    into = found.survivors.get(entry.id)
     return told | ({"into": str(into)} if into is not None else {})
 
 

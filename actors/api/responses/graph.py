@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from actors.comparator.messages.graph import Edge, Path, Reached, Ways
-    from projections.memories.catalog import Entry
+    from projections.memories.entries import Entry
 
 LABEL = 120
 """Characters by which a node of a path is named; memory_retrieve reads the whole."""

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from actors.runtime.faults import Fault
     from events.storage.log import Envelope
     from events.vocabulary.values import Learning
+    from projections.graph.relations import Link
     from projections.memories.catalog import Body, Entry
-    from projections.memories.links import Link
 
 EXCERPT = 2_000
 """Characters of a memory that a search result shows at most; a window of the model has some 1,400."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from actors.comparator.messages import Comparison, Found, Hit, Match
-    from projections.memories.catalog import Entry
+    from projections.memories.entries import Entry
 
 TOP_SPACES = 3
 """Spaces that a result names as those which found it (seed 002)."""

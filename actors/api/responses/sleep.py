@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from actors.scheduler.messages import ScheduleState
     from events.vocabulary import MemoriesMerged, PatternDiscovered
     from events.vocabulary.values import Counts, Pruned, Salience
-    from projections.memories.catalog import Entry
+    from projections.memories.entries import Entry
     from projections.mind.runs import Run
 
 SHOWN = 20

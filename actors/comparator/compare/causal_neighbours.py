@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from projections.storage.arrays import Mask, Rows, Scores, best
+from projections.storage.arrays import Mask, Rows, Scores, top_k
 
 LEAST: Final = 0.45
 """The raw directed score that an edge needs, from the heads of the embedded profile; others score otherwise."""
@@ -54,5 +54,5 @@ def _stands_out(scores: Scores, opposite: Scores, likeness: Scores) -> Mask:
 
 def _strongest(scores: Scores, accepted: Mask) -> Causal:
     places = np.flatnonzero(accepted)
-    places = places[best(scores[places], MOST)]
+    places = places[top_k(scores[places], MOST)]
     return Causal(places, scores[places])

@@ -14,11 +14,11 @@ import numpy as np
 from actors.comparator.compare.calibration import Calibration
 from events.fingerprint import Dense
 from projections.memories.atlas import Atlas
-from projections.spaces.fingerprints import WINDOWED
-from projections.storage.arrays import Growing, Mask, Rows, Scores, best
+from projections.spaces.fingerprints import SEMANTIC
+from projections.storage.arrays import GrowableArray, Mask, Rows, Scores, top_k
 
 WEIGHTS: Final = {
-    WINDOWED: 6,
+    SEMANTIC: 6,
     "e9_hdc": 6,
     "e6_sparse": 2,
     "e13_splade": 2,
@@ -68,9 +68,9 @@ class Duplicates:
         self._atlas = atlas
         self._calibration = calibration
         self._threshold = threshold
-        self._least = _least(calibration, 1.0 - (1.0 - threshold) / _SHARES[WINDOWED]) - _ROUNDING
-        self._rows = Growing(np.int64)
-        self._short = Growing(np.float32, SHORT + 1)
+        self._least = _least(calibration, 1.0 - (1.0 - threshold) / _SHARES[SEMANTIC]) - _ROUNDING
+        self._rows = GrowableArray(np.int64)
+        self._short = GrowableArray(np.float32, SHORT + 1)
 
     def take(self, rows: Rows, eligible: Mask) -> list[Pair]:
         """Take in the next slice; return its pairs with the rows before it, and those within it, each of them once.
@@ -91,7 +91,7 @@ class Duplicates:
             likely = bounds[place, : before + place]
             others = np.flatnonzero(likely >= self._least)
             others = others[eligible[self._rows.array[others]]]
-            others = self._rows.array[others[best(likely[others], MOST)]]
+            others = self._rows.array[others[top_k(likely[others], MOST)]]
             if len(others):
                 found.extend(self._compare(row, others))
         return found
@@ -102,7 +102,7 @@ class Duplicates:
         The inner product of two such vectors is the cosine or more, since two vectors never have a product above
         that of their lengths (Cauchy and Schwarz).
         """
-        embedding = self._atlas.embedding(WINDOWED, row)
+        embedding = self._atlas.embedding(SEMANTIC, row)
         if not isinstance(embedding, Dense):
             raise TypeError("meaning is dense")
         vector = embedding.array
@@ -125,5 +125,5 @@ class Duplicates:
 
 def _least(calibration: Calibration, wanted: float) -> float:
     """Return a raw score in E1 below which the calibrated one is less than what is wanted."""
-    place = int(np.searchsorted(calibration.apply(WINDOWED, _LEVELS), wanted))
+    place = int(np.searchsorted(calibration.apply(SEMANTIC, _LEVELS), wanted))
     return float(_LEVELS[max(place - 1, 0)])

@@ -26,11 +26,11 @@ from actors.comparator.search.ranking import Similarities
 from actors.runtime.faults import NotFoundFault, PurposeFault
 from events.fingerprint import Bits, Dense, Embedding, Sparse
 from events.spaces import INDEX, SEMANTIC, SPACES
-from projections.memories.atlas import LETTERS, Atlas
+from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 from projections.spaces.directed import Direction
-from projections.spaces.fingerprints import Fingerprints
-from projections.storage.arrays import Mask, Rows, best
+from projections.spaces.fingerprints import HYPERVECTOR, Fingerprints
+from projections.storage.arrays import Mask, Rows, top_k
 
 POOL = 24
 """Candidates that words and meaning each name. With a third more, beside a third more of the others, those bounds are
@@ -66,7 +66,7 @@ def candidates(atlas: Atlas, query: Mapping[str, Embedding], at: datetime, eligi
     rows = np.flatnonzero(eligible)
     if len(rows) <= EXACT:
         return rows
-    words, meaning, letters = query[WORDS], query[pipeline.MEANING], query[LETTERS]
+    words, meaning, letters = query[WORDS], query[pipeline.MEANING], query[HYPERVECTOR]
     if not (isinstance(words, Sparse) and isinstance(meaning, Dense) and isinstance(letters, Bits)):
         raise TypeError("words are sparse, meaning is dense, and letters are bits")
     named = [
@@ -168,4 +168,4 @@ def nearest(similarities: npt.NDArray[np.float32], count: int) -> Rows:
     """
     if not len(similarities):
         return np.empty(0, np.int64)
-    return best(np.nanmean(similarities[:, MEANING], axis=1), count)
+    return top_k(np.nanmean(similarities[:, MEANING], axis=1), count)

@@ -14,7 +14,7 @@ from actors.comparator.compare.calibration import Calibration
 from events.fingerprint import Dense, Embedding
 from events.spaces import SPACES
 from projections.memories.atlas import Atlas
-from projections.spaces.fingerprints import WINDOWED, Fingerprints
+from projections.spaces.fingerprints import SEMANTIC, Fingerprints
 from projections.storage.arrays import Rows
 
 
@@ -57,7 +57,7 @@ def pairs(
 
 def meanings(atlas: Atlas, rows: Sequence[int]) -> npt.NDArray[np.float32]:
     """Return the E1 vectors of rows, shape (rows, dimension), of unit length; those of erased ones are NaN."""
-    held = {place: atlas.embedding(WINDOWED, row) for place, row in enumerate(rows) if not atlas.facets.erased[row]}
+    held = {place: atlas.embedding(SEMANTIC, row) for place, row in enumerate(rows) if not atlas.facets.erased[row]}
     vectors = {place: one.array for place, one in held.items() if isinstance(one, Dense)}
     found = np.full((len(rows), len(next(iter(vectors.values()), "?"))), np.nan, np.float32)
     for place, vector in vectors.items():

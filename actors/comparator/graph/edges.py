@@ -10,9 +10,10 @@ from actors.comparator.graph.paths import best_paths, neighbourhood, walkable
 from actors.comparator.messages import FindNeighbourhood, FindPaths, Walks
 from actors.comparator.messages.graph import Edge, Reached, Ways
 from events.vocabulary.values import Step
+from projections.graph.links import Links
+from projections.graph.relations import CAUSES, CONFIDENCE, LINK_TO, NEXT, TURN_WEIGHT, Link
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
-from projections.memories.links import CAUSES, CONFIDENCE, LINK_TO, NEXT, TURN_WEIGHT, Link, Links
 from projections.storage.arrays import Mask
 
 BUDGET = 20_000
@@ -47,12 +48,12 @@ def drawn(links: Links, memory: UUID) -> int:
 
 def walks(links: Links, replayed: tuple[UUID, ...]) -> Walks:
     """Return the paths that were walked, and the links on them, between replayed memories, and from end to end."""
-    paths = tuple(links.walked_paths())
+    paths = tuple(links.traversed_paths())
     near = {frozenset(pair) for pair in combinations(replayed, 2)}
     near |= {frozenset({start, end}) for steps, _ in paths for start in _ends(steps[0]) for end in _ends(steps[-1])}
     joining = (link for memory in {memory for pair in near for memory in pair} for link in links.outgoing(memory))
     found = {link.step: link for link in joining if frozenset({link.source, link.target}) in near}
-    found |= {link.step: link for link in links.strengthable()}
+    found |= {link.step: link for link in links.traversed_links()}
     return Walks(links=tuple(found[step] for step in sorted(found)), paths=paths)
 
 

@@ -13,7 +13,16 @@ from uuid import UUID
 
 from actors.comparator.messages.graph import Edge, Path, Reached, Ways
 from actors.runtime.settings import PathKind
-from projections.memories.links import CAUSAL_SHORTCUT, CAUSES, CLUSTER, LINK_TO, NEXT, SHORTCUT, RelationKind, kind_of
+from projections.graph.relations import (
+    CAUSAL_SHORTCUT,
+    CAUSES,
+    CLUSTER,
+    LINK_TO,
+    NEXT,
+    SHORTCUT,
+    RelationKind,
+    relation_kind,
+)
 
 LONGEST: Final = 80
 """Characters of a memory that a narrative quotes."""
@@ -37,9 +46,9 @@ def walkable(edge: Edge, kind: PathKind) -> bool:
     """Tell whether a path of this kind may take an edge the way it is walked."""
     match kind:
         case PathKind.CAUSAL:
-            return edge.forward and kind_of(edge.relation) is RelationKind.CAUSAL
+            return edge.forward and relation_kind(edge.relation) is RelationKind.CAUSAL
         case PathKind.SEMANTIC:
-            return kind_of(edge.relation) is RelationKind.SEMANTIC
+            return relation_kind(edge.relation) is RelationKind.SEMANTIC
         case PathKind.ANY:
             return True
 

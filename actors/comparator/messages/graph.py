@@ -10,7 +10,7 @@ import numpy.typing as npt
 from actors.runtime.messages import Answer, Message
 from actors.runtime.settings import PathKind
 from events.vocabulary.values import Step
-from projections.memories.links import Link
+from projections.graph.relations import Link
 
 
 class Edge(msgspec.Struct, frozen=True, order=True):

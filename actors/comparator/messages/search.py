@@ -7,7 +7,7 @@ from actors.runtime.settings import SearchProfile
 from events.fingerprint import Embedding
 from projections.memories.facets import Filter
 from projections.spaces.directed import Direction
-from projections.time.time_mentions import SILENT, QueryHints
+from projections.time.time_mentions import NO_HINTS, QueryHints
 
 
 class SpaceScore(Answer, frozen=True, kw_only=True):
@@ -84,7 +84,7 @@ class Search(Message[Found], frozen=True, kw_only=True):
     """Rank memories for a question by the five stages; answers `Found`, best first."""
 
     text: str
-    cues: QueryHints = SILENT
+    cues: QueryHints = NO_HINTS
     """What the text says beside its embeddings."""
     embeddings: dict[str, Embedding]
     profile: SearchProfile

@@ -27,7 +27,7 @@ from actors.runtime.settings import SearchProfile
 from events.fingerprint import Embedding, Sparse
 from events.vocabulary.values import Modality
 from projections.memories.atlas import Atlas
-from projections.storage.arrays import Mask, Rows, Scores, best
+from projections.storage.arrays import Mask, Rows, Scores, top_k
 from projections.time.time_mentions import QueryHints
 
 RECALL = 128
@@ -101,7 +101,7 @@ def recall(
     if cues.intervals and TIME in query and MEANING in query:
         met = np.zeros(len(eligible), np.float32)
         rows = np.flatnonzero(eligible)
-        met[rows] = atlas.telling.times(cues.intervals, rows)
+        met[rows] = atlas.time_mentions.time_scores(cues.intervals, rows)
         yield "time recall", atlas.nearest(MEANING, query[MEANING], count, met >= TELLING)[0]
 
 
@@ -113,10 +113,11 @@ def kinds(atlas: Atlas, request: Search, eligible: Mask) -> frozenset[QueryKind]
     found = reading.kinds(request.text, request.cues)
     if QueryKind.TALK in found and atlas.facets.mostly(Modality.CODE, eligible):
         found = found - {QueryKind.TALK} | {QueryKind.CODE}
-    if atlas.telling.spoken(atlas.telling.voices(request.cues.words), np.flatnonzero(eligible)).any():
+    speakers = atlas.time_mentions.speakers(request.cues.words)
+    if atlas.time_mentions.speaker_scores(speakers, np.flatnonzero(eligible)).any():
         found |= {QueryKind.VOICE}
     counted = request.embeddings.get(WORDS[0])
-    if isinstance(counted, Sparse) and not atlas.knows(WORDS[0], counted, eligible):
+    if isinstance(counted, Sparse) and not atlas.contains_terms(WORDS[0], counted, eligible):
         found |= {QueryKind.UNKNOWN}
     return found
 
@@ -222,7 +223,7 @@ def _ranked(
     """Go through the stages from fusion on."""
     atlas = candidates.atlas
     candidates.hear(key for key, weight in weights.items() if weight > 0 and key != LATE)
-    candidates.keep(best(candidates.fused(weights), max(KEPT, request.pool)))
+    candidates.keep(top_k(candidates.fused(weights), max(KEPT, request.pool)))
     stages.finish("fusion", len(candidates.rows))
 
     counts = request.include_alignment or request.min_alignment is not None
@@ -236,7 +237,7 @@ def _ranked(
     fused = candidates.fused(weights) + serving(atlas, candidates.rows, asked=request.include_alignment)
     stages.finish("late interaction", len(candidates.rows), skipped=not late)
 
-    turns, _ = atlas.facets.turns(candidates.rows[best(fused, FOCUS)], REACH)
+    turns, _ = atlas.facets.turns(candidates.rows[top_k(fused, FOCUS)], REACH)
     around = np.setdiff1d(turns[turns >= 0], candidates.rows)
     around = around[eligible[around]]
     candidates.join(around[aligned(atlas, around, request.min_alignment)])
@@ -248,7 +249,7 @@ def _ranked(
     bonus = priming(atlas, rows, primed)
     total = fused + lent + served + bonus
     renewed = np.zeros_like(total) if asked & LASTING else recency_boost(atlas, rows, total)
-    order = best(total + renewed, len(rows))
+    order = top_k(total + renewed, len(rows))
     stages.finish("context", len(rows))
     return RankedPage(
         rows=rows[order],

@@ -7,7 +7,7 @@ from enum import StrEnum
 from actors.comparator.search import recurring_dates as rhythm
 from events.vocabulary.values import Modality
 from projections.spaces.directed import Direction
-from projections.time.intervals import named
+from projections.time.expressions import find_intervals
 from projections.time.time_mentions import QueryHints, words
 
 
@@ -104,7 +104,7 @@ def cues(question: str, asked_at: datetime) -> QueryHints:
     end = place(question)
     return QueryHints(
         direction=direction(question),
-        intervals=tuple(named(question, asked_at, asking=True)),
+        intervals=tuple(find_intervals(question, asked_at, question=True)),
         recurring=rhythm.moments(question, asked_at),
         start=end is SessionPart.START,
         end=end is SessionPart.END,

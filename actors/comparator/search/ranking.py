@@ -13,7 +13,7 @@ from actors.comparator.compare.calibration import Calibration
 from events.fingerprint import Embedding, Float32
 from projections.memories.atlas import Atlas
 from projections.spaces.directed import Direction
-from projections.storage.arrays import Mask, Rows, Scores, best
+from projections.storage.arrays import Mask, Rows, Scores, top_k
 
 LATE = "e12_late_interaction"
 """By far the dearest space: 10,000 rows of 25 tokens take 18 ms, those of all other spaces together 6."""
@@ -95,7 +95,7 @@ def by_weights(
         rows, mean, extra = rows[kept], mean[kept] + shares[LATE] * late, extra[kept]
         spaces = {key: scores[kept] for key, scores in spaces.items()} | {LATE: late}
     found = np.flatnonzero(mean >= least)
-    order = found[best((mean + extra)[found], limit)]
+    order = found[top_k((mean + extra)[found], limit)]
     weighed = {key: spaces[key][order] for key in shares}
     return Ranking(
         rows=rows[order],
@@ -125,7 +125,7 @@ def _late(
     ranking is the same as if all were scored.
     """
     possible = np.flatnonzero(others + share >= np.float32(least))
-    first = possible[best((others + extra)[possible], max(FIRST, limit))]
+    first = possible[top_k((others + extra)[possible], max(FIRST, limit))]
     scores = similarities(LATE, rows[first])
     similar = others[first] + share * scores
     reached = (similar + extra[first])[similar >= np.float32(least)]
@@ -176,5 +176,5 @@ def by_purpose(atlas: Atlas, purpose: Float32, eligible: Mask, limit: int, least
     rows = np.flatnonzero(eligible)
     cosines = atlas.purposes.cosine(purpose, rows)
     found = np.flatnonzero(cosines >= least)  # NaN isn't
-    order = found[best(cosines[found], limit)]
+    order = found[top_k(cosines[found], limit)]
     return Ranking(rows=rows[order], similarity=cosines[order], spaces={}, scanned=len(rows))

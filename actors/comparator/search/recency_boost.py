@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from projections.memories.atlas import Atlas
-from projections.spaces.fingerprints import WINDOWED
-from projections.storage.arrays import Mask, Rows, Scores, best
+from projections.spaces.fingerprints import SEMANTIC
+from projections.storage.arrays import Mask, Rows, Scores, top_k
 
 LOOKED_AT: Final = 16
 """Best candidates among which a later version is looked for."""
@@ -29,7 +29,7 @@ AHEAD: Final = 1e-3
 def recency_boost(atlas: Atlas, rows: Rows, scores: Scores) -> Scores:
     """Return what lifts each row just above the earlier versions of what it says, shape (rows,); 0 for most."""
     lift = np.zeros(len(rows), np.float32)
-    places = best(scores, LOOKED_AT)
+    places = top_k(scores, LOOKED_AT)
     chosen = rows[places]
     said = np.array([atlas.facets.created_at(row).timestamp() for row in chosen.tolist()])
     if not len(said) or np.ptp(said) <= APART:
@@ -48,7 +48,7 @@ def recency_boost(atlas: Atlas, rows: Rows, scores: Scores) -> Scores:
 
 def _versions(atlas: Atlas, rows: Rows) -> npt.NDArray[np.bool_]:
     """Return whether each row, if it is the later one, is a version of what each other says, shape (rows, rows)."""
-    meanings = [atlas.embedding(WINDOWED, row) for row in rows.tolist()]
-    alike = np.stack([atlas.scores(WINDOWED, meaning, rows, symmetric=True) for meaning in meanings])
-    changing: Mask = atlas.telling.changing(rows)
+    meanings = [atlas.embedding(SEMANTIC, row) for row in rows.tolist()]
+    alike = np.stack([atlas.scores(SEMANTIC, meaning, rows, symmetric=True) for meaning in meanings])
+    changing: Mask = atlas.time_mentions.mentions_change(rows)
     return (alike >= SAME) | ((alike >= CHANGED) & changing[:, None])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from projections.time.periods import evenly
+from projections.time.periods import weyl_sequence
 
 _WEEKDAYS: Final = tuple(name.casefold() for name in day_abbr)
 _DAY: Final = re.compile(
@@ -55,7 +55,7 @@ def moments(question: str, asked_at: datetime) -> tuple[datetime, ...]:
     days = [*_days(day, season, start)]
     return tuple(
         start - timedelta(days=ago) + timedelta(hours=first + share * (last - first))
-        for ago, share in zip(days, evenly(len(days)), strict=True)
+        for ago, share in zip(days, weyl_sequence(len(days)), strict=True)
     )
 
 

@@ -4,8 +4,8 @@ import re
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from projections.time.intervals import NUMBERS
-from projections.time.periods import DAY, LENGTHS, Interval
+from projections.time.lexicon import NUMBERS
+from projections.time.periods import DAY, UNIT_DAYS, Interval
 
 _ANCHORED: Final = re.compile(
     rf"\b(?:(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})(?: of| couple of| few)?|the) "
@@ -42,7 +42,7 @@ def anchor(question: str) -> Anchor | None:
     if match is None:
         return None
     count = (match["count"] or "one").casefold()
-    days = LENGTHS[match["unit"].casefold()] * (int(count) if count.isdigit() else NUMBERS[count])
+    days = UNIT_DAYS[match["unit"].casefold()] * (int(count) if count.isdigit() else NUMBERS[count])
     earlier = match["side"].casefold() in ("before", "prior to")
     asked = f"{question[: match.start()]}{question[match.end() :]}".strip()
     return Anchor(match["event"].strip(), asked, timedelta(days=-days if earlier else days))

@@ -18,7 +18,7 @@ from events.vocabulary.values import Salience
 
 if TYPE_CHECKING:
     from actors.comparator.messages import GoalState
-    from projections.memories.catalog import Entry
+    from projections.memories.entries import Entry
 
 JUDGED = 1_024
 """Memories that are judged in one slice."""
@@ -110,7 +110,7 @@ def _judge(
             links=sum(links[one.id] for one in entries),
             in_goal=any(one.id in serving for one in (*entries, *older)),
             memory_type=body.memory_type,
-            kept=any(one.kept for one in (*entries, *older)),
+            kept=any(one.protected for one in (*entries, *older)),
         )
         for body in bodies
     )

@@ -22,7 +22,7 @@ from events.vocabulary import (
     ShortcutsDrawn,
 )
 from events.vocabulary.values import Counts, Pruned
-from projections.memories.catalog import Entry
+from projections.memories.entries import Entry
 
 
 class Scope(msgspec.Struct):

@@ -14,8 +14,8 @@ from actors.consolidator.goals.survey import Survey
 from actors.consolidator.judgement.salience import ACCESSES
 from events.vocabulary import GoalDiscovered, PatternDiscovered
 from events.vocabulary.values import Shortcut, Step, Strengthened
-from projections.memories.links import CAUSAL_SHORTCUT, CONFIDENCE, SHORTCUT, Link, RelationKind, kind_of
-from projections.mind.workspace import Fading
+from projections.graph.relations import CAUSAL_SHORTCUT, CONFIDENCE, SHORTCUT, Link, RelationKind, relation_kind
+from projections.mind.workspace import FadedMemory
 
 REPLAYED: Final = 100
 """Memories that one dream goes through at most."""
@@ -38,7 +38,7 @@ PATTERNS: Final = 10
 """Patterns that one dream writes down at most (seed 003)."""
 
 
-def replayed(faded: Sequence[Fading], recalled: Mapping[UUID, int], limit: int = REPLAYED) -> dict[UUID, float]:
+def replayed(faded: Sequence[FadedMemory], recalled: Mapping[UUID, int], limit: int = REPLAYED) -> dict[UUID, float]:
     """Return which memories are gone through again, in this order, and how active each is then, in [0, 1].
 
     First those that faded from the workspace, by .8 · recency + .2 · order, as active as they were when they left. Then
@@ -170,7 +170,7 @@ def _forward(steps: tuple[Step, ...], memories: tuple[UUID, ...]) -> int:
 
 def _is_causal(steps: tuple[Step, ...], memories: tuple[UUID, ...]) -> bool:
     return _forward(steps, memories) == len(steps) and all(
-        kind_of(step.relation) is RelationKind.CAUSAL for step in steps
+        relation_kind(step.relation) is RelationKind.CAUSAL for step in steps
     )
 
 

@@ -50,7 +50,7 @@ from events.vocabulary import (
     ShortcutsDrawn,
 )
 from events.vocabulary.values import DriftLevel, Group, Modality, Mode, Pruned
-from projections.memories.catalog import Entry
+from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 ALIKE: Final = {Mode.LIGHT: 0.95, Mode.DEEP: 0.90, Mode.REM: 0.90}
@@ -309,7 +309,7 @@ class Sleeper:
 def _candidates(entry: Entry) -> Iterator[duplicates.DuplicateCandidate]:
     """Yield what decides how a memory is merged; one that somebody brought back isn't."""
     body = entry.body
-    if body is not None and not entry.kept:
+    if body is not None and not entry.protected:
         yield duplicates.DuplicateCandidate(
             memory=entry.id,
             content=body.text,

@@ -34,9 +34,9 @@ def undo(others: ActorClients, runs: Runs, wanted: Undo) -> Undone:
     _check(known)
     only = None if memory is None else {memory}
     absorbed = {
-        one for merge in known.merged_left for one in merge.absorbed if only is None or only & {one, merge.survivor}
+        one for merge in known.active_merges for one in merge.absorbed if only is None or only & {one, merge.survivor}
     }
-    hidden = absorbed | {one.memory for one in known.pruned_left if only is None or one.memory in only}
+    hidden = absorbed | {one.memory for one in known.active_pruned if only is None or one.memory in only}
     if memory is not None and not hidden:
         raise NotFoundFault(f"Run {run} neither merged nor pruned this memory, or it is back: {memory}", id=str(memory))
     entries = others.describe(sorted(hidden), own=True)

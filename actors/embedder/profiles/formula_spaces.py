@@ -15,7 +15,7 @@ from actors.embedder.spaces import hypervector, temporal
 from events.fingerprint import Dense, Embedding, Fingerprint, Float32, Passage
 from events.spaces import SPACES
 from events.vocabulary.values import SpaceModel
-from projections.time.periods import evenly
+from projections.time.periods import weyl_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -153,7 +153,7 @@ def placed_query(
 
 def _samples(interval: Interval) -> list[datetime]:
     """Return `SAMPLES` moments that fill an interval evenly, and its hours and minutes too."""
-    return [interval.start + share * (interval.end - interval.start) for share in evenly(SAMPLES)]
+    return [interval.start + share * (interval.end - interval.start) for share in weyl_sequence(SAMPLES)]
 
 
 @lru_cache(maxsize=1024)

@@ -17,8 +17,8 @@ from actors.runtime.faults import InvalidParamsFault, NotFoundFault, StorageFaul
 from actors.store.messages import Append, ReadHistory
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesMerged, MemoryForgotten
-from projections.memories.links import Links
-from projections.replay import rebuild
+from projections.graph.links import Links
+from projections.registry import rebuild
 from tests.actors.api.conftest import Bed, Ways
 from tests.actors.api.sleeper import found, settled
 from tests.actors.api.stream import TOOLS, Lasting, Mind, awake

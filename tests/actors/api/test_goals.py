@@ -160,7 +160,7 @@ def by_hand(log: MemoryLog, memory: UUID) -> npt.NDArray[np.float64]:
         goals.apply(envelope)
         atlas.apply(envelope)
     assert isinstance(envelope.event, MemoryStored)
-    star = goals.star(envelope.event.namespace)
+    star = goals.north_star(envelope.event.namespace)
     assert star is not None
     exemplars = np.array([atlas.row_of(one) for one in goals.exemplars(star.goal)])
     query = {space.key: envelope.event.fingerprint[space.key] for space in SPACES}

@@ -14,7 +14,7 @@ from actors.runtime.metrics import Latencies
 from actors.store.messages import ReadDigests, TakeSnapshot
 from actors.store.snapshot_files import Snapshots
 from events.storage.duckdb_log import DuckDBLog
-from projections.replay import digests, rebuild
+from projections.registry import digests, rebuild
 from tests.actors.api.sleeper import PATIENCE, QUESTIONS, Planted, _again, answers, settled
 from tests.actors.api.stream import Mind
 
@@ -25,7 +25,7 @@ import json
 import sys
 from pathlib import Path
 from events.storage.duckdb_log import DuckDBLog
-from projections.replay import digests, rebuild
+from projections.registry import digests, rebuild
 log = DuckDBLog(Path(sys.argv[1]))
 found = digests(rebuild(log.read()))
 assert not {"torch", "tokenizers", "pykka", "actors"} & {name.partition(".")[0] for name in sys.modules}

@@ -21,7 +21,7 @@ from events.storage.log import Envelope
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, Event, SpacesDeclared
 from events.vocabulary.values import Mode, SpaceModel
-from projections.memories.catalog import Entry
+from projections.memories.entries import Entry
 from projections.projection import MemoryState
 from tests.events.samples import DIMENSIONS, random_fingerprint, stored
 

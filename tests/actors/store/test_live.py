@@ -19,7 +19,7 @@ from events.vocabulary import (
     MemoryRestored,
 )
 from events.vocabulary.values import Pruned, Salience
-from projections.memories.catalog import Entry
+from projections.memories.entries import Entry
 from projections.projection import MemoryState
 from tests.actors.store.test_store import PATIENCE, Counting, append, start
 from tests.events.samples import stored

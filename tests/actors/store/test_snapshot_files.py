@@ -28,7 +28,7 @@ from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Head, LogCorruptError
 from events.vocabulary import GoalDiscovered, MemoryErased, MemoryForgotten, MemoryStored, Shredded, SpacesDeclared
 from events.vocabulary.values import SpaceModel
-from projections.replay import digests, rebuild
+from projections.registry import digests, rebuild
 from tests.events.samples import DIMENSIONS, draft, stored
 from tests.projections.sleeps import goal
 

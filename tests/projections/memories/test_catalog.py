@@ -85,7 +85,7 @@ def test_a_forgotten_memory_is_no_duplicate_until_it_is_restored():
 
 
 @pytest.mark.parametrize("before", [(), (MemoryForgotten(memory=ONE),)])
-def test_an_erased_memory_is_known_by_its_events_alone_and_stays_erased(before: tuple):
+def test_an_erased_memory_keeps_only_its_events_and_stays_erased(before: tuple):
     events = (TIDE, MOON, *before, MemoryErased(memory=ONE, reason="asked"), MemoryRestored(memory=ONE))
     catalog = catalog_of(history(*events))
     entry = catalog.get(ONE)
@@ -139,7 +139,7 @@ def test_a_memory_has_the_purpose_that_was_measured_last():
     assert len({catalog.digest() for catalog in (before, between, after)}) == 3
 
 
-def test_what_enters_and_leaves_the_workspace_is_part_of_its_life_and_of_no_others():
+def test_ignitions_and_fadings_are_events_of_that_memory_only():
     ignition, fading = MemoryIgnited(memory=TWO, order=0.9), MemoryFaded(memory=TWO, order=0.4)
     catalog = catalog_of(history(TIDE, MOON, ignition, fading, MemoryIgnited(memory=ONE, order=0.8, forced=True)))
     assert catalog.get(TWO).events == (2, 3, 4)
@@ -155,7 +155,7 @@ def test_a_forgotten_memory_is_measured_too_and_keeps_that_when_it_is_restored()
 
 
 @pytest.mark.parametrize("measured", ["before", "after", "before and after"])
-def test_an_erased_memory_has_no_purpose_and_no_reader_knows_another(measured: str):
+def test_an_erased_memory_has_no_purpose_live_or_replayed(measured: str):
     log = history(
         TIDE,
         MOON,
@@ -204,7 +204,7 @@ def test_a_survivor_has_the_tags_accesses_and_ids_of_what_it_absorbed():
     assert (catalog.count(), catalog.namespaces()["default"]) == (1, 1)
 
 
-def test_undoing_a_merge_gives_back_exactly_what_was_and_leaves_its_numbers():
+def test_undoing_a_merge_restores_the_entries_except_for_event_numbers():
     merge = (LOW, HIGH, SPRING, recalled(TWO), merged(FIRST, TWO, THREE), merged(SECOND, ONE, TWO))
     chain = catalog_of(history(*merge))
     assert chain.get(ONE).lineage == (TWO, THREE)
@@ -226,7 +226,7 @@ def test_undoing_a_merge_gives_back_exactly_what_was_and_leaves_its_numbers():
     assert after.count() == 3
 
 
-def test_a_pruned_memory_says_why_and_can_be_restored():
+def test_a_pruned_memory_has_a_reason_and_can_be_restored():
     log = history(LOW, HIGH, pruned(FIRST, ONE), restored(ONE))
     entry = catalog_of(log[:3]).get(ONE)
     assert (entry.state, entry.reason, entry.run) == (MemoryState.PRUNED, "pruned: salience 0.21", FIRST)

@@ -47,7 +47,7 @@ def found(facets: Facets, **wanted: Any) -> list[int]:
         ),
     ],
 )
-def test_each_facet_filters(fields: dict[str, Any], wanted: dict[str, Any]):
+def test_each_condition_filters(fields: dict[str, Any], wanted: dict[str, Any]):
     facets = facets_of(memory(), memory(**fields), memory(tags=("red",)))
     assert found(facets, **wanted) == [1]
     assert found(facets) == [0, 1, 2]
@@ -60,7 +60,7 @@ def test_all_conditions_must_hold_together():
     assert found(facets, namespace="work", session="a") == [0]
 
 
-def test_what_no_memory_has_excludes_all():
+def test_an_unknown_value_excludes_all():
     facets = facets_of(memory(), memory())
     assert found(facets, namespace="elsewhere") == []
     assert found(facets, tags=("unheard",)) == []
@@ -130,7 +130,7 @@ def test_turns_of_many_rows_are_those_of_each():
         assert {int(n): int(d) for n, d in zip(rows[row], distances[row], strict=True) if n >= 0} == expected
 
 
-def test_neither_hidden_nor_cleared_rows_are_turns_of_others():
+def test_hidden_and_cleared_rows_are_no_neighbours():
     facets = facets_of(*(memory(session="a", position=position) for position in range(5)))
     facets.hide(1)
     assert neighbours(facets, 2, 2) == {0: 2, 3: 1, 4: 2}
@@ -175,7 +175,7 @@ def test_only_eligible_rows_are_near_in_time():
     st.integers(-10_000, 10_000),
     st.integers(0, 40),
 )
-def test_no_row_is_nearer_in_time_than_those_that_are_named(minutes: list[int], now: int, count: int):
+def test_no_other_row_is_nearer_in_time(minutes: list[int], now: int, count: int):
     facets = facets_of(*(memory(created_at=NOON + timedelta(minutes=minute)) for minute in minutes))
     named = in_time(facets, NOON + timedelta(minutes=now), count)
     apart = [abs(minute - now) for minute in minutes]
@@ -184,14 +184,14 @@ def test_no_row_is_nearer_in_time_than_those_that_are_named(minutes: list[int], 
 
 
 @given(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC)))  # noqa: DTZ001 (hypothesis adds the zone)
-def test_a_row_tells_when_it_was_created_to_the_microsecond(moment: datetime):
+def test_created_at_is_exact_to_the_microsecond(moment: datetime):
     facets = facets_of(memory(created_at=moment), memory(created_at=moment), None)
     facets.clear(1)
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     assert [facets.created_at(row) for row in range(3)] == [moment, epoch, epoch]
 
 
-def test_a_namespace_holds_forgotten_rows_and_no_erased_ones():
+def test_a_namespace_includes_forgotten_rows_but_no_erased_ones():
     facets = facets_of(*(memory(namespace=name) for name in "abaaba"))
     assert facets.within("a").tolist() == [0, 2, 3, 5]
     facets.hide(2)
@@ -206,7 +206,7 @@ def test_a_namespace_holds_forgotten_rows_and_no_erased_ones():
 
 
 @pytest.mark.parametrize("state", [MemoryState.FORGOTTEN, MemoryState.PRUNED, MemoryState.MERGED])
-def test_a_row_is_hidden_in_the_same_way_for_whatever_reason(state: MemoryState):
+def test_every_excluded_state_hides_a_row(state: MemoryState):
     facets = facets_of(memory(), memory())
     before = facets.digest()
     facets.hide(0, state)
@@ -246,7 +246,7 @@ def test_a_survivor_is_found_by_the_tags_of_all_that_it_absorbed():
         ),
     ],
 )
-def test_a_survivor_passes_a_filter_by_what_it_absorbed_until_that_is_free_again(
+def test_a_survivor_passes_a_filter_by_what_it_absorbed_until_that_is_undone(
     fields: dict[str, Any], wanted: dict[str, Any]
 ):
     facets = facets_of(memory(**fields), memory(), memory(), memory())
@@ -273,14 +273,14 @@ def test_one_absorbed_memory_must_pass_all_filters_together_and_tags_are_united(
 
 
 @pytest.mark.parametrize("state", [MemoryState.FORGOTTEN, MemoryState.PRUNED, MemoryState.ERASED])
-def test_a_survivor_that_is_hidden_passes_by_nothing_that_it_absorbed(state: MemoryState):
+def test_a_hidden_survivor_does_not_pass_by_what_it_absorbed(state: MemoryState):
     facets = facets_of(memory(session="a"), memory(session="b"))
     facets.hide(0, MemoryState.MERGED, 1)
     facets.hide(1, state)
     assert found(facets, session="a") == []
 
 
-def test_what_was_pruned_or_forgotten_lets_nobody_else_pass():
+def test_pruned_and_forgotten_rows_make_no_other_row_pass():
     facets = facets_of(memory(session="a"), memory(session="a"), memory(session="b"))
     facets.hide(0, MemoryState.PRUNED)
     facets.hide(1, MemoryState.FORGOTTEN)

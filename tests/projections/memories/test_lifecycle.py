@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.vocabulary import Event
-from projections.memories.lifecycle import Change, Lifecycle
+from projections.memories.lifecycle import Lifecycle, StateChange
 from projections.projection import MemoryState
 from tests.projections.history import history
 from tests.projections.sleeps import (
@@ -35,13 +35,13 @@ def states(presence: Lifecycle, *memories: UUID) -> list[str]:
     return [presence.state(memory).value for memory in memories]
 
 
-def test_a_memory_that_nothing_happened_to_is_live_and_leaves_no_trace():
+def test_live_is_the_default_and_is_not_stored():
     presence = presence_of(restored(X), undone(FIRST), merged(FIRST, S))
     assert (presence.state(X), presence.root(X), presence.absorbed(X)) == (MemoryState.LIVE, X, ())
     assert presence.digest() == Lifecycle().digest()
 
 
-def test_only_a_live_memory_is_pruned_or_absorbed_and_no_absorbed_one_is_forgotten():
+def test_only_live_memories_are_pruned_or_absorbed_and_absorbed_ones_are_not_forgotten():
     hidden = (forgotten(X), pruned(FIRST, Y), merged(FIRST, T, S))
     late = (pruned(SECOND, X, S), merged(SECOND, IDS[5], X, Y, S), forgotten(X), forgotten(S))
     presence = presence_of(*hidden, *late)
@@ -49,7 +49,7 @@ def test_only_a_live_memory_is_pruned_or_absorbed_and_no_absorbed_one_is_forgott
     assert presence.digest() == presence_of(*hidden).digest()
 
 
-def test_what_was_forgotten_or_pruned_is_restored_singly_and_what_was_merged_is_not():
+def test_forgotten_and_pruned_memories_are_restored_and_merged_ones_are_not():
     presence = presence_of(
         forgotten(X), pruned(FIRST, Y), merged(FIRST, T, S), *map(restored, (X, Y, S)), undone(FIRST, Y)
     )
@@ -57,7 +57,7 @@ def test_what_was_forgotten_or_pruned_is_restored_singly_and_what_was_merged_is_
     assert presence.run_of(Y) is None
 
 
-def test_an_absorbed_memory_has_a_survivor_that_answers_for_it_through_any_number_of_runs():
+def test_an_absorbed_memory_resolves_to_its_last_survivor_over_any_number_of_runs():
     presence = presence_of(merged(FIRST, S, X, Y), merged(SECOND, T, S))
     assert [presence.root(memory) for memory in (X, Y, S, T)] == [T] * 4
     assert [presence.survivor(memory) for memory in (X, S, T)] == [S, T, None]
@@ -72,7 +72,7 @@ def test_undoing_the_first_of_two_runs_frees_what_it_merged_and_nothing_else():
     assert (presence.root(X), presence.absorbed(T)) == (X, (S,))
 
 
-def test_a_run_is_undone_for_some_memories_by_their_names_or_their_survivors():
+def test_a_run_is_undone_for_some_memories_by_their_ids_or_their_survivors():
     run = (merged(FIRST, S, X), merged(FIRST, T, Y), pruned(FIRST, IDS[4], IDS[5]))
     assert states(presence_of(*run, undone(FIRST, S)), X, Y, IDS[4]) == ["live", "merged", "pruned"]
     assert states(presence_of(*run, undone(FIRST, Y, IDS[5])), X, Y, *IDS[4:6]) == ["merged", "live", "pruned", "live"]
@@ -91,7 +91,7 @@ def test_a_forgotten_survivor_keeps_what_it_absorbed():
     assert presence_of(merged(FIRST, S, X), forgotten(S), restored(S)).absorbed(S) == (X,)
 
 
-def test_what_a_forgotten_survivor_had_absorbed_is_freed_as_forgotten_and_comes_back_singly():
+def test_undoing_a_merge_into_a_forgotten_survivor_frees_forgotten_memories():
     chain = (merged(FIRST, S, X, Y), merged(SECOND, T, S), forgotten(T))
     presence = presence_of(*chain, undone(FIRST, X))
     assert states(presence, X, Y, S, T) == ["forgotten", "merged", "merged", "forgotten"]
@@ -102,14 +102,14 @@ def test_what_a_forgotten_survivor_had_absorbed_is_freed_as_forgotten_and_comes_
     assert states(presence_of(*chain, restored(T), undone(FIRST)), X, Y) == ["live", "live"]
 
 
-def test_a_pruned_memory_that_was_forgotten_is_brought_back_by_nothing_but_a_restore():
+def test_undoing_a_run_does_not_restore_a_pruned_memory_forgotten_since():
     presence = presence_of(pruned(FIRST, X, Y), forgotten(X), undone(FIRST, X), undone(FIRST))
     assert states(presence, X, Y) == ["forgotten", "live"]
     assert presence.run_of(X) is None
     assert states(presence_of(pruned(FIRST, X), forgotten(X), undone(FIRST), restored(X)), X) == ["live"]
 
 
-def test_nothing_is_lost_behind_an_erased_survivor():
+def test_erasing_a_survivor_frees_what_it_absorbed():
     chain = (merged(FIRST, S, X, Y), merged(SECOND, T, S))
     presence = presence_of(*chain, erased(S))
     assert states(presence, X, Y, S, T) == ["live", "live", "erased", "live"]
@@ -123,19 +123,22 @@ def test_what_was_erased_stays_erased():
     assert states(presence_of(merged(FIRST, S, X), erased(X), *late), X, Y) == ["erased", "live"]
 
 
-def test_every_change_is_told_once():
+def test_every_change_is_returned_once():
     presence = Lifecycle()
     told = [presence.apply(envelope) for envelope in history(merged(FIRST, S, X, X), erased(S), erased(S))]
     assert told == [
-        (Change(X, MemoryState.LIVE, MemoryState.MERGED, None),),
-        (Change(S, MemoryState.LIVE, MemoryState.ERASED, None), Change(X, MemoryState.MERGED, MemoryState.LIVE, S)),
+        (StateChange(X, MemoryState.LIVE, MemoryState.MERGED, None),),
+        (
+            StateChange(S, MemoryState.LIVE, MemoryState.ERASED, None),
+            StateChange(X, MemoryState.MERGED, MemoryState.LIVE, S),
+        ),
         (),
     ]
 
 
 @settings(max_examples=300)
 @given(st.lists(OF_A_LIFE, min_size=8, max_size=24))
-def test_pointers_form_a_forest_and_the_changes_told_are_all_there_are(events: list[Event]):
+def test_pointers_form_a_forest_and_all_changes_are_returned(events: list[Event]):
     presence, known = Lifecycle(), dict.fromkeys(IDS, MemoryState.LIVE)
     for envelope in log_of(*events):
         for change in presence.apply(envelope):

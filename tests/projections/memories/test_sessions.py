@@ -53,7 +53,7 @@ def test_a_turn_that_never_reached_the_log_takes_only_its_position():
     assert sessions.next_position("default", "talk") == 3
 
 
-def test_an_erased_turn_lends_nothing_to_the_next():
+def test_an_erased_turn_gives_no_context_to_the_next():
     sessions = sessions_of(history(*TURNS, MemoryErased(memory=memory_id(4))))
     assert tail(sessions) == [VECTORS[2].tolist(), VECTORS[4].tolist()]
     assert sessions.next_position("default", "talk") == 5

@@ -16,7 +16,7 @@ from events.vocabulary import (
     Shredded,
 )
 from events.vocabulary.values import WIDTH, DriftLevel, GoalLevel
-from projections.mind.goals import DRIFTS, EXEMPLARS, GoalRecord, Goals
+from projections.mind.goals import EXEMPLARS, MAX_DRIFTS, GoalRecord, Goals
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
 from tests.projections.sleeps import RUNS, adjusted, merged, pruned, undone
@@ -84,7 +84,7 @@ def after(*requests: tuple[Event, ...] | Event) -> Goals:
 
 
 def ids(goals: Goals, namespace: str = "default") -> list[UUID]:
-    return [found.goal for found in goals.of(namespace)]
+    return [found.goal for found in goals.current(namespace)]
 
 
 def numbers(goals: Goals, identity: UUID, count: int = EXEMPLARS) -> list[int]:
@@ -104,14 +104,14 @@ def without_words(log: list[Envelope], *identities: UUID) -> list[Envelope]:
 
 def test_before_any_discovery_there_are_no_goals_and_no_star():
     goals = after()
-    assert (goals.of("default"), goals.star("default")) == ((), None)
+    assert (goals.current("default"), goals.north_star("default")) == ((), None)
     assert (goals.get(TIDES), goals.exemplars(TIDES)) == (None, ())
 
 
-def test_goals_found_at_once_stand_together_and_the_next_discovery_replaces_them():
+def test_the_goals_of_a_discovery_are_current_until_the_next_one():
     first = (goal(TIDES, 1, 2), goal(MOONS, 3, 4))
     goals = after(first)
-    assert goals.of("default") == first
+    assert goals.current("default") == first
     goals = after(first, goal(BOATS, 5, 6))
     assert ids(goals) == [BOATS]
     assert goals.get(TIDES) == first[0]
@@ -120,8 +120,8 @@ def test_goals_found_at_once_stand_together_and_the_next_discovery_replaces_them
 def test_each_namespace_has_goals_and_a_star_of_its_own():
     goals = after((goal(TIDES, 1), choose(TIDES)), goal(MOONS, 2, namespace="work"))
     assert (ids(goals), ids(goals, "work")) == ([TIDES], [MOONS])
-    assert goals.star("default") == goal(TIDES, 1)
-    assert goals.star("work") is None
+    assert goals.north_star("default") == goal(TIDES, 1)
+    assert goals.north_star("work") is None
 
 
 def test_the_star_outlives_the_discovery_that_found_it():
@@ -131,11 +131,11 @@ def test_the_star_outlives_the_discovery_that_found_it():
 
 def test_the_latest_choice_is_the_star():
     found = (goal(TIDES, 1), goal(MOONS, 2))
-    assert after(found, choose(TIDES)).star("default") == found[0]
-    assert after(found, choose(TIDES), choose(MOONS, TIDES)).star("default") == found[1]
+    assert after(found, choose(TIDES)).north_star("default") == found[0]
+    assert after(found, choose(TIDES), choose(MOONS, TIDES)).north_star("default") == found[1]
 
 
-def test_exemplars_are_the_most_central_members_that_are_there():
+def test_exemplars_are_the_most_central_live_members():
     every = goal(TIDES, *range(12, 0, -1))
     assert numbers(after(every), TIDES) == [12, 11, 10, 9, 8, 7, 6, 5]
     assert numbers(after(every, forget(11), erase(12)), TIDES, 3) == [10, 9, 8]
@@ -143,19 +143,19 @@ def test_exemplars_are_the_most_central_members_that_are_there():
 
 
 @pytest.mark.parametrize("gone", [forget, erase])
-def test_a_star_without_members_is_no_star(gone: Any):
+def test_a_north_star_without_live_members_is_none(gone: Any):
     goals = after((goal(TIDES, 1, 2), choose(TIDES)), gone(1))
-    assert goals.star("default") is not None
+    assert goals.north_star("default") is not None
     goals = after((goal(TIDES, 1, 2), choose(TIDES)), gone(1), gone(2))
-    assert goals.star("default") is None
+    assert goals.north_star("default") is None
 
 
 def test_a_star_comes_back_with_its_members():
     goals = after((goal(TIDES, 1), choose(TIDES)), forget(1), restore(1))
-    assert goals.star("default") == goal(TIDES, 1)
+    assert goals.north_star("default") == goal(TIDES, 1)
 
 
-def test_of_an_erased_member_nothing_stays_but_its_absence():
+def test_an_erased_member_leaves_no_trace_in_goals():
     goals = after((goal(TIDES, 1, 2, 3), goal(MOONS, 1)), erase(1))
     left = goals.get(TIDES)
     assert left is not None
@@ -171,7 +171,7 @@ def test_a_member_that_was_erased_before_its_goal_was_written_down_never_appears
 def test_a_choice_of_a_goal_that_cannot_be_read_means_no_star():
     log = log_of((goal(TIDES, 1), goal(MOONS, 2), choose(MOONS)))
     goals = fold(without_words(log, MOONS))
-    assert goals.star("default") is None
+    assert goals.north_star("default") is None
     assert ids(goals) == [TIDES]
 
 
@@ -187,10 +187,10 @@ def drift(similarity: float, namespace: str = "default") -> DriftDetected:
 
 
 def test_the_latest_findings_of_drift_are_kept_with_their_times():
-    events = [drift(number / 200) for number in range(DRIFTS + 5)]
+    events = [drift(number / 200) for number in range(MAX_DRIFTS + 5)]
     log = log_of(*events, drift(0.9, "work"))
     found = fold(log).drifts("default")
-    assert found == tuple(GoalRecord(envelope.at, envelope.event) for envelope in log[-DRIFTS - 1 : -1])
+    assert found == tuple(GoalRecord(envelope.at, envelope.event) for envelope in log[-MAX_DRIFTS - 1 : -1])
     assert [one.drift.similarity for one in fold(log).drifts("work")] == [0.9]
 
 
@@ -213,19 +213,17 @@ LIFE = (
         ((erase(3), erase(2), erase(4), erase(5)), (TIDES, MOONS)),
     ],
 )
-def test_a_replay_knows_the_same_goals_however_much_of_them_was_erased(
-    departures: tuple[Event, ...], shredded: tuple[UUID, ...]
-):
+def test_a_replay_after_erasures_gives_the_same_goals(departures: tuple[Event, ...], shredded: tuple[UUID, ...]):
     log = log_of(*LIFE, *departures)
     later = read_later(log)
     assert fold(log).digest() == fold(later).digest() == fold(without_words(later, *shredded)).digest()
-    assert fold(log).of("default") == fold(without_words(later, *shredded)).of("default")
+    assert fold(log).current("default") == fold(without_words(later, *shredded)).current("default")
 
 
 @pytest.mark.parametrize(
     "more", [goal(UUID(int=904), 8), choose(MOONS), drift(0.5), forget(8), restore(2), erase(8), erase(3)]
 )
-def test_whatever_became_of_goals_shows_in_the_digest(more: Event):
+def test_every_change_of_goals_changes_the_digest(more: Event):
     assert after(*LIFE, more).digest() != after(*LIFE).digest()
 
 
@@ -240,7 +238,7 @@ def test_only_memories_that_can_be_found_stand_for_a_goal():
     assert numbers(after(every, pruned(FIRST, memory_id(1)), undone(FIRST)), TIDES) == [1, 2, 3, 4]
 
 
-def test_an_absorbed_member_is_represented_once_by_what_answers_for_it():
+def test_an_absorbed_member_is_represented_once_by_its_survivor():
     every = goal(TIDES, 1, 2, 3)
     assert numbers(after(every, merged(FIRST, memory_id(2), memory_id(1))), TIDES) == [2, 3]
     assert numbers(after(every, merged(FIRST, memory_id(9), memory_id(1), memory_id(3))), TIDES) == [9, 2]
@@ -250,26 +248,26 @@ def test_an_absorbed_member_is_represented_once_by_what_answers_for_it():
     assert numbers(after(every, *chain, undone(FIRST)), TIDES) == [1, 2, 3]
 
 
-def test_the_goals_of_an_undone_run_are_not_there_and_the_star_before_them_is_again():
+def test_undoing_a_run_removes_its_goals_and_restores_the_previous_star():
     first, second = goal(TIDES, 1, 2), goal(MOONS, 3, 4, run=FIRST)
     requests = ((first, choose(TIDES)), (second, choose(MOONS, TIDES)))
-    assert after(*requests).star("default") == second
+    assert after(*requests).north_star("default") == second
     undone_ = after(*requests, undone(FIRST))
-    assert (undone_.star("default"), undone_.of("default")) == (first, (first,))
+    assert (undone_.north_star("default"), undone_.current("default")) == (first, (first,))
     assert (undone_.get(MOONS), undone_.exemplars(MOONS)) == (None, ())
-    assert after(*requests, undone(FIRST, memory_id(3))).star("default") == second
-    assert after(*requests, undone(SECOND)).star("default") == second
-    assert after(*requests, undone(FIRST), erase(3)).star("default") == first
+    assert after(*requests, undone(FIRST, memory_id(3))).north_star("default") == second
+    assert after(*requests, undone(SECOND)).north_star("default") == second
+    assert after(*requests, undone(FIRST), erase(3)).north_star("default") == first
 
 
 def test_a_run_that_adjusts_the_goal_chooses_the_star_until_it_is_undone():
     found = (goal(TIDES, 1, 2), goal(MOONS, 3, 4), choose(TIDES))
-    assert after(found, adjusted(FIRST, MOONS)).star("default") == found[1]
+    assert after(found, adjusted(FIRST, MOONS)).north_star("default") == found[1]
     assert after(found, adjusted(FIRST, MOONS), undone(FIRST)).digest() == after(found).digest()
-    assert after(found, adjusted(FIRST, MOONS), undone(FIRST, memory_id(3))).star("default") == found[1]
+    assert after(found, adjusted(FIRST, MOONS), undone(FIRST, memory_id(3))).north_star("default") == found[1]
 
 
 def test_a_star_whose_last_member_was_erased_gives_way_to_the_one_before_it():
     requests = (goal(TIDES, 1), choose(TIDES), goal(MOONS, 2), choose(MOONS, TIDES), erase(2))
     log = log_of(*requests)
-    assert fold(log).star("default") == fold(without_words(log, MOONS)).star("default") == goal(TIDES, 1)
+    assert fold(log).north_star("default") == fold(without_words(log, MOONS)).north_star("default") == goal(TIDES, 1)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.vocabulary import Event, MemoryErased, MemoryForgotten, MemoryRecalled, MemoryStored, Shredded
-from projections.mind.learner import HORIZON, PRIOR, RECENT, Learner, Stage, stage_at
+from projections.mind.learner import _RECENT, HORIZON, PRIOR, Learner, Stage, stage_at
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
 
@@ -57,7 +57,7 @@ def test_stages_begin_where_the_table_says(interactions: int, stage: Stage):
     assert after(*[IDLE] * interactions).stage is stage
 
 
-def test_the_lambdas_glide_from_stage_to_stage_and_sum_to_one():
+def test_the_lambdas_blend_between_stages_and_sum_to_one():
     learner, seen = Learner(), [Learner().lambdas]
     for envelope in history(*[IDLE] * 600):
         learner.apply(envelope)
@@ -79,12 +79,12 @@ def test_the_last_learning_is_that_of_the_latest_memory_that_is_not_erased():
 
 def test_there_is_no_accuracy_before_a_forecast_is_settled():
     learner = after(memory(usefulness=0.9), memory(), *[IDLE] * (HORIZON - 1))
-    assert (learner.accuracy, learner.scored) == (None, 0)
+    assert (learner.accuracy, learner.settled) == (None, 0)
 
 
 def test_a_recall_within_the_horizon_settles_a_forecast_once():
     learner = after(memory(usefulness=0.9), recall(1), recall(1), recall(1))
-    assert learner.scored == 1
+    assert learner.settled == 1
     assert learner.accuracy == pytest.approx(0.9)
 
 
@@ -92,48 +92,48 @@ def test_a_recall_within_the_horizon_settles_a_forecast_once():
 def test_a_recall_counts_up_to_the_end_of_the_horizon_and_no_longer(waited: int, accuracy: float):
     learner = after(memory(usefulness=0.9), *[IDLE] * waited, recall(1))
     assert learner.accuracy == pytest.approx(accuracy)
-    assert learner.scored == 1
+    assert learner.settled == 1
 
 
 @pytest.mark.parametrize("gone", [MemoryForgotten, MemoryErased])
-def test_a_forecast_about_a_memory_that_went_away_is_never_scored(gone: type[Event]):
+def test_the_forecast_of_a_forgotten_memory_is_never_settled(gone: type[Event]):
     learner = after(memory(usefulness=0.9), gone(memory=ONE), recall(1), *[IDLE] * (HORIZON + 1))
-    assert (learner.accuracy, learner.scored) == (None, 0)
+    assert (learner.accuracy, learner.settled) == (None, 0)
 
 
 def test_accuracy_looks_back_on_the_latest_forecasts_alone():
     events: list[Event] = [memory(usefulness=0.0), recall(1)]
     assert after(*events).accuracy == pytest.approx(0.0)
-    for _ in range(RECENT):
+    for _ in range(_RECENT):
         events += [memory(usefulness=1.0), recall(len(events) + 1)]
     assert after(*events).accuracy == pytest.approx(1.0)
 
 
 def test_before_any_forecast_is_settled_entropy_and_coherence_weigh_as_the_stage_says():
-    assert Learner().foresee(0.9, 0.2) == pytest.approx(0.7 * 0.9 + 0.3 * 0.2)
-    assert after(*[IDLE] * 600).foresee(0.9, 0.2) == pytest.approx(0.3 * 0.9 + 0.7 * 0.2)
+    assert Learner().predict(0.9, 0.2) == pytest.approx(0.7 * 0.9 + 0.3 * 0.2)
+    assert after(*[IDLE] * 600).predict(0.9, 0.2) == pytest.approx(0.3 * 0.9 + 0.7 * 0.2)
 
 
-def test_recalls_raise_and_misses_lower_what_is_foreseen_in_the_same_window_alone():
+def test_recalls_raise_and_misses_lower_predictions_in_the_same_window_only():
     recalled = after(*[memory(usefulness=0.5)] * 4, recall(1, 2, 3, 4))
     missed = after(*[memory(usefulness=0.5)] * 4, *[IDLE] * (HORIZON + 3))
     for learner, hits in ((recalled, 4), (missed, 0)):
-        assert learner.scored == 4
+        assert learner.settled == 4
         lambda_s, lambda_c = learner.lambdas
         prior = PRIOR * (0.3 * lambda_s + 0.7 * lambda_c)
-        assert learner.foresee(0.3, 0.7) == pytest.approx((prior + hits) / (PRIOR + 4))
-        assert learner.foresee(0.9, 0.1) == pytest.approx(0.9 * lambda_s + 0.1 * lambda_c)
+        assert learner.predict(0.3, 0.7) == pytest.approx((prior + hits) / (PRIOR + 4))
+        assert learner.predict(0.9, 0.1) == pytest.approx(0.9 * lambda_s + 0.1 * lambda_c)
 
 
-def test_erasing_a_memory_takes_back_what_it_taught():
+def test_erasing_a_memory_removes_its_learning():
     events = (memory(usefulness=0.5), memory(usefulness=0.5), recall(1))
     with_it, without = after(*events), after(*events, MemoryErased(memory=ONE))
-    assert without.scored == 0
-    assert without.foresee(0.2, 0.8) < with_it.foresee(0.2, 0.8)
+    assert without.settled == 0
+    assert without.predict(0.2, 0.8) < with_it.predict(0.2, 0.8)
     assert without.interactions == with_it.interactions
 
 
-def test_a_memory_that_cannot_be_read_is_an_interaction_and_a_goal_is_none():
+def test_a_shredded_memory_is_an_interaction_and_a_shredded_goal_is_none():
     assert after(Shredded(kind="memory_stored.1")).interactions == 1
     assert after(Shredded(kind="goal_discovered.1")).interactions == 0
 
@@ -160,17 +160,15 @@ def lives(draw: st.DrawFn) -> list[Event]:
 
 
 @given(lives(), st.floats(0, 1), st.floats(0, 1))
-def test_a_replay_knows_the_same_even_when_erased_memories_cannot_be_read(
-    events: list[Event], entropy: float, coherence: float
-):
+def test_a_replay_after_erasures_gives_the_same_learning(events: list[Event], entropy: float, coherence: float):
     log = history(*events)
     live, later = learner_of(log), learner_of(read_later(log))
     assert later.digest() == live.digest() == learner_of(log).digest()
-    assert (later.last, later.scored, later.accuracy) == (live.last, live.scored, live.accuracy)
-    assert later.foresee(entropy, coherence) == live.foresee(entropy, coherence)
-    assert 0 <= live.foresee(entropy, coherence) <= 1 + 1e-9
+    assert (later.last, later.settled, later.accuracy) == (live.last, live.settled, live.accuracy)
+    assert later.predict(entropy, coherence) == live.predict(entropy, coherence)
+    assert 0 <= live.predict(entropy, coherence) <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("more", [memory(), recall(1), MemoryForgotten(memory=ONE), MemoryErased(memory=ONE)])
-def test_whatever_was_learned_shows_in_the_digest(more: Event):
+def test_every_change_of_learning_changes_the_digest(more: Event):
     assert after(memory(usefulness=0.5), more).digest() != after(memory(usefulness=0.5)).digest()

@@ -37,7 +37,7 @@ from events.vocabulary.values import (
     Strengthened,
     Trigger,
 )
-from projections.mind.runs import SKIPPED, Runs
+from projections.mind.runs import MAX_SKIPPED, Runs
 from tests.projections.history import history, memory_id
 
 FIRST, SECOND, THIRD = (UUID(int=number) for number in (801, 802, 803))
@@ -127,7 +127,7 @@ DECISIONS: dict[str, tuple[Event, Any]] = {
 }
 
 
-def test_a_run_is_known_from_its_start_with_what_it_was_asked_for():
+def test_a_run_is_recorded_from_its_start_with_its_parameters():
     runs = after(start(FIRST, mode=Mode.REM, trigger=Trigger.IDLE, namespace="work"))
     run = runs.get(FIRST)
     assert run is not None
@@ -136,12 +136,12 @@ def test_a_run_is_known_from_its_start_with_what_it_was_asked_for():
     assert runs.get(SECOND) is None
 
 
-def test_what_has_no_end_in_the_log_was_interrupted():
+def test_a_run_without_an_end_is_interrupted():
     runs = after(start(FIRST), start(SECOND), finish(SECOND), start(THIRD))
     assert [(run.run, run.interrupted) for run in runs.latest()] == [(THIRD, True), (SECOND, False), (FIRST, True)]
 
 
-def test_the_latest_runs_come_first_and_no_more_than_are_wanted():
+def test_the_latest_runs_come_first_up_to_the_limit():
     runs = after(start(FIRST), finish(FIRST), start(SECOND), finish(SECOND), start(THIRD), finish(THIRD))
     assert [run.run for run in runs.latest(2)] == [THIRD, SECOND]
 
@@ -170,13 +170,13 @@ def test_purposes_that_no_run_measured_belong_to_none():
     assert run.realigned == ()
 
 
-def test_of_a_run_that_was_undone_nothing_is_left_but_its_record():
+def test_an_undone_run_leaves_only_its_record():
     log = history(start(FIRST), MERGE, DECISIONS["pruned"][0], finish(FIRST), ConsolidationUndone(run=FIRST))
     run = fold(log).get(FIRST)
     assert run is not None
     assert run.undone_at == log[-1].at
     assert (run.merged, run.pruned) == ((MERGE,), (pruned(D),))
-    assert (run.merged_left, run.pruned_left) == ((), ())
+    assert (run.active_merges, run.active_pruned) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -189,13 +189,13 @@ def test_of_a_run_that_was_undone_nothing_is_left_but_its_record():
         ((D,), (MERGE,), (pruned(E),)),
     ],
 )
-def test_what_is_taken_back_for_single_memories_leaves_the_rest(undone: tuple[UUID, ...], merged: Any, left: Any):
+def test_undoing_a_run_for_single_memories_leaves_the_rest(undone: tuple[UUID, ...], merged: Any, left: Any):
     lost = MemoriesPruned(run=FIRST, pruned=(pruned(D), pruned(E)))
     undoings = [ConsolidationUndone(run=FIRST, memories=(memory,)) for memory in undone]
     run = after(start(FIRST), MERGE, lost, finish(FIRST), *undoings).get(FIRST)
     assert run is not None
     assert (run.undone, run.undone_at) == (undone, None)
-    assert (run.merged_left, run.pruned_left) == (merged, left)
+    assert (run.active_merges, run.active_pruned) == (merged, left)
 
 
 def test_patterns_are_those_of_the_latest_run_that_found_any_in_the_namespace():
@@ -243,10 +243,10 @@ def test_the_record_of_a_run_outlives_the_memories_in_it():
 def test_the_latest_runs_that_never_began_are_kept_with_their_times():
     events = [
         ConsolidationSkipped(mode=Mode.LIGHT, trigger=Trigger.SCHEDULE, reason=str(number))
-        for number in range(SKIPPED + 5)
+        for number in range(MAX_SKIPPED + 5)
     ]
     log = history(*events)
-    assert fold(log).skipped() == tuple((envelope.at, envelope.event) for envelope in log[-SKIPPED:])
+    assert fold(log).skipped() == tuple((envelope.at, envelope.event) for envelope in log[-MAX_SKIPPED:])
 
 
 LIFE = (
@@ -268,7 +268,7 @@ LIFE = (
         ((erase(B), erase(C), erase(D)), (TIDES, MOONS)),
     ],
 )
-def test_a_replay_knows_the_same_runs_and_patterns_however_much_was_erased(
+def test_a_replay_after_erasures_gives_the_same_runs_and_patterns(
     departures: tuple[Event, ...], shredded: tuple[UUID, ...]
 ):
     log = history(*LIFE, *departures)
@@ -295,5 +295,5 @@ def test_a_replay_knows_the_same_runs_and_patterns_however_much_was_erased(
         *(event for event, _ in DECISIONS.values()),
     ],
 )
-def test_whatever_became_of_runs_shows_in_the_digest(more: Event):
+def test_every_change_of_runs_changes_the_digest(more: Event):
     assert after(*LIFE, more).digest() != after(*LIFE).digest()

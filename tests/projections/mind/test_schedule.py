@@ -18,7 +18,7 @@ from events.vocabulary import (
     ScheduleSwitched,
 )
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
-from projections.mind.schedule import SKIPS, Schedule
+from projections.mind.schedule import MAX_SKIPS, Schedule
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
 
@@ -70,7 +70,7 @@ def test_before_the_log_begins_only_the_defaults_are_known():
     schedule = after()
     assert schedule.when == {LIGHT: "0 * * * *", DEEP: "30 3 * * *", REM: "30 4 * * sun"}
     assert (schedule.paused, schedule.permitted, schedule.since) == (False, False, None)
-    assert [schedule.awaited(mode) for mode in schedule.when] == [None] * 3
+    assert [schedule.due_after(mode) for mode in schedule.when] == [None] * 3
 
 
 def test_two_schedules_share_nothing():
@@ -78,7 +78,7 @@ def test_two_schedules_share_nothing():
     assert (changed.when[LIGHT], after().when[LIGHT]) == (None, "0 * * * *")
 
 
-def test_what_somebody_said_last_holds():
+def test_the_latest_setting_is_valid():
     schedule = after(
         ScheduleChanged(mode=DEEP, when="2h"),
         ScheduleChanged(mode=DEEP, when=None),
@@ -103,56 +103,56 @@ def test_a_run_does_the_work_of_the_modes_that_it_covers_from_the_moment_it_bega
     assert {one: schedule.last(one) for one in schedule.when} == {
         one: at(2) if one in done else None for one in schedule.when
     }
-    assert {one: schedule.awaited(one) for one in schedule.when} == {
+    assert {one: schedule.due_after(one) for one in schedule.when} == {
         one: at(2) if one in done else at(1) for one in schedule.when
     }
 
 
 @pytest.mark.parametrize("fields", [{"dry_run": True}, {"namespace": "work"}])
-def test_a_dry_run_and_one_on_a_part_of_the_store_do_nobodys_work_and_put_nothing_off(fields: dict[str, Any]):
+def test_dry_runs_and_runs_of_one_namespace_do_not_count_as_scheduled_work(fields: dict[str, Any]):
     schedule = after(FORGOTTEN, start(REM, **fields), finish())
-    assert [(schedule.last(mode), schedule.awaited(mode)) for mode in schedule.when] == [(None, at(1))] * 3
+    assert [(schedule.last(mode), schedule.due_after(mode)) for mode in schedule.when] == [(None, at(1))] * 3
 
 
 @pytest.mark.parametrize("trigger", Trigger)
-def test_who_began_a_run_makes_no_difference(trigger: Trigger):
+def test_the_trigger_of_a_run_makes_no_difference(trigger: Trigger):
     assert after(start(trigger=trigger), finish()).last(LIGHT) == at(1)
 
 
 @pytest.mark.parametrize("outcome", [Outcome.ABORTED, Outcome.TIMED_OUT, Outcome.FAILED])
-def test_an_attempt_that_came_to_nothing_puts_off_the_next_but_did_no_work(outcome: Outcome):
+def test_a_failed_attempt_postpones_the_next_one_and_did_no_work(outcome: Outcome):
     for log in (
         (start(DEEP), finish(), start(DEEP, UUID(int=802)), finish(outcome, UUID(int=802))),
         (start(DEEP), finish(), start(DEEP, UUID(int=802))),
     ):
         schedule = after(*log)
-        assert (schedule.last(DEEP), schedule.awaited(DEEP)) == (at(1), at(3))
-        assert (schedule.last(LIGHT), schedule.awaited(LIGHT)) == (at(1), at(3))
-        assert schedule.awaited(REM) == at(1)
+        assert (schedule.last(DEEP), schedule.due_after(DEEP)) == (at(1), at(3))
+        assert (schedule.last(LIGHT), schedule.due_after(LIGHT)) == (at(1), at(3))
+        assert schedule.due_after(REM) == at(1)
 
 
 def test_a_run_that_was_skipped_counts_as_an_attempt_and_is_shown():
     schedule = after(FORGOTTEN, skip(DEEP))
-    assert {mode: schedule.awaited(mode) for mode in schedule.when} == {LIGHT: at(2), DEEP: at(2), REM: at(1)}
+    assert {mode: schedule.due_after(mode) for mode in schedule.when} == {LIGHT: at(2), DEEP: at(2), REM: at(1)}
     assert list(schedule.skips) == [(at(2), skip(DEEP))]
     assert schedule.last(DEEP) is None
-    many = after(*[skip(LIGHT, str(number)) for number in range(SKIPS + 3)])
-    assert [skipped.reason for _, skipped in many.skips] == [str(number) for number in range(3, SKIPS + 3)]
+    many = after(*[skip(LIGHT, str(number)) for number in range(MAX_SKIPS + 3)])
+    assert [skipped.reason for _, skipped in many.skips] == [str(number) for number in range(3, MAX_SKIPS + 3)]
 
 
-def test_times_that_were_called_off_are_not_awaited():
+def test_times_cancelled_by_a_change_of_the_schedule_are_not_due():
     schedule = after(FORGOTTEN, ScheduleChanged(mode=DEEP, when="0 5 * * *"))
-    assert {mode: schedule.awaited(mode) for mode in schedule.when} == {LIGHT: at(1), DEEP: at(2), REM: at(1)}
+    assert {mode: schedule.due_after(mode) for mode in schedule.when} == {LIGHT: at(1), DEEP: at(2), REM: at(1)}
     schedule = after(ScheduleSwitched(paused=True), FORGOTTEN, ScheduleSwitched(paused=False))
-    assert [schedule.awaited(mode) for mode in schedule.when] == [at(3)] * 3
+    assert [schedule.due_after(mode) for mode in schedule.when] == [at(3)] * 3
 
 
-def test_to_say_again_what_holds_already_calls_nothing_off():
+def test_repeating_a_setting_changes_nothing():
     schedule = after(FORGOTTEN, ScheduleChanged(mode=DEEP, when="30 3 * * *"), ScheduleSwitched(paused=False))
-    assert [schedule.awaited(mode) for mode in schedule.when] == [at(1)] * 3
+    assert [schedule.due_after(mode) for mode in schedule.when] == [at(1)] * 3
 
 
-def test_only_what_comes_in_by_the_front_is_activity():
+def test_only_events_of_clients_are_activity():
     log = history(STORED, FORGOTTEN, FORGOTTEN)
     log[1] = msgspec.structs.replace(log[1], actor="front")
     log[2] = msgspec.structs.replace(log[2], actor="scheduler")
@@ -163,7 +163,7 @@ def test_only_what_comes_in_by_the_front_is_activity():
 LIFE = (STORED, start(DEEP), finish(), STORED, ScheduleChanged(mode=REM, when="7d"), start(LIGHT, UUID(int=802)))
 
 
-def test_a_replay_knows_the_same_schedule_when_memories_were_erased():
+def test_a_replay_after_erasures_gives_the_same_schedule():
     log = history(*LIFE, MemoryErased(memory=memory_id(4)))
     schedule = fold(log)
     assert schedule.stored_at == at(4)
@@ -183,5 +183,5 @@ def test_a_replay_knows_the_same_schedule_when_memories_were_erased():
         PruningPermitted(permitted=True),
     ],
 )
-def test_whatever_became_of_the_schedule_shows_in_the_digest(more: Event):
+def test_every_change_of_the_schedule_changes_the_digest(more: Event):
     assert after(*LIFE, more).digest() != after(*LIFE).digest()

@@ -17,7 +17,7 @@ from events.vocabulary import (
     WorkspaceEmptied,
 )
 from events.vocabulary.values import WIDTH, Resonance
-from projections.mind.workspace import DEFAULT_COUPLING, QUEUE, Fading, Ignition, WorkspaceState
+from projections.mind.workspace import DEFAULT_COUPLING, MAX_FADED, FadedMemory, IgnitedMemory, WorkspaceState
 from tests.events.samples import NOON, stored
 from tests.projections.history import history, memory_id, read_later
 from tests.projections.sleeps import RUNS, merged, pruned, undone
@@ -75,41 +75,41 @@ def test_the_last_focus_holds_with_its_time():
 def test_ignited_memories_stand_in_the_order_in_which_they_entered():
     state = state_of(ignited(TWO, 0.81), ignited(ONE, 0.4, forced=True))
     assert list(state.ignited.values()) == [
-        Ignition(TWO, 0.81, minute(1), forced=False),
-        Ignition(ONE, 0.4, minute(2), forced=True),
+        IgnitedMemory(TWO, 0.81, minute(1), forced=False),
+        IgnitedMemory(ONE, 0.4, minute(2), forced=True),
     ]
 
 
-def test_a_memory_that_ignites_while_it_is_in_has_been_in_since_it_entered():
+def test_igniting_an_ignited_memory_keeps_its_entry_time():
     state = state_of(ignited(ONE, 0.81), ignited(TWO), ignited(ONE, 0.95))
     assert list(state.ignited) == [ONE, TWO]
-    assert state.ignited[ONE] == Ignition(ONE, 0.95, minute(1), forced=False)
+    assert state.ignited[ONE] == IgnitedMemory(ONE, 0.95, minute(1), forced=False)
     assert state.ignitions == {ONE: 1, TWO: 1}
 
 
-def test_a_new_focus_measures_those_that_are_in_again():
+def test_a_new_focus_updates_the_orders_of_ignited_memories():
     state = state_of(ignited(ONE, 0.9), ignited(TWO, 0.85), focus(one=0.75, three=0.6))
     assert {memory: held.order for memory, held in state.ignited.items()} == {ONE: 0.75, TWO: 0.85}
 
 
-def test_a_faded_memory_leaves_and_waits_for_rem():
+def test_a_faded_memory_leaves_and_is_queued_for_replay():
     state = state_of(ignited(ONE), ignited(TWO), faded(TWO, 0.5), faded(ONE, 0.6))
     assert state.ignited == {}
-    assert list(state.faded.values()) == [Fading(TWO, 0.5, minute(3)), Fading(ONE, 0.6, minute(4))]
+    assert list(state.faded.values()) == [FadedMemory(TWO, 0.5, minute(3)), FadedMemory(ONE, 0.6, minute(4))]
 
 
-def test_a_memory_that_fades_again_waits_once_and_last():
+def test_a_memory_that_fades_again_is_queued_once_at_the_end():
     state = state_of(ignited(ONE), ignited(TWO), faded(ONE), faded(TWO), ignited(ONE), faded(ONE, 0.3))
-    assert list(state.faded.values()) == [Fading(TWO, 0.6, minute(4)), Fading(ONE, 0.3, minute(6))]
+    assert list(state.faded.values()) == [FadedMemory(TWO, 0.6, minute(4)), FadedMemory(ONE, 0.3, minute(6))]
     assert state.ignitions == {ONE: 2, TWO: 1}
 
 
-def test_a_memory_that_ignites_again_waits_no_longer():
+def test_a_memory_that_ignites_again_leaves_the_queue():
     assert state_of(ignited(ONE), faded(ONE), ignited(ONE)).faded == {}
 
 
 def test_the_queue_drops_the_oldest():
-    memories = [memory_id(number) for number in range(1, QUEUE + 3)]
+    memories = [memory_id(number) for number in range(1, MAX_FADED + 3)]
     state = state_of(*(event for memory in memories for event in (ignited(memory), faded(memory))))
     assert list(state.faded) == memories[2:]
 
@@ -139,7 +139,7 @@ def test_a_memory_that_was_forgotten_before_it_faded_is_not_replayed():
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["erased afterwards", "erased before"])
-def test_nothing_of_an_erased_memory_stays_or_comes(late: bool):  # noqa: FBT001 - pytest passes parameters by name
+def test_an_erased_memory_leaves_no_trace_in_the_workspace(late: bool):  # noqa: FBT001 - pytest passes parameters by name
     erased = MemoryErased(memory=ONE)
     lived = [
         ignited(ONE),
@@ -158,15 +158,15 @@ def test_nothing_of_an_erased_memory_stays_or_comes(late: bool):  # noqa: FBT001
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["erased afterwards", "erased before"])
-def test_a_focus_on_an_erased_memory_goes_whole(late: bool):  # noqa: FBT001 - pytest passes parameters by name
+def test_a_focus_on_an_erased_memory_is_removed(late: bool):  # noqa: FBT001 - pytest passes parameters by name
     events = [MemoryErased(memory=ONE), focus(subject=ONE, two=0.9)]
     state = state_of(*(events if late else reversed(events)))
     assert state.focus is None
     assert state.focused_at is None
 
 
-def test_a_later_reader_of_the_log_finds_the_same_workspace():
-    many = [memory_id(number) for number in range(10, 10 + QUEUE)]
+def test_a_replay_after_erasures_gives_the_same_workspace():
+    many = [memory_id(number) for number in range(10, 10 + MAX_FADED)]
     log = history(
         SAMPLE,
         SAMPLE,
@@ -205,7 +205,7 @@ FIRST = RUNS[0]
 
 
 @pytest.mark.parametrize("gone", [pruned(FIRST, ONE, TWO), merged(FIRST, THREE, ONE, TWO)])
-def test_what_a_run_takes_away_leaves_as_a_forgotten_memory_does(gone: Event):
+def test_a_pruned_or_merged_memory_leaves_like_a_forgotten_one(gone: Event):
     lived = (ignited(ONE), ignited(TWO), faded(TWO), focus(one=0.9, two=0.8, three=0.7))
     state = state_of(*lived, gone)
     assert (state.ignited, state.faded, state.emptied_at) == ({}, {}, minute(5))
@@ -215,6 +215,6 @@ def test_what_a_run_takes_away_leaves_as_a_forgotten_memory_does(gone: Event):
     assert list(state_of(*lived, gone, undone(FIRST), ignited(ONE)).ignited) == [ONE]
 
 
-def test_a_replayed_memory_waits_no_longer():
+def test_a_replayed_memory_leaves_the_queue():
     lived = (ignited(ONE), ignited(TWO), faded(ONE), faded(TWO))
     assert list(state_of(*lived, MemoriesReplayed(run=FIRST, memories=(ONE, THREE))).faded) == [TWO]

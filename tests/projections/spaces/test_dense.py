@@ -42,7 +42,7 @@ def test_scores_by_row_are_the_scores_of_those_rows():
     assert space.scores(vectors[3], rows).tolist() == space.scores(vectors[3])[rows].tolist()
 
 
-def test_a_pair_scores_the_same_from_either_side_and_in_any_company():
+def test_a_pair_scores_the_same_from_either_side_and_among_any_rows():
     vectors = low_rank(60, seed=3)
     space = space_of(vectors)
     table = np.stack([space.scores(vector) for vector in vectors])

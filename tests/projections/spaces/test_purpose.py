@@ -16,13 +16,13 @@ def space_of(*purposes: tuple[float, float] | None) -> PurposeSpace:
     return space
 
 
-def test_memories_are_as_near_as_the_directions_of_their_purposes():
+def test_cosine_compares_the_directions_of_purposes():
     cosines = space_of(EAST, NORTH_EAST, (-0.5, 0.0)).cosine(np.array([0.5, 0.0]), np.array([0, 1, 2]))
     np.testing.assert_allclose(cosines, [1, 0.6, -1], rtol=1e-6)
 
 
 @pytest.mark.parametrize("wanted", [EAST, NEUTRAL])
-def test_no_purpose_is_neither_like_nor_unlike_another(wanted: tuple[float, float]):
+def test_the_cosine_of_a_zero_purpose_is_undefined(wanted: tuple[float, float]):
     assert np.isnan(space_of(NEUTRAL).cosine(np.array(wanted), np.array([0]))).all()
 
 
@@ -38,7 +38,7 @@ def test_a_cleared_row_is_as_one_that_never_held_anything():
     assert space.digest() == space_of(None, NORTH_EAST).digest()
 
 
-def test_a_row_that_is_realigned_serves_the_new_goal_as_it_was_measured():
+def test_a_realigned_row_has_the_new_purpose_and_goal():
     space = space_of(EAST, NORTH_EAST)
     space.realign(0, NORTH_EAST, GOAL)
     assert space.at(0).tolist() == pytest.approx(NORTH_EAST)
@@ -47,7 +47,7 @@ def test_a_row_that_is_realigned_serves_the_new_goal_as_it_was_measured():
     assert space.count() == 2
 
 
-def test_a_memory_knows_the_goal_that_it_was_measured_against_when_it_was_stored():
+def test_a_row_keeps_the_goal_that_it_was_measured_against():
     space = PurposeSpace(2)
     for purpose, goal in ((NEUTRAL, None), (EAST, GOAL), (None, None)):
         space.append(purpose, goal)
@@ -64,7 +64,7 @@ def test_a_realigned_space_is_the_same_as_one_that_was_aligned_from_the_start():
     assert realigned.digest() == aligned.digest()
 
 
-def test_the_digest_tells_purposes_and_goals_apart():
+def test_purposes_and_goals_both_change_the_digest():
     purposes = [space_of(EAST), space_of(NORTH_EAST), space_of(None), space_of(EAST, EAST)]
     for goal in (GOAL, OTHER):
         aligned = PurposeSpace(2)

@@ -76,7 +76,7 @@ def test_coverage_is_the_share_of_the_querys_rarity_that_a_row_holds(memories: l
     space = space_of(memories)
     np.testing.assert_allclose(space.coverage(query, rows), expected[::-1], rtol=1e-4, atol=1e-6)
     row = int(np.argmax(expected))
-    space.hide(row)
+    space.exclude(row)
     space.clear(row)
     assert space.coverage(query, np.array([row])).tolist() == [0]
 
@@ -87,7 +87,7 @@ def test_a_term_is_covered_however_often_and_among_how_many_others_it_stands():
     assert space.coverage(once, np.arange(3)).tolist() == [1, 1, 0]
 
 
-def test_bm25_knows_the_rows_that_came_after_the_last_ranking(memories: list[Sparse]):
+def test_bm25_includes_rows_appended_after_the_last_ranking(memories: list[Sparse]):
     space = space_of(memories[:100])
     space.bm25(memories[0])
     for memory in memories[100:]:
@@ -101,7 +101,7 @@ def test_few_postings_and_many_are_ranked_alike_to_the_last_bit(
     space = space_of(memories)
     few = [space.cosine(query) for query in memories[::9]]
     assert np.count_nonzero(few) > 1_000
-    monkeypatch.setattr(projections.spaces.sparse, "_MANY", 0)
+    monkeypatch.setattr(projections.spaces.sparse, "_GATHER_BELOW", 0)
     np.testing.assert_array_equal([space.cosine(query) for query in memories[::9]], few)
 
 
@@ -114,16 +114,14 @@ def test_a_row_has_one_cosine_alone_and_among_all_to_the_last_bit(memories: list
     np.testing.assert_array_equal(space.cosine(query, some), alone)
     space.append(query)
     assert space.cosine(query, np.array([150]))[0] == pytest.approx(1)
-    space.hide(4)
+    space.exclude(4)
     assert space.cosine(query)[4] == pytest.approx(1)
     space.clear(4)
     assert space.cosine(query, np.array([4])).tolist() == [0]
 
 
 @pytest.mark.parametrize("counts", [True, False])
-def test_rows_score_the_same_to_the_last_bit_before_and_after_the_inverted_file_has_them(
-    memories: list[Sparse], *, counts: bool
-):
+def test_pending_and_indexed_rows_score_the_same_to_the_last_bit(memories: list[Sparse], *, counts: bool):
     step_by_step = space_of(memories[:150], counts=counts)
     step_by_step.bm25(memories[0])
     for memory in memories[150:]:
@@ -131,7 +129,7 @@ def test_rows_score_the_same_to_the_last_bit_before_and_after_the_inverted_file_
     at_once = space_of(memories, counts=counts)
     for space in (step_by_step, at_once):
         for row in (20, 170):
-            space.hide(row)
+            space.exclude(row)
             space.clear(row)
     for query in memories[::9]:
         np.testing.assert_array_equal(step_by_step.bm25(query), at_once.bm25(query))
@@ -166,16 +164,16 @@ def test_an_empty_space_and_an_unknown_term_score_nothing(memories: list[Sparse]
     assert space.cosine(Sparse.of({2: 1.0})).tolist() == [0]
 
 
-def test_hidden_rows_do_not_count_and_shown_ones_count_as_before(memories: list[Sparse]):
+def test_excluded_rows_do_not_count_until_they_are_included_again(memories: list[Sparse]):
     space, query = space_of(memories), memories[0]
     before, digest = space.bm25(query), space.digest()
     for row in range(100, 200):
-        space.hide(row)
+        space.exclude(row)
     kept = memories[:100]
     np.testing.assert_allclose(space.bm25(query)[:100], [bm25(query, memory, kept) for memory in kept], rtol=1e-4)
     assert space.digest() != digest
     for row in range(100, 200):
-        space.show(row)
+        space.include(row)
     np.testing.assert_array_equal(space.bm25(query), before)
     assert space.digest() == digest
 
@@ -185,7 +183,7 @@ def test_a_cleared_row_leaves_what_a_row_without_content_leaves(memories: list[S
     space, empty = space_of(memories), SparseSpace(WIDTH)
     if ranked_before:
         space.bm25(memories[0])
-    space.hide(7)
+    space.exclude(7)
     space.clear(7)
     for row, memory in enumerate(memories):
         empty.append(None if row == 7 else memory)

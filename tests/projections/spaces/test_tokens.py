@@ -5,7 +5,7 @@ import pytest
 
 import projections.spaces.tokens
 from events.fingerprint import Tokens
-from projections.spaces.tokens import TokenStore
+from projections.spaces.tokens import TokenSpace
 from projections.storage.arrays import Scores
 
 DIMENSION = 32
@@ -20,8 +20,8 @@ def memories() -> list[Tokens]:
     ]
 
 
-def store_of(memories: list[Tokens | None]) -> TokenStore:
-    store = TokenStore(DIMENSION)
+def store_of(memories: list[Tokens | None]) -> TokenSpace:
+    store = TokenSpace(DIMENSION)
     for memory in memories:
         store.append(memory)
     return store
@@ -86,14 +86,14 @@ def test_scores_do_not_depend_on_how_many_rows_are_scored_at_once(
     query = Tokens.of(range(tokens), np.random.default_rng(tokens).normal(size=(tokens, DIMENSION)))
     found: list[Scores] = []
     for pairs in (10**9, 7 * tokens, 1):
-        monkeypatch.setattr(projections.spaces.tokens, "_PAIRS", pairs)
+        monkeypatch.setattr(projections.spaces.tokens, "_BLOCK_PAIRS", pairs)
         found += [store.max_sim(query, rows, weighted=True), store.symmetric(query, rows)]
     np.testing.assert_array_equal(found[2:], found[:2] * 2)
 
 
 def test_a_cleared_row_leaves_what_a_row_without_content_leaves(memories: list[Tokens]):
     store = store_of(memories)
-    store.hide(7)
+    store.exclude(7)
     store.clear(7)
     assert store.digest() == store_of([None if row == 7 else memory for row, memory in enumerate(memories)]).digest()
     rows = np.array([6, 7, 8])
@@ -104,10 +104,10 @@ def test_a_cleared_row_leaves_what_a_row_without_content_leaves(memories: list[T
     assert not store._vectors.array[store._inverse_norms.array == 0].any()
 
 
-def test_hidden_rows_do_not_make_a_wordpiece_less_rare(memories: list[Tokens]):
+def test_excluded_rows_do_not_count_in_the_idf_of_wordpieces(memories: list[Tokens]):
     store, query = store_of(memories), memories[11]
     for row in range(30, 60):
-        store.hide(row)
+        store.exclude(row)
     kept = memories[:30]
     weights = np.array([idf(piece, kept) for piece in query.ids.tolist()])
     expected = [cosines(query, memory).max(axis=1) @ weights / weights.sum() for memory in kept]

@@ -3,12 +3,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from projections.storage.arrays import Growing, Stretches, best, reduce_rows
+from projections.storage.arrays import GrowableArray, RowSlices, reduce_rows, top_k
 
 
 @given(st.lists(st.lists(st.integers(-100, 100), max_size=5), max_size=40))
-def test_a_growing_array_holds_what_was_appended_one_by_one_and_many_at_once(batches: list[list[int]]):
-    growing = Growing(np.int32)
+def test_a_growable_array_contains_appended_and_extended_items(batches: list[list[int]]):
+    growing = GrowableArray(np.int32)
     expected: list[int] = []
     for number, batch in enumerate(batches):
         growing.extend(np.array(batch, np.int32))
@@ -19,7 +19,7 @@ def test_a_growing_array_holds_what_was_appended_one_by_one_and_many_at_once(bat
 
 
 def test_a_removed_item_leaves_no_gap_and_no_copy_behind():
-    growing = Growing(np.int32)
+    growing = GrowableArray(np.int32)
     growing.extend(np.array([7, 8, 9]))
     growing.remove(1)
     assert growing.array.tolist() == [7, 9]
@@ -27,13 +27,13 @@ def test_a_removed_item_leaves_no_gap_and_no_copy_behind():
 
 
 @given(st.lists(st.lists(st.integers(1, 9), max_size=4), min_size=1, max_size=12), st.data())
-def test_gathering_rows_gives_their_items_row_after_row(contents: list[list[int]], data: st.DataObject):
-    stretches, flat = Stretches(), Growing(np.int64)
+def test_indices_of_rows_give_their_items_row_by_row(contents: list[list[int]], data: st.DataObject):
+    stretches, flat = RowSlices(), GrowableArray(np.int64)
     for items in contents:
         stretches.append(len(items))
         flat.extend(np.array(items, np.int64))
     rows = data.draw(st.lists(st.integers(0, len(contents) - 1), max_size=12))
-    places, lengths = stretches.gather(np.array(rows, np.int64))
+    places, lengths = stretches.indices(np.array(rows, np.int64))
     assert flat.array[places].tolist() == [item for row in rows for item in contents[row]]
     assert lengths.tolist() == [len(contents[row]) for row in rows]
     sums = reduce_rows(np.add, flat.array[places], lengths)
@@ -41,14 +41,14 @@ def test_gathering_rows_gives_their_items_row_after_row(contents: list[list[int]
 
 
 def test_a_cleared_row_has_no_items():
-    stretches = Stretches()
+    stretches = RowSlices()
     stretches.append(2)
     stretches.append(3)
     stretches.clear(0)
-    assert stretches.gather()[0].tolist() == [2, 3, 4]
+    assert stretches.indices()[0].tolist() == [2, 3, 4]
 
 
 @given(hnp.arrays(np.float32, st.integers(0, 200), elements=st.integers(0, 4).map(float)), st.integers(0, 35))
-def test_the_best_are_the_highest_and_of_equals_the_first(scores: np.ndarray, count: int):
+def test_top_k_gives_the_highest_scores_and_the_first_of_equal_ones(scores: np.ndarray, count: int):
     expected = sorted(range(len(scores)), key=lambda place: (-scores[place], place))[:count]
-    assert best(scores, count).tolist() == expected
+    assert top_k(scores, count).tolist() == expected

@@ -7,7 +7,7 @@ from projections.storage.blobs import Blobs
 
 
 @given(st.lists(st.binary(max_size=9)), st.data())
-def test_rows_are_what_was_put_there_until_they_are_cleared(rows: list[bytes], data: st.DataObject):
+def test_rows_keep_their_content_until_they_are_cleared(rows: list[bytes], data: st.DataObject):
     blobs = Blobs()
     for row in rows:
         blobs.append(row)
@@ -16,7 +16,7 @@ def test_rows_are_what_was_put_there_until_they_are_cleared(rows: list[bytes], d
         blobs.clear(row)
     left = [b"" if row in cleared else blob for row, blob in enumerate(rows)]
     assert [blobs.at(row) for row in range(len(blobs))] == left
-    assert (blobs.all(), blobs.lengths.tolist()) == (b"".join(left), [len(blob) for blob in left])
+    assert (blobs.concatenated(), blobs.lengths.tolist()) == (b"".join(left), [len(blob) for blob in left])
 
 
 def test_nothing_of_a_cleared_row_is_left():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from projections.storage.arrays import Growing
+from projections.storage.arrays import GrowableArray
 from projections.storage.lazy_array import LazyArray
 
 ITEM, PIECE = 48, 100
@@ -24,9 +24,9 @@ class Source:
         self.later.room[number * PIECE : number * PIECE + len(piece)] = np.frombuffer(piece, np.uint8)
 
 
-def thawed(room: int = 0) -> tuple[Growing[np.uint8], Source]:
+def thawed(room: int = 0) -> tuple[GrowableArray[np.uint8], Source]:
     source = Source(VALUES.tobytes(), room)
-    array = Growing(np.uint8, ITEM)
+    array = GrowableArray(np.uint8, ITEM)
     array.__setstate__(("|u1", (ITEM,), len(VALUES), source.later))
     return array, source
 

@@ -11,9 +11,9 @@ from events.vocabulary import MemoryErased, MemoryStored, SpacesDeclared
 from events.vocabulary.values import SpaceModel
 from projections.registry import ComparatorProjections, ProjectionSet
 from projections.storage.snapshot import pack, unpack
-from projections.time.intervals import named
+from projections.time.expressions import find_intervals
 from projections.time.periods import Interval
-from projections.time.time_mentions import SILENT, TimeMentions, words
+from projections.time.time_mentions import NO_HINTS, TimeMentions, words
 from tests.events.samples import DIMENSIONS, random_fingerprint, stored
 from tests.projections.history import history, memory_id
 
@@ -36,36 +36,36 @@ def telling(*memories: MemoryStored | None) -> TimeMentions:
 
 
 def asked(question: str) -> tuple[Interval, ...]:
-    return tuple(named(question, SAID, asking=True))
+    return tuple(find_intervals(question, SAID, question=True))
 
 
 def times(told: TimeMentions, question: str) -> list[float]:
-    return told.times(asked(question), np.arange(len(told))).tolist()
+    return told.time_scores(asked(question), np.arange(len(told))).tolist()
 
 
 def speakers(told: TimeMentions, question: str) -> list[int]:
     """Return the rows that somebody says whom a question names."""
-    return np.flatnonzero(told.spoken(told.voices(words(question)), np.arange(len(told)))).tolist()
+    return np.flatnonzero(told.speaker_scores(told.speakers(words(question)), np.arange(len(told)))).tolist()
 
 
 # ── times ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_time_that_is_named_counts_from_the_day_on_which_it_was_said():
+def test_relative_times_count_from_the_day_of_created_at():
     told = telling(memory("I ran yesterday."), memory("I will run tomorrow."), memory("I run."))
     assert np.argmax(times(told, "on 8 May 2023")) == 0
     assert np.argmax(times(told, "on 10 May 2023")) == 1
     assert times(told, "on 8 May 2023")[0] == pytest.approx(1.0)
 
 
-def test_the_day_on_which_it_was_said_counts_too_but_less_than_one_that_is_named():
+def test_the_day_of_created_at_scores_less_than_a_named_day():
     told = telling(memory("I run."), memory("I run.", SAID - timedelta(days=40)), memory("9 May 2023", SAID))
     near, far, named = times(told, "9 May 2023")
     assert far < near < named == pytest.approx(1.0)
     assert far == pytest.approx(0.0, abs=1e-6)
 
 
-def test_the_nearer_and_the_more_exact_the_more_it_tells():
+def test_nearer_and_more_exact_times_score_higher():
     contents = (
         "In 2011 they sailed.",
         "From 2005 to 2019 they sailed.",
@@ -78,35 +78,35 @@ def test_the_nearer_and_the_more_exact_the_more_it_tells():
     assert 0 <= min(scores) <= max(scores) <= 1
 
 
-def test_of_the_times_that_a_question_names_the_best_one_counts():
+def test_the_best_of_several_named_times_counts():
     told = telling(memory("In 2011"), memory("In 1950"))
     assert times(told, "in 2011 or in 1950") == pytest.approx([1.0, 1.0])
 
 
-def test_rows_are_scored_in_the_order_in_which_they_are_asked_for():
+def test_scores_have_the_order_of_the_given_rows():
     told = telling(memory("In 2011"), None, memory("In 1950"), memory("2011 and 1950"))
-    every = told.times(asked("in 1950"), np.arange(4))
+    every = told.time_scores(asked("in 1950"), np.arange(4))
     assert every[1] == 0.0
     some = np.array([3, 1, 0])
-    assert told.times(asked("in 1950"), some).tolist() == every[some].tolist()
-    assert told.times(asked("in 1950"), np.empty(0, np.int64)).tolist() == []
+    assert told.time_scores(asked("in 1950"), some).tolist() == every[some].tolist()
+    assert told.time_scores(asked("in 1950"), np.empty(0, np.int64)).tolist() == []
 
 
 @pytest.mark.parametrize(
     "said",
     [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, tzinfo=UTC), datetime(1969, 12, 31, 23, tzinfo=UTC)],
 )
-def test_a_memory_of_the_first_or_the_last_day_is_told_of_that_day(said: datetime):
+def test_the_first_and_the_last_representable_day_are_scored(said: datetime):
     told = telling(memory("yesterday, tomorrow, 9999-12-31, 500 decades ago", said))
     midnight = said.replace(hour=0, minute=0)
     day = Interval(midnight, midnight + timedelta(hours=23))
-    assert told.times((day,), np.array([0]))[0] > 0.5
+    assert told.time_scores((day,), np.array([0]))[0] > 0.5
 
 
 # ── speakers ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_who_speaks_is_told_by_the_metadata_or_else_by_the_line_itself():
+def test_the_speaker_is_taken_from_metadata_or_else_from_the_line():
     told = telling(
         memory("I baked.", speaker="Ana Sousa"),
         memory("Ben: Ana baked."),
@@ -124,14 +124,14 @@ def test_who_speaks_is_told_by_the_metadata_or_else_by_the_line_itself():
 
 
 @pytest.mark.parametrize("speaker", ["", " ", "'s", "'s 's", "’s"])
-def test_a_speaker_without_a_name_is_nobody(speaker: str):
+def test_a_speaker_without_a_name_is_none(speaker: str):
     assert speakers(telling(memory("I baked.", speaker=speaker)), "s 's baked") == []
 
 
-def test_only_those_whose_name_is_a_word_of_the_question_speak():
+def test_only_speakers_whose_name_is_a_word_of_the_query_match():
     told = telling(memory("Ana: hello"))
     assert speakers(told, "banana, Anabel, ana_1") == []
-    assert len(told.voices(SILENT.words)) == 0
+    assert len(told.speakers(NO_HINTS.words)) == 0
 
 
 # ── forgetting ──────────────────────────────────────────────────────────────────────────────────────
@@ -140,7 +140,7 @@ KEPT = memory("Ben: in 1950", speaker="Ben")
 
 
 @pytest.mark.parametrize("other", [KEPT, memory("Zdenka: in 1950"), memory("I go in 1950", speaker="Zdenka Nová")])
-def test_a_cleared_row_is_one_that_was_never_there(other: MemoryStored):
+def test_a_cleared_row_equals_an_empty_one(other: MemoryStored):
     told = telling(KEPT, memory("Zdenka: On 8 May 2023 I left."), other)
     told.clear(1)
     never = telling(KEPT, None, other)
@@ -149,7 +149,7 @@ def test_a_cleared_row_is_one_that_was_never_there(other: MemoryStored):
     assert speakers(told, "What did Zdenka or Ben say?") == speakers(never, "What did Zdenka or Ben say?")
 
 
-def test_a_name_that_was_forgotten_can_be_heard_again():
+def test_a_deleted_speaker_can_be_added_again():
     told = telling(memory("Zdenka: one"), memory("Ben: two"))
     told.clear(0)
     for content in ("Ana: three", "Zdenka: four"):
@@ -169,7 +169,7 @@ def test_what_is_cleared_leaves_no_bytes():
         assert trace not in pickle.dumps(told, protocol=5)
 
 
-def test_the_digest_tells_times_and_speakers_apart():
+def test_times_and_speakers_both_change_the_digest():
     digests = {
         telling(*memories).digest()
         for memories in (
@@ -198,10 +198,10 @@ LIFE = (
 def telling_of(folds: ProjectionSet) -> TimeMentions:
     assert isinstance(folds, ComparatorProjections)
     assert folds.atlas.atlas is not None
-    return folds.atlas.atlas.telling
+    return folds.atlas.atlas.time_mentions
 
 
-def test_what_memories_tell_comes_back_from_a_snapshot_and_what_was_erased_is_not_in_its_bytes():
+def test_a_snapshot_restores_time_mentions_without_erased_ones():
     folds = ComparatorProjections()
     log = history(*LIFE)
     for envelope in log[:-1]:

@@ -24,7 +24,7 @@ from events.vocabulary.codec import compress
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 from projections.storage.arrays import Rows
-from projections.time.time_mentions import SILENT
+from projections.time.time_mentions import NO_HINTS
 from tests.actors.comparator.likeness import KEYS, QUESTION, atlas_of, memory, query, varied, with_embedding
 from tests.events.samples import NOON, stored
 from tests.projections.history import memory_id
@@ -209,7 +209,7 @@ def test_every_space_reads_the_candidates_and_late_interaction_those_that_are_le
     answer = found(fresh, pool=40, min_alignment=asked)
     counts = {stage.name: stage.candidates for stage in answer.stages}
     named = np.unique(
-        np.concatenate([rows for _, rows in pipeline.recall(fresh, query(), fresh.facets.live, 40, SILENT)])
+        np.concatenate([rows for _, rows in pipeline.recall(fresh, query(), fresh.facets.live, 40, NO_HINTS)])
     )
     assert read.keys() == {*KEYS}
     for key in KEYS:
@@ -480,7 +480,9 @@ def test_a_question_with_a_term_that_nothing_stored_holds_is_for_something_unkno
     terms = QUESTION.take("e6_sparse", Sparse)
     atlas = atlas_of([memory({"e6_sparse": 1.0}, 0), memory({}, 1)])
     everything = atlas.facets.live
-    strange = next(term for term in range(30_522) if not atlas.knows("e6_sparse", Sparse.of({term: 1.0}), everything))
+    strange = next(
+        term for term in range(30_522) if not atlas.contains_terms("e6_sparse", Sparse.of({term: 1.0}), everything)
+    )
     misspelt = query() | {"e6_sparse": Sparse.of({int(terms.ids[0]): 1.0, strange: 1.0})}
     assert QueryKind.UNKNOWN not in pipeline.kinds(atlas, asked("the tide"), everything)
     assert QueryKind.UNKNOWN in pipeline.kinds(atlas, asked("the tied", misspelt), everything)

@@ -19,7 +19,7 @@ from actors.comparator.search.query_classifier import (
 )
 from events.vocabulary.values import Modality
 from projections.spaces.directed import Direction
-from projections.time.intervals import named
+from projections.time.expressions import find_intervals
 
 ASKED = datetime(2023, 8, 17, 15, 20, tzinfo=UTC)
 MAIN = {QueryKind.TALK, QueryKind.CODE, QueryKind.CAUSE}
@@ -103,7 +103,7 @@ def test_cues_hold_all_that_a_question_says_beside_its_embeddings():
     question = "Why does Ana's python job fail on Sunday mornings since 2021?"
     said = cues(question, ASKED)
     assert said.direction is Direction.CAUSE
-    assert said.intervals == tuple(named(question, ASKED, asking=True)) != ()
+    assert said.intervals == tuple(find_intervals(question, ASKED, question=True)) != ()
     assert said.recurring == rhythm.moments(question, ASKED) != ()
     assert said.modality is Modality.CODE
     assert said.words == {"why", "does", "ana", "python", "job", "fail", "on", "sunday", "mornings", "since"}

@@ -12,7 +12,7 @@ from actors.embedder.spaces import temporal
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Embedding, Float32
 from projections.memories.sessions import Sessions
-from projections.time.intervals import named
+from projections.time.expressions import find_intervals
 from projections.time.time_mentions import QueryHints
 
 ASKED = datetime(2023, 8, 17, 15, 20, tzinfo=UTC)
@@ -28,7 +28,7 @@ def placed(cues: QueryHints, session: str | None = None, turns: int = 0) -> dict
 
 
 def when(text: str) -> QueryHints:
-    return QueryHints(intervals=tuple(named(text, ASKED, asking=True)))
+    return QueryHints(intervals=tuple(find_intervals(text, ASKED, question=True)))
 
 
 def near(embedding: Embedding, vector: Float32) -> float:

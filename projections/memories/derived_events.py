@@ -1,4 +1,4 @@
-"""Which sealed events were made of which memories, and so must not outlive them."""
+"""Events with texts derived from memories; their keys are destroyed once all of these memories are erased."""
 
 from uuid import UUID
 
@@ -9,21 +9,17 @@ from events.vocabulary import GoalDiscovered, MemoryErased, PatternDiscovered
 from projections.projection import digest_of
 
 
-class Derived:
-    """The goals and patterns of which a member is left, by their events.
-
-    One whose event can't be read any more (`Shredded`) was never there. So a later reader of the log knows the same,
-    provided that none is shredded before its last member is erased.
-    """
+class DerivedEvents:
+    """The remaining members of each goal and pattern, by event id; shredded events are skipped."""
 
     def __init__(self) -> None:
         self._members: dict[UUID, set[UUID]] = {}
         self._serving: dict[UUID, set[UUID]] = {}
-        """The events whose words come from each memory, among others."""
+        """Derived events by member."""
         self._erased: set[UUID] = set()
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log."""
+        """Fold the next event of the log."""
         match envelope.event:
             case GoalDiscovered(members=members) | PatternDiscovered(members=members):
                 self._members[envelope.id] = {*members} - self._erased
@@ -36,14 +32,14 @@ class Derived:
             case _:
                 pass
 
-    def release(self) -> tuple[UUID, ...]:
-        """Return the events that have no member left, each once: their keys must go."""
-        bereft = tuple(event for event, left in self._members.items() if not left)
-        for event in bereft:
+    def pop_orphans(self) -> tuple[UUID, ...]:
+        """Remove and return the events without remaining members, whose keys must be destroyed."""
+        orphans = tuple(event for event, members in self._members.items() if not members)
+        for event in orphans:
             del self._members[event]
-        return bereft
+        return orphans
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of all members that are left, and of which memories were erased."""
+        """Return the SHA-256 of all remaining members, and of the erased ids."""
         members = sorted((event, sorted(left)) for event, left in self._members.items() if left)
         return digest_of(msgspec.msgpack.encode((members, sorted(self._erased))))

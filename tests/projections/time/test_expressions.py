@@ -6,17 +6,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from projections.time.intervals import GLANCE, MOST, named
+from projections.time.expressions import MAX_CHARACTERS, MAX_INTERVALS, find_intervals
 
 SAID = datetime(2023, 8, 17, 15, 30, tzinfo=UTC)
 """A Thursday."""
 
 
-def times(text: str, said: datetime = SAID, *, asking: bool = False) -> list[str]:
+def times(text: str, said: datetime = SAID, *, question: bool = False) -> list[str]:
     """Return the intervals as people write them: the first day, and the day after the last."""
     return [
         " ".join(f"{end:%Y-%m-%d}" if end.hour == 0 else f"{end:%Y-%m-%dT%H}" for end in interval)
-        for interval in named(text, said, asking=asking)
+        for interval in find_intervals(text, said, question=question)
     ]
 
 
@@ -40,7 +40,7 @@ def times(text: str, said: datetime = SAID, *, asking: bool = False) -> list[str
     ],
 )
 def test_a_date_is_the_interval_that_it_names(phrase: str, expected: str):
-    assert times(phrase) == times(phrase, asking=True) == [expected]
+    assert times(phrase) == times(phrase, question=True) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -147,17 +147,17 @@ def test_without_a_year_a_question_looks_back_and_a_memory_takes_the_nearest(
     phrase: str, as_memory: str, as_question: str
 ):
     assert times(phrase) == [as_memory]
-    assert times(phrase, asking=True) == [as_question]
+    assert times(phrase, question=True) == [as_question]
 
 
 def test_a_range_of_months_without_a_year_may_lie_over_new_year():
-    assert times("from November to January", asking=True) == ["2022-11-01 2023-02-01"]
+    assert times("from November to January", question=True) == ["2022-11-01 2023-02-01"]
 
 
-def test_a_leap_day_without_a_year_is_the_nearest_that_there_is():
+def test_a_leap_day_without_a_year_is_the_nearest_that_exists():
     assert times("on 29 February") == ["2024-02-29 2024-03-01"]
-    assert times("on 29 February", asking=True) == []
-    assert times("on 29 February", SAID + timedelta(days=300), asking=True) == ["2024-02-29 2024-03-01"]
+    assert times("on 29 February", question=True) == []
+    assert times("on 29 February", SAID + timedelta(days=300), question=True) == ["2024-02-29 2024-03-01"]
 
 
 def test_relative_words_count_in_universal_time():
@@ -189,8 +189,8 @@ def test_relative_words_count_in_universal_time():
         "",
     ],
 )
-def test_what_only_looks_like_a_time_is_none(text: str):
-    assert times(text) == times(text, asking=True) == []
+def test_text_that_resembles_a_time_is_none(text: str):
+    assert times(text) == times(text, question=True) == []
 
 
 @pytest.mark.parametrize(
@@ -206,25 +206,25 @@ def test_what_only_looks_like_a_time_is_none(text: str):
         "0000-01-01, 2023-13-45, 31 Dec 9999, 99 May 2023",
     ],
 )
-@pytest.mark.parametrize("asking", [False, True])
+@pytest.mark.parametrize("question", [False, True])
 @pytest.mark.parametrize(
     "said", [SAID, datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)]
 )
-def test_a_time_that_no_calendar_holds_is_none_and_no_error(text: str, said: datetime, *, asking: bool):
+def test_a_time_beyond_the_calendar_is_none_and_no_error(text: str, said: datetime, *, question: bool):
     everything = f"{text}; yesterday, tomorrow, last week, next weekend, last May, next winter, next year, in December"
-    for start, end in named(everything, said, asking=asking):
+    for start, end in find_intervals(everything, said, question=question):
         assert start < end
 
 
-def test_a_text_that_names_many_times_gives_the_first_few_and_each_once():
+def test_a_text_with_many_times_gives_the_first_ones_each_once():
     days = [f"{1 + day % 28} May {1900 + day}" for day in range(200)]
-    assert len(named(", ".join(days), SAID)) == MOST
+    assert len(find_intervals(", ".join(days), SAID)) == MAX_INTERVALS
     assert times(", ".join(["2010", "8 May 2023"] * 20)) == ["2010-01-01 2011-01-01", "2023-05-08 2023-05-09"]
 
 
-def test_nothing_is_read_beyond_a_glance():
-    assert times("x" * (GLANCE - 5) + " 2010") == ["2010-01-01 2011-01-01"]
-    assert times("x" * GLANCE + " 2010") == []
+def test_only_the_first_characters_are_parsed():
+    assert times("x" * (MAX_CHARACTERS - 5) + " 2010") == ["2010-01-01 2011-01-01"]
+    assert times("x" * MAX_CHARACTERS + " 2010") == []
 
 
 PIECES = [
@@ -253,11 +253,11 @@ MOMENTS = st.datetimes(timezones=st.timezones() | st.just(UTC)).filter(
 
 
 @settings(max_examples=300)
-@given(text=st.text(max_size=200) | WORDS, said=MOMENTS, asking=st.booleans())
-@example(text="last two nıghts", said=SAID, asking=False)
-def test_any_text_at_any_moment_gives_intervals_that_begin_before_they_end(text: str, said: datetime, *, asking: bool):
-    found = named(text, said, asking=asking)
-    assert len(found) == len({*found}) <= MOST
+@given(text=st.text(max_size=200) | WORDS, said=MOMENTS, question=st.booleans())
+@example(text="last two nıghts", said=SAID, question=False)
+def test_any_text_at_any_moment_gives_intervals_with_start_before_end(text: str, said: datetime, *, question: bool):
+    found = find_intervals(text, said, question=question)
+    assert len(found) == len({*found}) <= MAX_INTERVALS
     assert all(start < end and start.tzinfo is end.tzinfo is UTC for start, end in found)
 
 
@@ -276,7 +276,7 @@ def test_any_text_at_any_moment_gives_intervals_that_begin_before_they_end(text:
         "two weeks before ",
     ],
 )
-def test_a_long_text_that_repeats_itself_is_read_to_its_end(piece: str):
+def test_a_long_repetitive_text_is_parsed_to_its_end(piece: str):
     """With a pattern that backtracks for each of its ways to begin, this would take hours."""
     ending = " | 1900-01-03"
-    assert times((piece * GLANCE)[: GLANCE - len(ending)] + ending)[-1] == "1900-01-03 1900-01-04"
+    assert times((piece * MAX_CHARACTERS)[: MAX_CHARACTERS - len(ending)] + ending)[-1] == "1900-01-03 1900-01-04"

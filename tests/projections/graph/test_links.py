@@ -10,7 +10,8 @@ from events.vocabulary import (
     ShortcutsDrawn,
 )
 from events.vocabulary.values import GoalLevel, Shortcut, Step, Strengthened
-from projections.memories.links import CONFIDENCE, Link, Links, RelationKind, kind_of
+from projections.graph.links import Links
+from projections.graph.relations import CONFIDENCE, Link, RelationKind, relation_kind
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
 from tests.projections.sleeps import RUNS, erased, formed, group, linked, merged, undone
@@ -82,7 +83,7 @@ def test_a_goal_draws_an_edge_from_each_other_member_to_the_most_central_one():
     assert links.outgoing(TWO) == ()
 
 
-def test_of_two_discoveries_of_a_goal_the_later_edge_holds():
+def test_a_later_discovery_of_a_goal_replaces_its_edge():
     links = links_of(history(SAMPLE, SAMPLE, goal({TWO: 0.9, ONE: 0.7}), goal({TWO: 0.9, ONE: 0.5}, number=10)))
     assert links.outgoing(ONE) == (Link(ONE, TWO, "cluster", 0.5),)
 
@@ -101,13 +102,13 @@ def test_an_erased_member_leaves_no_edge_of_its_goal_behind():
     assert links_of(history(*events, MemoryErased(memory=TWO))).outgoing(THREE) == ()
 
 
-def test_nothing_is_drawn_to_a_memory_that_was_erased_meanwhile():
+def test_an_edge_to_an_erased_memory_is_not_added():
     late = (goal({ONE: 0.9, TWO: 0.8}), MemoriesLinked(source=TWO, targets=(ONE,), relation="link_to", weight=1.0))
     links = links_of(history(SAMPLE, SAMPLE, MemoryErased(memory=ONE), *late))
     assert links.outgoing(TWO) == links.incoming(ONE) == ()
 
 
-def test_each_time_that_an_edge_is_walked_counts():
+def test_every_traversal_of_an_edge_counts():
     log = [*(envelope.event for envelope in LOG), LinksTraversed(steps=(CAUSED, TURN)), LinksTraversed(steps=(CAUSED,))]
     links = links_of(history(*log))
     assert links.outgoing(THREE) == (Link(THREE, TWO, "causes", 0.8, traversals=2),)
@@ -140,9 +141,9 @@ def test_steps_to_an_erased_memory_are_neither_kept_nor_counted_again():
 
 
 def test_a_relation_of_an_unknown_name_is_semantic():
-    assert [kind_of(relation) for relation in ("link_to", "cluster", "supports")] == [RelationKind.SEMANTIC] * 3
-    assert kind_of("causes") is RelationKind.CAUSAL
-    assert kind_of("next") is RelationKind.TEMPORAL
+    assert [relation_kind(relation) for relation in ("link_to", "cluster", "supports")] == [RelationKind.SEMANTIC] * 3
+    assert relation_kind("causes") is RelationKind.CAUSAL
+    assert relation_kind("next") is RelationKind.TEMPORAL
 
 
 # ── sleep ───────────────────────────────────────────────────────────────────────────────────────────
@@ -167,7 +168,7 @@ def test_a_survivor_has_the_edges_of_what_it_absorbed_and_gives_them_back():
     assert woken(*drawn, merge, erased(ONE)).outgoing(TWO) == (Link(TWO, THREE, "link_to", 0.9),)
 
 
-def test_an_edge_leads_to_the_end_of_a_chain_of_survivors_and_counts_all_walks():
+def test_an_edge_resolves_to_the_last_survivor_and_sums_traversals():
     first, second = Step(FOUR, ONE, "link_to"), Step(FOUR, THREE, "link_to")
     links = woken(
         linked(FOUR, ONE, 0.4),
@@ -177,10 +178,10 @@ def test_an_edge_leads_to_the_end_of_a_chain_of_survivors_and_counts_all_walks()
         LinksTraversed(steps=(second,)),
     )
     assert links.outgoing(FOUR) == links.incoming(ONE) == (Link(FOUR, THREE, "link_to", 0.4, traversals=2),)
-    assert links.strengthable() == links.outgoing(FOUR)
+    assert links.traversed_links() == links.outgoing(FOUR)
 
 
-def test_clusters_in_force_draw_spokes_to_their_most_central_member():
+def test_current_clusters_add_spokes_to_their_most_central_member():
     former, latter = formed(FIRST, group(TWO, ONE, THREE)), formed(SECOND, group(THREE, ONE))
     links = woken(former)
     assert links.incoming(TWO) == (Link(ONE, TWO, "cluster", 0.85), Link(THREE, TWO, "cluster", 0.75))
@@ -192,7 +193,7 @@ def test_clusters_in_force_draw_spokes_to_their_most_central_member():
     assert woken(former, erased(TWO)).outgoing(THREE) == (Link(THREE, ONE, "cluster", 0.75),)
 
 
-def test_of_a_goals_spoke_and_a_clusters_the_heavier_counts_and_each_can_go():
+def test_the_heavier_of_a_goals_and_a_clusters_spoke_is_valid():
     found = msgspec.structs.replace(goal({TWO: 0.9, ONE: 0.8, FOUR: 0.7}), run=FIRST)
     links = woken(found, formed(SECOND, group(TWO, ONE)))
     assert links.incoming(TWO) == (Link(ONE, TWO, "cluster", 0.85), Link(FOUR, TWO, "cluster", 0.7))
@@ -216,7 +217,7 @@ def strengthened(run: object, step: Step, weight: float, confidence: float = 0.9
     return LinksStrengthened(run=run, links=(Strengthened(step, weight, confidence),))
 
 
-def test_an_edge_weighs_what_the_latest_run_said_that_is_not_undone():
+def test_an_edge_has_the_weight_of_the_latest_run_that_is_not_undone():
     drawn, step = linked(ONE, TWO, 0.4), Step(ONE, TWO, "link_to")
     runs = (drawn, strengthened(FIRST, step, 0.6), strengthened(SECOND, step, 0.7, 0.95))
     assert woken(*runs).outgoing(ONE) == woken(*runs).incoming(TWO) == (Link(ONE, TWO, "link_to", 0.7, 0.95),)
@@ -226,7 +227,7 @@ def test_an_edge_weighs_what_the_latest_run_said_that_is_not_undone():
     assert woken(strengthened(FIRST, step, 0.6)).outgoing(ONE) == ()
 
 
-def test_an_edge_of_a_survivor_can_be_strengthened_as_one():
+def test_a_merged_edge_can_be_strengthened():
     step = Step(ONE, THREE, "link_to")
     events = (linked(TWO, THREE, 0.4), merged(FIRST, ONE, TWO), strengthened(SECOND, step, 0.6))
     assert woken(*events).outgoing(ONE) == (Link(ONE, THREE, "link_to", 0.6, 0.9),)
@@ -238,24 +239,24 @@ def test_shortcuts_are_edges_of_their_kind_until_their_run_is_undone():
     drawn = ShortcutsDrawn(run=FIRST, shortcuts=(Shortcut(step, 0.3, 0.8, (TWO, THREE)),))
     assert woken(drawn).outgoing(ONE) == woken(drawn).incoming(FOUR) == (Link(ONE, FOUR, "causal_shortcut", 0.3, 0.8),)
     assert woken(drawn, undone(FIRST)).digest() == woken().digest()
-    assert kind_of("causal_shortcut") is RelationKind.CAUSAL
-    assert kind_of("shortcut") is RelationKind.SEMANTIC
+    assert relation_kind("causal_shortcut") is RelationKind.CAUSAL
+    assert relation_kind("shortcut") is RelationKind.SEMANTIC
 
 
-def test_whole_paths_are_counted_and_those_through_an_erased_memory_forgotten():
+def test_long_paths_are_counted_unless_they_contain_an_erased_memory():
     one, two, three = Step(ONE, TWO, "causes"), Step(TWO, THREE, "causes"), Step(THREE, FOUR, "causes")
     long, back = LinksTraversed(steps=(one, two, three)), LinksTraversed(steps=(three, two, one))
     events = (back, long, long, LinksTraversed(steps=(one, two)))
     links = woken(*events)
-    assert links.walked_paths() == [((one, two, three), 2), ((three, two, one), 1)]
+    assert links.traversed_paths() == [((one, two, three), 2), ((three, two, one), 1)]
     assert links.digest() != woken(*events[1:]).digest()
-    assert woken(*events, erased(TWO), long).walked_paths() == []
+    assert woken(*events, erased(TWO), long).traversed_paths() == []
 
 
-def test_only_edges_that_were_walked_can_be_strengthened():
+def test_only_traversed_edges_are_candidates_for_strengthening():
     drawn = (linked(ONE, TWO), linked(TWO, THREE), formed(FIRST, group(FOUR, ONE)))
     walked = LinksTraversed(steps=(Step(TWO, THREE, "link_to"), Step(ONE, FOUR, "cluster"), TURN))
-    assert woken(*drawn, walked).strengthable() == (
+    assert woken(*drawn, walked).traversed_links() == (
         Link(ONE, FOUR, "cluster", 0.85, traversals=1),
         Link(TWO, THREE, "link_to", 0.5, traversals=1),
     )

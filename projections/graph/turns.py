@@ -1,21 +1,21 @@
-"""Which memories stand next to each other in a session."""
+"""Session order: which rows follow each other in a session."""
 
 import numpy as np
 import numpy.typing as npt
 
 from projections.projection import digest_of
-from projections.storage.arrays import Growing, Rows
+from projections.storage.arrays import GrowableArray, Rows
 
 _NONE = -1
 
 
 class Turns:
-    """The rows of each session as a chain in the order of their positions, so that many rows step along it at once."""
+    """The rows of each session as a doubly linked list by position; neighbours of many rows are found at once."""
 
     def __init__(self) -> None:
-        self._positions = Growing(np.int64)
-        self._before = Growing(np.int64)
-        self._after = Growing(np.int64)
+        self._positions = GrowableArray(np.int64)
+        self._before = GrowableArray(np.int64)
+        self._after = GrowableArray(np.int64)
         self._last: dict[tuple[str, str], int] = {}
 
     def append(self, namespace: str | None, session: str | None, position: int) -> None:
@@ -35,7 +35,7 @@ class Turns:
             self._last[namespace, session] = row
 
     def clear(self, row: int) -> None:
-        """Take a row out of its session; the positions of the others stay."""
+        """Unlink a row from its session; the other rows keep their positions."""
         before, after = int(self._before.array[row]), int(self._after.array[row])
         for key in [key for key, last in self._last.items() if last == row]:
             if before == _NONE:
@@ -47,11 +47,10 @@ class Turns:
         self._positions.array[row] = 0
 
     def around(self, rows: Rows, reach: int) -> tuple[Rows, npt.NDArray[np.int64]]:
-        """Return the neighbours of each row and how many positions away they are, both of shape (rows, 2 * reach).
+        """Return the neighbours of each row and their distances in positions, both of shape (rows, 2 * reach).
 
-        A place without a neighbour within `reach` positions holds -1 in both.
+        Entries without a neighbour within `reach` positions are -1 in both.
         """
-        here = self._positions.array[rows]
         found: list[Rows] = []
         for chain in (self._before.array, self._after.array):
             step = rows
@@ -59,12 +58,13 @@ class Turns:
                 step = np.where(step == _NONE, _NONE, chain[step])
                 found.append(step)
         neighbours = np.stack(found, axis=1) if found else np.empty((len(rows), 0), np.int64)
-        distances = np.abs(self._positions.array[neighbours] - here[:, None])
+        positions = self._positions.array
+        distances = np.abs(positions[neighbours] - positions[rows][:, None])
         near = (neighbours != _NONE) & (distances <= reach)
         return np.where(near, neighbours, _NONE), np.where(near, distances, _NONE)
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of all chains."""
+        """Return the SHA-256 of all lists."""
         return digest_of(self._positions.array, self._before.array, self._after.array)
 
     def _join(self, before: int, after: int) -> None:

@@ -1,4 +1,4 @@
-"""The models of a log, and the atlas that begins with them."""
+"""The models declared for the thirteen spaces, and the atlas that starts with them."""
 
 import msgspec
 
@@ -9,13 +9,13 @@ from projections.projection import digest_of
 
 
 class Declaration:
-    """Which models fill the spaces, as it was declared last."""
+    """The latest declaration of the spaces."""
 
     def __init__(self) -> None:
         self.latest: SpacesDeclared | None = None
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log."""
+        """Fold the next event of the log."""
         if isinstance(envelope.event, SpacesDeclared):
             self.latest = envelope.event
 
@@ -25,15 +25,15 @@ class Declaration:
 
 
 class DeclaredAtlas:
-    """The atlas of a log; there is none before the first declaration, which says how large its spaces are."""
+    """The atlas of a log; None before the first declaration, which gives the dimensions of its spaces."""
 
     def __init__(self) -> None:
         self.declared: SpacesDeclared | None = None
-        """The first declaration: no later one may say anything else of the dimensions."""
+        """The first declaration; later ones have the same dimensions."""
         self.atlas: Atlas | None = None
 
     def apply(self, envelope: Envelope) -> None:
-        """Take in the next event of the log."""
+        """Fold the next event of the log."""
         if self.atlas is None and isinstance(envelope.event, SpacesDeclared):
             self.declared = envelope.event
             self.atlas = Atlas.of(envelope.event)
@@ -41,5 +41,5 @@ class DeclaredAtlas:
             self.atlas.apply(envelope)
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of the atlas; that of nothing before there is one."""
+        """Return the SHA-256 of the atlas, or of nothing."""
         return digest_of(b"" if self.atlas is None else self.atlas.digest())

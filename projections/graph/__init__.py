@@ -1,0 +1,1 @@
+"""Edges between memories: explicit links, cluster spokes and session order."""

@@ -1,0 +1,92 @@
+"""Records of the catalog: what is stored of a memory, and what happened to it since."""
+
+from datetime import datetime
+from typing import Any, Self
+from uuid import UUID
+
+import msgspec
+
+from events.vocabulary import MemoryStored
+from events.vocabulary.codec import decompress
+from events.vocabulary.values import JohariRow, Learning, Modality
+from projections.projection import MemoryState
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True):
+    """The immutable part of a memory, without its embeddings."""
+
+    sha256: bytes
+    created_at: datetime
+    namespace: str
+    session: str | None
+    position: int
+    modality: Modality
+    importance: float
+    tags: tuple[str, ...]
+    rationale: str | None
+    memory_type: str | None
+    metadata: dict[str, Any]
+    content: bytes
+    """Compressed."""
+    passages: tuple[tuple[int, int], ...]
+    """Character spans [start, end) of the passages."""
+    johari: tuple[JohariRow, ...]
+    learning: Learning
+
+    @classmethod
+    def of(cls, stored: MemoryStored) -> Self:
+        """Take the body from an event."""
+        passages = tuple((passage.start, passage.end) for passage in stored.passages)
+        fields = {name: getattr(stored, name) for name in cls.__struct_fields__ if name != "passages"}
+        return cls(**fields, passages=passages)
+
+    @property
+    def text(self) -> str:
+        """The content, decompressed."""
+        return decompress(self.content)
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory as of the last applied event."""
+
+    id: UUID
+    seq: int
+    stored_at: datetime
+    body: Body | None
+    """None once the memory is erased."""
+    state: MemoryState = MemoryState.LIVE
+    state_since: datetime | None = None
+    """Time of the last state change."""
+    reason: str | None = None
+    """Why it is excluded from search."""
+    run: UUID | None = None
+    """The consolidation run that pruned or merged it."""
+    merged_into: UUID | None = None
+    lineage: tuple[UUID, ...] = ()
+    """Memories that it absorbed, the oldest first; it includes their tags and accesses."""
+    protected: bool = False
+    """Whether it was restored by itself; consolidation runs then leave it live."""
+    purpose: tuple[float, ...] = ()
+    """Latest alignment with the North Star, one value for each space; empty once the memory is erased."""
+    access_count: int = 0
+    last_accessed: datetime | None = None
+    events: tuple[int, ...]
+    """Sequence numbers of the events that concern it, ascending."""
+
+
+def erased_entry(memory: UUID, seq: int, stored_at: datetime, events: tuple[int, ...]) -> Entry:
+    """Return what may be known of an erased memory, equal for a live process and for a replay after the erasure."""
+    return Entry(id=memory, seq=seq, stored_at=stored_at, body=None, state=MemoryState.ERASED, events=events)
+
+
+def merged_entry(entry: Entry, absorbed: list[Entry]) -> Entry:
+    """Return a survivor's entry that includes the tags and accesses of what it absorbed, given the oldest first."""
+    parts = (entry, *absorbed)
+    tags = dict.fromkeys(tag for one in parts if one.body is not None for tag in one.body.tags)
+    return msgspec.structs.replace(
+        entry,
+        body=None if entry.body is None else msgspec.structs.replace(entry.body, tags=tuple(tags)),
+        access_count=sum(one.access_count for one in parts),
+        last_accessed=max((one.last_accessed for one in parts if one.last_accessed is not None), default=None),
+        lineage=tuple(one.id for one in absorbed),
+    )

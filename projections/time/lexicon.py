@@ -1,0 +1,63 @@
+"""Regular expressions of the parts of English time expressions."""
+
+import re
+from typing import Final
+
+MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+"""The month in which each begins, on the northern hemisphere."""
+NUMBERS: Final = {
+    word: number
+    for number, words in enumerate(
+        "a/an/one two/couple three/few four/several five six seven eight nine ten".split(), 1
+    )
+    for word in words.split("/")
+}
+
+MONTH_NAME: Final = (
+    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?"
+)
+MONTH: Final = rf"(?P<month>{MONTH_NAME})\b\.?"
+YEAR: Final = r"(?<![\w.,$€£#])(?P<year>1\d{3}|20\d\d)(?![\d%]|[.,]\d)"
+NOT_AFTER_NUMBER: Final = r"(?<!\d{3} )(?<!\b\d{3}-)(?<!\w\()(?<!= )"
+"""Before a year on its own: rejects digits of telephone numbers, calls and assignments."""
+NOT_BEFORE_UNIT: Final = (
+    r"(?! ?(?:dollars|euros|pounds|people|times|words|lines|bytes|bits|km|kg|miles|met(?:er|re)s|tokens)\b)"
+)
+"""After a year on its own: rejects quantities."""
+DAY_OF_MONTH: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
+COUNT: Final = rf"(?:\b(?:a )?(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})(?: of)? )"
+UNIT: Final = r"(?P<unit>day|night|week|weekend|month|year|decade)s?\b"
+SEASON: Final = rf"(?P<season>{'|'.join(SEASONS)})\b"
+WEEKDAY: Final = (
+    r"(?P<weekday>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?day\b(?! (?:mornings|afternoons|evenings|nights)\b)"
+)
+NOT_A_VERB: Final = r"(?!(?:this|and) (?-i:may)\b|(?:to|and) (?-i:march)\b)"
+BEFORE_MONTH: Final = (
+    rf"(?:\b{NOT_A_VERB}(?:in|of|this|since|until|till|by|during|from|to|early|mid|late|before|after|every|and)[ -])"
+)
+"""Required before a month without day and year, since "may" and "march" are verbs too; so are "and may", "to march"."""
+BEFORE_SEASON: Final = r"\b(?:in|of|over|during|since|until|by|before|after) the "
+TO: Final = r"(?: ?[–—-] ?| (?:to|until|till|through) )"
+UNTIL: Final = rf"(?:{TO}(?P<until>\d{{1,2}})(?:st|nd|rd|th)?\b)?"
+PART: Final = r"(?:(?P<part>early|beginning of|start of|first half of|mid|middle of|late|end of|second half of)[ -])?"
+DEICTIC_DAY: Final = r"yesterday|last night|today|tonight|this (?:morning|afternoon|evening)|tomorrow"
+WHICH: Final = r"(?:\b(?P<which>last|past|this|next|previous|coming) )"
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a case-insensitive pattern in ASCII, where "ı" doesn't equal "i", nor "ſ" equal "s"."""
+    return re.compile(pattern, re.IGNORECASE | re.ASCII)
+
+
+def count_of(word: str | None) -> int:
+    """Return the number that a count names; 1 without one."""
+    word = (word or "one").casefold()
+    return int(word) if word.isdigit() else NUMBERS[word]
+
+
+def index_of(name: str, names: tuple[str, ...]) -> int:
+    """Return the index of a month or a weekday by its first three letters."""
+    return names.index(name[:3].casefold())
