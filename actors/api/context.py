@@ -16,7 +16,7 @@ import pykka
 
 from actors.api.idempotency import KEY, Once
 from actors.api.params.parsing import moment
-from actors.embedder.messages import EmbedMemory, Load
+from actors.embedder.messages import EmbedMemory, LoadModels
 from actors.runtime.ask import MODEL_TIMEOUT, TIMEOUT, ask, ask_all, ask_streaming
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.messages import Message
@@ -117,12 +117,12 @@ class Access:
             if self._ready:
                 return
             # They load meanwhile, and a start waits for the longer of both; what came of it is asked for below.
-            self.hub.embedder.ask(Load(), block=False)
+            self.hub.embedder.ask(LoadModels(), block=False)
             # Below 1 throughout: a client must see progress rise, and windows of a long memory may follow.
             await progress(0.1, None, "replaying the log")
             await self.replayed()
             await progress(0.2, None, "loading the models")
-            models = await self.ask(self.hub.embedder, Load(), MODEL_TIMEOUT)
+            models = await self.ask(self.hub.embedder, LoadModels(), MODEL_TIMEOUT)
             await self.ask(self.hub.store, Declare(profile=self.hub.profile.value, spaces=models))
             self.dimensions = {space.key: space.dimension for space in models}
             self._ready = True

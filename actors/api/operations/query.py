@@ -69,7 +69,7 @@ class Questions(Access):
                 at=asked_at,
                 namespace=namespace or DEFAULT_NAMESPACE,
                 session=session,
-                cues=said,
+                hints=said,
             )
         )
         return embedded.embeddings

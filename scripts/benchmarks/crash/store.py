@@ -18,7 +18,7 @@ from actors.api.operations.facade import Operations
 from actors.api.params.parsing import parse
 from actors.api.tools.agent_tools import BY_NAME
 from actors.comparator.search.query_classifier import cues
-from actors.embedder.messages import EmbeddedQuery, EmbedMemory, EmbedQuery, Load
+from actors.embedder.messages import EmbeddedQuery, EmbedMemory, EmbedQuery, LoadModels
 from actors.hub import composition as hubs
 from actors.runtime.faults import Fault
 from actors.runtime.metrics import Latencies
@@ -123,7 +123,7 @@ async def build(scratch: Path) -> tuple[dict[str, Path], Kept]:
         await operations.ready()
         await operations.ask(hub.store, TakeSnapshot(after=0))
         memories += [await _stored(operations, text) for text in texts[IN_FILE:]]
-        models = await operations.ask(hub.embedder, Load())
+        models = await operations.ask(hub.embedder, LoadModels())
         asked = [" ".join(text.split()[:QUERY_WORDS]) for text in texts[2 : 2 + 3 * QUESTIONS : 3]]
         questions = {
             text: await operations.question(text, cues(text, ASKED_AT), ASKED_AT, namespace=None) for text in asked

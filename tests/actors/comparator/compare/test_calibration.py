@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from actors.comparator.compare.calibration import FILE, Calibration, Curve, Fit
-from actors.embedder.jobs import alone
+from actors.embedder.jobs import run_plan
 from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile, space_models
 from events.fingerprint import Fingerprint
@@ -140,7 +140,7 @@ def test_the_table_that_ships_is_the_one_of_the_constants_that_ship() -> None:
 def embed(profile: EmbeddedProfile, content: str) -> Fingerprint:
     """Embed a memory without a session; all are stored at the same moment."""
     asked = EmbedMemory(content=content, modality=Modality.TEXT, created_at=NOON, namespace="n")
-    return alone(profile.memory(asked, Sessions()), profile.forward).fingerprint
+    return run_plan(profile.plan_memory(asked, Sessions()), profile.forward).fingerprint
 
 
 def similarities(profile: EmbeddedProfile, *contents: str) -> dict[str, np.ndarray]:

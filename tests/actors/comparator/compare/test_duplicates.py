@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from actors.comparator.compare.calibration import FILE, Calibration, Fit
 from actors.comparator.compare.duplicates import MOST, WEIGHTS, Duplicates, Pair
 from actors.comparator.compare.similarity import one_to_many
-from actors.embedder.jobs import alone
+from actors.embedder.jobs import run_plan
 from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.metrics import Latencies
@@ -160,7 +160,7 @@ def similar(profile: EmbeddedProfile) -> dict[frozenset[str], float]:
         at = NOON + timedelta(days=7 * number)
         modality = Modality.CODE if text.startswith("def") else Modality.TEXT
         asked = EmbedMemory(content=text, modality=modality, created_at=at, namespace="default", session=f"s{number}")
-        embedded = alone(profile.memory(asked, sessions), profile.forward)
+        embedded = run_plan(profile.plan_memory(asked, sessions), profile.forward)
         return stored(text, created_at=at, fingerprint=embedded.fingerprint)
 
     declared = SpacesDeclared(profile=profile.name, spaces=profile.models)

@@ -21,7 +21,7 @@ from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.neighbours import EXACT, NEAREST, NEUTRAL, candidates, nearest, resonances
 from actors.comparator.compare.similarity import one_to_many
 from actors.comparator.messages import Neighbours, NewMemory, Resonate
-from actors.embedder.jobs import alone
+from actors.embedder.jobs import run_plan
 from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.faults import NotFoundFault
@@ -81,7 +81,7 @@ def corpus(profile: EmbeddedProfile) -> Corpus:
 
     def embedded(text: str, at: datetime) -> MemoryStored:
         asked = EmbedMemory(content=text, modality=Modality.TEXT, created_at=at, namespace="default")
-        embedded = alone(profile.memory(asked, sessions), profile.forward)
+        embedded = run_plan(profile.plan_memory(asked, sessions), profile.forward)
         return stored(text, created_at=at, fingerprint=embedded.fingerprint)
 
     profile.latencies = Latencies()
