@@ -24,6 +24,15 @@ from projections.projection import MemoryState, digest_of
 DEFAULT_COUPLING: Final = 3.0
 """K until somebody adjusts it: where full agreement reaches r = .94 and half of it .55 (design 6)."""
 
+IGNITION_THRESHOLD: Final = 0.8
+"""Order parameter r at which a memory enters the workspace (STORE-001/workspace/ignites)."""
+
+FADING_THRESHOLD: Final = 0.7
+"""Order parameter r below which a memory leaves the workspace (STORE-001/workspace/fades)."""
+
+CAPACITY: Final = 7
+"""Maximum number of memories in the workspace, the span of human working memory (Miller 1956)."""
+
 QUEUE: Final = 256
 """How many faded memories wait for REM at most; beyond it the oldest give way."""
 

@@ -37,12 +37,12 @@ from actors.comparator.messages import ListMemories
 from actors.embedder.models.backbone import Backbone
 from actors.hub.composition import Hub, opened
 from actors.runtime.actor import Actor
-from actors.workspace.johari import rows
 from actors.workspace.messages import Judge, Judgement, ReadAttention
 from benchmarks.filling import QUERY_WORDS, SEED, bare, fill, sentences
 from benchmarks.ratios import ratios, table_of
 from benchmarks.scale.plausible import SAMPLES, build, sampled
 from events.vocabulary.values import WIDTH, Learning
+from projections.mind.johari import rows
 
 REAL = 5_000
 """Memories from which a store is filled with moved copies, in a minute for 10,000 instead of ten."""

@@ -30,7 +30,7 @@ from actors.comparator.search.weight_profiles import SEED_PROFILES, Weights
 from actors.consolidator.messages import Queried
 from actors.runtime.settings import SearchProfile
 from actors.store.messages import Append
-from actors.workspace.messages import Ask
+from actors.workspace.messages import QueryAnswered
 from events.fingerprint import Embedding
 from events.spaces import INDEX, SEMANTIC, SPACES
 from events.vocabulary import MemoryRecalled
@@ -304,7 +304,9 @@ class Finding(Questions):
             event = MemoryRecalled(memories=tuple(found), query_sha256=hashlib.sha256(text.encode()).digest())
             self.hub.store.tell(Append(id=uuid4(), event=event, actor="front", correlation_id=uuid4()))
         keys = frozenset({*SEMANTIC, *(key for key, weight in weights.items() if weight >= 1 / len(SPACES))})
-        self.hub.workspace.tell(Ask(text=text, embeddings=query, keys=keys, namespace=namespace, found=tuple(found)))
+        self.hub.workspace.tell(
+            QueryAnswered(text=text, embeddings=query, keys=keys, namespace=namespace, results=tuple(found))
+        )
 
 
 def _applied(params: SearchMulti) -> Weights:

@@ -13,10 +13,10 @@ import pytest
 from actors.api.operations.facade import Operations
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.store.messages import Append, Read
-from actors.workspace.johari import classify
 from events.spaces import SEMANTIC, SPACES
 from events.storage.memory_log import MemoryLog
 from events.vocabulary.values import JohariRow
+from projections.mind.johari import classify
 from tests.actors.api.stream import NAMESPACE, Lived, awake, live
 from tests.actors.conftest import Connect, store
 
