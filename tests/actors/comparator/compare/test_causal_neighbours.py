@@ -13,6 +13,8 @@ from actors.embedder.profiles.neural_spaces import ROTATION
 from actors.embedder.spaces.causal import CausalHeads, causal_inputs, causal_vectors
 from actors.embedder.weights import load
 
+pytestmark = pytest.mark.numeric
+
 SCORES = st.integers(0, 40).flatmap(
     lambda count: st.tuples(*[hnp.arrays(np.float32, count, elements=st.floats(0, 1, width=32))] * 3)
 )

@@ -25,6 +25,8 @@ from tests.actors.comparator.likeness import KEYS, atlas_of, like
 from tests.events.samples import NOON, random_fingerprint, stored
 from tests.projections.history import history, memory_id
 
+pytestmark = pytest.mark.numeric
+
 SHIPPED = Calibration(msgspec.json.decode(FILE.read_bytes(), type=Fit).spaces)
 RAW = Calibration({})
 LIGHT, DEEP = 0.95, 0.9
@@ -79,7 +81,7 @@ def test_the_pairs_are_those_of_comparing_everything_with_everything(calibration
     expected = by_hand(ATLAS, calibration, threshold)
     found = search(ATLAS, calibration, threshold, slices(np.arange(len(ATLAS)), 32))
     assert len(expected) > 5
-    assert {frozenset((pair.row, pair.other)): pair.similarity for pair in found} == pytest.approx(expected, abs=1e-5)
+    assert {frozenset((pair.row, pair.other)): pair.similarity for pair in found} == pytest.approx(expected, abs=1e-3)
     assert len(found) == len(expected), "each pair comes once"
 
 

@@ -26,6 +26,8 @@ from projections.spaces.directed import Direction
 from tests.events.samples import stored
 from tests.projections.history import history
 
+pytestmark = pytest.mark.numeric
+
 FOX = "The quick brown fox jumps over the lazy dog"
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 

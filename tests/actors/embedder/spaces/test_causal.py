@@ -10,6 +10,8 @@ from actors.embedder.models.backbone import CLS, SEP, Backbone, pool
 from actors.embedder.spaces.causal import INPUT_DIMENSION, CausalHeads, causal_inputs, causal_vectors
 from events.fingerprint import Float32
 
+pytestmark = pytest.mark.numeric
+
 Vectors = Callable[[list[str]], tuple[Float32, Float32, Float32]]
 """From texts to their E1, their vectors as causes, and those as effects, each of shape (texts, dimension)."""
 

@@ -10,6 +10,8 @@ from actors.text.code import code_words
 from events.fingerprint import Float32
 from tests.actors.text.code_samples import CPP, GO, JAVASCRIPT, PYTHON, RENAMED, RUST
 
+pytestmark = pytest.mark.numeric
+
 SEARCHED = {
     "how to find the biggest number in a list": """def top(values):
     best = values[0]

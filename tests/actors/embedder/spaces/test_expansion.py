@@ -11,6 +11,8 @@ from actors.embedder.spaces.expansion import INPUT_TOKENS, RELATED_WORDS, Expans
 from actors.embedder.spaces.tokens import TokenWeights, select_tokens, token_embeddings
 from events.fingerprint import Tokens
 
+pytestmark = pytest.mark.numeric
+
 Terms = Callable[..., dict[str, float]]
 """From a text to the weights of its terms."""
 

@@ -8,6 +8,8 @@ from actors.embedder.models.backbone import CLS, SEP, Backbone
 from actors.embedder.spaces.tokens import MAX_TOKENS, TokenWeights, select_tokens, token_embeddings
 from events.fingerprint import Float32, Tokens
 
+pytestmark = pytest.mark.numeric
+
 
 def kept_embedding(
     ids: npt.NDArray[np.integer], states: Float32, using: TokenWeights, limit: int = MAX_TOKENS
