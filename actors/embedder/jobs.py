@@ -50,13 +50,8 @@ run first. None waits for the previous turn of the session; after that the plan 
 class EmbeddingJob(Generic[T]):
     """One request in progress.
 
-    Args:
-        plan: Computes the result.
-        on_progress: Called with (done, total) rows of a request that has several.
-        withdrawn: Set by the sender to cancel.
-        is_query: Whether the request is a query; queries precede memories.
-        session: The session that the request is a turn of.
-        predecessor: The previous turn of the session, if it is unfinished.
+    `on_progress` is called with (done, total) rows of a request that has several; `withdrawn` is set by the sender to
+    cancel; `predecessor` is the previous turn of the session, if it is unfinished.
     """
 
     def __init__(

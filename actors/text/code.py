@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from functools import cache
+from types import ModuleType
 from typing import Final
 
 import tree_sitter_cpp
@@ -14,21 +15,19 @@ from tree_sitter import Language, Node, Parser, Tree
 
 from actors.text.lexical import STOP_WORDS, subtokens
 
-_GRAMMARS: Final = {
-    "python": tree_sitter_python.language,
-    "javascript": tree_sitter_javascript.language,
-    "go": tree_sitter_go.language,
-    "rust": tree_sitter_rust.language,
-    "cpp": tree_sitter_cpp.language,
+_LANGUAGES: Final = {
+    tree_sitter_python: (
+        r"^[ \t]*(?:def \w+\(|class \w|elif |except|with |for .* in ).*:[ \t]*$|^from \S+ import |\bself\."
+    ),
+    tree_sitter_javascript: (r"\b(?:const|let|var) [\w{\[]|=>|\bfunction\b|===|\brequire\(|^(?:im|ex)port .*[;'\"]"),
+    tree_sitter_go: r"^package \w+|^func |:=|\bnil\b|^type \w+ (?:struct|interface)",
+    tree_sitter_rust: r"\bfn \w+|\blet mut\b|\bimpl\b|\bpub \w|\w!\(|->|\buse \w+::|&mut\b",
+    tree_sitter_cpp: (
+        r"^[ \t]*#include|\bstd::|\btemplate ?<|\b(?:int|void|char|double|bool|auto) \*?\w+ ?[(=;]|\bnullptr\b|cout"
+    ),
 }
-_HINTS: Final = {
-    "python": r"^[ \t]*(?:def \w+\(|class \w|elif |except|with |for .* in ).*:[ \t]*$|^from \S+ import |\bself\.",
-    "javascript": r"\b(?:const|let|var) [\w{\[]|=>|\bfunction\b|===|\brequire\(|^(?:im|ex)port .*[;'\"]",
-    "go": r"^package \w+|^func |:=|\bnil\b|^type \w+ (?:struct|interface)",
-    "rust": r"\bfn \w+|\blet mut\b|\bimpl\b|\bpub \w|\w!\(|->|\buse \w+::|&mut\b",
-    "cpp": r"^[ \t]*#include|\bstd::|\btemplate ?<|\b(?:int|void|char|double|bool|auto) \*?\w+ ?[(=;]|\bnullptr\b|cout",
-}
-_HINT_PATTERNS: Final = {name: re.compile(pattern, re.MULTILINE) for name, pattern in _HINTS.items()}
+"""Grammars with the signs by which their language is recognized."""
+
 _SAMPLE: Final = 16_384
 """Characters from which the language is detected."""
 _MAX_NODES: Final = 20_000
@@ -111,15 +110,15 @@ def count_syntax_paths(content: str) -> Counter[str]:
 
 
 @cache
-def _language(name: str) -> Language:
-    return Language(_GRAMMARS[name]())
+def _parser_language(grammar: ModuleType) -> Language:
+    return Language(grammar.language())
 
 
 def _parse(content: str) -> Tree:
     """Parse with the likeliest grammar, or with the second likeliest if that makes fewer errors."""
     sample, source = content[:_SAMPLE], content.encode("utf-8", "replace")
-    likeliest = sorted(_HINT_PATTERNS, key=lambda name: -len(_HINT_PATTERNS[name].findall(sample)))[:2]
-    first, second = (Parser(_language(name)) for name in likeliest)
+    likeliest = sorted(_LANGUAGES, key=lambda grammar: -len(re.findall(_LANGUAGES[grammar], sample, re.MULTILINE)))
+    first, second = (Parser(_parser_language(grammar)) for grammar in likeliest[:2])
     tree = first.parse(source)
     if errors := _count_errors(tree):
         other = second.parse(source)

@@ -37,8 +37,6 @@ from events.spaces import SEMANTIC
 from events.storage.log import Envelope
 from events.vocabulary import MemoryStored
 from projections.mind.johari import ACTIONS, classify, rows
-from projections.mind.learner import Learner
-from projections.mind.workspace import WorkspaceState
 from projections.registry import WorkspaceProjections
 
 TIMEOUT = 30.0
@@ -95,14 +93,6 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         """The correlation id and the task of the append that is not in the log yet."""
         self._debounce = Debounce(self.actor_ref, ProcessTasks())
 
-    @property
-    def _state(self) -> WorkspaceState:
-        return self._folds.workspace
-
-    @property
-    def _learner(self) -> Learner:
-        return self._folds.learner
-
     def on_stop(self) -> None:
         """Cancel the timer."""
         self._debounce.cancel()
@@ -129,9 +119,9 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             case ProcessTasks():
                 return self._process_tasks() if self._debounce.elapsed() else None
             case CountIgnitions():
-                return dict(self._state.ignitions)
+                return dict(self._folds.workspace.ignitions)
             case ReadPulse():
-                last = self._learner.last
+                last = self._folds.learner.last
                 return pulse(*EMPTY) if last is None else pulse(last.entropy, last.coherence, last.learning_score)
             case Appended(envelopes=envelopes):
                 return self._appended(envelopes)
@@ -151,7 +141,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
 
     def _judgement(self, new: NewMemory, near: Neighbours) -> Judgement:
         learning = judge(near.similarities, emotional_weight(new.content))
-        foreseen = self._learner.foresee(learning.entropy, learning.coherence)
+        foreseen = self._folds.learner.foresee(learning.entropy, learning.coherence)
         self._judged[new.id] = near.nearest
         if len(self._judged) > UNCLAIMED:
             self._judged.popitem(last=False)
@@ -214,7 +204,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             task = self._tasks.popleft()
             try:
                 with self._latencies.timed("focus"):
-                    events = decide(task, self._state, self._asked)
+                    events = decide(task, self._folds.workspace, self._asked)
             except NotFoundFault:  # the memory was deleted meanwhile
                 if task.reply is not None:
                     task.reply.set_exception()
@@ -240,7 +230,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
     def _answer(self, task: FocusTask) -> None:
         if task.reply is None:
             return
-        state, learner = self._state, self._learner
+        state, learner = self._folds.workspace, self._folds.learner
         task.reply.set(
             Attention(
                 coupling=state.coupling,

@@ -81,7 +81,7 @@ class FullModels:
         self._encoders: dict[str, Any] = {}
         models: list[SpaceModel] = []
         for key, published in MODELS.items():
-            source, kind = str(sources.get(key, published.name)), _kind(key)
+            source, kind = str(sources.get(key, published.name)), SPACES[INDEX[key]].kind
             folder = _local_folder(source)
             if kind is Kind.TOKENS:
                 _require_projection(folder)
@@ -106,7 +106,7 @@ class FullModels:
             text: A text with at least one letter, digit or sign.
             is_query: Whether to use the model's prompt for queries.
         """
-        encoder, kind = self._encoders[key], _kind(key)
+        encoder, kind = self._encoders[key], SPACES[INDEX[key]].kind
         prompt = PROMPTS.get(key, ("", ""))[0 if is_query else 1]
         ranges, spans = _windows(encoder, text, prompt)
         states: list[Any] = []
@@ -139,10 +139,6 @@ def local_sources(folder: Path) -> dict[str, Path]:
     if missing := [key for key, source in sources.items() if not source.is_dir()]:
         raise FullProfileError(f"{folder} has no folder for {', '.join(missing)}")
     return sources
-
-
-def _kind(key: str) -> Kind:
-    return SPACES[INDEX[key]].kind
 
 
 def _windows(encoder: Any, text: str, prompt: str) -> tuple[list[Range], list[Range]]:

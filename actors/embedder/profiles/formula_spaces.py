@@ -13,6 +13,7 @@ from actors.embedder import weights
 from actors.embedder.jobs import Rows
 from actors.embedder.messages import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
 from actors.embedder.spaces import hypervector, temporal
+from actors.embedder.spaces.vectors import mean_direction
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Embedding, Fingerprint, Float32, Passage
 from events.spaces import SPACES
@@ -83,15 +84,8 @@ def complete_memory(
 ) -> EmbeddedMemory:
     """Return a memory with all embeddings at the next position of its session, and advance the session.
 
-    The last step of a plan, after it has waited for the previous turn.
-
-    Args:
-        request: The request.
-        embeddings: By space key, without E4.
-        passages: The windows of a long content.
-        sessions: The positions of sessions.
-        latencies: Records the time of each space.
-        start: The start of the work, by `perf_counter`.
+    The last step of a plan, after it has waited for the previous turn. `embeddings` lacks E4; `start` is the time at
+    which the work began, by `perf_counter`.
     """
     position = sessions.next_position(request.namespace, request.session)
     completed = {**embeddings, ORDER: timed(latencies, ORDER, lambda: _order(position))}
@@ -110,25 +104,20 @@ def complete_query(
 ) -> EmbeddedQuery:
     """Return a query at the time that it names, by default at its own time.
 
-    A time longer than a month has no hour, day or season (E3). A query without a session has no position (E4).
-
-    Args:
-        request: The request.
-        embeddings: By space key, with E2 and E3 at the time of the query, without E4.
-        sessions: The positions of sessions.
-        latencies: Records the time of each space.
+    `embeddings` has E2 and E3 at the query's own time and lacks E4. A named time longer than a month has no hour, day
+    or season (E3). A query without a session has no position (E4).
     """
     hints = request.hints
     completed = {**embeddings}
     if hints.intervals:
         samples = [time for interval in hints.intervals for time in _samples(interval)]
-        completed[RECENCY] = Dense.of(temporal.recency_of(samples))
+        completed[RECENCY] = Dense.of(mean_direction(temporal.recency(samples)))
         if all(end - start <= MAX_PERIODIC_INTERVAL for start, end in hints.intervals):
-            completed[PERIODICITY] = Dense.of(temporal.periodicity_of(samples))
+            completed[PERIODICITY] = Dense.of(mean_direction(temporal.periodicity(samples)))
         else:
             del completed[PERIODICITY]
     if hints.recurring:
-        completed[PERIODICITY] = Dense.of(temporal.periodicity_of(hints.recurring))
+        completed[PERIODICITY] = Dense.of(mean_direction(temporal.periodicity(hints.recurring)))
     if request.session is not None:
         position = 0 if hints.start else sessions.next_position(request.namespace, request.session)
         completed[ORDER] = timed(latencies, ORDER, lambda: _order(position))

@@ -45,13 +45,6 @@ def _waves(phases: Float64, amplitudes: Float64) -> Float32:
     return np.concatenate([roots * np.cos(phases), roots * np.sin(phases)], axis=-1).astype(np.float32)
 
 
-def _mean(phases: Float64, amplitudes: Float64) -> Float32:
-    """Return the unit vector along the mean of the waves of several times; `phases` has shape (times, 256)."""
-    roots = np.sqrt(amplitudes / amplitudes.sum())
-    mean = np.concatenate([roots * np.cos(phases).mean(axis=0), roots * np.sin(phases).mean(axis=0)])
-    return (mean / np.linalg.norm(mean)).astype(np.float32)
-
-
 def _seconds(times: Sequence[datetime]) -> list[float]:
     """Return seconds since 1970; a timestamp without a time zone is a `ValueError`."""
     if any(at.utcoffset() is None for at in times):
@@ -76,12 +69,6 @@ def recency(times: Sequence[datetime]) -> Float32:
     return _waves(np.outer(_seconds(times), frequencies), amplitudes)
 
 
-def recency_of(times: Sequence[datetime]) -> Float32:
-    """Return E2 of several times as one unit vector of shape (512,), similar to each of them."""
-    frequencies, amplitudes = _recency_spectrum()
-    return _mean(np.outer(_seconds(times), frequencies), amplitudes)
-
-
 @cache
 def _cycles() -> tuple[Float64, Float64]:
     """Return frequencies (rad/s) and amplitudes of 51 harmonics of each period, and one unused pair."""
@@ -96,19 +83,11 @@ def periodicity(times: Sequence[datetime]) -> Float32:
     """Return E3 of each time, unit vectors of shape (times, 512).
 
     The inner product of two times is high if they agree in the minute, the hour of the day, the day of the week, the
-    day of the month or the season, in UTC. A month is a twelfth of a mean Gregorian year.
+    day of the month or the season, in UTC. A month is a twelfth of a mean Gregorian year. The mean over all Sunday
+    mornings of a year encodes only weekday and hour: they share neither month nor season.
     """
     frequencies, amplitudes = _cycles()
     return _waves(np.outer(_seconds(times), frequencies), amplitudes)
-
-
-def periodicity_of(times: Sequence[datetime]) -> Float32:
-    """Return E3 of the phases that several times have in common, a unit vector of shape (512,).
-
-    All Sunday mornings of a year share neither month nor season: their mean encodes only weekday and hour.
-    """
-    frequencies, amplitudes = _cycles()
-    return _mean(np.outer(_seconds(times), frequencies), amplitudes)
 
 
 @cache

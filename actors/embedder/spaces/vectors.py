@@ -28,6 +28,11 @@ def unit(vectors: Float32) -> Float32:
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
+def mean_direction(vectors: Float32) -> Float32:
+    """Return the unit vector along the mean of the rows, shape (columns,)."""
+    return unit(vectors.mean(axis=0))
+
+
 @lru_cache(maxsize=65_536)
 def _digest(feature: str) -> bytes:
     return blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=4 * _COPIES).digest()

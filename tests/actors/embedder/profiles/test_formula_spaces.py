@@ -8,6 +8,7 @@ import pytest
 from actors.embedder.messages import EmbedQuery
 from actors.embedder.profiles.formula_spaces import ORDER, PERIODICITY, RECENCY, complete_query
 from actors.embedder.spaces import temporal
+from actors.embedder.spaces.vectors import mean_direction
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Embedding, Float32
 from projections.memories.sessions import Sessions
@@ -77,7 +78,7 @@ def test_only_a_time_of_at_most_a_month_has_a_rhythm(text: str, *, has_rhythm: b
 def test_a_rhythm_that_is_named_counts_whatever_else_is():
     mornings = tuple(datetime(2023, 1, 1, 8, tzinfo=UTC) + timedelta(days=day) for day in range(100))
     hints = QueryHints(intervals=when("in 2010").intervals, recurring=mornings)
-    vector = temporal.periodicity_of(mornings)
+    vector = mean_direction(temporal.periodicity(mornings))
     assert near(completed(hints)[PERIODICITY], vector) == pytest.approx(1.0, abs=1e-3)
 
 
