@@ -1,1 +1,1 @@
-"""Turns content into all thirteen embeddings, or fails."""
+"""Computes the thirteen embeddings of memories and queries."""

@@ -1,6 +1,6 @@
-"""The embedder: one model, many who wait, and nobody waits for a long text.
+"""The embedder actor: one model that batches waiting requests and never blocks on a long text.
 
-Work is cut into slices of at most `SLICE_TOKENS` tokens (`jobs`), and between two slices the inbox is read.
+Work is cut into slices of at most `SLICE_TOKENS` tokens (`jobs`); between two slices the inbox is read.
 """
 
 from __future__ import annotations
@@ -10,31 +10,31 @@ import threading
 from collections.abc import Callable
 from itertools import islice
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol, assert_never
+from typing import Any, Protocol, assert_never
 
 import msgspec
 
-from actors.embedder.jobs import SLICE_TOKENS, EmbeddingJob, Plan, Rows, go_on, next_slice
+from actors.embedder.jobs import EmbeddingJob, Plan, Rows, advance, attempt, select_slice
 from actors.embedder.messages import (
+    EmbeddedMemory,
+    EmbeddedQuery,
     EmbedderMessage,
     EmbedMemory,
     EmbedQuery,
-    Load,
+    LoadModels,
 )
 from actors.runtime.faults import EmbeddingFault, Fault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
+from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
+from events.fingerprint import Float32
+from events.vocabulary.values import SpaceModel
+from projections.memories.sessions import Sessions
 from projections.registry import EmbedderProjections
 
-if TYPE_CHECKING:
-    from actors.runtime.metrics import Latencies
-    from events.fingerprint import Float32
-    from events.vocabulary.values import SpaceModel
-    from projections.memories.sessions import Sessions
-
-INBOX = 128
-"""Requests that may wait; whoever sends more is slowed down instead of filling memory."""
+INBOX_CAPACITY = 128
+"""Messages that may wait; beyond it, backpressure blocks the senders and bounds the memory."""
 
 
 class Profile(Protocol):
@@ -43,36 +43,37 @@ class Profile(Protocol):
     name: str
     models: tuple[SpaceModel, ...]
 
-    def memory(self, request: EmbedMemory, sessions: Sessions) -> Plan:
-        """Plan the embedding of a memory, which returns an `EmbeddedMemory`."""
+    def plan_memory(self, request: EmbedMemory, sessions: Sessions) -> Plan[EmbeddedMemory]:
+        """Return the plan that embeds a memory."""
         ...
 
-    def query(self, request: EmbedQuery, sessions: Sessions) -> Plan:
-        """Plan the embedding of a question, which returns an `EmbeddedQuery`."""
+    def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
+        """Return the plan that embeds a query."""
         ...
 
     def forward(self, rows: Rows) -> list[Float32]:
         """Return the token states of each row, shape (tokens, dimension), from one batch."""
         ...
 
-    def rest(self) -> None:
-        """Leave no thread behind; whoever asks for more afterwards starts another."""
+    def stop_threads(self) -> None:
+        """Stop the profile's threads; the next request starts new ones."""
         ...
 
 
-class Pump(msgspec.Struct, frozen=True):
-    """Told by the embedder to itself: take the next slice."""
+class RunSlice(msgspec.Struct, frozen=True):
+    """Sent by the embedder to itself: run the next slice."""
 
 
-class Inbox(queue.Queue[Any]):
-    """Holds at most `INBOX` messages of others; the actor's own are never held up, or it would wait for itself."""
+class BoundedInbox(queue.Queue[Any]):
+    """Holds at most `INBOX_CAPACITY` messages of others. The actor's own never wait: that would be a deadlock."""
 
     def __init__(self) -> None:
-        super().__init__(maxsize=INBOX)
+        super().__init__(maxsize=INBOX_CAPACITY)
         self.owner: int | None = None
+        """The actor's thread."""
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:  # noqa: FBT001, FBT002 -- queue.Queue's
-        """Put an item, waiting for room unless the actor itself sends it."""
+        """Put an item; waits for room unless the actor itself is the sender."""
         if threading.get_ident() != self.owner:
             super().put(item, block, timeout)
             return
@@ -90,46 +91,49 @@ class Embedder(ProjectionActor[EmbedderProjections]):
         self._load = load
         self._latencies = latencies
         self._profile: Profile | None = None
-        self._jobs: list[EmbeddingJob] = []
+        self._jobs: list[EmbeddingJob[Any]] = []
         self._after_long = False
 
-    @property
-    def _sessions(self) -> Sessions:
-        return self._folds.sessions
-
-    def _create_actor_inbox(self) -> Inbox:  # pyright: ignore[reportIncompatibleMethodOverride] -- pykka's is static
-        self._inbox = Inbox()
+    def _create_actor_inbox(self) -> BoundedInbox:  # pyright: ignore[reportIncompatibleMethodOverride] -- pykka's is static
+        self._inbox = BoundedInbox()
         return self._inbox
 
     def on_start(self) -> None:
-        """Learn which thread is the actor's own."""
+        """Register the actor's thread as the owner of the inbox."""
         self._inbox.owner = threading.get_ident()
 
     def on_stop(self) -> None:
-        """Tell whoever still waits that nothing will come, or their threads would wait on; and let go of the models.
+        """Fail the pending jobs, whose senders would wait forever, and release the models.
 
-        Whoever stops the embedder waits for this method, but not for what the thread leaves behind. A tensor that it
-        gave back later, while the interpreter is going down, would end the process with SIGABRT: freeing one releases
-        the GIL, and a thread that can't get it back then is unwound through C++.
+        `stop` returns after this method, but before the actor's thread has released its frames. A tensor freed later,
+        during interpreter shutdown, aborts the process (SIGABRT): its destructor releases the GIL, and a thread that
+        cannot acquire it again is unwound through C++.
         """
         for job in self._jobs:
             job.fail(EmbeddingFault("Embedding failed: the embedder was stopped"))
         self._jobs.clear()
         if self._profile is not None:
-            self._profile.rest()
+            self._profile.stop_threads()
         self._profile = None
 
-    def on_receive(self, message: EmbedderMessage | Pump) -> Any:
+    def on_receive(self, message: EmbedderMessage | RunSlice) -> Any:
         """Route a message."""
         match message:
-            case Load():
+            case LoadModels():
                 return self._loaded().models
             case EmbedMemory():
-                return self._accept(self._loaded().memory(message, self._sessions), message, message.on_progress)
+                session = None if message.session is None else (message.namespace, message.session)
+                plan = self._loaded().plan_memory(message, self._folds.sessions)
+                previous = [job for job in self._jobs if session is not None and job.session == session]
+                predecessor = previous[-1] if previous else None
+                return self._accept(
+                    EmbeddingJob(plan, message.on_progress, message.withdrawn, session=session, predecessor=predecessor)
+                )
             case EmbedQuery():
-                return self._accept(self._loaded().query(message, self._sessions), message, None)
-            case Pump():
-                return self._pump()
+                plan = self._loaded().plan_query(message, self._folds.sessions)
+                return self._accept(EmbeddingJob(plan, withdrawn=message.withdrawn, is_query=True))
+            case RunSlice():
+                return self._run_slice()
             case Appended(envelopes=envelopes):
                 for envelope in envelopes:
                     self._fold(envelope)
@@ -150,61 +154,45 @@ class Embedder(ProjectionActor[EmbedderProjections]):
                 raise EmbeddingFault(f"Embedding failed: the models can't be loaded: {error}") from error
         return self._profile
 
-    def _accept(
-        self, plan: Plan, request: EmbedMemory | EmbedQuery, on_progress: Callable[[int, int], object] | None
-    ) -> Reply[Any]:
-        session = _session(request)
-        before = [] if session is None else [job for job in self._jobs if job.session == session]
-        job = EmbeddingJob(
-            plan,
-            on_progress,
-            request.withdrawn,
-            long_after=SLICE_TOKENS,
-            is_question=isinstance(request, EmbedQuery),
-            session=session,
-            after=before[-1] if before else None,
-        )
-        job.answer()
+    def _accept(self, job: EmbeddingJob[Any]) -> Reply[Any]:
+        job.resolve()
         if not job.done:
             if not self._jobs:
-                self.actor_ref.tell(Pump())
+                self.actor_ref.tell(RunSlice())
             self._jobs.append(job)
         return job.future
 
-    def _pump(self) -> None:
-        """Run one slice. Whatever has arrived since is in the inbox before the next `Pump`."""
+    def _run_slice(self) -> None:
+        """Run one slice. Messages that arrive meanwhile precede the next `RunSlice` in the inbox."""
         for job in self._jobs:
-            job.drop_if_withdrawn()
+            job.cancel_if_withdrawn()
         self._jobs = [job for job in self._jobs if not job.done]
         if not self._jobs:
             return
-        taken = next_slice(self._jobs, after_long=self._after_long)
-        self._after_long = taken[0][0].is_long
-        rows = [row for job, count in taken for row in job.waiting[:count]]
-        try:
-            start = perf_counter()
-            states = self._loaded().forward(rows) if rows else []
-            if rows:
-                self._latencies.record("forward", (perf_counter() - start) * 1e3)
-        except Exception as error:  # noqa: BLE001 -- a failing model fails those who wait for it, and nobody else
-            for job, _ in taken:
-                job.fail(EmbeddingFault(f"Embedding failed: {type(error).__name__}: {error}"))
+        selected = select_slice(self._jobs, after_long=self._after_long)
+        jobs = [job for job, _ in selected]
+        self._after_long = jobs[0].is_long
+        states = self._forward([row for job, count in selected for row in job.pending_rows[:count]])
+        if isinstance(states, Fault):
+            for job in jobs:
+                job.fail(states)
         else:
             remaining = iter(states)
-            go_on([(job, list(islice(remaining, count))) for job, count in taken])
-            # The last one first: who waits for them in their order then hears of all at once, and what is embedded
-            # together is judged, committed and read back together.
-            for job, _ in reversed(taken):
-                job.answer()
-        # Whoever was served goes to the end, so that long ones take turns with each other too.
-        served = [job for job, _ in taken]
-        self._jobs = [job for job in (*(job for job in self._jobs if job not in served), *served) if not job.done]
+            advance([(job, list(islice(remaining, count))) for job, count in selected])
+            # The last job first: a sender that awaits them in order then receives all at once, so that what is embedded
+            # together is also judged, committed and read back together.
+            for job in reversed(jobs):
+                job.resolve()
+        # Served jobs move to the end, so that long ones alternate with each other too.
+        self._jobs = [job for job in (*(job for job in self._jobs if job not in jobs), *jobs) if not job.done]
         if self._jobs:
-            self.actor_ref.tell(Pump())
+            self.actor_ref.tell(RunSlice())
 
-
-def _session(request: EmbedMemory | EmbedQuery) -> tuple[str, str] | None:
-    """Return the session that a memory is a turn of; a question is none."""
-    if isinstance(request, EmbedQuery) or request.session is None:
-        return None
-    return request.namespace, request.session
+    def _forward(self, rows: Rows) -> list[Float32] | Fault:
+        if not rows:
+            return []
+        start = perf_counter()
+        states = attempt(lambda: self._loaded().forward(rows))
+        if not isinstance(states, Fault):
+            self._latencies.record("forward", (perf_counter() - start) * 1e3)
+        return states

@@ -1,205 +1,220 @@
-"""Requests on their way through the model, and who of them goes on when.
+"""Embedding requests in progress, and the order in which they share the model.
 
-Questions and short memories that wait at the same time share a slice, questions first; a long memory takes turns with
-them, one slice at a time. The turns of a session are finished in the order in which they came.
+Queries and short memories that wait at the same time share a slice, queries first. A long memory alternates with them,
+one slice at a time. The turns of a session finish in the order of their arrival.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from actors.runtime.faults import EmbeddingFault, Fault
 from actors.runtime.reply import Reply
+from events.fingerprint import Float32
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from events.fingerprint import Float32
+T = TypeVar("T")
 
 SLICE_TOKENS = 512
-"""Tokens of one forward pass. Larger batches gain no rate on a CPU core and delay whoever comes next."""
+"""Tokens of one forward pass. Larger batches are no faster on a CPU core and delay the requests behind them."""
 
-Rows = list["Sequence[int] | npt.NDArray[np.integer]"]
-"""Wordpieces of texts that shall go through the model."""
+Rows: TypeAlias = list["Sequence[int] | npt.NDArray[np.integer]"]
+"""Wordpieces of texts, the input of one forward pass."""
 
 
-class Together(NamedTuple):
-    """A step that those who share a slice take at once.
+class BatchedStep(NamedTuple):
+    """A step that all plans of a slice take in one call.
 
-    In each operation of numpy another thread may take Python's lock and have it for a while, so what counts is how many
-    operations there are, not for how many texts each is.
+    numpy may release the GIL in each operation and wait for it again, so the number of operations determines the time
+    rather than the number of texts per operation.
     """
 
-    make: Callable[[list[Any]], Sequence[Any]]
-    """Makes something of each."""
-    of: Any
+    function: Callable[[list[Any]], Sequence[Any]]
+    """Returns one result for each argument."""
+    argument: Any
 
 
-Plan = Generator["Rows | Together | None", Any, Any]
-"""An embedding in the making: yields rows, is sent their states, and returns the result.
+Plan: TypeAlias = Generator["Rows | BatchedStep | None", Any, T]
+"""A resumable embedding that returns its result.
 
-It may yield a `Together`, and is sent what that made of its own. It may pause: no rows let whoever waits go first. And
-it yields None to wait for the turn before it; from there to its end nothing else runs.
+It yields rows and receives their states, or yields a `BatchedStep` and receives its result. Empty rows let other jobs
+run first. None waits for the previous turn of the session; after that the plan runs to its end without interruption.
 """
 
 
-class EmbeddingJob:
-    """One request on its way through the model."""
+class EmbeddingJob(Generic[T]):
+    """One request in progress.
+
+    `on_progress` is called with (done, total) rows of a request that has several; `withdrawn` is set by the sender to
+    cancel; `predecessor` is the previous turn of the session, if it is unfinished.
+    """
 
     def __init__(
         self,
-        plan: Plan,
+        plan: Plan[T],
         on_progress: Callable[[int, int], object] | None = None,
         withdrawn: threading.Event | None = None,
         *,
-        long_after: int,
-        is_question: bool = False,
+        is_query: bool = False,
         session: tuple[str, str] | None = None,
-        after: EmbeddingJob | None = None,
+        predecessor: EmbeddingJob[Any] | None = None,
     ) -> None:
-        self.plan = plan
-        self.is_question = is_question
+        self.is_query = is_query
         self.session = session
-        self.after = after
-        """The turn before this one, if that isn't finished."""
-        self.future: Reply[Any] = Reply()
-        self.rows: Rows = []
-        self.states: list[Float32] = []
-        self.step: Together | None = None
-        """What it takes next, with those that share its slice."""
-        self.at_its_end = False
-        """Whether it waits for nothing but the turn before it."""
+        self.predecessor = predecessor
+        self.future: Reply[T] = Reply()
+        self.step: BatchedStep | None = None
+        """The step that the plan takes next."""
+        self.awaits_turn = False
+        """Whether only the predecessor delays the result."""
         self.done = False
-        self._result: Any = None
+        self._plan = plan
+        self._rows: Rows = []
+        self._states: list[Float32] = []
+        self._result: T | None = None
         self._on_progress = on_progress
         self._withdrawn = withdrawn or threading.Event()
-        self._long_after = long_after
-        self.go_on(None)
+        self.resume(None)
 
     @property
-    def has_its_turn(self) -> bool:
-        """Whether it may be finished now."""
-        if self.after is not None and self.after.done:
-            self.after = None  # or each turn would keep all before it in memory
-        return self.after is None
+    def is_unblocked(self) -> bool:
+        """Whether the previous turn of the session is finished."""
+        if self.predecessor is not None and self.predecessor.done:
+            self.predecessor = None  # otherwise each turn would keep all earlier ones in memory
+        return self.predecessor is None
 
     @property
-    def waiting(self) -> Rows:
-        """The rows that the model hasn't seen yet."""
-        return self.rows[len(self.states) :]
+    def pending_rows(self) -> Rows:
+        """The rows without states."""
+        return self._rows[len(self._states) :]
 
     @property
     def is_long(self) -> bool:
-        """Whether it takes turns instead of sharing a slice; a plan that only pauses asks for no rows."""
-        return not self.rows or sum(map(len, self.rows)) > self._long_after
+        """Whether the job alternates with others instead of sharing a slice; a paused plan has no rows."""
+        return not self._rows or sum(map(len, self._rows)) > SLICE_TOKENS
 
-    def feed(self, states: list[Float32]) -> None:
-        """Hand over the states of the next rows, and go on with the plan once it has them all."""
-        self.drop_if_withdrawn()
+    def add_states(self, states: list[Float32]) -> None:
+        """Add the states of the next rows, and resume the plan once they are complete."""
+        self.cancel_if_withdrawn()
         if self.done:
             return
-        self.states += states
-        if self._on_progress is not None and len(self.rows) > 1:
-            self._on_progress(len(self.states), len(self.rows))
-        if not self.waiting:
-            self.go_on(self.states)
+        self._states += states
+        if self._on_progress is not None and len(self._rows) > 1:
+            self._on_progress(len(self._states), len(self._rows))
+        if not self.pending_rows:
+            self.resume(self._states)
 
-    def go_on(self, with_what: Any) -> None:
-        """Go on with the plan: with the states of its rows, or with what its step made; with None it begins."""
-        self.drop_if_withdrawn()
+    def resume(self, value: Any) -> None:
+        """Send a value into the plan: the states of its rows or the result of its step; None starts it."""
+        self.cancel_if_withdrawn()
         if self.done:
             return
-        self.step, self.rows, self.states = None, [], []
+        outcome = attempt(lambda: self._send(value))
+        if isinstance(outcome, Fault):
+            self.fail(outcome)
+
+    def _send(self, value: Any) -> None:
+        self.step, self._rows, self._states = None, [], []
         try:
-            wanted = self.plan.send(with_what)
-            self.at_its_end = wanted is None
-            if isinstance(wanted, Together):
-                self.step = wanted
-            else:
-                self.rows = wanted or []
+            wanted = self._plan.send(value)
         except StopIteration as stop:
-            self.done = True
-            self._result = stop.value
-        except Fault as fault:
-            self.fail(fault)
-        except Exception as error:  # noqa: BLE001 -- whatever a model or tokenizer raises, all thirteen or nothing
-            self.fail(EmbeddingFault(f"Embedding failed: {type(error).__name__}: {error}"))
+            self.done, self._result = True, stop.value
+            return
+        self.awaits_turn = wanted is None
+        if isinstance(wanted, BatchedStep):
+            self.step = wanted
+        else:
+            self._rows = wanted or []
 
-    def answer(self) -> None:
-        """Hand over the result, once there is one."""
+    def resolve(self) -> None:
+        """Set the future, if there is a result."""
         if self._result is not None:
             self.future.set(self._result)
             self._result = None
 
-    def drop_if_withdrawn(self) -> None:
-        """End here if nobody waits for the result any more."""
+    def cancel_if_withdrawn(self) -> None:
+        """Fail the job if its sender has withdrawn it."""
         if self._withdrawn.is_set() and not self.done:
             self.fail(EmbeddingFault("Embedding failed: it was withdrawn"))
 
     def fail(self, fault: Fault) -> None:
-        """End without a result."""
+        """End the job without a result."""
         self.done, self.step = True, None
         self.future.set_exception((type(fault), fault, None))
 
 
-def next_slice(jobs: Sequence[EmbeddingJob], *, after_long: bool) -> list[tuple[EmbeddingJob, int]]:
-    """Return who goes next, each with how many of its rows: short jobs together, a long one in turn with them."""
-    short = sorted((job for job in jobs if not job.is_long), key=lambda job: not job.is_question)
-    long = [job for job in jobs if job.is_long and job.has_its_turn]
-    if long and not (after_long and any(job.has_its_turn for job in short)):
-        return [(long[0], min(len(long[0].waiting), 1))]  # a window fills half a slice
-    taken: dict[EmbeddingJob, int] = {}
+def attempt(work: Callable[[], T]) -> T | Fault:
+    """Return the result of `work`, or its exception as a fault, without a traceback, which would keep tensors alive."""
+    try:
+        return work()
+    except Fault as fault:
+        return fault
+    except Exception as error:  # noqa: BLE001 -- a model or tokenizer may raise anything, and fails its jobs alone
+        return EmbeddingFault(f"Embedding failed: {type(error).__name__}: {error}")
+
+
+def select_slice(jobs: Sequence[EmbeddingJob[Any]], *, after_long: bool) -> list[tuple[EmbeddingJob[Any], int]]:
+    """Return the jobs of the next slice with the number of their rows: all short jobs that fit, or one long job.
+
+    Args:
+        jobs: The unfinished jobs in their order.
+        after_long: Whether the last slice belonged to a long job.
+    """
+    short = sorted((job for job in jobs if not job.is_long), key=lambda job: not job.is_query)
+    long = [job for job in jobs if job.is_long and job.is_unblocked]
+    if long and not (after_long and any(job.is_unblocked for job in short)):
+        return [(long[0], min(len(long[0].pending_rows), 1))]  # a window fills half a slice
+    selected: dict[EmbeddingJob[Any], int] = {}
     tokens = 0
     for job in short:
-        if not (job.has_its_turn or job.after in taken):
+        if not (job.is_unblocked or job.predecessor in selected):
             continue
-        tokens += sum(map(len, job.waiting))
-        if taken and tokens > SLICE_TOKENS:
+        tokens += sum(map(len, job.pending_rows))
+        if selected and tokens > SLICE_TOKENS:
             break
-        taken[job] = len(job.waiting)
-    return list(taken.items())
+        selected[job] = len(job.pending_rows)
+    return list(selected.items())
 
 
-def go_on(taken: Sequence[tuple[EmbeddingJob, list[Float32]]]) -> None:
-    """Let jobs go on with the states of their rows: questions to their end, then all others, step by step together.
+def advance(selected: Sequence[tuple[EmbeddingJob[Any], list[Float32]]]) -> None:
+    """Resume jobs with the states of their rows: each query to its end, then all others in batched steps.
 
-    The turns of a session end one after the other. One stays behind where the turn before it, which was thought to be
-    short, takes turns.
+    The turns of a session end one after the other. A turn waits if its predecessor proved to be long.
     """
-    for job, states in taken:
-        job.feed(states)
-        if job.is_question:
-            _take_steps([job])
-            job.answer()
-    jobs = [job for job, _ in taken]
-    _take_steps(jobs)
+    for job, states in selected:
+        job.add_states(states)
+        if job.is_query:
+            _run_steps([job])
+            job.resolve()
+    jobs = [job for job, _ in selected]
+    _run_steps(jobs)
     for job in jobs:
-        if job.at_its_end and job.has_its_turn:
-            job.go_on(None)
+        if job.awaits_turn and job.is_unblocked:
+            job.resume(None)
 
 
-def alone(plan: Plan, forward: Callable[[Rows], list[Float32]]) -> Any:
-    """Do a plan to its end with nobody beside it, and return what it made; what goes wrong is a `Fault`."""
-    job = EmbeddingJob(plan, long_after=SLICE_TOKENS)
+def run_plan(plan: Plan[T], forward: Callable[[Rows], list[Float32]]) -> T:
+    """Run a single plan to its end and return its result; any exception is raised as a `Fault`."""
+    job = EmbeddingJob(plan)
     while not job.done:
-        go_on([(job, forward(job.waiting))])
-    job.answer()
+        advance([(job, forward(job.pending_rows))])
+    job.resolve()
     return job.future.get()
 
 
-def _take_steps(jobs: Sequence[EmbeddingJob]) -> None:
-    """Take the steps of jobs until each has ended or wants the model; what fails in one fails those who took it."""
+def _run_steps(jobs: Sequence[EmbeddingJob[Any]]) -> None:
+    """Run the steps of jobs until each ends or needs the model. A step that raises fails the jobs that share it."""
     while steps := [(job, job.step) for job in jobs if job.step is not None]:
-        make = steps[0][1].make
-        taking = [(job, step.of) for job, step in steps if step.make == make]
-        try:
-            made = make([of for _, of in taking])
-        except Exception as error:  # noqa: BLE001 -- as in `Job.go_on`
-            for job, _ in taking:
-                job.fail(EmbeddingFault(f"Embedding failed: {type(error).__name__}: {error}"))
-        else:
-            for (job, _), one in zip(taking, made, strict=True):
-                job.go_on(one)
+        function = steps[0][1].function
+        batch = [(job, step.argument) for job, step in steps if step.function == function]
+        results = attempt(partial(function, [argument for _, argument in batch]))
+        for index, (job, _) in enumerate(batch):
+            if isinstance(results, Fault):
+                job.fail(results)
+            else:
+                job.resume(results[index])

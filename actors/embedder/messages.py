@@ -1,4 +1,4 @@
-"""What the embedder is asked, and answers."""
+"""Messages of the embedder and their answers."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -11,7 +11,7 @@ from projections.time.time_mentions import NO_HINTS, QueryHints
 
 
 class EmbeddedMemory(Answer, frozen=True, kw_only=True):
-    """Thirteen embeddings, the passages of a long content, and the turn that it is in its session."""
+    """The thirteen embeddings of a memory, the passages of a long content, and its position in its session."""
 
     fingerprint: Fingerprint
     passages: tuple[Passage, ...]
@@ -20,17 +20,17 @@ class EmbeddedMemory(Answer, frozen=True, kw_only=True):
 
 
 class EmbeddedQuery(Answer, frozen=True, kw_only=True):
-    """A question's embeddings by space key. Without a session it has no position (E4)."""
+    """The embeddings of a query by space key. Without a session it has no position (E4)."""
 
     embeddings: dict[str, Embedding]
 
 
-class Load(Message[tuple[SpaceModel, ...]], frozen=True, kw_only=True):
-    """Load the models of the profile, if they aren't; answers `tuple[SpaceModel, ...]`."""
+class LoadModels(Message[tuple[SpaceModel, ...]], frozen=True, kw_only=True):
+    """Load the models of the profile unless they are loaded; answers what fills each space."""
 
 
 class EmbedMemory(Cancellable[EmbeddedMemory], frozen=True, kw_only=True):
-    """Make all thirteen embeddings of a memory; answers a future of `EmbeddedMemory`."""
+    """Compute all thirteen embeddings of a memory."""
 
     content: str
     modality: Modality
@@ -38,21 +38,21 @@ class EmbedMemory(Cancellable[EmbeddedMemory], frozen=True, kw_only=True):
     namespace: str
     session: str | None = None
     linked: tuple[Fingerprint, ...] = ()
-    """Of the memories that this one links to: part of its context (E8)."""
+    """Fingerprints of the memories that this one links to, part of its context (E8)."""
     on_progress: Callable[[int, int], object] | None = None
-    """Told (done, total) windows of a long content, from the embedder's thread."""
+    """Called in the embedder's thread with (done, total) windows of a long content."""
 
 
 class EmbedQuery(Cancellable[EmbeddedQuery], frozen=True, kw_only=True):
-    """Embed a question in every space that it speaks to; answers a future of `EmbeddedQuery`."""
+    """Embed a query in every space that applies to it."""
 
     text: str
     at: datetime
-    """When it is asked: the point from which recency and rhythm are seen."""
+    """The time of the query, the reference of recency (E2) and periodicity (E3)."""
     namespace: str
     session: str | None = None
     cues: QueryHints = NO_HINTS
     """What it says beside its words: a time, the end of a session, a modality that it looks for."""
 
 
-EmbedderMessage: TypeAlias = Load | EmbedMemory | EmbedQuery | Appended | OwnerMessage
+EmbedderMessage: TypeAlias = LoadModels | EmbedMemory | EmbedQuery | Appended | OwnerMessage

@@ -103,10 +103,10 @@ def load_profile(latencies: Latencies, profile: ModelProfile, models: Path | Non
         from actors.embedder.profiles.embedded import EmbeddedProfile  # noqa: PLC0415 -- see above
 
         return EmbeddedProfile(latencies)
-    from actors.embedder.models.full_models import FullModels, sources_in  # noqa: PLC0415 -- see above
+    from actors.embedder.models.full_models import FullModels, local_sources  # noqa: PLC0415 -- see above
     from actors.embedder.profiles.full import FullProfile  # noqa: PLC0415 -- see above
 
-    return FullProfile(FullModels(sources_in(models) if models else None), latencies)
+    return FullProfile(FullModels(local_sources(models) if models else None), latencies)
 
 
 @contextmanager

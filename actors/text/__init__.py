@@ -1,1 +1,1 @@
-"""Text processing without a model: tokenising, entities, windows, and whether two texts say the same."""
+"""Text processing without a model: tokens, entities, source code, windows, and whether two texts are equivalent."""

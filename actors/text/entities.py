@@ -1,20 +1,10 @@
-"""E11: who and what a text names, found by rules and hashed into 384 dimensions.
-
-By these two texts are compared. What ranks memories for a question is exact (`Atlas.relevance`): so few dimensions tell
-that two texts name the same, but hardly which of hundreds names most of what is asked.
-"""
+"""Rule-based entity extraction: names, addresses, paths, dates, quantities, identifiers."""
 
 import re
 import unicodedata
-from collections import defaultdict
-from collections.abc import Generator
-from itertools import pairwise
 from typing import Final
 
-from actors.text.lexical import STOP_WORDS, sketch, stems
-from events.fingerprint import Float32
-
-DIMENSION: Final = 384
+from actors.text.lexical import STOP_WORDS
 
 _MONTH: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?"
@@ -61,20 +51,20 @@ _PATTERNS: Final = tuple(
         (r"[A-Z][A-Z0-9&/-]", r"(?<!\w)(?<![A-Z0-9][-&/])[A-Z](?:[A-Z0-9]|[-&/](?=[A-Z0-9]))++(?:s\b|\b)"),
     )
 )
-"""Each kind with a cue that stands in whatever it matches: a plain text has few, and is read in a third of the time.
+"""(cue, pattern) of each kind, in order of precedence: a later pattern does not see what an earlier one matched.
 
-In this order: what an earlier kind has claimed is not looked at again.
+The cue is a cheap pattern that every match contains. Plain text contains few cues; testing them first takes a third of
+the time.
 """
 _QUOTED: Final = re.compile(r"[\"“«]([^\"“”«»\n]{2,80})[\"”»]|(?<!\w)['‘]([A-Z][^'‘’\n]{1,80})['’](?!\w)")
 _SPEAKER: Final = re.compile(r"^[ \t]*([^\W\d_a-z][\w.'’ -]{0,40}):(?=\s)", re.MULTILINE)
 _CAPITAL: Final = r"[^\W\d_a-zß-öø-ÿ\u2e80-\uffff][^\W\d_]*+(?:['’-][^\W\d_]++)*+"
 _JOINT: Final = r"(?: |(?<=\b\w)\. | (?:of|the|de|van|von|der|la|del) )"
-"""Between the words of a name: a blank, the dot of an initial, or a small word."""
+"""Separator within a name: a space, the dot of an initial, or a particle."""
 _NAME: Final = re.compile(rf"\b{_CAPITAL}(?:{_JOINT}{_CAPITAL})*(?: \d+\b)?")
 _SENTENCE_END: Final = re.compile(r"(?:^|[.!?:;…\n•*#>\-][\s\"'“‘(*#>\-]*)$")
 
-# Words that often open a sentence with a capital and name nothing; stop words come on top.
-_OPENERS: Final = frozenset(
+_SENTENCE_OPENERS: Final = frozenset(
     """
     absolutely actually add although always another anyway awesome basically besides check cool congrats
     consider create currently definitely despite does done dear each eventually every everyone everything
@@ -87,6 +77,7 @@ _OPENERS: Final = frozenset(
     yeah yep yes yesterday yet
     """.split()
 )
+"""Words beside the stop words that are often capitalised at the start of a sentence and are not names."""
 
 
 def _fold(entity: str) -> str:
@@ -94,33 +85,33 @@ def _fold(entity: str) -> str:
 
 
 def _is_plain(word: str) -> bool:
-    """Tell whether a word can stand with a capital without naming anything."""
+    """Return whether a capitalised word may be something other than a name."""
     folded = word.casefold().replace("’", "'").removesuffix("'s")
-    return word.casefold().replace("’", "'") in STOP_WORDS or folded in STOP_WORDS or folded in _OPENERS
+    return word.casefold().replace("’", "'") in STOP_WORDS or folded in STOP_WORDS or folded in _SENTENCE_OPENERS
 
 
 def _names(text: str) -> list[str]:
-    """Return the capitalised names; plain words before a name, and lone openings of sentences, are left out."""
+    """Return the capitalised names without plain words around them and without single words that open a sentence."""
     found = list[str]()
     unsure = list[str]()
     lower = {word for word in re.findall(r"\b[^\W\d_]+\b", text) if word.islower()}
     for match in _NAME.finditer(text):
         parts = match.group().split(" ")
-        opens = bool(_SENTENCE_END.search(text, max(0, match.start() - 8), match.start()))
+        starts_sentence = bool(_SENTENCE_END.search(text, max(0, match.start() - 8), match.start()))
         while parts and _is_plain(parts[0]):
             parts.pop(0)
-            opens = False
+            starts_sentence = False
         while parts and _is_plain(parts[-1]):
             parts.pop()
         if not parts or len(parts[0]) == 1 or not parts[0][0].isupper():
             continue
         name = re.sub(r"['’]s$", "", " ".join(parts))
-        if opens and len(parts) == 1:
+        if starts_sentence and len(parts) == 1:
             unsure.append(name)
         else:
             found.append(name)
-    # A lone word at the front of a sentence is a name when it is one elsewhere, or nowhere written small
-    # and no inflected word: "Running late", "Quickly done".
+    # A single word at the start of a sentence is a name if it is one elsewhere, or if it occurs nowhere in lower case
+    # and is not inflected ("Running late", "Quickly done").
     known = {part for name in found for part in name.split(" ")}
     found.extend(
         name
@@ -130,8 +121,8 @@ def _names(text: str) -> list[str]:
     return found
 
 
-def entities(text: str) -> list[str]:
-    """Return the distinct entities of a text, normalised (NFKC, casefolded), ordered by kind and then by place.
+def find_entities(text: str) -> list[str]:
+    """Return the distinct entities of a text, normalised (NFKC, casefolded), ordered by kind, then by position.
 
     Rules find URLs, e-mail addresses, handles, paths, dates, times, versions, quantities, code identifiers,
     acronyms, quoted titles, speakers ("Caroline: ") and capitalised names.
@@ -146,40 +137,3 @@ def entities(text: str) -> list[str]:
     found.extend(speakers)
     found.extend(_names(rest))
     return list(dict.fromkeys(folded for entity in found if (folded := _fold(entity))))
-
-
-_ENTITY, _PART, _PAIR, _WORD = 1.0, 0.6, 0.4, 0.5
-
-_PIECE: Final = re.compile(r".{1,16384}(?:\s|\Z)|.{1,16384}", re.DOTALL)
-"""What is looked at between two pauses, cut at a blank if there is one: some 20 ms."""
-
-
-def entity_vector(text: str) -> Generator[None, None, Float32]:
-    """Make E11 of a text, unit vector of shape (384,): its entities, their words, and at half weight all its words.
-
-    The words of a name weigh less than the name, so that "Caroline" meets "Caroline Smith"; the content words
-    let a name in small letters match, and texts without names. A long text is looked at piece by piece, with a pause
-    after each. Raises `ValueError` for a blank text.
-    """
-    found: dict[str, None] = {}
-    words: dict[str, None] = {}
-    for number, piece in enumerate(_PIECE.findall(text)):
-        if number:
-            yield
-        found |= dict.fromkeys(entities(piece))
-        words |= dict.fromkeys(stems(piece))
-    weights = defaultdict[str, float](float)
-    for entity in found:
-        parts = stems(entity)
-        weights[f"entity {' '.join(parts)}"] += _ENTITY
-        if len(parts) == 1:
-            weights[f"part {parts[0]}"] += _PART
-            continue
-        share = len(parts) ** -0.5
-        for part in parts:
-            weights[f"part {part}"] += _PART * share
-        for first, second in pairwise(parts):
-            weights[f"pair {first} {second}"] += _PAIR * share
-    for stem in words:
-        weights[f"part {stem}"] += _WORD
-    return sketch(weights, DIMENSION)

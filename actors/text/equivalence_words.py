@@ -1,4 +1,4 @@
-"""The words that decide whether two texts say the same; those of facts, opposites and fillers are English."""
+"""Word lists for `text_equivalence`; all but the foreign function words are English."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ _MONTHS: Final = """
     january february march april may june july august september october november december jan feb apr jun jul aug sept
     oct nov dec
 """
-KINDS: Final = {
+_FACT_WORDS: Final = {
     "number": """
         zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
         seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million
@@ -52,9 +52,9 @@ KINDS: Final = {
         they them their theirs
     """,
 }
-"""Words that state a fact, by its kind."""
 
-KIND_OF: Final = {word: kind for kind, words in KINDS.items() for word in words.split()}
+FACT_KIND: Final = {word: kind for kind, words in _FACT_WORDS.items() for word in words.split()}
+"""The kind of fact that each word states."""
 
 OPPOSITES: Final = """
     up:down in:out on:off to:from with:from over:under above:below left:right north:south north:east north:west
@@ -80,33 +80,22 @@ OPPOSITES: Final = """
     succeeded:failed presence:absence present:absent same:different even:odd ancestor:descendant predecessor:successor
     combine:separate put:separate married:divorced
 """
-SAME: Final = {
+SYNONYMS: Final = {
     word: group.split()[0]
     for group in (
-        "many numerous",
-        "several various",
-        "sometimes occasionally",
-        "often frequently",
-        "usually normally",
-        "whole entire",
-        "almost nearly",
-        "mostly mainly",
-        "rarely seldom",
-        "enough sufficient",
-        "everybody everyone",
-        "nobody none",
-    )
+        "many numerous, several various, sometimes occasionally, often frequently, usually normally, whole entire, "
+        "almost nearly, mostly mainly, rarely seldom, enough sufficient, everybody everyone, nobody none"
+    ).split(", ")
     for word in group.split()
 }
-"""Words of the kinds above that say the same as another one."""
+"""Fact words by the first word of their group of synonyms."""
 
-NEGATING: Final = ("un", "in", "im", "il", "ir", "dis", "non", "de", "anti", "mis")
-"""What makes a word its opposite when it is put before it."""
+NEGATING_PREFIXES: Final = ("un", "in", "im", "il", "ir", "dis", "non", "de", "anti", "mis")
 
 FILLERS: Final = frozenset(
     "a an the that really very just so well oh ah um uh hey okay ok actually basically simply quite".split()
 )
-"""English words that add nothing to what is said."""
+"""English words without meaning of their own."""
 
 FOREIGN: Final = frozenset(
     """
@@ -122,4 +111,4 @@ FOREIGN: Final = frozenset(
     """.split()
 )
 """Function words of German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Danish, Norwegian and Polish that
-English hardly uses."""
+are rare in English."""

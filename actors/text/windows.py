@@ -1,4 +1,4 @@
-"""How the model, which sees some 250 tokens, reads a text of any length: in overlapping windows, nothing left out."""
+"""Overlapping windows, through which a model with a context of 256 tokens reads a text of any length."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -10,19 +10,19 @@ import numpy.typing as npt
 from events.fingerprint import Float32
 
 Range: TypeAlias = tuple[int, int]
-"""From the first, up to but without the second."""
+"""Half-open interval [start, end) of tokens or characters."""
 
-SIZE = 254
-"""Tokens of a window: the model was trained on 256, two of which are [CLS] and [SEP]."""
+WINDOW_TOKENS = 254
+"""Tokens per window: the model was trained on 256, two of which are [CLS] and [SEP]."""
 
-OVERLAP = 32
-"""Tokens that neighbouring windows share at least, so that a sentence cut by one is whole in the other."""
+OVERLAP_TOKENS = 32
+"""Minimum number of tokens that neighbouring windows share, so that one of them contains a whole short sentence."""
 
 
-def windows(count: int, size: int = SIZE, overlap: int = OVERLAP) -> list[Range]:
-    """Cut `count` tokens into as few windows as possible, all of one length, so that none is a mere rest.
+def split_windows(count: int, size: int = WINDOW_TOKENS, overlap: int = OVERLAP_TOKENS) -> list[Range]:
+    """Split `count` tokens into the fewest windows of equal length, in order, that cover every token.
 
-    The result covers every token in order; an empty text has one empty window. `overlap` must be less than `size`.
+    An empty text has one empty window. `overlap` must be less than `size`.
     """
     if not 0 <= overlap < size:
         raise ValueError("windows must overlap by less than their size")
@@ -34,40 +34,37 @@ def windows(count: int, size: int = SIZE, overlap: int = OVERLAP) -> list[Range]
     return [(start, start + length) for start in starts]
 
 
-def owned(ranges: Sequence[Range]) -> list[Range]:
-    """Give each token to one window: overlaps are halved, since a token is understood best far from an edge."""
+def owned_ranges(ranges: Sequence[Range]) -> list[Range]:
+    """Assign each token to one window. Overlaps are halved, since states near a window's edge lack context."""
     cuts = [(end + start) // 2 for (_, end), (start, _) in pairwise(ranges)]
     return list(zip([ranges[0][0], *cuts], [*cuts, ranges[-1][1]], strict=True))
 
 
-def pick(ranges: Sequence[Range], states: Sequence[Float32], places: npt.NDArray[np.integer]) -> Float32:
-    """Return the states of some tokens of the whole text, each from the window that owns it.
+def select_states(ranges: Sequence[Range], states: Sequence[Float32], positions: npt.NDArray[np.integer]) -> Float32:
+    """Return the states of selected tokens, each from the window that owns it, shape (positions, dimension).
 
     Args:
-        ranges: The windows, from `windows`.
-        states: For each window its states with [CLS] and [SEP], shape (tokens + 2, dimension).
-        places: Ascending; 0 is the first window's [CLS], 1 the first token, the last place the last window's [SEP].
-
-    Returns:
-        Shape (places, dimension).
+        ranges: The windows, from `split_windows`.
+        states: The states of each window including [CLS] and [SEP], shape (tokens + 2, dimension).
+        positions: Ascending; 0 is the first window's [CLS], 1 the first token, the last one the last window's [SEP].
     """
     last = len(ranges) - 1
     parts: list[Float32] = []
-    for index, ((start, _), (first, end), window) in enumerate(zip(ranges, owned(ranges), states, strict=True)):
+    for index, ((start, _), (first, end), window) in enumerate(zip(ranges, owned_ranges(ranges), states, strict=True)):
         low, high = first + 1 - (index == 0), end + 1 + (index == last)
-        parts.append(window[places[(places >= low) & (places < high)] - start])
+        parts.append(window[positions[(positions >= low) & (positions < high)] - start])
     return np.concatenate(parts)
 
 
 def weighted_mean(ranges: Sequence[Range], vectors: Sequence[npt.ArrayLike] | Float32) -> Float32:
-    """Return the unit mean of the windows' vectors, each weighing as much as the tokens that it owns."""
+    """Return the mean of the windows' vectors at length 1, weighted by the number of tokens that each owns."""
     if len(ranges) == 1:
         return np.asarray(vectors[0], dtype=np.float32)
-    weights = [last - first for first, last in owned(ranges)]
+    weights = [last - first for first, last in owned_ranges(ranges)]
     mean = np.average(np.asarray(vectors, dtype=np.float32), axis=0, weights=weights)
     return (mean / np.linalg.norm(mean)).astype(np.float32)
 
 
-def characters(ranges: Sequence[Range], offsets: npt.NDArray[np.integer]) -> list[Range]:
-    """Return the characters that each window covers, from the offsets of the tokens, shape (count, 2)."""
+def character_ranges(ranges: Sequence[Range], offsets: npt.NDArray[np.integer]) -> list[Range]:
+    """Return the characters that each window covers, from the tokens' character offsets, shape (tokens, 2)."""
     return [(int(offsets[start, 0]), int(offsets[end - 1, 1])) if end > start else (0, 0) for start, end in ranges]

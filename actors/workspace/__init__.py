@@ -1,1 +1,1 @@
-"""Judges what arrives: learning metrics, Johari windows, purpose."""
+"""Judges new memories, and maintains the global workspace."""

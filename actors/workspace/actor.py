@@ -1,34 +1,26 @@
-"""The workspace: judges what arrives, attends to what is asked and stored, and keeps the pulse."""
+"""The workspace actor: judges new memories, updates the focus, and reports the state of learning."""
 
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from contextlib import suppress
-from threading import Timer
-from time import monotonic
-from typing import TYPE_CHECKING, Any, assert_never, cast
+from typing import Any, assert_never
 from uuid import UUID, uuid4
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 import pykka
 
-from actors.comparator.messages import FindNeighbours, Neighbours, NewMemory, Resonances, Resonate
-from actors.runtime.faults import Fault, NotFoundFault, StorageFault
+from actors.comparator.messages import FindNeighbours, Neighbours, NewMemory, Resonate
+from actors.runtime.faults import UNWRITTEN, Fault, NotFoundFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
+from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
-from actors.runtime.reply import Reply, gather
-from actors.store.messages import Append, AppendMemories, RequestResult
-from actors.workspace import focus as turns
-from actors.workspace.attention import settle
+from actors.runtime.reply import Reply
+from actors.store.messages import Append
+from actors.workspace.debounce import Debounce
 from actors.workspace.emotion import emotional_weight
-from actors.workspace.focus import Turn
-from actors.workspace.johari import ACTIONS, classify, rows
-from actors.workspace.kuramoto import order_parameters
+from actors.workspace.focus import FocusTask, decide
 from actors.workspace.learning import judge, learning_score
 from actors.workspace.messages import (
-    Ask,
     Attention,
     Broadcast,
     CountIgnitions,
@@ -36,51 +28,47 @@ from actors.workspace.messages import (
     JudgeAndAppend,
     Judgement,
     Pulse,
+    QueryAnswered,
     ReadAttention,
     ReadPulse,
     SetCoupling,
     UnjudgedMemory,
     WorkspaceMessage,
 )
-from events.vocabulary import CouplingAdjusted, Event, FocusMoved, MemoryStored
-from events.vocabulary.values import WIDTH, Learning, Resonance
+from events.spaces import SEMANTIC
+from events.storage.log import Envelope
+from events.vocabulary import MemoryStored
+from projections.mind.johari import ACTIONS, classify, rows
 from projections.registry import WorkspaceProjections
 
-if TYPE_CHECKING:
-    from actors.runtime.metrics import Latencies
-    from events.storage.log import Envelope
-    from projections.mind.learner import Learner
-    from projections.mind.workspace import WorkspaceState
-
 TIMEOUT = 30.0
-"""Seconds that the comparator may take to answer."""
+"""Seconds until a question to the comparator fails."""
 
 EMPTY = (1.0, 0.0, learning_score(1.0, 0.0, 1.0, 0.0))
-"""Entropy, coherence and learning score before anything is known: all is news, nothing ties in."""
+"""Entropy, coherence and learning score of an empty store."""
 
 JUDGED_AT_ONCE = 4
 """Memories in one message to the comparator: a search waits for the judgement of no more."""
 
 UNCLAIMED = 128
-"""Judgements that may wait for their memory to be stored; whoever gave up leaves one behind."""
+"""Judgements kept for memories that are not stored yet; a sender that gives up leaves one behind."""
 
-PAUSE = 0.12
-"""Seconds of quiet before the workspace turns to what it noticed: the answer that it came with leaves first, and nobody
-who stores or asks in a row waits for it. The commits of a batch come 60 to 90 ms apart: turning to each of them took
-5 % more of the processor."""
+MAX_CANDIDATES = 8
+"""Memories measured against a focus beside those in the workspace."""
 
-LONGEST = 0.5
-"""Seconds after which it turns to what it noticed even though there is no quiet."""
+MEANING = frozenset(SEMANTIC)
+"""The spaces of a focus that is a memory. Temporal spaces are left out: a fact repeated on another day could never
+ignite, as three spaces that do not agree keep r below .8 even if the other ten do."""
 
 
-class Attend(msgspec.Struct, frozen=True):
-    """Told by the workspace to itself, after a pause: turn to what was noticed."""
+class ProcessTasks(msgspec.Struct, frozen=True):
+    """Sent by the debounce timer: process the pending tasks."""
 
 
 def pulse(entropy: float, coherence: float, score: float) -> Pulse:
-    """Return the state that goes with every answer, with the action that its Johari window suggests.
+    """Return the state reported with every answer, with the action that its Johari window suggests.
 
-    High entropy with low coherence is Blind, which suggests a dream (seed 004: above .7 and below .4).
+    High entropy with low coherence is Blind, which suggests a dream (TOOL-INJECT-001/pulse/trigger-dream).
     """
     quadrant = classify(entropy, coherence).quadrant
     return Pulse(
@@ -108,8 +96,8 @@ def _ingest_result(result: RequestResult | Fault) -> IngestResult | Fault:
 class Workspace(ProjectionActor[WorkspaceProjections]):
     """Owns the `WorkspaceState` and the `Learner`.
 
-    What it decides becomes true when it comes back from the log. Until then it doesn't turn to anything else, so that
-    no decision rests on a state that another one has already changed.
+    A decision takes effect when its events come back from the log. Until then no other task is processed, so that no
+    decision rests on a stale state.
     """
 
     def __init__(self, comparator: pykka.ActorRef[Any], store: pykka.ActorRef[Any], latencies: Latencies) -> None:
@@ -118,48 +106,45 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         self._store = store
         self._latencies = latencies
         self._judged: OrderedDict[UUID, tuple[UUID, ...]] = OrderedDict()
-        self._turns: deque[Turn] = deque()
-        self._under_way: tuple[UUID, Turn] | None = None
-        self._reminder: Timer | None = None
-        self._noticed = self._restless_since = 0.0
-
-    @property
-    def _state(self) -> WorkspaceState:
-        return self._folds.workspace
-
-    @property
-    def _learner(self) -> Learner:
-        return self._folds.learner
+        self._tasks: deque[FocusTask] = deque()
+        self._in_progress: tuple[UUID, FocusTask] | None = None
+        """The correlation id and the task of the append that is not in the log yet."""
+        self._debounce = Debounce(self.actor_ref, ProcessTasks())
 
     def on_stop(self) -> None:
-        """Leave no timer behind."""
-        if self._reminder is not None:
-            self._reminder.cancel()
-            self._reminder.join()
+        """Cancel the timer."""
+        self._debounce.cancel()
 
-    def on_receive(self, message: WorkspaceMessage | Attend) -> Any:
+    def on_receive(self, message: WorkspaceMessage | ProcessTasks) -> Any:
         """Route a message."""
         match message:
-            case JudgeAndAppend():
-                return self._judge_and_append(message)
-            case Ask():
-                return self._notice(turns.question(message))
-            case Broadcast() | SetCoupling() | ReadAttention():
-                future: Reply[Attention] = Reply()
-                self._turns.append(turns.commanded(message, future))
-                self._attend()
-                return future
-            case Attend():
-                return self._reminded()
+            case Judge(new=new):
+                with self._latencies.timed("judge"):
+                    return self._judge(new)
+            case QueryAnswered(embeddings=embeddings, text=text, keys=keys, namespace=namespace, results=results):
+                best = results[:MAX_CANDIDATES]
+                focus = Resonate(focus=embeddings, text=text, keys=keys, namespace=namespace, memories=best)
+                return self._schedule(focus)
+            case Broadcast(memory=memory, namespace=namespace, force=force):
+                focus = Resonate(
+                    focus=memory, keys=MEANING, namespace=namespace, memories=(memory,), nearest=MAX_CANDIDATES
+                )
+                return self._enqueue(FocusTask(focus=focus, force=force))
+            case SetCoupling(coupling=coupling):
+                return self._enqueue(FocusTask(coupling=coupling))
+            case ReadAttention():
+                return self._enqueue(FocusTask())
+            case ProcessTasks():
+                return self._process_tasks() if self._debounce.elapsed() else None
             case CountIgnitions():
-                return dict(self._state.ignitions)
+                return dict(self._folds.workspace.ignitions)
             case ReadPulse():
-                last = self._learner.last
-                return pulse(*EMPTY) if last is None else pulse_of(last)
+                last = self._folds.learner.last
+                return pulse(*EMPTY) if last is None else pulse(last.entropy, last.coherence, last.learning_score)
             case Appended(envelopes=envelopes):
                 return self._appended(envelopes)
             case AppendRejected(correlations=correlations):
-                return self._refused(correlations)
+                return self._rejected(correlations)
             case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot():
                 return self._own(message)
             case _:
@@ -196,7 +181,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
 
     def _judgement(self, new: NewMemory, near: Neighbours) -> Judgement:
         learning = judge(near.similarities, emotional_weight(new.content))
-        foreseen = self._learner.predict(learning.entropy, learning.coherence)
+        foreseen = self._folds.learner.foresee(learning.entropy, learning.coherence)
         self._judged[new.id] = near.nearest
         if len(self._judged) > UNCLAIMED:
             self._judged.popitem(last=False)
@@ -213,71 +198,63 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         return self._comparator.ask(message, timeout=TIMEOUT)
 
     def _appended(self, envelopes: tuple[Envelope, ...]) -> None:
-        """Fold what happened; what was judged here and is stored now is the new focus."""
+        """Apply events. A memory that was judged here and is now stored becomes the focus."""
         for envelope in envelopes:
             self._fold(envelope)
-        if self._under_way is not None and any(envelope.correlation_id == self._under_way[0] for envelope in envelopes):
-            _, turn = self._under_way
-            self._under_way = None
-            turn.answer(self._attention())
-            self._attend()
+        if task := self._take_task({envelope.correlation_id for envelope in envelopes}):
+            self._answer(task)
+            self._process_tasks()
         for envelope in envelopes:
             near = self._judged.pop(envelope.id, None)
             if near is not None and isinstance(envelope.event, MemoryStored):
-                self._notice(turns.beside(envelope.id, envelope.event.namespace, near))
+                namespace = envelope.event.namespace
+                self._schedule(Resonate(focus=envelope.id, keys=MEANING, namespace=namespace, memories=near))
 
-    def _refused(self, correlations: tuple[UUID, ...]) -> None:
-        """Let go of what was decided and can't be written; whoever waits for it is told."""
-        if self._under_way is not None and self._under_way[0] in correlations:
-            _, turn = self._under_way
-            self._under_way = None
-            turn.refuse()
-            self._attend()
+    def _rejected(self, correlations: tuple[UUID, ...]) -> None:
+        """Drop a decision that was not written, and fail its task."""
+        if task := self._take_task({*correlations}):
+            if task.reply is not None:
+                task.reply.set_exception((StorageFault, StorageFault(UNWRITTEN), None))
+            self._process_tasks()
 
-    def _notice(self, turn: Turn) -> None:
-        """Turn to something soon. Attention moves on: what was noticed before and not attended to makes way."""
-        self._turns = deque(waiting for waiting in self._turns if waiting.reply is not None)
-        self._turns.append(turn)
-        self._noticed = monotonic()
-        if self._reminder is None:
-            self._restless_since = self._noticed
-            self._arm(PAUSE)
+    def _take_task(self, correlations: set[UUID]) -> FocusTask | None:
+        """Return the task in progress if its append is among these requests; then none is in progress."""
+        if self._in_progress is None or self._in_progress[0] not in correlations:
+            return None
+        _, task = self._in_progress
+        self._in_progress = None
+        return task
 
-    def _arm(self, seconds: float) -> None:
-        self._reminder = Timer(seconds, self._remind)
-        self._reminder.daemon = True
-        self._reminder.start()
+    def _enqueue(self, task: FocusTask) -> Reply[Attention]:
+        """Process a command after the pending tasks, without delay."""
+        reply: Reply[Attention] = Reply()
+        self._tasks.append(msgspec.structs.replace(task, reply=reply))
+        self._process_tasks()
+        return reply
 
-    def _remind(self) -> None:
-        """Runs in the timer's thread."""
-        with suppress(pykka.ActorDeadError):
-            self.actor_ref.tell(Attend())
+    def _schedule(self, focus: Resonate) -> None:
+        """Process a focus after the debounce interval; it replaces earlier ones that are still pending."""
+        self._tasks = deque(task for task in self._tasks if task.reply is not None)
+        self._tasks.append(FocusTask(focus=focus))
+        self._debounce.trigger()
 
-    def _reminded(self) -> None:
-        """Turn to what was noticed, unless more came since and patience isn't at its end."""
-        self._reminder = None
-        left = min(self._noticed + PAUSE, self._restless_since + LONGEST) - monotonic()
-        if left > 0:
-            self._arm(left)
-        else:
-            self._attend()
-
-    def _attend(self) -> None:
-        """Take what waits longest, unless something is under way."""
-        while self._under_way is None and self._turns:
-            turn = self._turns.popleft()
+    def _process_tasks(self) -> None:
+        """Process tasks in their order until one has to wait for the log."""
+        while self._in_progress is None and self._tasks:
+            task = self._tasks.popleft()
             try:
                 with self._latencies.timed("focus"):
-                    events = self._decided(turn)
-            except NotFoundFault:  # the memory was deleted before its turn came
-                turn.fail()
+                    events = decide(task, self._folds.workspace, self._asked)
+            except NotFoundFault:  # the memory was deleted meanwhile
+                if task.reply is not None:
+                    task.reply.set_exception()
                 continue
             if not events:
-                turn.answer(self._attention())
+                self._answer(task)
                 continue
-            first, *consequences = events
             correlation = uuid4()
-            wanted = Append(
+            first, *consequences = events
+            append = Append(
                 id=uuid4(),
                 event=first,
                 consequences=tuple(consequences),
@@ -285,68 +262,28 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
                 correlation_id=correlation,
             )
             try:
-                self._store.tell(wanted)
-            except pykka.ActorDeadError:  # the log is closed, and the process about to end
+                self._store.tell(append)
+            except pykka.ActorDeadError:  # the process is shutting down
                 return
-            self._under_way = correlation, turn
+            self._in_progress = correlation, task
 
-    def _decided(self, turn: Turn) -> list[Event]:
-        """Return what happens when the workspace turns to something."""
-        if turn.coupling is not None:
-            return self._coupled(turn.coupling)
-        return [] if turn.focus is None else self._focused(turn.focus, force=turn.force)
-
-    def _focused(self, wanted: Resonate, *, force: bool) -> list[Event]:
-        """Measure how memories agree with a focus, and decide what enters and leaves."""
-        seen = dict.fromkeys((*wanted.memories, *self._state.ignited))
-        found: Resonances = self._asked(msgspec.structs.replace(wanted, memories=tuple(seen)))
-        subject = wanted.focus if isinstance(wanted.focus, UUID) else None
-        focus = FocusMoved(subject=subject, namespace=wanted.namespace, coupling=self._state.coupling, candidates=())
-        return self._moved(focus, found.memories, found.scores, subject if force else None)
-
-    def _coupled(self, coupling: float) -> list[Event]:
-        """Measure again what the last focus found; of anything else nobody knows how it would be now, and it leaves."""
-        adjusted = CouplingAdjusted(previous=self._state.coupling, coupling=coupling)
-        focus = self._state.focus
-        if focus is None:  # its subject was erased, or there was none yet
-            return [adjusted, *settle(self._state, {}, alone=True)]
-        memories = tuple(candidate.memory for candidate in focus.candidates)
-        scores = np.array([np.frombuffer(candidate.scores, "<f4") for candidate in focus.candidates])
-        again = msgspec.structs.replace(focus, coupling=coupling)
-        return [adjusted, *self._moved(again, memories, scores.reshape(-1, WIDTH), alone=True)]
-
-    def _moved(
-        self,
-        focus: FocusMoved,
-        memories: tuple[UUID, ...],
-        scores: npt.NDArray[np.float32],
-        forced: UUID | None = None,
-        *,
-        alone: bool = False,
-    ) -> list[Event]:
-        """Let the oscillators run, and return the focus with what it measured, and what follows for the workspace."""
-        orders = order_parameters(scores, focus.coupling)
-        candidates = tuple(
-            Resonance(memories[place], scores[place].astype("<f4").tobytes(), float(orders[place]))
-            for place in np.argsort(-orders, kind="stable").tolist()
-        )
-        measured = dict(zip(memories, orders.tolist(), strict=True))
-        moved = msgspec.structs.replace(focus, candidates=candidates)
-        return [moved, *settle(self._state, measured, forced, alone=alone)]
-
-    def _attention(self) -> Attention:
-        state, learner = self._state, self._learner
-        return Attention(
-            coupling=state.coupling,
-            focus=state.focus,
-            focused_at=state.focused_at,
-            ignited=tuple(state.ignited.values()),
-            conflict=state.conflict,
-            emptied_at=state.emptied_at,
-            queued=tuple(state.faded.values()),
-            accuracy=learner.accuracy,
-            scored=learner.settled,
-            interactions=learner.interactions,
-            stage=learner.stage.value,
-            lambdas=learner.lambdas,
+    def _answer(self, task: FocusTask) -> None:
+        if task.reply is None:
+            return
+        state, learner = self._folds.workspace, self._folds.learner
+        task.reply.set(
+            Attention(
+                coupling=state.coupling,
+                focus=state.focus,
+                focused_at=state.focused_at,
+                ignited=tuple(state.ignited.values()),
+                conflict=state.conflict,
+                emptied_at=state.emptied_at,
+                queued=tuple(state.faded.values()),
+                accuracy=learner.accuracy,
+                scored=learner.scored,
+                interactions=learner.interactions,
+                stage=learner.stage.value,
+                lambdas=learner.lambdas,
+            )
         )

@@ -1,63 +1,55 @@
-"""What enters the workspace and what leaves it (seed 001; facts 9.4)."""
+"""Which memories enter and leave the global workspace (Baars 1988; STORE-001/workspace)."""
 
 from collections.abc import Mapping
 from uuid import UUID
 
 from events.vocabulary import Event, MemoryFaded, MemoryIgnited, WorkspaceConflicted, WorkspaceEmptied
-from projections.mind.workspace import WorkspaceState
-
-ENTER = 0.8
-"""The order at which a memory ignites."""
-
-EXIT = 0.7
-"""The order below which it fades; between the two it stays as it was, so that nothing flickers."""
-
-CAPACITY = 7
-"""How many memories are in at most: what a mind holds at once (Miller 1956)."""
+from projections.mind.workspace import CAPACITY, FADING_THRESHOLD, IGNITION_THRESHOLD, WorkspaceState
 
 
-def settle(
-    state: WorkspaceState, orders: Mapping[UUID, float], forced: UUID | None = None, *, alone: bool = False
+def update_workspace(
+    state: WorkspaceState, orders: Mapping[UUID, float], forced: UUID | None = None, *, drop_unmeasured: bool = False
 ) -> tuple[Event, ...]:
-    """Return what a new focus does to the workspace, in order: fadings, ignitions, then conflict or emptiness.
+    """Return the changes of the workspace after a new focus: fadings, ignitions, then conflict or emptiness.
 
-    A memory that is in and wasn't measured, as one of another namespace, is left alone as long as there is room. When
-    more would be in than the workspace holds, those that weren't measured give way first, then the least synchronous.
+    A memory ignites at r >= `IGNITION_THRESHOLD` and fades at r < `FADING_THRESHOLD`; between the two it stays as it
+    was (hysteresis). Beyond the capacity, memories that were not measured leave first, then those with the lowest r.
 
     Args:
-        state: The workspace as it is.
-        orders: The order parameter of every memory that was measured against the new focus.
-        forced: One of them that is in afterwards, whatever its order.
-        alone: Whether what wasn't measured leaves.
+        state: The workspace before the focus.
+        orders: The order parameter r of each memory that was measured against the focus.
+        forced: A measured memory that enters whatever its r.
+        drop_unmeasured: Whether memories that were not measured leave; by default they stay while there is room.
     """
-    inside = [memory for memory in orders if orders[memory] >= (EXIT if memory in state.ignited else ENTER)]
-    if forced is not None and forced not in inside:
-        inside.append(forced)
-    # Of equals, who is in stays in.
-    ranked = sorted(inside, key=lambda memory: (memory != forced, -orders[memory], memory not in state.ignited))
-    unseen = [(memory, held.order) for memory, held in state.ignited.items() if memory not in orders and not alone]
-    unseen.sort(key=lambda one: -one[1])
-    kept = ([(memory, orders[memory]) for memory in ranked] + unseen)[:CAPACITY]
-    return _changes(state, orders, dict(kept), forced)
+    inside = [
+        memory
+        for memory, order in orders.items()
+        if memory == forced or order >= (FADING_THRESHOLD if memory in state.ignited else IGNITION_THRESHOLD)
+    ]
+    # Of equal orders the memory that is already in the workspace ranks first.
+    inside.sort(key=lambda memory: (memory != forced, -orders[memory], memory not in state.ignited))
+    unmeasured = [] if drop_unmeasured else [held for memory, held in state.ignited.items() if memory not in orders]
+    unmeasured.sort(key=lambda held: -held.order)
+    ranked = [(memory, orders[memory]) for memory in inside] + [(held.memory, held.order) for held in unmeasured]
+    return _changes(state, orders, dict(ranked[:CAPACITY]), forced)
 
 
 def _changes(
-    state: WorkspaceState, orders: Mapping[UUID, float], inside: Mapping[UUID, float], forced: UUID | None
+    state: WorkspaceState, orders: Mapping[UUID, float], after: Mapping[UUID, float], forced: UUID | None
 ) -> tuple[Event, ...]:
-    """Return the events that lead from the state to these memories being inside, each with its order."""
-    fadings = [
+    """Return the events that turn the state into one with these memories and their orders."""
+    changes: list[Event] = [
         MemoryFaded(memory=memory, order=orders.get(memory, held.order))
         for memory, held in state.ignited.items()
-        if memory not in inside
+        if memory not in after
     ]
-    ignitions = [
-        MemoryIgnited(memory=memory, order=order, forced=memory == forced and order < ENTER)
-        for memory, order in inside.items()
+    changes += [
+        MemoryIgnited(memory=memory, order=order, forced=memory == forced and order < IGNITION_THRESHOLD)
+        for memory, order in after.items()
         if memory not in state.ignited
     ]
-    changes: list[Event] = [*fadings, *ignitions]
-    if changes and not inside:
+    if changes and not after:
         changes.append(WorkspaceEmptied())
-    elif changes and len(inside) > 1:
-        changes.append(WorkspaceConflicted(memories=tuple(sorted(inside, key=inside.__getitem__, reverse=True))))
+    elif changes and len(after) > 1:
+        changes.append(WorkspaceConflicted(memories=tuple(sorted(after, key=after.__getitem__, reverse=True))))
     return tuple(changes)

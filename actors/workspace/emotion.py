@@ -1,4 +1,4 @@
-"""The emotional weight of a text: a small lexicon in three tiers (facts 5.4)."""
+"""The emotional weight of a text, from a small lexicon in three tiers."""
 
 import re
 
@@ -16,24 +16,22 @@ TIERS = {
         "bad annoying slow wrong problem issue difficult tired miss worse",
     ),
 }
-"""Strength of (pleasant, unpleasant) words."""
+"""Strength of (positive, negative) words."""
 
-_VALENCE = {
-    word: (strength, -strength)[unpleasant]
-    for strength, both in TIERS.items()
-    for unpleasant, words in enumerate(both)
-    for word in words.split()
-}
+_POSITIVE, _NEGATIVE = (
+    {word: strength for strength, words in TIERS.items() for word in words[sign].split()} for sign in (0, 1)
+)
 _WORD = re.compile(r"[a-z]+")
 
 
 def emotional_weight(content: str) -> float:
-    """Return w_e in [.5, 1.5]: 1 for a sober text, more for a joyful or stirring one, less for a bleak one.
+    """Return w_e in [.5, 1.5], a factor of the learning score (TOOL-INJECT-001/utl/learning-score).
 
-    w_e = 1 + .25 · net + .15 · arousal (facts 5.4, neutral mood), where net and arousal are the difference and the mean
-    of the strongest pleasant and unpleasant word.
+    w_e = clamp(1 + .25 * (p - n) + .15 * (p + n) / 2), where p and n are the strengths of the strongest positive and
+    negative word: 1 for a neutral text, more for a positive or intense one, less for a negative one.
     """
-    valences = [_VALENCE[word] for word in set(_WORD.findall(content.casefold())) & _VALENCE.keys()]
-    pleasant = max((value for value in valences if value > 0), default=0.0)
-    unpleasant = max((-value for value in valences if value < 0), default=0.0)
-    return min(1.5, max(0.5, 1.0 + 0.25 * (pleasant - unpleasant) + 0.15 * (pleasant + unpleasant) / 2))
+    words = set(_WORD.findall(content.casefold()))
+    positive, negative = (
+        max((lexicon[word] for word in words & lexicon.keys()), default=0.0) for lexicon in (_POSITIVE, _NEGATIVE)
+    )
+    return min(1.5, max(0.5, 1.0 + 0.25 * (positive - negative) + 0.15 * (positive + negative) / 2))

@@ -1,76 +1,83 @@
-"""What the workspace turns to, one thing after the other."""
+"""Tasks of the workspace, and the events that each leads to."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from uuid import UUID
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
-from actors.comparator.messages import Resonate
-from actors.runtime.faults import UNWRITTEN, StorageFault
+from actors.comparator.messages import Resonances, Resonate
 from actors.runtime.reply import Reply
-from actors.workspace.messages import Ask, Attention, Broadcast, ReadAttention, SetCoupling
-from events.spaces import SEMANTIC
-
-LOOKED_AT = 8
-"""Memories that a focus looks at beside those in the workspace."""
-
-MEANING = frozenset(SEMANTIC)
-"""The spaces to which a memory speaks. Time has no say: what is said again on another day would never ignite, as three
-spaces that can't agree keep r below .8 however well the other ten do."""
+from actors.workspace.attention import update_workspace
+from actors.workspace.kuramoto import order_parameters
+from actors.workspace.messages import Attention
+from events.vocabulary import CouplingAdjusted, Event, FocusMoved
+from events.vocabulary.values import WIDTH, Resonance
+from projections.mind.workspace import WorkspaceState
 
 
-class Turn(msgspec.Struct, frozen=True, kw_only=True):
-    """What the workspace will turn to: a focus, the last one again with another coupling, or just a reader."""
+class FocusTask(msgspec.Struct, frozen=True, kw_only=True):
+    """Pending work: measure a focus, or the last one with another coupling, or only read the attention."""
 
     focus: Resonate | None = None
     force: bool = False
+    """Whether the memory in focus enters the workspace whatever its order parameter."""
     coupling: float | None = None
     reply: Reply[Attention] | None = None
-    """Of whoever waits for it. A focus that nobody waits for gives way to a later one."""
-
-    def answer(self, attention: Attention) -> None:
-        """Tell whoever waits."""
-        if self.reply is not None:
-            self.reply.set(attention)
-
-    def refuse(self) -> None:
-        """Tell whoever waits that it can't be written."""
-        if self.reply is not None:
-            fault = StorageFault(UNWRITTEN)
-            self.reply.set_exception((StorageFault, fault, None))
-
-    def fail(self) -> None:
-        """Tell whoever waits of the exception that is being handled."""
-        if self.reply is not None:
-            self.reply.set_exception()
+    """The sender's reply. A later focus replaces a task without one."""
 
 
-def question(asked: Ask) -> Turn:
-    """Turn to a question, and the best of its answer."""
-    return Turn(
-        focus=Resonate(
-            focus=asked.embeddings,
-            text=asked.text,
-            keys=asked.keys,
-            namespace=asked.namespace,
-            memories=asked.found[:LOOKED_AT],
-        )
+def decide(task: FocusTask, state: WorkspaceState, compare: Callable[[Resonate], Resonances]) -> list[Event]:
+    """Return the events of a task.
+
+    Args:
+        task: The task.
+        state: The workspace before it.
+        compare: Returns the scores of memories against a focus.
+
+    Raises:
+        NotFoundFault: The memory in focus was deleted.
+    """
+    if task.coupling is not None:
+        return _change_coupling(state, task.coupling)
+    if task.focus is None:
+        return []
+    subject = task.focus.focus if isinstance(task.focus.focus, UUID) else None
+    memories = tuple(dict.fromkeys((*task.focus.memories, *state.ignited)))
+    found = compare(msgspec.structs.replace(task.focus, memories=memories))
+    focus = FocusMoved(subject=subject, namespace=task.focus.namespace, coupling=state.coupling, candidates=())
+    return _measure(state, focus, found.memories, found.scores, forced=subject if task.force else None)
+
+
+def _change_coupling(state: WorkspaceState, coupling: float) -> list[Event]:
+    """Measure the last focus again. Memories not measured against it leave, since their order is unknown."""
+    adjusted = CouplingAdjusted(previous=state.coupling, coupling=coupling)
+    if state.focus is None:  # its subject was erased, or there was none yet
+        return [adjusted, *update_workspace(state, {}, drop_unmeasured=True)]
+    focus = msgspec.structs.replace(state.focus, coupling=coupling)
+    memories = tuple(candidate.memory for candidate in focus.candidates)
+    scores = np.array([np.frombuffer(candidate.scores, "<f4") for candidate in focus.candidates]).reshape(-1, WIDTH)
+    return [adjusted, *_measure(state, focus, memories, scores, drop_unmeasured=True)]
+
+
+def _measure(
+    state: WorkspaceState,
+    focus: FocusMoved,
+    memories: tuple[UUID, ...],
+    scores: npt.NDArray[np.float32],
+    *,
+    forced: UUID | None = None,
+    drop_unmeasured: bool = False,
+) -> list[Event]:
+    """Return the focus with the order parameter of each memory, descending, and the changes of the workspace."""
+    orders = order_parameters(scores, focus.coupling)
+    candidates = tuple(
+        Resonance(memories[row], scores[row].astype("<f4").tobytes(), float(orders[row]))
+        for row in np.argsort(-orders, kind="stable").tolist()
     )
-
-
-def beside(memory: UUID, namespace: str, near: tuple[UUID, ...]) -> Turn:
-    """Turn to a memory that was stored, and those that were near it."""
-    return Turn(focus=Resonate(focus=memory, keys=MEANING, namespace=namespace, memories=near))
-
-
-def commanded(command: Broadcast | SetCoupling | ReadAttention, reply: Reply[Attention]) -> Turn:
-    """Turn to what somebody asks for, and waits for."""
-    match command:
-        case ReadAttention():
-            return Turn(reply=reply)
-        case SetCoupling(coupling=coupling):
-            return Turn(coupling=coupling, reply=reply)
-        case Broadcast(memory=memory, namespace=namespace, force=force):
-            wanted = Resonate(focus=memory, keys=MEANING, namespace=namespace, memories=(memory,), nearest=LOOKED_AT)
-            return Turn(focus=wanted, force=force, reply=reply)
+    measured = dict(zip(memories, orders.tolist(), strict=True))
+    moved = msgspec.structs.replace(focus, candidates=candidates)
+    return [moved, *update_workspace(state, measured, forced, drop_unmeasured=drop_unmeasured)]

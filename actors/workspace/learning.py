@@ -1,11 +1,6 @@
-"""UTL: what a memory teaches, measured from its real neighbours (seeds 001 and 004; facts 5).
+"""UTL: the learning value of a memory, from its similarities to its neighbours (TOOL-INJECT-001/utl).
 
-Per space i, from the calibrated similarities to the neighbours, best first:
-
-- entropy ΔS_i = 1 − mean similarity of the five nearest, weighted 5 to 1 from the first on (1 with none: all is news);
-- coherence ΔC_i = .4 · connectivity + .4 · cluster fit + .2 · consistency.
-
-The memory's own entropy and coherence are the means over the spaces that say what it is about.
+The memory's entropy and coherence are the means over the non-temporal spaces.
 """
 
 import math
@@ -20,27 +15,29 @@ from events.vocabulary.values import Learning
 Floats: TypeAlias = npt.NDArray[np.floating]
 
 NEAREST = 5
-"""Neighbours that entropy and consistency look at (facts 5.2)."""
+"""Neighbours that determine entropy and consistency."""
 
-EDGE = 0.70
-"""Similarity from which two memories count as connected (facts 3.6)."""
+EDGE_SIMILARITY = 0.70
+"""Similarity above which two memories count as connected."""
 
-CONNECTED = 10
-"""So many connections make a memory fully connected (facts 5.3)."""
+MAX_CONNECTIONS = 10
+"""Number of connections at which connectivity reaches 1."""
 
 GAIN = 2.0
-"""Of the learning score: the seed's own example needs it (facts 5.1)."""
+"""Gain of the learning score. With 1 the example of the requirement (.72 from entropy .65, coherence .78) is out of
+reach, since the emotional weight is at most 1.5."""
 
-MEANING = [INDEX[key] for key in SEMANTIC]
+SEMANTIC_INDICES = [INDEX[key] for key in SEMANTIC]
 
 
 def entropy(similarities: Floats) -> Floats:
-    """Return ΔS in [0, 1] of each space, shape (spaces,): how far away its nearest neighbours are.
+    """Return ΔS in [0, 1] of each space, shape (spaces,) (TOOL-INJECT-001/utl/entropy).
 
-    The nearer count more: what was said before, word for word, is known, however little else is like it.
+    ΔS_i = 1 - weighted mean of the similarities s_1..s_5 of the nearest neighbours, with weights 5 to 1; 1 without
+    neighbours. The nearest one weighs most: a verbatim repetition is not new, however few others are similar.
 
     Args:
-        similarities: Shape (spaces, neighbours), each row best first.
+        similarities: Shape (spaces, neighbours), each row descending.
     """
     if not similarities.shape[1]:
         return np.ones(len(similarities))
@@ -49,47 +46,49 @@ def entropy(similarities: Floats) -> Floats:
 
 
 def coherence(similarities: Floats) -> Floats:
-    """Return ΔC in [0, 1] of each space, shape (spaces,): how well a memory ties in with its neighbours.
+    """Return ΔC in [0, 1] of each space, shape (spaces,) (TOOL-INJECT-001/utl/coherence); 0 without neighbours.
 
-    Cluster fit is 1 / (1 + d/r): d the mean distance of the nearest, r that of all neighbours given; a memory in the
-    midst of a tight cluster has near ones much nearer than the rest. Consistency is exp(−5 · variance of the nearest),
-    ½ of a single one.
+    ΔC_i = .4 * connectivity + .4 * fit + .2 * consistency, where
+
+    - connectivity = min(1, number of s_j > .7 / 10);
+    - fit = 1 / (1 + d / r), d the mean distance 1 - s_j of the nearest five, r that of all neighbours;
+    - consistency = exp(-5 * variance of the nearest five), 1/2 for a single neighbour.
 
     Args:
-        similarities: Shape (spaces, neighbours), each row best first.
+        similarities: Shape (spaces, neighbours), each row descending.
     """
     if not similarities.shape[1]:
         return np.zeros(len(similarities))
-    all_of_them = similarities.astype(np.float64)
-    near = all_of_them[:, :NEAREST]
-    connectivity = np.minimum(1.0, (all_of_them > EDGE).sum(axis=1) / CONNECTED)
-    distance, radius = 1.0 - near.mean(axis=1), 1.0 - all_of_them.mean(axis=1)
-    # Where all are the same, distance and radius are both 0, and the fit is perfect.
+    near = similarities[:, :NEAREST].astype(np.float64)
+    connectivity = np.minimum(1.0, (similarities > EDGE_SIMILARITY).sum(axis=1) / MAX_CONNECTIONS)
+    distance, radius = 1.0 - near.mean(axis=1), 1.0 - similarities.mean(axis=1, dtype=np.float64)
+    # If all neighbours are identical, distance and radius are both 0 and the fit is 1.
     fit = radius / np.where(radius > 0, radius + distance, 1.0) + (radius <= 0)
     consistency = np.exp(-5.0 * near.var(axis=1)) if near.shape[1] > 1 else np.full(len(near), 0.5)
     return 0.4 * connectivity + 0.4 * fit + 0.2 * consistency
 
 
 def phase(delta_s: Floats) -> float:
-    """Return φ in [0, π]: how much the spaces disagree on whether this is news, so that agreement learns best.
-
-    The spread of entropies in [0, 1] is at most ½, which stands for a right angle.
-    """
-    return math.pi * float(np.std(delta_s[MEANING]))
+    """Return φ = π * standard deviation of ΔS over the non-temporal spaces: in [0, π/2], 0 if the spaces agree."""
+    return math.pi * float(np.std(delta_s[SEMANTIC_INDICES]))
 
 
 def learning_score(entropy: float, coherence: float, emotional_weight: float, phase: float) -> float:
-    """Return σ(2 · entropy · coherence · emotional weight · cos φ), in [0, 1] (seed 004, gain of facts 5.1)."""
+    """Return L = σ(2 * ΔS * ΔC * w_e * cos φ) in [0, 1], σ the logistic (TOOL-INJECT-001/utl/learning-score)."""
     return 1.0 / (1.0 + math.exp(-GAIN * entropy * coherence * emotional_weight * math.cos(phase)))
 
 
 def judge(similarities: Floats, emotional_weight: float) -> Learning:
-    """Judge a memory by the similarities of its neighbours in [0, 1], shape (13, neighbours), each row best first.
+    """Return the learning value of a memory.
 
-    Surprise is the distance of the one nearest in meaning: a repeat is no surprise even where little else is known.
+    Surprise is 1 - s of the nearest neighbour in E1 (TOOL-INJECT-001/utl/surprise).
+
+    Args:
+        similarities: In [0, 1], shape (13, neighbours), each row descending.
+        emotional_weight: w_e in [.5, 1.5].
     """
     delta_s, delta_c = entropy(similarities), coherence(similarities)
-    total_s, total_c = float(delta_s[MEANING].mean()), float(delta_c[MEANING].mean())
+    total_s, total_c = float(delta_s[SEMANTIC_INDICES].mean()), float(delta_c[SEMANTIC_INDICES].mean())
     angle = phase(delta_s)
     return Learning(
         entropy=total_s,

@@ -1,4 +1,4 @@
-"""What the workspace is asked, and answers."""
+"""Messages of the workspace and their answers."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -18,7 +18,7 @@ from projections.mind.workspace import FadedMemory, IgnitedMemory
 
 
 class Judgement(Answer, frozen=True, kw_only=True):
-    """How much a memory teaches, how each space knows it, what it serves, and what it seems to follow from."""
+    """The learning value of a memory, its Johari rows, its purpose vector, and likely causes and effects."""
 
     purpose: tuple[float, ...]
     north_star: UUID | None
@@ -29,7 +29,7 @@ class Judgement(Answer, frozen=True, kw_only=True):
 
 
 class Attention(Answer, frozen=True, kw_only=True):
-    """The workspace as the log has it."""
+    """The state of the workspace."""
 
     coupling: float
     focus: FocusMoved | None
@@ -40,7 +40,7 @@ class Attention(Answer, frozen=True, kw_only=True):
     queued: tuple[FadedMemory, ...]
     """What faded and waits for REM, the oldest first."""
     accuracy: float | None
-    """Of predictions of usefulness; None before any was scored."""
+    """Accuracy of the usefulness forecasts; None before the first outcome."""
     scored: int
     interactions: int
     stage: str
@@ -48,7 +48,7 @@ class Attention(Answer, frozen=True, kw_only=True):
 
 
 class Pulse(Answer, frozen=True, kw_only=True):
-    """The state of learning that goes with every answer (seeds 001 and 004)."""
+    """The state of learning that every answer reports (STORE-001/pulse-fields)."""
 
     entropy: float
     coherence: float
@@ -83,23 +83,23 @@ class JudgeAndAppend(Cancellable[list[IngestResult | Fault]], frozen=True, kw_on
     """At least one."""
 
 
-class Ask(Message[None], frozen=True, kw_only=True):
-    """A question was answered: it is the new focus. Told; nobody waits for what becomes of it."""
+class QueryAnswered(Message[None], frozen=True, kw_only=True):
+    """A query was answered and becomes the focus; sent without waiting for the effect."""
 
     text: str
     embeddings: dict[str, Embedding]
     keys: frozenset[str]
-    """The spaces to which it speaks."""
+    """The spaces that apply to the query."""
     namespace: str | None
-    found: tuple[UUID, ...]
-    """The best of the answer."""
+    results: tuple[UUID, ...]
+    """The memories of the answer, best first."""
 
 
 class Broadcast(Message[Attention], frozen=True, kw_only=True):
-    """Make a stored memory the focus, and let it in if it agrees with itself enough, or by force; answers `Attention`.
+    """Make a stored memory the focus; it enters the workspace if its r is high enough or with `force`.
 
     Raises:
-        NotFoundFault: it isn't live.
+        NotFoundFault: The memory is not live.
     """
 
     memory: UUID
@@ -108,21 +108,21 @@ class Broadcast(Message[Attention], frozen=True, kw_only=True):
 
 
 class SetCoupling(Message[Attention], frozen=True, kw_only=True):
-    """Set K, and measure again what the last focus found; answers `Attention`."""
+    """Set K, and measure the last focus again."""
 
     coupling: float
 
 
 class ReadAttention(Message[Attention], frozen=True, kw_only=True):
-    """Answers `Attention`, once the workspace is done with what was asked and stored so far."""
+    """Read the state after all earlier queries and stores have been processed."""
 
 
 class CountIgnitions(Message[dict[UUID, int]], frozen=True, kw_only=True):
-    """Answers how often each memory that ever entered the workspace did, `dict[UUID, int]`."""
+    """Count how often each memory has entered the workspace."""
 
 
 class ReadPulse(Message[Pulse], frozen=True, kw_only=True):
-    """Answers the current `Pulse`."""
+    """Read the current state of learning."""
 
 
 WorkspaceMessage: TypeAlias = (

@@ -51,6 +51,7 @@ from benchmarks.filling import QUERY_WORDS, SEED, bare, fill, sentences
 from benchmarks.ratios import ratios, table_of
 from benchmarks.scale.plausible import SAMPLES, build, sampled
 from events.vocabulary.values import WIDTH, Learning
+from projections.mind.johari import rows
 
 REAL = 5_000
 """Memories from which a store is filled with moved copies, in a minute for 10,000 instead of ten."""

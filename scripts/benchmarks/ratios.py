@@ -18,7 +18,7 @@ from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import InjectContext, MemoryInjectBatch, SearchGraph
 from actors.api.params.parsing import parse
 from actors.embedder.models.backbone import Backbone
-from actors.text.windows import SIZE
+from actors.text.windows import WINDOW_TOKENS
 from benchmarks.filling import QUERY_WORDS, bare, sentences
 
 BATCH = 100
@@ -30,7 +30,7 @@ SEARCH = {10_000: 2.5, 100_000: 4.0}
 """Memories in the store, and how many bare forward passes of the question a search may take up to there."""
 TAIL = 2.0
 """Times the median that the slowest twentieth of searches may begin at."""
-LONGEST = 2 * SIZE
+LONGEST = 2 * WINDOW_TOKENS
 """Wordpieces that one forward pass takes; longer texts are no measure for it."""
 
 

@@ -25,7 +25,7 @@ from torch.nn import functional as F  # noqa: N812 -- the name under which every
 
 from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, Backbone, pool
-from actors.embedder.spaces.causal import EVIDENCE, evidence
+from actors.embedder.spaces.causal import INPUT_DIMENSION, causal_inputs
 from events.fingerprint import Float32
 from scripts.train.record import record
 
@@ -77,7 +77,7 @@ def main() -> None:
 
     raw = options.pairs.read_bytes()
     pairs = msgspec.json.decode(b"[" + b",".join(raw.splitlines()) + b"]", type=list[Pair])
-    backbone = Backbone.load(threads=options.threads, dtype="float32")
+    backbone = Backbone.load(threads=options.threads, precision="float32")
     examples = Examples(
         causes=_evidence(backbone, [pair.cause for pair in pairs]),
         effects=_evidence(backbone, [pair.effect for pair in pairs]),
@@ -104,7 +104,7 @@ def main() -> None:
 def measure(examples: Examples, seed: int) -> dict[str, Any]:
     """Return the held-out Recall@10 of E1's cosine, of the heads as they start, and of the heads as they end."""
     rest, held_out = examples[:-HELD_OUT], examples[-HELD_OUT:]
-    untrained = torch.eye(EVIDENCE)[:, :DIMENSION]  # E1 comes first
+    untrained = torch.eye(INPUT_DIMENSION)[:, :DIMENSION]  # E1 comes first
     return {
         "held-out pairs": len(held_out),
         "held-out Recall@10 of E1": recall(held_out, untrained, untrained),
@@ -181,8 +181,8 @@ def _evidence(backbone: Backbone, texts: list[str]) -> Tensor:
     found: list[Float32] = []
     for start in range(0, len(rows), 64):
         batch = rows[start : start + 64]
-        pieces = [backbone.embeddings([CLS, *row, SEP]) for row in batch]
-        found.append(evidence(pool(backbone.forward(batch)) @ rotation, pieces))
+        pieces = [backbone.input_embeddings([CLS, *row, SEP]) for row in batch]
+        found.append(causal_inputs(pool(backbone.forward(batch)) @ rotation, pieces))
     return torch.from_numpy(np.concatenate(found))
 
 

@@ -28,7 +28,7 @@ from torch.nn import functional as F  # noqa: N812 -- the name under which every
 from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, MODEL_SHA256, SEP, VOCABULARY, Backbone, pool
 from actors.embedder.spaces import tokens
-from actors.embedder.spaces.expansion import says_nothing, telling
+from actors.embedder.spaces.expansion import is_uninformative, most_informative
 from events.fingerprint import Float32
 from scripts.train.neutral import LICENCES, common_words, neutral_pairs
 from scripts.train.record import record
@@ -130,7 +130,7 @@ def read(backbone: Backbone, texts: list[str], using: tokens.TokenWeights) -> Te
         batch = order[start : start + 64]
         for row, states in zip(batch, backbone.forward([rows[row] for row in batch]), strict=True):
             framed = np.concatenate([[CLS], rows[row], [SEP]])
-            kept = tokens.telling(framed, using)
+            kept = tokens.select_tokens(framed, using)
             projected = states[kept] @ using.projection
             pieces[row] = framed[kept].astype(np.uint16)
             vectors[row] = projected / np.linalg.norm(projected, axis=1, keepdims=True)
@@ -144,7 +144,7 @@ def frequent_words(texts: Texts, vocabulary: list[str], common: list[bool]) -> n
     A name stands for nobody else, however alike the model finds two of them.
     """
     counts = np.bincount(np.concatenate(texts.pieces), minlength=VOCABULARY)
-    long = [len(piece) >= SHORTEST_WORD and piece.isalpha() and not says_nothing(piece) for piece in vocabulary]
+    long = [len(piece) >= SHORTEST_WORD and piece.isalpha() and not is_uninformative(piece) for piece in vocabulary]
     counts[~(np.array(long) & common)] = 0
     return np.sort(np.argsort(-counts, kind="stable")[:WORDS])
 
@@ -217,7 +217,7 @@ def head(
     texts: Texts, rows: npt.NDArray[np.intp], directions: Tensor, bias: Tensor, informativeness: Float32
 ) -> Tensor:
     """Return what the head names for some texts, shape (rows, words)."""
-    chosen = [texts.vectors[row][telling(texts.pieces[row], informativeness, TOKENS)] for row in rows]
+    chosen = [texts.vectors[row][most_informative(texts.pieces[row], informativeness, TOKENS)] for row in rows]
     with torch.autocast("cpu", torch.bfloat16):
         agreement = torch.from_numpy(np.concatenate(chosen)) @ directions.T
     best = torch.stack([each.amax(dim=0) for each in agreement.split([len(vectors) for vectors in chosen])])

@@ -35,7 +35,7 @@ def main() -> None:
     options = parser.parse_args()
 
     texts, texts_sha256 = neutral_texts(options.wordnet)
-    backbone = Backbone.load(threads=options.threads, dtype="float32")
+    backbone = Backbone.load(threads=options.threads, precision="float32")
     about: dict[str, Any] = {
         "script": "scripts/train/spaces.py",
         "arguments": {"sample": options.sample, "seed": options.seed},

@@ -40,7 +40,7 @@ def _rested(request: pytest.FixtureRequest) -> Iterator[None]:
     profile: object = request.getfixturevalue("profile") if "profile" in request.fixturenames else None
     yield
     if isinstance(profile, EmbeddedProfile):  # and no parameter of that name
-        profile.rest()
+        profile.stop_threads()
 
 
 @pytest.fixture

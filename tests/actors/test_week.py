@@ -53,6 +53,8 @@ from projections.projection import MemoryState
 from tests.actors.consolidator.asleep import BOUND, Gate
 from tests.actors.consolidator.planted_memories import LIFE, TRIVIA
 
+pytestmark = pytest.mark.numeric
+
 LIGHT, DEEP, REM, _ = Mode
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 STEP = timedelta(minutes=5)

@@ -29,6 +29,8 @@ from tests.actors.consolidator.asleep import BOUND
 from tests.actors.consolidator.planted_memories import LIFE
 from tests.actors.test_week import UTC, Week
 
+pytestmark = pytest.mark.numeric
+
 
 class Written(DuckDBLog):
     """A log on disk that remembers what it answered, as a week expects of its log."""

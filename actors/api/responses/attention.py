@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from actors.api.responses.memories import alignment, body_of, iso, rounded, shown
-from actors.workspace.attention import CAPACITY, ENTER, EXIT
-from actors.workspace.consciousness import (
+from projections.mind.consciousness import (
     BroadcastCandidate,
+    CoherenceLevel,
     ConsciousnessState,
     differentiation,
-    is_fragmented,
     level_of,
+    measure_consciousness,
     state_of,
     winner,
 )
-from actors.workspace.consciousness import consciousness as conscious
+from projections.mind.workspace import CAPACITY, FADING_THRESHOLD, IGNITION_THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ def consciousness(now: Attention, held: Mapping[UUID, Entry], at: datetime) -> d
     purpose = held[leading].purpose if leading and leading in held else ()
     # Before a forecast came true or not nothing was reflected upon; `meta_learning` tells that from an accuracy of 0.
     reflection = 0.0 if now.accuracy is None else now.accuracy
-    parts = conscious(order, reflection, differentiation(purpose) if purpose else 0.0)
+    parts = measure_consciousness(order, reflection, differentiation(purpose) if purpose else 0.0)
     return {
         "C": rounded(parts.consciousness),
         "r": rounded(order),
@@ -53,7 +53,7 @@ def consciousness(now: Attention, held: Mapping[UUID, Entry], at: datetime) -> d
         "limiting_factor": parts.limiting,
         "state": _state(now, at).value,
         "coherence_level": level_of(order).value,
-        "fragmented": is_fragmented(order),
+        "fragmented": level_of(order) is CoherenceLevel.LOW,
         "coupling": now.coupling,
         "workspace": {"active_memory": _named(active, held), "ignited": len(now.ignited)},
         "meta_learning": {"accuracy": None if now.accuracy is None else rounded(now.accuracy), "scored": now.scored},
@@ -89,7 +89,7 @@ def status(now: Attention, held: Mapping[UUID, Entry], at: datetime) -> dict[str
         "focus": _focus(now),
         "queued_for_rem": [str(one.memory) for one in now.queued],
         "coupling": now.coupling,
-        "thresholds": {"enter": ENTER, "exit": EXIT, "capacity": CAPACITY},
+        "thresholds": {"enter": IGNITION_THRESHOLD, "exit": FADING_THRESHOLD, "capacity": CAPACITY},
     }
     if now.emptied_at is not None:
         answer["empty_for_seconds"] = rounded((at - now.emptied_at).total_seconds())
@@ -125,7 +125,9 @@ def broadcast(memory: UUID, now: Attention) -> dict[str, Any]:
         "ignited": [str(one.memory) for one in now.ignited],
     }
     if inside is None:
-        answer["reason"] = f"its spaces don't lock: r is below {ENTER}; raise K by adjust_coupling, or force it"
+        answer["reason"] = (
+            f"its spaces don't lock: r is below {IGNITION_THRESHOLD}; raise K by adjust_coupling, or force it"
+        )
     return answer
 
 

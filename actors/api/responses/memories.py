@@ -6,11 +6,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
 from actors.api.params.embeddings import plain
-from actors.workspace.johari import insights
 from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, Tokens
 from events.spaces import SPACES
 from events.vocabulary import MemoryRecalled, MemoryStored, PurposesRealigned
 from events.vocabulary.values import Quadrant
+from projections.mind.johari import insights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from actors.text.text_equivalence import NormalizedText, against, normalised
+from actors.text.text_equivalence import NormalizedText, contradiction, normalize
 
 NEIGHBOURS: Final = 2
 """Others, of different words, that a memory may look like to be merged with one of them. Where more texts are of one
@@ -47,7 +47,7 @@ def copies(candidates: Iterable[DuplicateCandidate]) -> list[list[DuplicateCandi
     """Return the groups, of two or more, whose kind and normalised text are the same, by rank."""
     groups: dict[tuple[Hashable, ...], list[DuplicateCandidate]] = {}
     for one in candidates:
-        digest = sha256(normalised(one.content, code=one.code).encode("utf-8", "surrogatepass")).digest()
+        digest = sha256(normalize(one.content, code=one.code).encode("utf-8", "surrogatepass")).digest()
         groups.setdefault((one.code, one.kind, digest), []).append(one)
     found = [sorted(group, key=_rank) for group in groups.values() if len(group) > 1]
     return sorted(found, key=lambda group: _rank(group[0]))
@@ -110,7 +110,7 @@ def _grow(
 
     @cache
     def contradict(one: UUID, other: UUID) -> bool:
-        return against(read[one], read[other], strict=strict) is not None
+        return contradiction(read[one], read[other], strict=strict) is not None
 
     for one, other in pairs:
         left, right = sets[one], sets[other]

@@ -36,7 +36,7 @@ from actors.consolidator.messages import Candidates, Consolidate, DriftReport, P
 from actors.consolidator.runs import dream
 from actors.consolidator.runs.decision import Decision, Scope
 from actors.consolidator.slices import Work
-from actors.embedder.spaces.code import looks_like_code
+from actors.text.code import looks_like_code
 from actors.workspace.messages import Attention, ReadAttention
 from events.vocabulary import (
     ClustersFormed,

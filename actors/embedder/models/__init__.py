@@ -1,1 +1,1 @@
-"""Neural models: the MiniLM backbone of the embedded profile, and the hub models of the full profile."""
+"""Neural models: the MiniLM backbone of the embedded profile, the hub models of the full profile."""

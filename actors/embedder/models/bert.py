@@ -1,13 +1,13 @@
 """The forward pass of a BERT encoder (Devlin et al. 2019) in plain torch.
 
-Rows of different lengths aren't padded: the linear layers see all tokens of a batch as one matrix, and
-attention is taken row by row. On one CPU core that costs what padding costs for rows of one length and
-up to a tenth of it for mixed ones, and a row's states don't depend on who shares its batch.
+Rows of different lengths are not padded: the linear layers take all tokens of a batch as one matrix, attention runs
+row by row. On one CPU core the cost equals that of padding for rows of equal length, and falls to a tenth of it for
+mixed ones. The states of a row do not depend on the other rows of its batch.
 
-The pass is compiled to TorchScript, which lets go of Python's lock once for all of it. Called from Python, each of its
-hundreds of operations waits for the lock anew, up to 5 ms: beside a thread that computes in Python a text of 20 words
-then takes 600 ms instead of 10, and 16 of them 2 s instead of 50 ms. TorchScript is deprecated for torch.compile and
-torch.export, which need a C++ compiler on the machine that runs them; torch is pinned.
+The pass is compiled to TorchScript, which releases the GIL once for the whole pass. Called from Python, each of its
+hundreds of operations acquires the GIL anew and waits up to 5 ms: beside a thread that computes in Python, a text of 20
+words then takes 600 ms instead of 10, and 16 of them 2 s instead of 50 ms. TorchScript is deprecated in favour of
+torch.compile and torch.export, which need a C++ compiler on the machine that runs them; torch is pinned.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F  # noqa: N812 -- the name under which everyone knows it
+from torch.nn import functional
 
 
 class Affine(NamedTuple):
@@ -28,7 +28,7 @@ class Affine(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """One encoder layer, with query, key and value in one matrix."""
+    """One encoder layer; query, key and value are concatenated into one matrix."""
 
     attend: Affine
     attended: Affine
@@ -42,10 +42,10 @@ class Bert:
     """An encoder with the weights of a BERT checkpoint, on one device and in one dtype.
 
     Args:
-        weights: The checkpoint's tensors under the names that `transformers` gives them.
+        weights: The checkpoint's tensors by their names in `transformers`.
         heads: The number of attention heads.
-        device: Where to compute.
-        dtype: In what to compute.
+        device: The device of weights and computation.
+        dtype: The number format of weights and states.
     """
 
     def __init__(self, weights: dict[str, Tensor], heads: int, device: torch.device, dtype: torch.dtype) -> None:
@@ -69,15 +69,15 @@ class Bert:
         self.device = device
         self.dtype = dtype
         self._pieces = w["embeddings.word_embeddings.weight"]
-        # All text is of the first of BERT's two segments, so its embedding joins the positions once.
+        # All text is in the first of BERT's two segments: add the segment embedding to the positions once.
         positions = w["embeddings.position_embeddings.weight"] + w["embeddings.token_type_embeddings.weight"][0]
         self.longest = len(positions)
-        """How many tokens a row may have."""
+        """Maximum number of tokens in a row."""
         layers = [layer(f"encoder.layer.{index}") for index in range(depth)]
         self._encode: Any = torch.jit.script(
             _Encoder(self._pieces, positions, affine("embeddings.LayerNorm"), layers, heads)
         )
-        for _ in range(2):  # TorchScript watches two runs before it settles; they take some 50 ms longer
+        for _ in range(2):  # TorchScript profiles the first two runs, which take about 50 ms longer
             self([[0]])
 
     @torch.inference_mode()
@@ -92,7 +92,7 @@ class Bert:
 
 
 class _Encoder(nn.Module):
-    """What is compiled: of Python it may use only what TorchScript knows."""
+    """The compiled module, restricted to the subset of Python that TorchScript supports."""
 
     norm: Affine
     layers: list[Layer]
@@ -107,29 +107,29 @@ class _Encoder(nn.Module):
         self.heads = heads
 
     def forward(self, ids: list[int], lengths: list[int]) -> list[Tensor]:
-        """Return the states of rows of these lengths, whose ids follow each other."""
+        """Return the states of rows with these lengths and concatenated ids."""
         device = self.pieces.device
         places = torch.cat([torch.arange(length, device=device) for length in lengths])
         x = _norm(self.pieces[torch.tensor(ids, device=device)] + self.positions[places], self.norm)
         for layer in self.layers:
             attended = _attention(_linear(x, layer.attend), lengths, self.heads)
             x = _norm(x + _linear(attended, layer.attended), layer.attention_norm)
-            x = _norm(x + _linear(F.gelu(_linear(x, layer.widen)), layer.narrow), layer.output_norm)
+            x = _norm(x + _linear(functional.gelu(_linear(x, layer.widen)), layer.narrow), layer.output_norm)
         return list(x.float().cpu().split(lengths))
 
 
 def _attention(projected: Tensor, lengths: list[int], heads: int) -> Tensor:
-    """Attend within each row; `projected` holds query, key and value, shape (tokens, 3 * hidden)."""
+    """Apply attention within each row; `projected` is query, key and value, shape (tokens, 3 * hidden)."""
     rows: list[Tensor] = []
     for row in projected.unflatten(1, (3, heads, -1)).split(lengths):
         query, key, value = row.permute(1, 2, 0, 3).unsqueeze(1).unbind()
-        rows.append(F.scaled_dot_product_attention(query, key, value)[0].transpose(0, 1).flatten(1))
+        rows.append(functional.scaled_dot_product_attention(query, key, value)[0].transpose(0, 1).flatten(1))
     return torch.cat(rows)
 
 
 def _linear(x: Tensor, affine: Affine) -> Tensor:
-    return F.linear(x, affine.weight, affine.bias)
+    return functional.linear(x, affine.weight, affine.bias)
 
 
 def _norm(x: Tensor, norm: Affine) -> Tensor:
-    return F.layer_norm(x, [x.size(1)], norm.weight, norm.bias, eps=1e-12)  # as in the published configuration
+    return functional.layer_norm(x, [x.size(1)], norm.weight, norm.bias, eps=1e-12)  # as in the published configuration

@@ -1,1 +1,1 @@
-"""Profiles: which model or formula fills each of the thirteen spaces."""
+"""Profiles: the model or formula of each of the thirteen spaces."""

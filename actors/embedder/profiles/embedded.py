@@ -1,71 +1,68 @@
-"""The embedded profile: all thirteen spaces from one forward pass of a model that a package carries."""
+"""The embedded profile: all thirteen spaces from one forward pass of a model that an installed package contains."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from actors.embedder import weights
-from actors.embedder.jobs import Together
-from actors.embedder.messages import EmbedMemory, EmbedQuery
+from actors.embedder.jobs import BatchedStep, Plan, Rows
+from actors.embedder.messages import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL, MODEL_SHA256, SEP, VOCABULARY, Backbone
-from actors.embedder.profiles import formula_spaces as formulas
-from actors.embedder.profiles.formula_spaces import space_model, vector_of
-from actors.embedder.profiles.lexical_spaces import Wording, finished, wording
-from actors.embedder.profiles.neural_spaces import ROTATION, Makes, Spaces, Understood
-from actors.embedder.spaces import causal, code, context, expansion, tokens
-from actors.embedder.spaces import code_topic as about
+from actors.embedder.profiles.formula_spaces import (
+    complete_memory,
+    complete_query,
+    dense_vector,
+    formula_models,
+    space_model,
+    timed,
+)
+from actors.embedder.profiles.lexical_spaces import LexicalEmbeddings, embed_at_once, embed_in_slices
+from actors.embedder.profiles.neural_spaces import ROTATION, EncodedText, Encoder, NeuralSpaces
+from actors.embedder.spaces import causal, code, context, expansion, lexical, tokens
+from actors.embedder.spaces.vectors import TokenIds
 from actors.runtime.faults import EmbeddingFault
-from actors.text import entities, lexical, windows
+from actors.runtime.metrics import Latencies
+from actors.text.code import code_words, looks_like_code
+from actors.text.windows import Range, character_ranges, select_states, split_windows, weighted_mean
 from events.fingerprint import Dense, Embedding, Float32, Passage, Tokens, pack_each
 from events.spaces import SPACES
 from events.vocabulary.values import Modality, SpaceModel
+from projections.memories.sessions import Sessions
 
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from datetime import datetime
+UNSUPPORTED = frozenset({Modality.IMAGE})
+"""Modalities without a model in this profile."""
 
-    import numpy.typing as npt
+MAX_PARALLEL_CHARACTERS = 2_048
+"""Longest text whose lexical embeddings a thread computes beside the model: 4 ms of prose, 5 of code, 65 of random
+Chinese characters. For a longer one the embedder's own thread computes them, with pauses."""
 
-    from actors.embedder.jobs import Plan, Rows
-    from actors.runtime.metrics import Latencies
-    from projections.memories.sessions import Sessions
-
-UNSEEN = frozenset({Modality.IMAGE})
-"""Modalities that only a model of the `full` profile can see."""
-
-
-BESIDE = 2_048
-"""Characters of a text up to which its letters are read while the model reads its words: 4 ms of prose, 5 of code, 65
-of random Chinese characters. A longer one is read in the embedder's own thread, and pauses."""
-
-PAUSING = 8
-"""Windows beyond which a text lets others go first after each space: all spaces of so many take 15 to 20 ms."""
+MAX_UNPAUSED_WINDOWS = 8
+"""Windows beyond which a text pauses after each space: all spaces of so many take 15 to 20 ms."""
 
 
 def space_models() -> tuple[SpaceModel, ...]:
-    """Return what fills each space. A changed definition needs a new number behind its name (a test watches)."""
-    meaning = (MODEL_SHA256, weights.recorded_sha256(ROTATION))
-    heads = weights.recorded_sha256(causal.FILE)
-    projection = weights.recorded_sha256(tokens.FILE)
-    related = weights.recorded_sha256(expansion.FILE)
-    of_code = weights.recorded_sha256(about.FILE)
+    """Return the model of each space. A changed definition needs a new number behind its name; a test checks that."""
+    e1 = (MODEL_SHA256, weights.recorded_sha256(ROTATION))
+    heads, head = weights.recorded_sha256(causal.FILE), weights.recorded_sha256(code.FILE)
+    projection, related = weights.recorded_sha256(tokens.FILE), weights.recorded_sha256(expansion.FILE)
     models = {
         model.key: model
         for model in (
-            *formulas.space_models(),
-            space_model("e1_semantic", f"{MODEL}, rotated/1", DIMENSION, *meaning),
-            space_model("e5_causal", "causal-heads/2", causal.DIMENSION, *meaning, heads),
-            space_model("e6_sparse", "stems/1", lexical.DIMENSION),
-            space_model("e7_code", "identifiers-paths-meaning/2", code.DIMENSION, *meaning, of_code),
-            space_model("e8_graph", "meaning-in-context/1", DIMENSION, *meaning),
-            space_model("e10_multimodal", "meaning-and-modality/1", 2 * DIMENSION, *meaning),
-            space_model("e11_entity", "entities/2", entities.DIMENSION),
+            *formula_models(),
+            space_model("e1_semantic", f"{MODEL}, rotated/1", DIMENSION, *e1),
+            space_model("e5_causal", "causal-heads/2", causal.DIMENSION, *e1, heads),
+            space_model("e6_sparse", "stems/1", lexical.TERM_DIMENSION),
+            space_model("e7_code", "identifiers-paths-meaning/2", code.DIMENSION, *e1, head),
+            space_model("e8_graph", "meaning-in-context/1", DIMENSION, *e1),
+            space_model("e10_multimodal", "meaning-and-modality/1", 2 * DIMENSION, *e1),
+            space_model("e11_entity", "entities/2", lexical.ENTITY_DIMENSION),
             space_model("e12_late_interaction", "token-states/1", tokens.DIMENSION, MODEL_SHA256, projection),
             space_model("e13_splade", "related-terms/2", VOCABULARY, MODEL_SHA256, projection, related),
         )
@@ -74,169 +71,157 @@ def space_models() -> tuple[SpaceModel, ...]:
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """A text as the model reads it: its windows, and those of its words if it is code."""
+class _TokenizedText:
+    """The input of the model: a text's windows, and for code the windows of its words."""
 
     content: str
-    ids: npt.NDArray[np.uint16]
-    ranges: list[windows.Range]
-    passages: list[windows.Range]
-    words: npt.NDArray[np.uint16]
-    word_ranges: list[windows.Range]
     is_code: bool
-    wording: Future[Wording] | None
-    """What its letters tell, if they are read beside the model."""
+    ids: TokenIds
+    ranges: list[Range]
+    passages: list[Range]
+    """The characters of each window, if there are several."""
+    words: TokenIds
+    word_ranges: list[Range]
+    lexical: Future[LexicalEmbeddings] | None
+    """The lexical embeddings, if a thread computes them beside the model."""
 
     @property
     def rows(self) -> Rows:
-        """What has to go through the model."""
         return [*(self.ids[a:b] for a, b in self.ranges), *(self.words[a:b] for a, b in self.word_ranges)]
 
 
 class EmbeddedProfile:
-    """The profile that works offline from the first minute."""
+    """The default profile, which works offline."""
 
     name = "embedded"
 
-    def __init__(self, latencies: Latencies, *, threads: int = 1) -> None:
+    def __init__(self, latencies: Latencies) -> None:
         self.models = space_models()
         self.latencies = latencies
-        self._backbone = Backbone.load(threads=threads)
-        self._readers = _readers()
-        self._spaces = Spaces.load(self._backbone)
-        self._makers = {key: self._timed(key, make) for key, make in self._spaces.makers.items()}
+        self._backbone = Backbone.load()
+        self._memory_pool, self._query_pool = _lexical_pools()
+        self._spaces = NeuralSpaces.load(self._backbone)
+        self._encoders = {key: self._timed(key, encode) for key, encode in self._spaces.encoders().items()}
 
     def forward(self, rows: Rows) -> list[Float32]:
         """Return the token states of each row, shape (tokens + 2, 384), from one batch."""
         return self._backbone.forward(rows)
 
-    def rest(self) -> None:
-        """Leave no thread behind; whoever asks for more afterwards starts another."""
-        for reader in self._readers:
-            reader.shutdown(cancel_futures=True)
-        self._readers = _readers()
+    def stop_threads(self) -> None:
+        """Stop the threads of lexical embeddings; the next request starts new ones."""
+        for pool in (self._memory_pool, self._query_pool):
+            pool.shutdown(cancel_futures=True)
+        self._memory_pool, self._query_pool = _lexical_pools()
 
-    def memory(self, request: EmbedMemory, sessions: Sessions) -> Plan:
-        """Plan the embedding of a memory, which returns an `EmbeddedMemory`."""
+    def plan_memory(self, request: EmbedMemory, sessions: Sessions) -> Plan[EmbeddedMemory]:
+        """Return the plan that embeds a memory."""
         start = perf_counter()
-        if request.modality in UNSEEN:
+        if request.modality in UNSUPPORTED:
             raise EmbeddingFault(
                 f"Embedding failed: modality '{request.modality}' needs models that this profile doesn't have; "
                 f"the embedded one reads text, so store a description instead",
                 parameter="modality",
             )
-        reading = self._read(request.content, self._readers.memories, is_code=request.modality is Modality.CODE)
-        states: list[Float32] = yield reading.rows
-        parts, passages = yield from self._parts(reading, states, request.modality, request.created_at)
+        text = self._tokenize(request.content, self._memory_pool, is_code=request.modality is Modality.CODE)
+        states: list[Float32] = yield text.rows
+        embeddings, passages = yield from self._embed(text, states, request.modality, request.created_at)
+        embeddings["e12_late_interaction"] = yield BatchedStep(Tokens.kept_each, embeddings["e12_late_interaction"])
 
-        parts["e12_late_interaction"] = yield Together(Tokens.kept_each, parts["e12_late_interaction"])
-
-        yield None  # so that the turns of a session get their places one by one
-        meaning = vector_of(parts["e1_semantic"])
+        yield None  # the previous turn of the session is part of E8 and determines the position
+        e1 = dense_vector(embeddings["e1_semantic"])
         turns = sessions.tail(request.namespace, request.session)
-        linked = [vector_of(fingerprint["e1_semantic"]) for fingerprint in request.linked]
-        parts["e8_graph"] = formulas.timed(
-            self.latencies, "e8_graph", lambda: Dense.of(context.in_context(meaning, turns, linked))
+        linked = [dense_vector(fingerprint["e1_semantic"]) for fingerprint in request.linked]
+        embeddings["e8_graph"] = timed(
+            self.latencies, "e8_graph", lambda: Dense.of(context.in_context(e1, turns, linked))
         )
-        return formulas.placed_memory(
-            request, parts, passages, sessions=sessions, latencies=self.latencies, start=start
-        )
+        return complete_memory(request, embeddings, passages, sessions=sessions, latencies=self.latencies, start=start)
 
-    def query(self, request: EmbedQuery, sessions: Sessions) -> Plan:
-        """Plan the embedding of a question, which returns an `EmbeddedQuery`."""
-        reading = self._read(request.text, self._readers.questions, is_code=False)
-        states: list[Float32] = yield reading.rows
-        parts, _ = yield from self._parts(reading, states, request.cues.modality, request.at)
-        parts["e8_graph"] = parts["e1_semantic"]
-        return formulas.placed_query(request, parts, sessions=sessions, latencies=self.latencies)
+    def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
+        """Return the plan that embeds a query."""
+        text = self._tokenize(request.text, self._query_pool, is_code=False)
+        states: list[Float32] = yield text.rows
+        embeddings, _ = yield from self._embed(text, states, request.hints.modality, request.at)
+        embeddings["e8_graph"] = embeddings["e1_semantic"]
+        return complete_query(request, embeddings, sessions=sessions, latencies=self.latencies)
 
-    def _read(self, content: str, reader: ThreadPoolExecutor, *, is_code: bool) -> _Reading:
-        """Cut a text into windows; of code also its words, which the model understands better than its signs."""
-        is_code = is_code or code.looks_like_code(content)
-        told = None
-        if len(content) <= BESIDE:
-            told = reader.submit(finished, content, self.latencies, is_code=is_code)
-        encoded = self._backbone.tokenize(content)
-        ranges = windows.windows(len(encoded.ids))
-        words = self._backbone.tokenize(code.words(content)).ids if is_code else encoded.ids[:0]
-        return _Reading(
+    def _tokenize(self, content: str, pool: ThreadPoolExecutor, *, is_code: bool) -> _TokenizedText:
+        """Split a text into windows; for code also its words, which the model represents better than its syntax."""
+        is_code = is_code or looks_like_code(content)
+        future = None
+        if len(content) <= MAX_PARALLEL_CHARACTERS:
+            future = pool.submit(embed_at_once, content, self.latencies, is_code=is_code)
+        encoding = self._backbone.tokenize(content)
+        ranges = split_windows(len(encoding.ids))
+        words = self._backbone.tokenize(code_words(content)).ids if is_code else encoding.ids[:0]
+        return _TokenizedText(
             content=content,
-            ids=encoded.ids,
-            ranges=ranges,
-            passages=windows.characters(ranges, encoded.offsets) if len(ranges) > 1 else [],
-            words=words,
-            word_ranges=windows.windows(len(words)) if is_code else [],
             is_code=is_code,
-            wording=told,
+            ids=encoding.ids,
+            ranges=ranges,
+            passages=character_ranges(ranges, encoding.offsets) if len(ranges) > 1 else [],
+            words=words,
+            word_ranges=split_windows(len(words)) if is_code else [],
+            lexical=future,
         )
 
-    def _parts(
-        self, reading: _Reading, states: Sequence[Float32], modality: Modality, at: datetime
-    ) -> Generator[Rows | Together, Any, tuple[dict[str, Embedding], tuple[Passage, ...]]]:
-        """Make all embeddings that surroundings have no part in.
+    def _embed(
+        self, text: _TokenizedText, states: Sequence[Float32], modality: Modality, at: datetime
+    ) -> Generator[Rows | BatchedStep, Any, tuple[dict[str, Embedding], tuple[Passage, ...]]]:
+        """Compute all embeddings that do not depend on the session. A text of many windows pauses after each space."""
+        windows = len(text.ranges)
+        pausing = windows > MAX_UNPAUSED_WINDOWS
+        rotated: Float32 = yield BatchedStep(self._spaces.rotate, states)
+        topic = e1 = weighted_mean(text.ranges, rotated[:windows])
+        if text.is_code:
+            in_words = weighted_mean(text.word_ranges, rotated[windows:])
+            topic = code.topic(in_words, e1, self._spaces.topic_head)
+        packed = pack_each(rotated[: len(text.passages)]) if text.passages else ()
+        passages = tuple(Passage(*span, vector) for span, vector in zip(text.passages, packed, strict=True))
+        encoded = self._encoded(text, states[:windows], e1, modality, at)
+        embeddings: dict[str, Embedding] = {}
+        for key, encode in self._encoders.items():
+            if pausing:
+                yield []
+            embeddings[key] = yield BatchedStep(encode, encoded)
+        if text.lexical is None:
+            found = yield from embed_in_slices(text.content, self.latencies, is_code=text.is_code, pausing=pausing)
+        else:
+            if not text.lexical.done():
+                yield []  # a query need not wait for the lexical embeddings of a memory
+            found = text.lexical.result()
+        embeddings |= {"e6_sparse": found.terms, "e9_hdc": found.trigrams, "e11_entity": found.entities}
+        embeddings["e7_code"] = yield BatchedStep(self._spaces.code, (found.code, topic))
+        return embeddings, passages
 
-        A long text lets others go first after each, so that nobody waits for all of them; shorter ones that share a
-        slice go through the spaces together.
-        """
-        count = len(reading.ranges)
-        pausing = count > PAUSING
-        turned: Float32 = yield Together(self._spaces.turned, states)
-        meaning = windows.weighted_mean(reading.ranges, turned[:count])
-        subject = meaning
-        if reading.is_code:
-            in_words = windows.weighted_mean(reading.word_ranges, turned[count:])
-            subject = about.about(in_words, meaning, self._spaces.of_code)
-        passages: tuple[Passage, ...] = ()
-        if reading.passages:
-            packed = pack_each(turned[: len(reading.passages)])  # the windows of code words follow
-            passages = tuple(Passage(*place, vector) for place, vector in zip(reading.passages, packed, strict=True))
-        framed = np.concatenate([[CLS], reading.ids, [SEP]])
-        kept = tokens.telling(framed, self._spaces.tokens)
-        text = Understood(
-            pieces=reading.ids if len(reading.ids) else framed[:1],
+    def _encoded(
+        self, text: _TokenizedText, states: Sequence[Float32], e1: Float32, modality: Modality, at: datetime
+    ) -> EncodedText:
+        framed = np.concatenate([[CLS], text.ids, [SEP]])
+        selected = tokens.select_tokens(framed, self._spaces.token_weights)
+        return EncodedText(
+            pieces=text.ids if len(text.ids) else framed[:1],
             framed=framed,
-            telling=framed[kept],
-            states=windows.pick(reading.ranges, states[:count], kept),
-            meaning=meaning,
+            selected=framed[selected],
+            states=select_states(text.ranges, states, selected),
+            e1=e1,
             modality=modality,
             at=at,
         )
-        parts: dict[str, Embedding] = {}
-        for key, make in self._makers.items():
-            if pausing:
-                yield []
-            parts[key] = yield Together(make, text)
-        if reading.wording is not None:
-            if not reading.wording.done():
-                yield []  # so that a question need not wait for the letters of a memory
-            told = reading.wording.result()
-        else:
-            told = yield from wording(reading.content, self.latencies, is_code=reading.is_code, pausing=pausing)
-        parts |= {"e6_sparse": told.terms, "e9_hdc": told.trigrams, "e11_entity": told.entities}
-        parts["e7_code"] = yield Together(self._spaces.code, (told.signs, subject))
-        return parts, passages
 
-    def _timed(self, key: str, make: Makes) -> Makes:
-        """Return the same, noting how long each space takes for one text."""
+    def _timed(self, key: str, encode: Encoder) -> Encoder:
+        """Return the encoder, recording the time per text."""
 
-        def timed(texts: list[Understood]) -> Sequence[Embedding]:
+        def timed(texts: list[EncodedText]) -> Sequence[Embedding]:
             start = perf_counter()
-            made = make(texts)
+            embeddings = encode(texts)
             each = (perf_counter() - start) * 1e3 / len(texts)
             for _ in texts:
                 self.latencies.record(f"embed: {key}", each)
-            return made
+            return embeddings
 
         return timed
 
 
-class _Readers(NamedTuple):
-    """The threads that read letters beside the model: a question doesn't wait for memories."""
-
-    memories: ThreadPoolExecutor
-    questions: ThreadPoolExecutor
-
-
-def _readers() -> _Readers:
-    """Return readers whose threads start when there is something to read."""
-    return _Readers(ThreadPoolExecutor(1, "letters of memories"), ThreadPoolExecutor(1, "letters of questions"))
+def _lexical_pools() -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:
+    """Return one thread for memories and one for queries, so that queries do not wait for memories."""
+    return ThreadPoolExecutor(1, "lexical memories"), ThreadPoolExecutor(1, "lexical queries")

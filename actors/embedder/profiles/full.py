@@ -1,34 +1,39 @@
-"""The full profile: the seeds' nine models and the four formulas, as the embedder wants them."""
+"""The full profile: nine models from the hub or local folders, and the four formula spaces."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
+from datetime import datetime
 from time import perf_counter
-from typing import TYPE_CHECKING
 
-from actors.embedder.messages import EmbedMemory, EmbedQuery
+from actors.embedder.jobs import Plan, Rows
+from actors.embedder.messages import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
 from actors.embedder.models.full_models import MODELS, FullModels
-from actors.embedder.profiles import formula_spaces as formulas
-from actors.embedder.profiles.formula_spaces import vector_of
-from actors.embedder.spaces import context, hypervector
+from actors.embedder.profiles.formula_spaces import (
+    PERIODICITY,
+    RECENCY,
+    complete_memory,
+    complete_query,
+    dense_vector,
+    formula_models,
+    timed,
+    timed_slices,
+)
+from actors.embedder.spaces import context, temporal
+from actors.embedder.spaces.hypervector import hypervector
 from actors.runtime.faults import EmbeddingFault
+from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Embedding, Float32, Passage
 from events.spaces import SPACES
 from events.vocabulary.values import Modality, SpaceModel
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from actors.embedder.jobs import Plan, Rows
-    from actors.runtime.metrics import Latencies
-    from projections.memories.sessions import Sessions
+from projections.memories.sessions import Sessions
 
 
 class FullProfile:
-    """The profile of models that are fetched or given; each window of each model is one slice of the embedder.
+    """The profile of nine separate models; each window of each model is one slice of the embedder.
 
-    E8 is its own model's vector mixed with the E8 of the memories that a memory links to. Turns of its session have no
-    part in it: `Sessions` keeps their E1, which another model made.
+    E8 is its own model's vector mixed with the E8 of linked memories. Turns of the session are left out: `Sessions`
+    stores their E1, which a different model computes.
     """
 
     name = "full"
@@ -36,20 +41,20 @@ class FullProfile:
     def __init__(self, models: FullModels, latencies: Latencies) -> None:
         self.latencies = latencies
         self._models = models
-        filled = {model.key: model for model in (*models.models, *formulas.space_models())}
+        filled = {model.key: model for model in (*models.models, *formula_models())}
         graph = filled["e8_graph"]
         filled["e8_graph"] = SpaceModel(graph.key, f"{graph.model}, linked/1", graph.sha256, graph.dimension)
         self.models = tuple(filled[space.key] for space in SPACES)
 
     def forward(self, rows: Rows) -> list[Float32]:
-        """Refuse any rows: these models take text, so plans do the work themselves and only pause."""
+        """Raise: these models take text, so the plans run them and yield no rows."""
         raise TypeError(f"the plans of the full profile yield no rows, but {len(rows)} came")
 
-    def rest(self) -> None:
-        """Do nothing: no thread but the embedder's own takes part."""
+    def stop_threads(self) -> None:
+        """Do nothing: only the embedder's own thread takes part."""
 
-    def memory(self, request: EmbedMemory, sessions: Sessions) -> Plan:
-        """Plan the embedding of a memory, which returns an `EmbeddedMemory`."""
+    def plan_memory(self, request: EmbedMemory, sessions: Sessions) -> Plan[EmbeddedMemory]:
+        """Return the plan that embeds a memory."""
         start = perf_counter()
         if request.modality is Modality.IMAGE:
             raise EmbeddingFault(
@@ -57,34 +62,30 @@ class FullProfile:
                 "store a description instead",
                 parameter="modality",
             )
-        parts, passages = yield from self._parts(request.content, request.created_at, asking=False)
+        embeddings, passages = yield from self._embed(request.content, request.created_at, is_query=False)
 
-        yield None  # so that the turns of a session get their places one by one
-        own = vector_of(parts["e8_graph"])
-        linked = [vector_of(fingerprint["e8_graph"]) for fingerprint in request.linked]
-        parts["e8_graph"] = Dense.of(context.in_context(own, [], linked))
-        return formulas.placed_memory(
-            request, parts, passages, sessions=sessions, latencies=self.latencies, start=start
-        )
+        yield None  # the previous turn of the session determines the position
+        linked = [dense_vector(fingerprint["e8_graph"]) for fingerprint in request.linked]
+        embeddings["e8_graph"] = Dense.of(context.in_context(dense_vector(embeddings["e8_graph"]), [], linked))
+        return complete_memory(request, embeddings, passages, sessions=sessions, latencies=self.latencies, start=start)
 
-    def query(self, request: EmbedQuery, sessions: Sessions) -> Plan:
-        """Plan the embedding of a question, which returns an `EmbeddedQuery`."""
-        parts, _ = yield from self._parts(request.text, request.at, asking=True)
-        return formulas.placed_query(request, parts, sessions=sessions, latencies=self.latencies)
+    def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
+        """Return the plan that embeds a query."""
+        embeddings, _ = yield from self._embed(request.text, request.at, is_query=True)
+        return complete_query(request, embeddings, sessions=sessions, latencies=self.latencies)
 
-    def _parts(
-        self, text: str, at: datetime, *, asking: bool
+    def _embed(
+        self, text: str, at: datetime, *, is_query: bool
     ) -> Generator[Rows, list[Float32], tuple[dict[str, Embedding], tuple[Passage, ...]]]:
-        """Make all embeddings that surroundings have no part in, and the passages of E1."""
-        parts: dict[str, Embedding] = {
-            formulas.RECENCY: formulas.timed(self.latencies, formulas.RECENCY, lambda: formulas.recency([at])[0]),
-            formulas.PERIODICITY: formulas.timed(
-                self.latencies, formulas.PERIODICITY, lambda: formulas.periodicity([at])[0]
-            ),
-            "e9_hdc": (yield from formulas.paused(self.latencies, "e9_hdc", hypervector.hypervector(text))),
+        """Compute all embeddings that do not depend on the session, and the passages of E1."""
+        latencies = self.latencies
+        embeddings: dict[str, Embedding] = {
+            RECENCY: timed(latencies, RECENCY, lambda: Dense.of_each(temporal.recency([at]))[0]),
+            PERIODICITY: timed(latencies, PERIODICITY, lambda: Dense.of_each(temporal.periodicity([at]))[0]),
+            "e9_hdc": (yield from timed_slices(latencies, "e9_hdc", hypervector(text))),
         }
         passages: dict[str, tuple[Passage, ...]] = {}
         for key in MODELS:
-            work = self._models.embed(key, text, asking=asking)
-            parts[key], passages[key] = yield from formulas.paused(self.latencies, key, work)
-        return parts, passages["e1_semantic"]
+            work = self._models.embed(key, text, is_query=is_query)
+            embeddings[key], passages[key] = yield from timed_slices(latencies, key, work)
+        return embeddings, passages["e1_semantic"]

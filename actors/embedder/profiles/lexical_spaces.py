@@ -1,23 +1,21 @@
-"""What the letters of a text tell, without a model: E6, E9, E11, and the names and the syntax that E7 sees."""
+"""The embeddings that need no model: E6, E9, E11, and the two blocks of E7 for identifiers and syntax."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Generator
+from typing import NamedTuple
 
-from actors.embedder.profiles import formula_spaces as formulas
-from actors.embedder.spaces import code, hypervector
-from actors.text import entities, lexical
+from actors.embedder.jobs import Rows
+from actors.embedder.profiles.formula_spaces import timed, timed_slices
+from actors.embedder.spaces.code import code_features
+from actors.embedder.spaces.hypervector import hypervector
+from actors.embedder.spaces.lexical import entity_vector, term_frequencies
+from actors.runtime.metrics import Latencies
 from events.fingerprint import Bits, Dense, Float32, Sparse
 
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
-    from actors.embedder.jobs import Rows
-    from actors.runtime.metrics import Latencies
-
-
-class Wording(NamedTuple):
-    """The letters of a text in each space that looks at them."""
+class LexicalEmbeddings(NamedTuple):
+    """The lexical embeddings of a text."""
 
     terms: Sparse
     """E6."""
@@ -25,34 +23,32 @@ class Wording(NamedTuple):
     """E9."""
     entities: Dense
     """E11."""
-    signs: Float32
-    """What E7 consists of beside meaning, shape (1152,)."""
+    code: Float32
+    """Identifiers and syntax of E7, shape (1152,)."""
 
 
-def wording(
+def embed_in_slices(
     content: str, latencies: Latencies, *, is_code: bool, pausing: bool = False
-) -> Generator[Rows, list[Float32], Wording]:
-    """Read a content, and return what was read; a long one pauses within spaces, and if asked to after each of them."""
-    terms = formulas.timed(latencies, "e6_sparse", lambda: lexical.terms(content))
-    yield from _pause(pausing=pausing)
-    signs = formulas.timed(latencies, "e7_code", lambda: code.signs(content, is_code=is_code))
-    yield from _pause(pausing=pausing)
-    trigrams = yield from formulas.paused(latencies, "e9_hdc", hypervector.hypervector(content))
-    yield from _pause(pausing=pausing)
-    named = yield from formulas.paused(latencies, "e11_entity", entities.entity_vector(content))
-    return Wording(terms, trigrams, Dense.of(named), signs)
-
-
-def _pause(*, pausing: bool) -> Generator[Rows, list[Float32], None]:
+) -> Generator[Rows, list[Float32], LexicalEmbeddings]:
+    """Compute the lexical embeddings; yields within spaces of a long text, and with `pausing` between spaces too."""
+    terms = timed(latencies, "e6_sparse", lambda: term_frequencies(content))
     if pausing:
         yield []
+    code = timed(latencies, "e7_code", lambda: code_features(content, is_code=is_code))
+    if pausing:
+        yield []
+    trigrams = yield from timed_slices(latencies, "e9_hdc", hypervector(content))
+    if pausing:
+        yield []
+    entities = yield from timed_slices(latencies, "e11_entity", entity_vector(content))
+    return LexicalEmbeddings(terms, trigrams, Dense.of(entities), code)
 
 
-def finished(content: str, latencies: Latencies, *, is_code: bool) -> Wording:
-    """Return the same without a pause."""
-    reading = wording(content, latencies, is_code=is_code)
+def embed_at_once(content: str, latencies: Latencies, *, is_code: bool) -> LexicalEmbeddings:
+    """Compute the lexical embeddings without a pause."""
+    work = embed_in_slices(content, latencies, is_code=is_code)
     while True:
         try:
-            next(reading)
+            next(work)
         except StopIteration as done:
             return done.value

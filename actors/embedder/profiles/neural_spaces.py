@@ -1,141 +1,119 @@
-"""The spaces that the model's states fill, each made for all texts of a slice at once.
+"""The spaces computed from the model's states, for all texts of a slice at once.
 
-What counts is how many operations of numpy there are, not for how many texts each is: every one has its price, and may
-hand Python's lock to another thread. 100 texts of 20 words take 60 ms, one after the other 100.
+The number of numpy operations determines the time rather than the number of texts: each has a fixed cost and may hand
+the GIL to another thread. 100 texts of 20 words take 60 ms together and 100 ms one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import datetime
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from actors.embedder import weights
-from actors.embedder.models.backbone import pool
-from actors.embedder.profiles import formula_spaces as formulas
-from actors.embedder.spaces import causal, code, context, expansion, tokens
-from actors.embedder.spaces import code_topic as about
-from actors.embedder.spaces.vectors import unit
+from actors.embedder.models.backbone import Backbone, pool
+from actors.embedder.profiles.formula_spaces import PERIODICITY, RECENCY
+from actors.embedder.spaces import causal, code, context, expansion, temporal, tokens
+from actors.embedder.spaces.vectors import TokenIds, unit
 from events.fingerprint import Dense, Directed, Embedding, Float32, Sparse, Tokens
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from actors.embedder.models.backbone import Backbone
-    from events.vocabulary.values import Modality
+from events.vocabulary.values import Modality
 
 ROTATION = "semantic.safetensors"
-"""Turns E1 so that its first 128 dimensions carry most of it; cosines stay what they were."""
+"""Rotates E1 so that its first 128 dimensions carry most of the variance; cosines are unchanged."""
 
 
 @dataclass
-class Understood:
-    """A text that the model has seen."""
+class EncodedText:
+    """A text with the model's states."""
 
-    pieces: npt.NDArray[np.uint16]
-    """Its wordpieces, shape (pieces,); [CLS] stands for a text that has none."""
-    framed: npt.NDArray[np.integer]
+    pieces: TokenIds
+    """Its wordpieces; [CLS] if it has none."""
+    framed: TokenIds
     """Its wordpieces between [CLS] and [SEP]."""
-    telling: npt.NDArray[np.integer]
-    """Those of them that E12 keeps."""
+    selected: TokenIds
+    """The wordpieces that E12 keeps."""
     states: Float32
-    """Their states, shape (kept, 384)."""
-    meaning: Float32
+    """The states of the selected wordpieces, shape (selected, 384)."""
+    e1: Float32
     """Its E1, shape (384,)."""
     modality: Modality
     at: datetime
-    """When it was made or asked."""
+    """The time of the memory or query."""
     tokens: Tokens = field(init=False)
-    """Its E12, as fine as a question's, once that is made."""
+    """Its E12 in the precision of queries, set by the encoder of that space."""
 
 
-Makes = Callable[[list[Understood]], Sequence[Embedding]]
-"""Makes the embeddings of one space of many texts."""
+Encoder: TypeAlias = Callable[[list[EncodedText]], Sequence[Embedding]]
+"""Computes the embeddings of one space for many texts."""
 
 
-class Spaces(NamedTuple):
-    """What the spaces have learned, and how each is made for many texts."""
+class NeuralSpaces(NamedTuple):
+    """The trained parameters of the spaces, and their encoders."""
 
     backbone: Backbone
     rotation: Float32
-    heads: causal.CausalHeads
-    of_code: Float32
-    tokens: tokens.TokenWeights
-    expansion: expansion.ExpansionHead
+    causal_heads: causal.CausalHeads
+    topic_head: Float32
+    token_weights: tokens.TokenWeights
+    expansion_head: expansion.ExpansionHead
 
     @classmethod
-    def load(cls, backbone: Backbone) -> Spaces:
+    def load(cls, backbone: Backbone) -> NeuralSpaces:
         """Load the shipped weights; a damaged file is a `WeightsError`."""
-        of_tokens = tokens.TokenWeights.load()
+        token_weights = tokens.TokenWeights.load()
         return cls(
             backbone,
             weights.load(ROTATION)["rotation"].astype(np.float32),
             causal.CausalHeads.load(),
-            about.load_head(),
-            of_tokens,
-            expansion.ExpansionHead.load(backbone.vocabulary(), of_tokens.informativeness),
+            code.load_topic_head(),
+            token_weights,
+            expansion.ExpansionHead.load(backbone.vocabulary(), token_weights.informativeness),
         )
 
-    @property
-    def makers(self) -> dict[str, Makes]:
-        """How each space is made of texts that the model has seen, those first that others need."""
+    def encoders(self) -> dict[str, Encoder]:
+        """Return the encoder of each space, in an order in which the inputs of each are ready."""
         return {
-            "e1_semantic": self.semantic,
-            formulas.RECENCY: self.recency,
-            formulas.PERIODICITY: self.periodicity,
-            "e5_causal": self.causal,
-            "e10_multimodal": self.multimodal,
-            "e12_late_interaction": self.late_interaction,
-            "e13_splade": self.expanded,
+            "e1_semantic": lambda texts: Dense.of_each(_e1(texts)),
+            RECENCY: lambda texts: Dense.of_each(temporal.recency([text.at for text in texts])),
+            PERIODICITY: lambda texts: Dense.of_each(temporal.periodicity([text.at for text in texts])),
+            "e5_causal": self._causal,
+            "e10_multimodal": lambda texts: Dense.of_each(
+                context.with_modality(_e1(texts), [text.modality for text in texts])
+            ),
+            "e12_late_interaction": self._late_interaction,
+            "e13_splade": self._expansion,
         }
 
-    def turned(self, texts: Sequence[Sequence[Float32]]) -> list[Float32]:
-        """Return E1 of each window of each text, from its states: for each text shape (windows, 384)."""
+    def rotate(self, texts: Sequence[Sequence[Float32]]) -> list[Float32]:
+        """Return E1 of each window of each text from its states, for each text shape (windows, 384)."""
         vectors = pool([window for windows in texts for window in windows]) @ self.rotation
-        # The rotation is kept in float16, so the length is set right again.
+        # The rotation is stored in float16, so lengths need a correction.
         return np.split(unit(vectors), np.cumsum(list(map(len, texts)))[:-1])
 
-    def recency(self, texts: Sequence[Understood]) -> list[Dense]:
-        """Return E2."""
-        return formulas.recency([text.at for text in texts])
-
-    def periodicity(self, texts: Sequence[Understood]) -> list[Dense]:
-        """Return E3."""
-        return formulas.periodicity([text.at for text in texts])
-
-    def semantic(self, texts: Sequence[Understood]) -> list[Dense]:
-        """Return E1."""
-        return Dense.of_each(_meanings(texts))
-
-    def causal(self, texts: Sequence[Understood]) -> list[Directed]:
-        """Return E5."""
-        framed = [text.framed for text in texts]
-        pieces = self.backbone.embeddings(np.concatenate(framed))
-        read = causal.evidence(_meanings(texts), np.split(pieces, np.cumsum(list(map(len, framed)))[:-1]))
-        return Directed.of_each(*causal.causal_vectors(read, self.heads))
-
     def code(self, texts: Sequence[tuple[Float32, Float32]]) -> list[Dense]:
-        """Return E7 of texts of which the signs are known, and what they are about."""
+        """Return E7 of texts from their code features and topics."""
         return Dense.of_each(code.code_vectors(*zip(*texts, strict=True)))
 
-    def multimodal(self, texts: Sequence[Understood]) -> list[Dense]:
-        """Return E10."""
-        return Dense.of_each(context.with_modality(_meanings(texts), [text.modality for text in texts]))
+    def _causal(self, texts: Sequence[EncodedText]) -> list[Directed]:
+        framed = [text.framed for text in texts]
+        pieces = self.backbone.input_embeddings(np.concatenate(framed))
+        inputs = causal.causal_inputs(_e1(texts), np.split(pieces, np.cumsum(list(map(len, framed)))[:-1]))
+        return Directed.of_each(*causal.causal_vectors(inputs, self.causal_heads))
 
-    def late_interaction(self, texts: Sequence[Understood]) -> list[Tokens]:
-        """Return E12, as fine as a question's."""
-        made = tokens.token_embeddings([text.telling for text in texts], [text.states for text in texts], self.tokens)
-        for text, own in zip(texts, made, strict=True):
+    def _late_interaction(self, texts: Sequence[EncodedText]) -> list[Tokens]:
+        embeddings = tokens.token_embeddings(
+            [text.selected for text in texts], [text.states for text in texts], self.token_weights
+        )
+        for text, own in zip(texts, embeddings, strict=True):
             text.tokens = own
-        return made
+        return embeddings
 
-    def expanded(self, texts: Sequence[Understood]) -> list[Sparse]:
-        """Return E13 of texts whose E12 is made."""
-        return expansion.expand([text.pieces for text in texts], [text.tokens for text in texts], self.expansion)
+    def _expansion(self, texts: Sequence[EncodedText]) -> list[Sparse]:
+        return expansion.expand([text.pieces for text in texts], [text.tokens for text in texts], self.expansion_head)
 
 
-def _meanings(texts: Sequence[Understood]) -> Float32:
-    return np.stack([text.meaning for text in texts])
+def _e1(texts: Sequence[EncodedText]) -> Float32:
+    return np.stack([text.e1 for text in texts])

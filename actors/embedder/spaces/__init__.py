@@ -1,1 +1,1 @@
-"""Encoders of single spaces."""
+"""Encoders of single spaces, pure functions."""

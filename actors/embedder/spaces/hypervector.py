@@ -1,9 +1,8 @@
-"""E9: a 10,000-bit hypervector that a few typing errors hardly change.
+"""E9: a 10,000-bit hypervector of a text's characters, robust against typing errors (Kanerva 2009).
 
-A text is the bag of its character trigrams. A character has a random but fixed vector; within a
-trigram it is rotated by its place, and the three are bound by XOR. The trigrams are bundled by
-majority. Where a trigram stands in the text does not count: one inserted letter would otherwise
-shift everything after it.
+A text is the bag of its character trigrams. Each character has a fixed random vector. Within a trigram the vectors are
+rotated by their position and bound by XOR; the trigrams are bundled by majority. The position of a trigram in the text
+is ignored: otherwise one inserted letter would shift everything after it.
 """
 
 from collections import Counter
@@ -23,29 +22,29 @@ BITS: Final = 10_000
 _SIZE = BITS // 8
 _TIE_BREAK: Final = np.unpackbits(np.frombuffer(shake_128(b"tie").digest(_SIZE), dtype=np.uint8))
 _ROWS = 24
-"""Vectors unpacked at once: they stay in the cache of a core, and a uint8 can count them."""
+"""Vectors unpacked at once: they fit into a core's cache, and a uint8 can count them."""
 _STEP = 1_000
-"""Distinct trigrams between two pauses: some 10 ms. English has 8,000 in all, a long Chinese text 60,000."""
+"""Distinct trigrams between two pauses, about 10 ms. English has 8,000 in all, a long Chinese text 60,000."""
 
 
 @lru_cache(maxsize=4096)
-def _character(character: str, place: int) -> Bytes:
-    """Return the packed vector of a character at a place in its trigram, shape (1250,)."""
-    # A lone surrogate is a legal Python character that strict UTF-8 would refuse.
+def _character(character: str, position: int) -> Bytes:
+    """Return the packed vector of a character at a position in its trigram, shape (1250,)."""
+    # A lone surrogate is a legal Python character that strict UTF-8 rejects.
     seed = shake_128(character.encode("utf-8", "surrogatepass")).digest(_SIZE)
     bits = np.unpackbits(np.frombuffer(seed, dtype=np.uint8))
-    return np.packbits(np.roll(bits, place))
+    return np.packbits(np.roll(bits, position))
 
 
 @lru_cache(maxsize=8192)
 def _bound(trigram: str) -> bytes:
-    """Return the packed vector of a trigram; as many as are kept, all of English, take 11 MB."""
+    """Return the packed vector of a trigram. The full cache covers English and takes 11 MB."""
     first, second, third = trigram
     return (_character(first, 0) ^ _character(second, 1) ^ _character(third, 2)).tobytes()
 
 
 def _trigrams(text: str) -> Counter[str]:
-    """Count the trigrams of the folded text between two blanks, so that one character makes one trigram."""
+    """Count the trigrams of the casefolded text between two spaces, so that one character makes one trigram."""
     folded = f" {' '.join(text.casefold().split())} "
     return Counter(map("".join, zip(folded, folded[1:], folded[2:], strict=False)))
 
@@ -55,15 +54,18 @@ def _count_ones(rows: Bytes) -> npt.NDArray[np.int32]:
     ones = np.zeros(BITS, dtype=np.int32)
     for start in range(0, len(rows), _ROWS):
         chunk = np.unpackbits(rows[start : start + _ROWS], axis=1)
-        # Adding in bytes is some ten times quicker than in wider integers.
+        # Adding bytes is about ten times faster than adding wider integers.
         ones += np.add.reduce(chunk, axis=0, dtype=np.uint8)
     return ones
 
 
 def hypervector(text: str) -> Generator[None, None, Bits]:
-    """Make the hypervector of a text, 10,000 bits packed into 1,250 bytes (Kanerva 2009), pausing now and then.
+    """Compute the hypervector of a text, 10,000 bits packed into 1,250 bytes. Yields after every 1,000 trigrams.
 
-    Unrelated texts agree in about half of the bits. Raises `ValueError` for a blank text.
+    Unrelated texts agree in about half of the bits.
+
+    Raises:
+        ValueError: The text is blank.
     """
     trigrams = list(_trigrams(text).items())
     if not trigrams:
@@ -75,7 +77,7 @@ def hypervector(text: str) -> Generator[None, None, Bits]:
         names, numbers = zip(*trigrams[start : start + _STEP], strict=True)
         rows = np.frombuffer(b"".join(map(_bound, names)), np.uint8).reshape(-1, _SIZE)
         counts = np.array(numbers)
-        # A count is a sum of powers of two, so that each row is added once per binary digit of its count.
+        # A count is a sum of powers of two: each row is added once per binary digit of its count.
         for digit in range(int(counts.max()).bit_length()):
             balance += _count_ones(rows[(counts >> digit) & 1 == 1]) << (digit + 1)
         balance -= counts.sum()

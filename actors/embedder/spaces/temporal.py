@@ -1,7 +1,7 @@
-"""E2, E3, E4: when something happened, at which time of the day or year, and where in its session.
+"""E2, E3, E4: absolute time, phase within the day, week and year, position in the session.
 
-All three are cosines and sines of an absolute quantity, 256 pairs, so that an inner product depends
-on a difference alone: never on "now", and never on when the vector was computed.
+All three are 256 pairs of cosines and sines of an absolute quantity. An inner product depends on the difference of two
+such quantities alone, never on the time at which a vector is computed.
 """
 
 from collections.abc import Sequence
@@ -29,14 +29,14 @@ PERIODS: Final = {
     "month": (365.2425 / 12 * 86_400.0, 1.0),
     "year": (365.2425 * 86_400.0, 2.0),
 }
-"""Seconds and weight of each cycle; the day weighs most, since habits have hours."""
-_FADING: Final = 6.0
-"""The harmonic by which a cycle's amplitudes have fallen to 1/e of the first; a day is told to about an hour."""
+"""Seconds and weight of each cycle; the day weighs most, since most habits are daily."""
+_HARMONIC_DECAY: Final = 6.0
+"""Decay constant of a cycle's amplitudes over its harmonics; the resolution within a day is about an hour."""
 
-_SLOWEST_TURN: Final = 100_000.0
-"""Positions per turn of E4's slowest wave: far above any session, so that no two positions look alike."""
-_FASTEST_TURN: Final = 16.0
-"""Positions per turn of E4's fastest wave; neighbours stay close."""
+_LONGEST_PERIOD: Final = 100_000.0
+"""Period of E4's slowest wave in positions: far longer than any session, so that all positions differ."""
+_SHORTEST_PERIOD: Final = 16.0
+"""Period of E4's fastest wave in positions; neighbours stay similar."""
 
 
 def _waves(phases: Float64, amplitudes: Float64) -> Float32:
@@ -45,18 +45,11 @@ def _waves(phases: Float64, amplitudes: Float64) -> Float32:
     return np.concatenate([roots * np.cos(phases), roots * np.sin(phases)], axis=-1).astype(np.float32)
 
 
-def _mean(phases: Float64, amplitudes: Float64) -> Float32:
-    """Return the unit vector along the mean of the waves of several moments; `phases` has shape (moments, 256)."""
-    roots = np.sqrt(amplitudes / amplitudes.sum())
-    mean = np.concatenate([roots * np.cos(phases).mean(axis=0), roots * np.sin(phases).mean(axis=0)])
-    return (mean / np.linalg.norm(mean)).astype(np.float32)
-
-
-def _seconds(moments: Sequence[datetime]) -> list[float]:
-    """Return the seconds since 1970; a stamp without a time zone names no moment and is a `ValueError`."""
-    if any(at.utcoffset() is None for at in moments):
-        raise ValueError("a stamp needs a time zone")
-    return [(at - _EPOCH) / timedelta(seconds=1) for at in moments]
+def _seconds(times: Sequence[datetime]) -> list[float]:
+    """Return seconds since 1970; a timestamp without a time zone is a `ValueError`."""
+    if any(at.utcoffset() is None for at in times):
+        raise ValueError("a timestamp needs a time zone")
+    return [(at - _EPOCH) / timedelta(seconds=1) for at in times]
 
 
 @cache
@@ -65,62 +58,49 @@ def _recency_spectrum() -> tuple[Float64, Float64]:
     return arrays["frequencies"], arrays["amplitudes"]
 
 
-def recency(moments: Sequence[datetime]) -> Float32:
-    """Return E2 of each moment, unit vectors of shape (moments, 512); a naive stamp is a `ValueError`.
+def recency(times: Sequence[datetime]) -> Float32:
+    """Return E2 of each time, unit vectors of shape (times, 512).
 
-    The inner product of two stamps d apart is the mean over tau in {1 h, 1 d, 7 d, 30 d} of exp(-d / tau),
-    within .052 for a year and .11 for five. Beyond, the slow waves meet again: .43 at 5.75 years
-    (scripts/train/recency.py).
+    The inner product of two times d apart is the mean over tau in {1 h, 1 d, 7 d, 30 d} of exp(-d / tau), within .052
+    up to one year and .11 up to five. Beyond, slow waves are in phase again: .43 at 5.75 years
+    (`scripts/train/recency.py` fits the frequencies).
     """
     frequencies, amplitudes = _recency_spectrum()
-    return _waves(np.outer(_seconds(moments), frequencies), amplitudes)
-
-
-def recency_of(moments: Sequence[datetime]) -> Float32:
-    """Return E2 of several moments at once, unit vector of shape (512,): near each of them."""
-    frequencies, amplitudes = _recency_spectrum()
-    return _mean(np.outer(_seconds(moments), frequencies), amplitudes)
+    return _waves(np.outer(_seconds(times), frequencies), amplitudes)
 
 
 @cache
 def _cycles() -> tuple[Float64, Float64]:
-    """Return frequencies (rad/s) and amplitudes of 51 harmonics of each period, and one pair that stays empty."""
+    """Return frequencies (rad/s) and amplitudes of 51 harmonics of each period, and one unused pair."""
     harmonics = np.arange(1, _PAIRS // len(PERIODS) + 1)
-    fall = np.exp(-harmonics / _FADING)
+    fall = np.exp(-harmonics / _HARMONIC_DECAY)
     frequencies = [2 * np.pi * harmonics / seconds for seconds, _ in PERIODS.values()]
     amplitudes = [weight * fall for _, weight in PERIODS.values()]
     return np.concatenate([*frequencies, [0.0]]), np.concatenate([*amplitudes, [0.0]])
 
 
-def periodicity(moments: Sequence[datetime]) -> Float32:
-    """Return E3 of each moment, unit vectors of shape (moments, 512); a naive stamp is a `ValueError`.
+def periodicity(times: Sequence[datetime]) -> Float32:
+    """Return E3 of each time, unit vectors of shape (times, 512).
 
-    The inner product of two stamps is high when they agree in the minute, hour of the day, day of the week,
-    month or year's season, in UTC. A month is a twelfth of a mean Gregorian year.
+    The inner product of two times is high if they agree in the minute, the hour of the day, the day of the week, the
+    day of the month or the season, in UTC. A month is a twelfth of a mean Gregorian year. The mean over all Sunday
+    mornings of a year encodes only weekday and hour: they share neither month nor season.
     """
     frequencies, amplitudes = _cycles()
-    return _waves(np.outer(_seconds(moments), frequencies), amplitudes)
-
-
-def periodicity_of(moments: Sequence[datetime]) -> Float32:
-    """Return E3 of what several moments have in common, unit vector of shape (512,).
-
-    Of all Sunday mornings of a year, which share neither month nor season, it says Sunday morning and nothing else.
-    """
-    frequencies, amplitudes = _cycles()
-    return _mean(np.outer(_seconds(moments), frequencies), amplitudes)
+    return _waves(np.outer(_seconds(times), frequencies), amplitudes)
 
 
 @cache
 def _order_spectrum() -> tuple[Float64, Float64]:
-    frequencies = np.geomspace(2 * np.pi / _SLOWEST_TURN, 2 * np.pi / _FASTEST_TURN, _PAIRS)
+    frequencies = np.geomspace(2 * np.pi / _LONGEST_PERIOD, 2 * np.pi / _SHORTEST_PERIOD, _PAIRS)
     return frequencies, np.ones(_PAIRS)
 
 
 def order(position: int) -> Float32:
-    """Return E4 of a position in a session, from 0, unit vector of shape (512,) (Vaswani 2017).
+    """Return E4 of a position in a session, from 0: a sinusoidal position encoding, shape (512,) (Vaswani et al. 2017).
 
-    A negative position is a `ValueError`.
+    Raises:
+        ValueError: The position is negative.
     """
     if position < 0:
         raise ValueError("positions count from 0")

@@ -1,4 +1,4 @@
-"""E12: one small vector per token, for late interaction (Khattab and Zaharia 2020) over MiniLM's states."""
+"""E12: one small vector per token, for late interaction (ColBERT, Khattab and Zaharia 2020)."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.embedder import weights
+from actors.embedder.spaces.vectors import TokenIds
 from events.fingerprint import Float32, Tokens
 
 FILE = "tokens.safetensors"
 DIMENSION = 128
 
-CAP = 512
-"""Tokens kept of one memory: 32 KB. Windows beyond the second add little that wasn't said before."""
+MAX_TOKENS = 512
+"""Tokens kept per memory, 32 KB; windows after the second add few new words."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenWeights:
-    """What turns states into E12, all counted or fitted on neutral text."""
+    """The fitted parameters of E12, from neutral text."""
 
     projection: Float32
-    """The states' leading singular directions, shape (384, 128)."""
+    """The leading singular directions of the model's states, shape (384, 128)."""
     informativeness: Float32
-    """Background idf of each wordpiece, shape (30522,); 0 for those that carry nothing: specials and punctuation."""
+    """Background idf of each wordpiece, shape (30522,); 0 for specials and punctuation."""
 
     @classmethod
     def load(cls) -> TokenWeights:
@@ -34,39 +35,37 @@ class TokenWeights:
         return cls(arrays["projection"].astype(np.float32), arrays["informativeness"].astype(np.float32))
 
 
-def telling(ids: npt.NDArray[np.integer], using: TokenWeights, cap: int = CAP) -> npt.NDArray[np.intp]:
-    """Return the places of the tokens that are kept, ascending.
+def select_tokens(ids: TokenIds, using: TokenWeights, limit: int = MAX_TOKENS) -> npt.NDArray[np.intp]:
+    """Return the ascending positions of the tokens to keep.
 
-    Special and punctuation pieces are left out unless the text has nothing else. Of more than `cap` tokens the most
-    informative stay; a piece's second occurrence yields to the first of any other, its third to any second.
+    Special and punctuation pieces are dropped unless the text has nothing else. Above `limit` the most informative
+    tokens stay; first occurrences of a piece precede all second ones, and so on.
 
     Args:
-        ids: The wordpieces of the text with [CLS] and [SEP], shape (tokens,).
-        using: What says how informative a piece is.
-        cap: How many tokens to keep.
+        ids: The wordpieces of the text with [CLS] and [SEP].
+        using: The background idf of wordpieces.
+        limit: Maximum number of tokens.
     """
     information = using.informativeness[ids]
-    kept = np.flatnonzero(information > 0)
-    if not len(kept):
-        kept = np.arange(len(ids))
-    if len(kept) > cap:
-        order = np.lexsort((kept, -information[kept], _occurrence(ids[kept])))
-        kept = np.sort(kept[order[:cap]])
-    return kept
+    selected = np.flatnonzero(information > 0)
+    if not len(selected):
+        selected = np.arange(len(ids))
+    if len(selected) > limit:
+        order = np.lexsort((selected, -information[selected], _occurrences(ids[selected])))
+        selected = np.sort(selected[order[:limit]])
+    return selected
 
 
-def token_embeddings(
-    ids: Sequence[npt.NDArray[np.integer]], states: Sequence[Float32], using: TokenWeights
-) -> list[Tokens]:
-    """Return the vectors of each text's tokens, in their order, from their wordpieces and states, shape (tokens, 384).
+def token_embeddings(ids: Sequence[TokenIds], states: Sequence[Float32], using: TokenWeights) -> list[Tokens]:
+    """Return the token vectors of each text from its wordpieces and their states, shape (tokens, 384).
 
-    They are as fine as a question's; `Tokens.kept_each` makes of them what memories keep.
+    The result has the precision of queries; `Tokens.kept_each` reduces it to that of memories.
     """
     return Tokens.asked_each(ids, np.concatenate(states) @ using.projection)
 
 
-def _occurrence(ids: npt.NDArray[np.integer]) -> npt.NDArray[np.intp]:
-    """Return for each token how often its piece stood before it."""
+def _occurrences(ids: TokenIds) -> npt.NDArray[np.intp]:
+    """Return for each token the number of earlier occurrences of its piece."""
     order = np.argsort(ids, kind="stable")
     _, first, counts = np.unique(ids[order], return_index=True, return_counts=True)
     ranks = np.empty(len(ids), dtype=np.intp)

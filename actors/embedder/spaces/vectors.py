@@ -1,10 +1,19 @@
-"""What is done to the vectors of many texts at once."""
+"""Operations that several spaces share: row means, unit length, feature hashing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from events.fingerprint import Float32
+
+TokenIds: TypeAlias = npt.NDArray[np.integer]
+"""Wordpiece ids, shape (tokens,)."""
+
+_COPIES: Final = 4
 
 
 def means(matrices: Sequence[Float32]) -> Float32:
@@ -15,5 +24,36 @@ def means(matrices: Sequence[Float32]) -> Float32:
 
 
 def unit(vectors: Float32) -> Float32:
-    """Return the same directions, shape (..., dimension), at length 1."""
+    """Scale vectors to length 1, shape (..., dimension)."""
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
+def mean_direction(vectors: Float32) -> Float32:
+    """Return the unit vector along the mean of the rows, shape (columns,)."""
+    return unit(vectors.mean(axis=0))
+
+
+@lru_cache(maxsize=65_536)
+def _digest(feature: str) -> bytes:
+    return blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=4 * _COPIES).digest()
+
+
+def hash_features(weights: Mapping[str, float], dimension: int) -> Float32:
+    """Hash weighted features into a unit vector of shape (dimension,): signed feature hashing (Weinberger et al. 2009).
+
+    Each feature is added at four positions with independent signs, so that one collision does not make two features
+    equal.
+
+    Raises:
+        ValueError: No feature has a positive weight.
+    """
+    if not any(weight > 0 for weight in weights.values()):
+        raise ValueError("feature hashing needs at least one feature of positive weight")
+    hashes = np.frombuffer(b"".join(map(_digest, weights)), dtype="<u4").astype(np.int64)
+    signed = np.repeat(np.fromiter(weights.values(), dtype=np.float64, count=len(weights)), _COPIES)
+    signed *= 1 - 2 * (hashes & 1)
+    positions = (hashes >> 1) % dimension
+    vector = np.bincount(positions, weights=signed, minlength=dimension)
+    if not vector.any():  # opposite signs cancelled at every position: drop the signs
+        vector = np.bincount(positions, weights=np.abs(signed), minlength=dimension)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)

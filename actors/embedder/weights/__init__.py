@@ -1,7 +1,4 @@
-"""Small weights that ship with the code, each with its provenance in `provenance.json`.
-
-`load` opens the `.safetensors` files here; nothing is ever unpickled.
-"""
+"""Trained weights that ship with the code, in safetensors files with their provenance in `provenance.json`."""
 
 import hashlib
 from pathlib import Path
@@ -16,11 +13,11 @@ PROVENANCE = FOLDER / "provenance.json"
 
 
 class WeightsError(Exception):
-    """A file of weights is missing or isn't the one that was trained, published or recorded."""
+    """A file of weights is missing or has another hash than recorded."""
 
 
 def read_verified(path: Path, sha256: str) -> bytes:
-    """Return a file's bytes if they have this SHA-256 (hex); else raise `WeightsError`."""
+    """Return a file's bytes; raise `WeightsError` unless they have this SHA-256 (hex)."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -32,18 +29,18 @@ def read_verified(path: Path, sha256: str) -> bytes:
 
 
 def recorded_sha256(name: str) -> str:
-    """Return the SHA-256 (hex) that the provenance records for a file of this folder; else raise `WeightsError`."""
+    """Return the SHA-256 (hex) of a file of this folder by its provenance; raise `WeightsError` if there is none."""
     records = msgspec.json.decode(PROVENANCE.read_bytes(), type=dict[str, dict[str, Any]])
     try:
         return records[name]["sha256"]
     except KeyError:
-        raise WeightsError(f"{PROVENANCE.name} says nothing about {name}") from None
+        raise WeightsError(f"{PROVENANCE.name} has no entry for {name}") from None
 
 
 def load(name: str) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays of one `.safetensors` file of this folder by name, as they are stored (float16, uint16).
+    """Return the arrays of one `.safetensors` file of this folder by name, in their stored types (float16, uint16).
 
     Raises:
-        WeightsError: the file is missing, unknown to the provenance, or has another SHA-256 than recorded there.
+        WeightsError: The file is missing, has no provenance, or has another SHA-256 than recorded there.
     """
     return safetensors.numpy.load(read_verified(FOLDER / name, recorded_sha256(name)))

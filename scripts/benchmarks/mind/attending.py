@@ -13,12 +13,12 @@ from actors.api.params.memories import MemoryBatchCompare, MemoryCompare
 from actors.api.params.mind import AdjustCoupling, GetWorkspaceStatus, TriggerWorkspaceBroadcast
 from actors.api.params.parsing import parse
 from actors.hub.composition import opened
-from actors.workspace.attention import ENTER
 from actors.workspace.kuramoto import order_parameters
 from benchmarks.mind.serving import search
 from benchmarks.mind.stream import Heard, Question
 from benchmarks.mind.verdicts import Verdict
 from events.spaces import INDEX, TEMPORAL
+from projections.mind.workspace import IGNITION_THRESHOLD
 
 COUPLINGS = (0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 10.0)
 MEANING = INDEX["e1_semantic"]
@@ -54,9 +54,9 @@ async def _repeats(context: Context, heard: Heard, repeated: Sequence[int]) -> V
         order = {one["id"]: one["r"] for one in status["candidates"]}.get(original, 0.0)
         seen.append((sum(score >= FULLY for score in scores), order))
     return Verdict(
-        f"what is repeated, on the same day or another, reaches r {ENTER}",
+        f"what is repeated, on the same day or another, reaches r {IGNITION_THRESHOLD}",
         {f"spaces from {FULLY}, r": [f"{agreeing} {order:.3f}," for agreeing, order in seen]},
-        min(order for _, order in seen) >= ENTER if seen else None,
+        min(order for _, order in seen) >= IGNITION_THRESHOLD if seen else None,
     )
 
 
@@ -78,7 +78,7 @@ async def _meaning_alone(context: Context, heard: Heard) -> Verdict:
     order = float(order_parameters(heard_spaces, status["coupling"])[0])
     found = bool(table[alone, MEANING] >= AGREES)
     return Verdict(
-        f"one that agrees in E1 alone stays below r {ENTER}",
+        f"one that agrees in E1 alone stays below r {IGNITION_THRESHOLD}",
         {
             "pairs": len(table),
             "E1": float(table[alone, MEANING]),
@@ -86,7 +86,7 @@ async def _meaning_alone(context: Context, heard: Heard) -> Verdict:
             "mean of the others": float(others[alone].mean()),
             "r": order,
         },
-        order < ENTER if found else None,
+        order < IGNITION_THRESHOLD if found else None,
     )
 
 

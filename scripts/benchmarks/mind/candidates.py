@@ -10,7 +10,7 @@ import numpy.typing as npt
 from actors.comparator.compare import neighbours
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.similarity import one_to_many
-from actors.workspace.learning import MEANING, entropy
+from actors.workspace.learning import SEMANTIC_INDICES, entropy
 from benchmarks.mind.verdicts import Verdict
 from events.spaces import SPACES
 from events.storage.duckdb_log import DuckDBLog
@@ -45,7 +45,7 @@ def candidates(folder: Path, samples: int, advance: Callable[[], object]) -> lis
         differences[place] = _delta_s(scores[np.searchsorted(others, near)]) - _delta_s(scores)
         counts[place] = len(near)
         advance()
-    overall = differences[:, MEANING].mean(axis=1)
+    overall = differences[:, SEMANTIC_INDICES].mean(axis=1)
     return [
         Verdict(
             f"ΔS by candidates lies within {NEAR} of the exact one",

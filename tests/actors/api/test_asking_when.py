@@ -11,7 +11,7 @@ from actors.api.params.parsing import parse
 from actors.runtime.faults import InvalidParamsFault
 from tests.actors.conftest import search, store
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
 ASKED = "2023-08-17T15:00:00Z"
 OTHERS = (

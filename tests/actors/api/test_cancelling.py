@@ -149,13 +149,13 @@ class Stepping:
         self.allowed = threading.Semaphore(0)
         self.slices = 0
 
-    def memory(self, *arguments: Any) -> Any:
-        return self.profile.memory(*arguments)
+    def plan_memory(self, *arguments: Any) -> Any:
+        return self.profile.plan_memory(*arguments)
 
-    def query(self, *arguments: Any) -> Any:
-        return self.profile.query(*arguments)
+    def plan_query(self, *arguments: Any) -> Any:
+        return self.profile.plan_query(*arguments)
 
-    def rest(self) -> None: ...
+    def stop_threads(self) -> None: ...
 
     def forward(self, rows: list[Any]) -> list[Float32]:
         self.slices += 1

@@ -10,7 +10,7 @@ from events.spaces import INDEX, SPACES
 from tests.actors.api.conftest import Ways
 from tests.actors.conftest import store
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
 SYNTH_001 = "The quick brown fox jumps over the lazy dog"
 SYNTH_002 = "A fast auburn fox leaps above the sleepy hound"
@@ -88,7 +88,7 @@ async def test_a_comparison_is_the_same_from_either_side(context: Context, ways:
     async with ways(context) as way:
         forth = await way("memory_compare", memory_a=first, memory_b=second, include_per_embedder=True)
         back = await way("memory_compare", memory_a=second, memory_b=first, include_per_embedder=True)
-    assert forth["per_embedder"] == pytest.approx(back["per_embedder"], abs=1e-6)
+    assert forth["per_embedder"] == pytest.approx(back["per_embedder"], abs=1e-3)
 
 
 @pytest.mark.requirement("INTEG-001/comparator/strategies")
@@ -175,8 +175,8 @@ async def test_one_with_many_is_ranked_and_says_what_each_comparison_says(contex
         ]
         for line in answer["comparisons"]:
             single = await way("memory_compare", memory_a=first, memory_b=line["target"], include_per_embedder=True)
-            assert line["similarity"] == pytest.approx(single["overall_similarity"], abs=1e-6)
-            assert line["perEmbedder"] == pytest.approx(single["per_embedder"], abs=1e-6)
+            assert line["similarity"] == pytest.approx(single["overall_similarity"], abs=1e-3)
+            assert line["perEmbedder"] == pytest.approx(single["per_embedder"], abs=1e-3)
         above = await way("memory_batch_compare", reference=first, targets=targets, min_similarity=0.9)
     assert [line["target"] for line in above["comparisons"]] == [again]
 
@@ -211,7 +211,7 @@ async def test_a_matrix_is_symmetric_with_ones_on_its_diagonal(context: Context,
             assert all(matrix[i][i] == pytest.approx(1, abs=0.01) for i in range(3))
             assert matrix[0][2] >= 0.99
             single = await way("memory_compare", memory_a=first, memory_b=second)
-            assert matrix[0][1] == pytest.approx(single["overall_similarity"], abs=1e-6)
+            assert matrix[0][1] == pytest.approx(single["overall_similarity"], abs=1e-3)
 
 
 @pytest.mark.requirement("INTEG-001/matrix/unknown-id")

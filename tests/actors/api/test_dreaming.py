@@ -34,7 +34,7 @@ from tests.actors.api.sleeper import (
 )
 from tests.actors.api.stream import BOAT, GARDEN, NAMESPACE, SPRING, STRANGE, Lasting, live, told
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
 GRAPH = INDEX["e8_graph"]
 TOPICS = {

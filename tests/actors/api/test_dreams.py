@@ -13,7 +13,7 @@ from events.vocabulary.values import Mode, Outcome
 from tests.actors.api.conftest import Bed, Ways
 from tests.actors.api.sleeper import Sleeper, asking, end, found, hits, kinds, meanwhile, settled
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
 FLOOD = (
     "It rained for three weeks without a pause.",

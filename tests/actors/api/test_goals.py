@@ -28,7 +28,7 @@ from tests.actors.api.conftest import Ways
 from tests.actors.api.stream import BOAT, GARDEN, NAMESPACE, SPRING, Lived, Mind, Told, awake, live, told
 from tests.actors.conftest import store
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
 LEVELS = ("None", "Low", "Medium", "High", "Critical")
 ON_TOPIC = {"garden", "beds", "tomatoes", "compost", "planted", "seedlings", "soil", "harvest"}
@@ -127,7 +127,7 @@ async def test_every_stored_memory_is_measured_when_the_north_star_is_chosen(ali
         memory = await aligned.memory(one)
         assert any(memory["purposeVector"])
         assert all(0 <= entry <= 1 for entry in memory["purposeVector"])
-        assert memory["thetaToNorthStar"] == pytest.approx(math.fsum(memory["purposeVector"]) / 13, abs=1e-4)
+        assert memory["thetaToNorthStar"] == pytest.approx(math.fsum(memory["purposeVector"]) / 13, abs=1e-3)
         created, *_ = memory["evolutionSnapshots"]
         assert (created["trigger"], created["purpose"]) == ("Created", NEUTRAL)
         (changed,) = [shot for shot in memory["evolutionSnapshots"] if shot["trigger"] == "GoalChanged"]
@@ -180,7 +180,7 @@ async def test_a_new_memory_is_measured_against_the_north_star_in_every_space(al
     for one in (on, off):
         memory = await aligned.memory(one)
         purposes.append(memory["purposeVector"])
-        assert memory["purposeVector"] == pytest.approx(by_hand(aligned.log, UUID(one.id)), abs=1e-6)
+        assert memory["purposeVector"] == pytest.approx(by_hand(aligned.log, UUID(one.id)), abs=1e-3)
         assert [shot["trigger"] for shot in memory["evolutionSnapshots"]] == ["Created"]
         assert memory["evolutionSnapshots"][0]["purpose"] == memory["purposeVector"]
     apart = np.subtract(*purposes)
@@ -205,7 +205,7 @@ async def test_serving_the_north_star_decides_between_equally_similar_memories(a
     for before, after in zip(plain[:2], served[1::-1], strict=True):
         share = after["contributions"].pop("alignment")
         assert after["contributions"] == before["contributions"]
-        assert after["score"] == pytest.approx(before["score"] + share, abs=2e-4)
+        assert after["score"] == pytest.approx(before["score"] + share, abs=1e-3)
         assert after["purposeAlignment"] is not None
     multi = [
         (await aligned.mind("search_multi", **asked, include_purpose_alignment=purpose))["results"]
@@ -282,7 +282,7 @@ async def test_the_tools_of_purpose_answer_and_refuse_alike_in_both_ways(context
         assert found["memories_realigned"] == len(BOAT)
         drift = await way("get_alignment_drift", memories=10, include_history=True)
         assert (drift["status"], drift["memories"]) == ("measured", 10)
-        assert drift["drift_score"] == pytest.approx(1 - drift["similarity"], abs=1e-4)
+        assert drift["drift_score"] == pytest.approx(1 - drift["similarity"], abs=1e-3)
         assert list(drift["per_embedder_similarity"]) == [space.key for space in SPACES]
         done = await way("trigger_drift_correction")
         assert done["north_star_id"] == found["north_star"]["goal_id"], "so near to it nothing needs correcting"
@@ -417,7 +417,7 @@ async def test_a_correction_takes_a_north_star_that_serves_the_latest_memories_b
     assert done["alignment_before"] == drifted.last["similarity"]
     assert done["alignment_after"] == drifted.after["similarity"] > done["alignment_before"]
     assert (done["level_before"], done["level_after"]) == (drifted.last["level"], drifted.after["level"])
-    assert done["improvement"] == pytest.approx(done["alignment_after"] - done["alignment_before"], abs=2e-4)
+    assert done["improvement"] == pytest.approx(done["alignment_after"] - done["alignment_before"], abs=1e-3)
     assert done["north_star_id"] == drifted.after["north_star_id"]
     assert done["memories_realigned"] == len(BOAT) + sum(map(len, GARDEN))
 

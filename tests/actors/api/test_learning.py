@@ -14,14 +14,14 @@ from actors.api.context import Context
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.ask import ask
 from actors.store.messages import Append, Read
-from actors.workspace.johari import classify
 from events.spaces import SEMANTIC, SPACES
 from events.storage.memory_log import MemoryLog
 from events.vocabulary.values import JohariRow
+from projections.mind.johari import classify
 from tests.actors.api.stream import NAMESPACE, Lived, awake, live
 from tests.actors.conftest import Connect, store
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
 OPEN, HIDDEN, BLIND, UNKNOWN = (
     classify(entropy, coherence) for entropy, coherence in ((0.2, 0.8), (0.2, 0.2), (0.8, 0.2), (0.8, 0.8))
@@ -110,9 +110,9 @@ async def test_the_pulse_moves_with_every_store(lived: Lived) -> None:
     assert len({(pulse.entropy, pulse.coherence, pulse.learning_score) for pulse in pulses}) == len(pulses)
     assert len({pulse.quadrant for pulse in pulses}) >= 3
     for one in lived.all:
-        assert one.pulse.entropy == pytest.approx(one.utl["entropy"], abs=1e-4)
-        assert one.pulse.coherence == pytest.approx(one.utl["coherence"], abs=1e-4)
-        assert one.pulse.learning_score == pytest.approx(one.utl["learningScore"], abs=1e-4)
+        assert one.pulse.entropy == pytest.approx(one.utl["entropy"], abs=1e-3)
+        assert one.pulse.coherence == pytest.approx(one.utl["coherence"], abs=1e-3)
+        assert one.pulse.learning_score == pytest.approx(one.utl["learningScore"], abs=1e-3)
 
 
 @pytest.mark.requirement("STORE-001/pulse-action", "TOOL-INJECT-001/pulse/trigger-dream")

@@ -70,14 +70,14 @@ async def test_a_search_overtakes_a_long_memory(context: Context) -> None:
 
 
 def test_no_slice_of_work_is_larger_than_its_limit() -> None:
-    def plan(rows: int, width: int) -> jobs.Plan:
+    def plan(rows: int, width: int) -> jobs.Plan[None]:
         yield [[7] * width for _ in range(rows)]
 
-    long = jobs.EmbeddingJob(plan(60, 254), None, long_after=jobs.SLICE_TOKENS)
-    short = [jobs.EmbeddingJob(plan(1, 30), None, long_after=jobs.SLICE_TOKENS) for _ in range(40)]
-    turns = [jobs.next_slice([long, *short], after_long=after_long) for after_long in (True, False)]
+    long = jobs.EmbeddingJob(plan(60, 254))
+    short = [jobs.EmbeddingJob(plan(1, 30)) for _ in range(40)]
+    turns = [jobs.select_slice([long, *short], after_long=after_long) for after_long in (True, False)]
     assert [job for job, _ in turns[1]] == [long]
     assert all(job in short for job, _ in turns[0])
     for taken in turns:
-        rows = [row for job, count in taken for row in job.waiting[:count]]
+        rows = [row for job, count in taken for row in job.pending_rows[:count]]
         assert sum(map(len, rows)) <= jobs.SLICE_TOKENS

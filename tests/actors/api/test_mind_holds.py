@@ -29,7 +29,7 @@ from events.vocabulary import MemoryStored, PurposesRealigned
 from tests.actors.api.stream import BOAT, GARDEN, Mind, awake, told
 from tests.actors.conftest import Connect
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
 TOMATOES = (
     "The tomatoes in the greenhouse got their first trusses of flowers this week.",

@@ -165,7 +165,7 @@ async def test_when_one_of_thirteen_embeddings_fails_nothing_is_stored(
 
     async with connect(context) as agent:
         await agent.call("store_memory", content="before")
-        monkeypatch.setattr("actors.text.entities.entity_vector", broken)
+        monkeypatch.setattr("actors.embedder.profiles.lexical_spaces.entity_vector", broken)
         result = await agent.client.call_tool("inject_context", GOOD)
         error = result.structured_content["error"]
         assert error["code"] == -32005

@@ -17,7 +17,7 @@ from events.spaces import SPACES
 from events.vocabulary import MemoryErased
 from tests.actors.conftest import Connect, search, store
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
 MEMORIES = (
     "Ana moved to Lisbon in March and works for a shipping company.",

@@ -23,7 +23,7 @@ from tests.actors.api.conftest import Way, Ways
 from tests.actors.conftest import store
 from tests.events.samples import stored
 
-pytestmark = [pytest.mark.anyio, pytest.mark.requirement("S002/tests/real-model")]
+pytestmark = [pytest.mark.anyio, pytest.mark.requirement("S002/tests/real-model"), pytest.mark.numeric]
 
 NOW = "2026-06-01T09:00:00Z"
 """A Monday morning."""

@@ -21,7 +21,7 @@ from tests.actors.api.conftest import Ways
 from tests.actors.api.stream import GARDEN, NAMESPACE, SPRING, Lasting, Mind, awake, live, told
 from tests.actors.conftest import Connect
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
 PLANTING = GARDEN[2]
 SEEDLINGS = PLANTING[4]
@@ -210,10 +210,10 @@ async def test_what_is_in_the_workspace_is_primed_in_the_next_search(mind: Mind)
     primed, other = after[:2]
     bonus = primed["contributions"]["priming"]
     assert 0 < bonus <= 0.1
-    assert bonus == pytest.approx(0.1 * order, abs=1e-4)
+    assert bonus == pytest.approx(0.1 * order, abs=1e-3)
     assert other["contributions"]["priming"] == 0
     assert other == before[0]
-    assert primed["score"] == pytest.approx(before[1]["score"] + bonus, abs=2e-4)
+    assert primed["score"] == pytest.approx(before[1]["score"] + bonus, abs=1e-3)
     assert primed["similarity"] == before[1]["similarity"], "being attended to is no similarity"
 
     # That question itself is the new focus, with which it doesn't agree enough to stay.
@@ -279,9 +279,9 @@ async def test_consciousness_is_the_product_of_its_three_measured_parts(mind: Mi
     await mind("trigger_workspace_broadcast", id=(await told(mind, SEEDLINGS, namespace=NAMESPACE)).id)
     state = await mind("get_consciousness_state")
     parts = {name: state[name] for name in ("integration", "reflection", "differentiation")}
-    assert all(0 < part < 1 for part in parts.values())
-    assert state["C"] == pytest.approx(math.prod(parts.values()), abs=2e-4)
-    assert state["limiting_factor"] == min(parts, key=parts.__getitem__)
+    assert all(0 < part <= 1 for part in parts.values())
+    assert state["C"] == pytest.approx(math.prod(parts.values()), abs=1e-3)
+    assert parts[state["limiting_factor"]] == min(parts.values())
     assert state["integration"] == state["r"] >= 0.8
     assert state["reflection"] == state["meta_learning"]["accuracy"]
     assert (state["state"], state["coherence_level"], state["fragmented"]) == ("CONSCIOUS", "High", False)
@@ -291,7 +291,7 @@ async def test_consciousness_is_the_product_of_its_three_measured_parts(mind: Mi
     purpose = (await mind("memory_retrieve", id=active["id"]))["purposeVector"]
     shares = [entry / math.fsum(purpose) for entry in purpose if entry]
     entropy = -math.fsum(share * math.log(share) for share in shares) / math.log(13)
-    assert state["differentiation"] == pytest.approx(entropy, abs=1e-4)
+    assert state["differentiation"] == pytest.approx(entropy, abs=1e-3)
 
 
 async def test_without_a_north_star_differentiation_limits_consciousness(mind: Mind) -> None:
@@ -320,7 +320,7 @@ async def test_reflection_is_how_well_usefulness_was_foretold(mind: Mind, connec
             state = await agent.call("get_consciousness_state")
             errors = [1 - foreseen[memory] for memory in recalled]
             assert state["meta_learning"]["scored"] == len(set(recalled)) == len(recalled)
-            assert state["reflection"] == pytest.approx(1 - math.fsum(errors) / len(errors), abs=1e-4)
+            assert state["reflection"] == pytest.approx(1 - math.fsum(errors) / len(errors), abs=1e-3)
             reflections.append(state["reflection"])
         assert len(set(reflections)) == len(reflections), "it moves with every recall"
 
@@ -330,7 +330,7 @@ async def test_reflection_is_how_well_usefulness_was_foretold(mind: Mind, connec
         state = await agent.call("get_consciousness_state")
     errors = [abs(usefulness - (memory in recalled)) for memory, usefulness in foreseen.items()]
     assert state["meta_learning"]["scored"] == len(ids)
-    assert state["reflection"] == pytest.approx(1 - math.fsum(errors) / len(errors), abs=1e-4)
+    assert state["reflection"] == pytest.approx(1 - math.fsum(errors) / len(errors), abs=1e-3)
 
 
 def timeless(answer: Any) -> Any:

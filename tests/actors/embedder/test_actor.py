@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from actors.embedder.actor import Embedder, Inbox
+from actors.embedder.actor import BoundedInbox, Embedder
 from actors.embedder.jobs import SLICE_TOKENS
-from actors.embedder.messages import EmbedMemory, EmbedQuery, Load
+from actors.embedder.messages import EmbedMemory, EmbedQuery, LoadModels
 from actors.embedder.models.backbone import Backbone, package_folder
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.faults import EmbeddingFault
@@ -28,8 +28,8 @@ def memory(content: str, **more: Any) -> EmbedMemory:
     )
 
 
-class Watching:
-    """The real profile, with a record of what goes through the model, and a fault on demand."""
+class RecordingProfile:
+    """The real profile with a record of its batches, and a fault on demand."""
 
     def __init__(self, profile: EmbeddedProfile) -> None:
         self.profile = profile
@@ -38,13 +38,13 @@ class Watching:
         self.batches: list[int] = []
         self.broken = False
 
-    def memory(self, *arguments: Any) -> Any:
-        return self.profile.memory(*arguments)
+    def plan_memory(self, *arguments: Any) -> Any:
+        return self.profile.plan_memory(*arguments)
 
-    def query(self, *arguments: Any) -> Any:
-        return self.profile.query(*arguments)
+    def plan_query(self, *arguments: Any) -> Any:
+        return self.profile.plan_query(*arguments)
 
-    def rest(self) -> None: ...
+    def stop_threads(self) -> None: ...
 
     def forward(self, rows: list[Any]) -> list[Float32]:
         if self.broken:
@@ -55,13 +55,13 @@ class Watching:
 
 
 @pytest.fixture
-def watched(profile: EmbeddedProfile) -> Watching:
-    return Watching(profile)
+def watched(profile: EmbeddedProfile) -> RecordingProfile:
+    return RecordingProfile(profile)
 
 
-def test_requests_that_wait_together_share_a_forward_pass(watched: Watching) -> None:
+def test_waiting_requests_share_a_forward_pass(watched: RecordingProfile) -> None:
     embedder = Embedder.start(lambda: watched, Latencies())
-    embedder.ask(Load(), timeout=PATIENCE)
+    embedder.ask(LoadModels(), timeout=PATIENCE)
     futures = [embedder.ask(memory(f"The fox jumps {n} times."), block=False) for n in range(40)]
     fingerprints = [future.get(timeout=PATIENCE).fingerprint for future in futures]
     assert len(fingerprints) == 40
@@ -69,20 +69,20 @@ def test_requests_that_wait_together_share_a_forward_pass(watched: Watching) -> 
     assert max(watched.batches) > 1
 
 
-def test_once_the_embedder_is_stopped_its_models_are_gone(profile: EmbeddedProfile) -> None:
-    """Not when its thread ends, which may be as late as the end of the interpreter: tensors abort the process then."""
-    loaded: list[weakref.ref[Watching]] = []
+def test_stopping_the_embedder_releases_its_models(profile: EmbeddedProfile) -> None:
+    """At `stop`, not at the end of the thread: tensors freed during interpreter shutdown abort the process."""
+    loaded: list[weakref.ref[RecordingProfile]] = []
     stopped: list[Embedder] = []
 
     class Outliving(Embedder):
-        """Outlives its thread, as the thread's frames may outlive `stop`."""
+        """Is kept alive after its thread, as the thread's frames may be."""
 
         def on_start(self) -> None:
             super().on_start()
             stopped.append(self)
 
-    def load() -> Watching:
-        watching = Watching(profile)
+    def load() -> RecordingProfile:
+        watching = RecordingProfile(profile)
         loaded.append(weakref.ref(watching))
         return watching
 
@@ -96,15 +96,15 @@ def test_once_the_embedder_is_stopped_its_models_are_gone(profile: EmbeddedProfi
     assert models() is None
 
 
-def test_turns_that_wait_together_keep_their_order(watched: Watching) -> None:
+def test_waiting_turns_keep_their_order(watched: RecordingProfile) -> None:
     embedder = Embedder.start(lambda: watched, Latencies())
     futures = [embedder.ask(memory(f"Turn {n}.", session="s"), block=False) for n in range(20)]
     assert [future.get(timeout=PATIENCE).position for future in futures] == list(range(20))
 
 
-def test_a_short_turn_waits_for_the_long_one_before_it_and_a_question_for_neither(watched: Watching) -> None:
+def test_a_short_turn_waits_for_its_long_predecessor_and_a_query_for_neither(watched: RecordingProfile) -> None:
     embedder = Embedder.start(lambda: watched, Latencies())
-    embedder.ask(Load(), timeout=PATIENCE)
+    embedder.ask(LoadModels(), timeout=PATIENCE)
     contents = {"long": "Hour after hour the fox jumps over the dog. " * 100, "short": "It is tired.", "last": "Good."}
     futures = {name: embedder.ask(memory(text, session="s"), block=False) for name, text in contents.items()}
     asked = embedder.ask(EmbedQuery(text="fox", at=datetime.now(UTC), namespace="n"), block=False)
@@ -115,7 +115,7 @@ def test_a_short_turn_waits_for_the_long_one_before_it_and_a_question_for_neithe
 
 
 @pytest.mark.requirement("INTEG-001/errors/embedding")
-def test_a_failing_model_fails_those_who_wait_and_nobody_after_them(watched: Watching) -> None:
+def test_a_failing_model_fails_the_waiting_requests_and_no_later_one(watched: RecordingProfile) -> None:
     embedder = Embedder.start(lambda: watched, Latencies())
     watched.broken = True
     with pytest.raises(EmbeddingFault, match="out of memory"):
@@ -124,7 +124,7 @@ def test_a_failing_model_fails_those_who_wait_and_nobody_after_them(watched: Wat
     assert embedder.ask(memory("The fox."), timeout=PATIENCE).position == 0
 
 
-def test_models_that_cannot_be_loaded_are_an_answer_not_the_end() -> None:
+def test_models_that_cannot_be_loaded_are_an_error_reply_and_the_actor_lives_on() -> None:
     attempts = []
 
     def load() -> Any:
@@ -146,11 +146,11 @@ def test_weights_with_a_wrong_hash_are_refused_by_name(tmp_path: Path) -> None:
         weights.write(b"\x00\xff")
     embedder = Embedder.start(lambda: Backbone.load(folder), Latencies())
     with pytest.raises(EmbeddingFault, match=r"model\.safetensors has SHA-256"):
-        embedder.ask(Load(), timeout=PATIENCE)
+        embedder.ask(LoadModels(), timeout=PATIENCE)
 
 
-def test_a_full_inbox_holds_up_others_but_never_the_actor_itself() -> None:
-    inbox = Inbox()
+def test_a_full_inbox_blocks_other_threads_but_never_the_actor_itself() -> None:
+    inbox = BoundedInbox()
     for n in range(inbox.maxsize):
         inbox.put(n)
     inbox.owner = threading.get_ident()

@@ -1,121 +1,118 @@
-"""Those that share a slice: step by step together, a question at once, the turns of a session in their order."""
+"""Jobs that share a slice: batched steps, queries first, the turns of a session in their order."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
-from actors.embedder.jobs import EmbeddingJob, Plan, Together, go_on, next_slice
+from actors.embedder.jobs import BatchedStep, EmbeddingJob, Plan, advance, select_slice
 from actors.runtime.faults import EmbeddingFault
 
-SHORT = 256
 STATES = [np.zeros((3, 4), np.float32)]
 
 
-class Telling:
-    """Makes jobs of two steps that tell of each, and with whom it was taken."""
+class Recorder:
+    """Makes jobs of two steps, and records each call with its arguments."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.calls: list[str] = []
 
     def first(self, names: Sequence[str]) -> list[str]:
-        self.told.append(f"first of {' '.join(names)}")
+        self.calls.append(f"first of {' '.join(names)}")
         return [name.upper() for name in names]
 
     def second(self, names: Sequence[str]) -> list[str]:
-        self.told.append(f"second of {' '.join(names)}")
+        self.calls.append(f"second of {' '.join(names)}")
         return [f"{name}!" for name in names]
 
-    def plan(self, name: str, *, omits: bool = False, turn: bool = True) -> Plan:
+    def plan(self, name: str, *, omits: bool = False, turn: bool = True) -> Plan[str]:
         yield [[7]]
         made = name
         if not omits:
-            made = yield Together(self.first, name)
-        made = yield Together(self.second, made)
+            made = yield BatchedStep(self.first, name)
+        made = yield BatchedStep(self.second, made)
         if turn:
             yield None
-        self.told.append(f"{name} ends")
+        self.calls.append(f"{name} ends")
         return made
 
     def job(
-        self, name: str, *, question: bool = False, after: EmbeddingJob | None = None, omits: bool = False
+        self, name: str, *, is_query: bool = False, predecessor: EmbeddingJob[str] | None = None, omits: bool = False
     ) -> EmbeddingJob:
-        return EmbeddingJob(
-            self.plan(name, omits=omits, turn=not question), long_after=SHORT, is_question=question, after=after
-        )
+        return EmbeddingJob(self.plan(name, omits=omits, turn=not is_query), is_query=is_query, predecessor=predecessor)
 
 
 @pytest.fixture
-def telling() -> Telling:
-    return Telling()
+def recorder() -> Recorder:
+    return Recorder()
 
 
-def result(job: EmbeddingJob) -> object:
-    job.answer()
+def result(job: EmbeddingJob[str]) -> object:
+    job.resolve()
     return job.future.get(timeout=0)
 
 
-def test_a_step_is_taken_once_for_all_who_share_a_slice_and_each_gets_its_own(telling: Telling) -> None:
-    one, other = telling.job("a"), telling.job("b")
-    go_on([(one, STATES), (other, STATES)])
-    assert telling.told == ["first of a b", "second of A B", "a ends", "b ends"]
+def test_a_step_is_called_once_for_all_jobs_of_a_slice_and_each_gets_its_own_result(recorder: Recorder) -> None:
+    one, other = recorder.job("a"), recorder.job("b")
+    advance([(one, STATES), (other, STATES)])
+    assert recorder.calls == ["first of a b", "second of A B", "a ends", "b ends"]
     assert (result(one), result(other)) == ("A!", "B!")
 
 
-def test_whoever_leaves_a_step_out_takes_the_others_all_the_same(telling: Telling) -> None:
-    one, other = telling.job("a"), telling.job("b", omits=True)
-    go_on([(one, STATES), (other, STATES)])
+def test_a_job_that_skips_a_step_shares_the_others(recorder: Recorder) -> None:
+    one, other = recorder.job("a"), recorder.job("b", omits=True)
+    advance([(one, STATES), (other, STATES)])
     assert (result(one), result(other)) == ("A!", "b!")
 
 
-def test_a_question_is_answered_before_the_memories_that_share_its_slice_go_on(telling: Telling) -> None:
-    question, other = telling.job("q", question=True), telling.job("a")
-    go_on([(question, STATES), (other, STATES)])
-    assert telling.told == ["first of q", "second of Q", "q ends", "first of a", "second of A", "a ends"]
+def test_a_query_ends_before_the_memories_of_its_slice_advance(recorder: Recorder) -> None:
+    question, other = recorder.job("q", is_query=True), recorder.job("a")
+    advance([(question, STATES), (other, STATES)])
+    assert recorder.calls == ["first of q", "second of Q", "q ends", "first of a", "second of A", "a ends"]
 
 
-def test_turns_take_their_steps_together_and_end_in_their_order(telling: Telling) -> None:
-    first = telling.job("a")
-    second = telling.job("b", after=first)
-    go_on([(first, STATES), (second, STATES)])
-    assert telling.told == ["first of a b", "second of A B", "a ends", "b ends"]
+def test_turns_share_their_steps_and_end_in_their_order(recorder: Recorder) -> None:
+    first = recorder.job("a")
+    second = recorder.job("b", predecessor=first)
+    advance([(first, STATES), (second, STATES)])
+    assert recorder.calls == ["first of a b", "second of A B", "a ends", "b ends"]
 
 
-def test_a_turn_waits_at_its_end_as_long_as_the_one_before_it_is_under_way(telling: Telling) -> None:
-    first = telling.job("a")
-    second = telling.job("b", after=first)
-    go_on([(second, STATES)])
-    assert telling.told == ["first of b", "second of B"]
-    assert next_slice([first, second], after_long=False) == [(first, 1)]
-    go_on([(first, STATES)])
-    assert next_slice([second], after_long=False) == [(second, 0)]
-    go_on([(second, [])])
+def test_a_turn_waits_for_its_predecessor_before_it_ends(recorder: Recorder) -> None:
+    first = recorder.job("a")
+    second = recorder.job("b", predecessor=first)
+    advance([(second, STATES)])
+    assert recorder.calls == ["first of b", "second of B"]
+    assert select_slice([first, second], after_long=False) == [(first, 1)]
+    advance([(first, STATES)])
+    assert select_slice([second], after_long=False) == [(second, 0)]
+    advance([(second, [])])
     assert result(second) == "B!"
 
 
-def test_what_goes_wrong_with_one_ends_that_one_alone(telling: Telling) -> None:
-    def plan() -> Plan:
+def test_a_plan_that_raises_fails_its_own_job_alone(recorder: Recorder) -> None:
+    def plan() -> Plan[str]:
         yield [[7]]
-        yield Together(telling.first, "x")
+        yield BatchedStep(recorder.first, "x")
         raise ValueError("out of words")
 
-    broken, other = EmbeddingJob(plan(), long_after=SHORT), telling.job("a")
-    go_on([(broken, STATES), (other, STATES)])
+    broken, other = EmbeddingJob(plan()), recorder.job("a")
+    advance([(broken, STATES), (other, STATES)])
     assert result(other) == "A!"
     with pytest.raises(EmbeddingFault, match="out of words"):
         result(broken)
 
 
-def test_a_step_that_fails_ends_those_who_took_it_and_nobody_else(telling: Telling) -> None:
+def test_a_step_that_raises_fails_the_jobs_that_share_it_and_no_other(recorder: Recorder) -> None:
     def failing(_: Sequence[str]) -> list[str]:
         raise MemoryError("no room")
 
-    def plan() -> Plan:
+    def plan() -> Plan[str]:
         yield [[7]]
-        yield Together(failing, "x")
+        yield BatchedStep(failing, "x")
 
-    broken, other = [EmbeddingJob(plan(), long_after=SHORT) for _ in range(2)], telling.job("a")
-    go_on([*((job, STATES) for job in broken), (other, STATES)])
+    broken, other = [EmbeddingJob(plan()) for _ in range(2)], recorder.job("a")
+    advance([*((job, STATES) for job in broken), (other, STATES)])
     assert result(other) == "A!"
     for job in broken:
         with pytest.raises(EmbeddingFault, match="MemoryError: no room"):

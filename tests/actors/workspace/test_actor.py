@@ -1,4 +1,4 @@
-"""The workspace as an actor: what it turns to, in which order, and that each decision rests on the log."""
+"""The workspace actor: which focus it processes, in which order, and that each decision rests on the log."""
 
 import queue
 import threading
@@ -19,18 +19,16 @@ from actors.runtime.actor import Actor
 from actors.runtime.faults import Fault, NotFoundFault, PurposeFault, StorageFault
 from actors.runtime.messages import Appended
 from actors.runtime.metrics import Latencies
-from actors.store.messages import Append, AppendMemories, RequestResult
-from actors.workspace import actor
-from actors.workspace.actor import UNCLAIMED, Workspace
-from actors.workspace.attention import CAPACITY, ENTER, EXIT
-from actors.workspace.focus import LOOKED_AT
+from actors.store.messages import Append
+from actors.workspace import debounce
+from actors.workspace.actor import MAX_CANDIDATES, UNCLAIMED, Workspace
 from actors.workspace.messages import (
-    Ask,
     Attention,
     Broadcast,
     IngestResult,
     JudgeAndAppend,
     Judgement,
+    QueryAnswered,
     ReadAttention,
     ReadPulse,
     SetCoupling,
@@ -41,23 +39,23 @@ from events.spaces import SEMANTIC
 from events.storage.log import Draft, Envelope
 from events.vocabulary import CouplingAdjusted, Event, FocusMoved, MemoryFaded, MemoryIgnited, MemoryStored
 from events.vocabulary.values import WIDTH
-from projections.mind.workspace import DEFAULT_COUPLING
+from projections.mind.workspace import CAPACITY, DEFAULT_COUPLING, FADING_THRESHOLD, IGNITION_THRESHOLD
 from tests.actors.comparator.likeness import query
 from tests.events.samples import NOON, random_fingerprint, stored
 
 BOUND = 5.0
-"""Seconds that anything may take; all of it takes milliseconds when nothing is wrong."""
+"""Timeout in seconds; everything takes milliseconds when nothing is wrong."""
 
 ONE, TWO, THREE, NEW, UNKNOWN = (UUID(int=number) for number in (1, 2, 3, 50, 404))
 ELSEWHERE = UUID(int=0)
-"""A request that isn't one of the workspace."""
+"""The correlation id of a request that is not the workspace's."""
 READ = ReadAttention()
 FINGERPRINT = random_fingerprint(7)
 QUESTION: dict[str, Embedding] = {"e1_semantic": query()["e1_semantic"]}
 
 
 class FakeComparator(Actor):
-    """Knows three memories, of which the first agrees with everything, and the others with little."""
+    """Has three memories: the first agrees with every focus, the others with little."""
 
     def __init__(self, asked: list[Resonate], agreement: Mapping[UUID, float]) -> None:
         super().__init__()
@@ -84,7 +82,7 @@ class FakeComparator(Actor):
 
 
 class FakeStore(Actor):
-    """Hands what is to be appended to the test, which decides when that is in the log."""
+    """Passes each append to the test, which decides when it is in the log."""
 
     def __init__(self, appends: "queue.Queue[Append]") -> None:
         super().__init__()
@@ -111,11 +109,11 @@ def unjudged(memory: UUID, build_append: Callable[[UUID, Judgement], Append]) ->
 
 
 class Mind:
-    """A workspace between a comparator and a store that the test holds in its hands."""
+    """A workspace between a fake comparator and a fake store."""
 
     def __init__(self) -> None:
         self.asked: list[Resonate] = []
-        """What the comparator was asked to measure."""
+        """The requests to the comparator."""
         self.appends: queue.Queue[Append] = queue.Queue()
         self.agreement = {ONE: 1.0, TWO: 0.1, THREE: 0.1, NEW: 1.0}
         self._seq = 0
@@ -123,13 +121,13 @@ class Mind:
         self.store = FakeStore.start(self.appends)
         self.workspace = Workspace.start(self.comparator, self.store, Latencies())
 
-    def ask(self, text: str = "the tide", **more: Any) -> None:
-        """Tell of a question."""
-        fields: dict[str, Any] = {"keys": frozenset({"e1_semantic"}), "namespace": "n", "found": (ONE, TWO), **more}
-        self.workspace.tell(Ask(text=text, embeddings=QUESTION, **fields))
+    def query(self, text: str = "the tide", **more: Any) -> None:
+        """Report an answered query."""
+        fields: dict[str, Any] = {"keys": frozenset({"e1_semantic"}), "namespace": "n", "results": (ONE, TWO), **more}
+        self.workspace.tell(QueryAnswered(text=text, embeddings=QUESTION, **fields))
 
     def reading(self, message: object = READ) -> "pykka.Future[Any]":
-        """Ask for something that is answered later."""
+        """Send a message and return the future of its answer."""
         return self.workspace.ask(message, block=False)
 
     def judge(self, memory: UUID) -> Judgement:
@@ -153,21 +151,21 @@ class Mind:
         ]
 
     def decided(self) -> Append:
-        """Return what the workspace wants to append next."""
+        """Return the next append."""
         return self.appends.get(timeout=BOUND)
 
     def work_off(self) -> None:
-        """Wait until both have worked off what they were told so far."""
+        """Wait until both have processed their messages."""
         for ref in (self.workspace, self.store):
             ref.ask(ReadPulse(), timeout=BOUND)
 
     def nothing_more(self) -> bool:
-        """Tell whether the workspace wants nothing to be appended."""
+        """Return whether there is no further append."""
         self.work_off()
         return self.appends.empty()
 
     def waits(self, reply: "pykka.Future[Any]") -> bool:
-        """Tell whether somebody waits for an answer still."""
+        """Return whether an answer is still pending."""
         self.work_off()
         try:
             reply.get(timeout=0)
@@ -176,11 +174,11 @@ class Mind:
         return False
 
     def commit(self, wanted: Append) -> None:
-        """Let it be in the log."""
+        """Commit an append."""
         self.happen(*(wanted.event, *wanted.consequences), request=wanted.correlation_id)
 
     def happen(self, *events: Event, request: UUID = ELSEWHERE, first: UUID | None = None) -> None:
-        """Tell of events in the log; the first one has this id."""
+        """Commit events; `first` is the id of the first one."""
         envelopes: list[Envelope] = []
         for event in events:
             self._seq += 1
@@ -191,7 +189,7 @@ class Mind:
         self.workspace.tell(Appended(envelopes=tuple(envelopes)))
 
     def settled(self, reply: "pykka.Future[Any]") -> Attention:
-        """Let everything happen that the workspace decides until it answers."""
+        """Commit all appends until there is an answer."""
         while self.waits(reply):
             self.commit(self.decided())
         return reply.get(timeout=BOUND)
@@ -199,8 +197,9 @@ class Mind:
 
 @pytest.fixture
 def mind(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mind]:
-    """Return a mind that turns to what it noticed only when somebody wants to know, so that nothing depends on time."""
-    monkeypatch.setattr(actor, "PAUSE", 3_600.0)
+    """Return a workspace whose debounce timer never fires, so that nothing depends on time."""
+    monkeypatch.setattr(debounce, "INTERVAL", 3_600.0)
+    monkeypatch.setattr(debounce, "MAX_DELAY", 3_600.0)
     mind = Mind()
     yield mind
     mind.workspace.stop(timeout=BOUND)
@@ -211,7 +210,7 @@ def focus_of(wanted: Append) -> FocusMoved:
     return wanted.event
 
 
-# ── what it turns to ────────────────────────────────────────────────────────────────────────────────
+# ── the focus ────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_judged_memory_becomes_the_focus_once_it_is_stored(mind: Mind):
@@ -231,13 +230,13 @@ def test_a_judged_memory_becomes_the_focus_once_it_is_stored(mind: Mind):
 
 
 def test_a_memory_that_was_not_judged_here_is_no_focus(mind: Mind):
-    """So it is when a log is replayed."""
+    """As in a replay of the log."""
     mind.happen(stored("The tide.", namespace="n"), first=NEW)
     assert mind.settled(mind.reading()).focus is None
     assert mind.asked == []
 
 
-def test_memories_are_judged_together_and_one_that_cannot_be_judged_spoils_no_other(mind: Mind):
+def test_memories_are_judged_together_and_a_failure_affects_its_own_memory_alone(mind: Mind):
     alone = mind.judge(NEW)
     first, refused, second = mind.judge_each(NEW, UNKNOWN, TWO)
     assert first == second == alone
@@ -273,7 +272,7 @@ def test_a_memory_becomes_the_focus_only_once(mind: Mind):
     assert len(mind.asked) == 1
 
 
-def test_judgements_of_what_is_never_stored_do_not_pile_up(mind: Mind):
+def test_judgements_of_memories_that_are_never_stored_are_bounded(mind: Mind):
     for number in range(UNCLAIMED + 1):
         mind.judge(UUID(int=10_000 + number))
     mind.happen(stored("the first"), first=UUID(int=10_000))
@@ -284,37 +283,37 @@ def test_judgements_of_what_is_never_stored_do_not_pile_up(mind: Mind):
     assert now.focus.subject == UUID(int=10_001)
 
 
-def test_a_question_becomes_the_focus(mind: Mind):
-    found = (ONE, TWO, *(UUID(int=100 + number) for number in range(20)))
-    mind.ask("why the tide", found=found)
+def test_a_query_becomes_the_focus(mind: Mind):
+    results = (ONE, TWO, *(UUID(int=100 + number) for number in range(20)))
+    mind.query("why the tide", results=results)
     now = mind.settled(mind.reading())
     assert now.focus is not None
     assert (now.focus.subject, now.focus.namespace) == (None, "n")
     (wanted,) = mind.asked
     assert (wanted.focus, wanted.text, wanted.keys) == (QUESTION, "why the tide", frozenset({"e1_semantic"}))
-    assert wanted.memories == found[:LOOKED_AT]
+    assert wanted.memories == results[:MAX_CANDIDATES]
     assert [one.memory for one in now.ignited] == [ONE]
     assert now.focused_at == NOON + timedelta(minutes=1)
 
 
-def test_of_two_questions_before_it_attends_only_the_later_one_is_measured(mind: Mind):
-    mind.ask("first")
-    mind.ask("second")
+def test_of_two_pending_queries_only_the_later_one_is_measured(mind: Mind):
+    mind.query("first")
+    mind.query("second")
     mind.settled(mind.reading())
     assert [wanted.text for wanted in mind.asked] == ["second"]
 
 
-def test_it_turns_to_what_it_noticed_by_itself_after_a_pause(mind: Mind, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(actor, "PAUSE", 0.001)
-    mind.ask()
+def test_a_focus_is_processed_after_the_debounce_interval(mind: Mind, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(debounce, "INTERVAL", 0.001)
+    mind.query()
     assert focus_of(mind.decided()).namespace == "n"
 
 
-def test_what_is_in_the_workspace_is_measured_against_every_focus_and_fades_if_it_does_not_agree(mind: Mind):
-    mind.ask()
+def test_memories_in_the_workspace_are_measured_against_every_focus_and_fade_if_they_disagree(mind: Mind):
+    mind.query()
     assert [one.memory for one in mind.settled(mind.reading()).ignited] == [ONE]
     mind.agreement[ONE] = 0.0
-    mind.ask("something else", found=(THREE,))
+    mind.query("something else", results=(THREE,))
     now = mind.settled(mind.reading())
     assert mind.asked[-1].memories == (THREE, ONE)
     assert now.ignited == ()
@@ -325,22 +324,22 @@ def test_what_is_in_the_workspace_is_measured_against_every_focus_and_fades_if_i
 # ── one decision at a time ──────────────────────────────────────────────────────────────────────────
 
 
-def test_nothing_is_decided_while_an_append_is_under_way(mind: Mind):
-    mind.ask("first")
+def test_nothing_is_decided_while_an_append_is_in_progress(mind: Mind):
+    mind.query("first")
     before = mind.reading()
     first = mind.decided()
-    mind.ask("second")
+    mind.query("second")
     adjusted = mind.reading(SetCoupling(coupling=0.0))
     after = mind.reading()
     assert mind.nothing_more()
     assert [wanted.text for wanted in mind.asked] == ["first"]
     mind.happen(MemoryFaded(memory=UNKNOWN, order=0.0))
-    assert mind.nothing_more(), "that was somebody else's"
+    assert mind.nothing_more(), "another request's event"
     mind.commit(first)
     second = mind.decided()
     assert [wanted.text for wanted in mind.asked] == ["first", "second"]
     assert mind.asked[-1].memories == (ONE, TWO)
-    assert second.consequences == (), "what the first let in is in already"
+    assert second.consequences == (), "the first decision let it in already"
     assert before.get(timeout=BOUND).focus.candidates == focus_of(first).candidates
     assert mind.waits(adjusted)
     mind.commit(second)
@@ -351,9 +350,9 @@ def test_nothing_is_decided_while_an_append_is_under_way(mind: Mind):
     assert adjusted.get(timeout=BOUND).coupling == after.get(timeout=BOUND).coupling == 0.0
 
 
-def test_a_focus_is_measured_with_the_coupling_that_holds_by_then(mind: Mind):
+def test_a_focus_is_measured_with_the_coupling_set_before_it(mind: Mind):
     adjusted = mind.reading(SetCoupling(coupling=7.0))
-    mind.ask()
+    mind.query()
     reply = mind.reading()
     mind.commit(mind.decided())
     assert adjusted.get(timeout=BOUND).coupling == 7.0
@@ -361,8 +360,8 @@ def test_a_focus_is_measured_with_the_coupling_that_holds_by_then(mind: Mind):
     assert mind.waits(reply)
 
 
-def test_what_was_noticed_before_is_done_when_the_attention_is_read(mind: Mind):
-    mind.ask()
+def test_reading_the_attention_processes_earlier_queries_first(mind: Mind):
+    mind.query()
     reply = mind.reading()
     wanted = mind.decided()
     assert mind.nothing_more()
@@ -373,8 +372,8 @@ def test_what_was_noticed_before_is_done_when_the_attention_is_read(mind: Mind):
     assert [one.memory for one in now.ignited] == [ONE]
 
 
-def test_what_it_decides_is_one_request_of_its_own(mind: Mind):
-    mind.ask()
+def test_a_decision_is_one_request_of_the_workspace(mind: Mind):
+    mind.query()
     reply = mind.reading()
     wanted = mind.decided()
     assert mind.waits(reply), "nothing is true before it comes back from the log"
@@ -382,8 +381,8 @@ def test_what_it_decides_is_one_request_of_its_own(mind: Mind):
     assert [type(event) for event in (wanted.event, *wanted.consequences)] == [FocusMoved, MemoryIgnited]
 
 
-def test_a_coupling_measures_again_what_the_last_focus_found_without_asking_anybody(mind: Mind):
-    mind.ask()
+def test_a_new_coupling_measures_the_last_focus_again_without_the_comparator(mind: Mind):
+    mind.query()
     mind.settled(mind.reading())
     weak = mind.settled(mind.reading(SetCoupling(coupling=0.0)))
     strong = mind.settled(mind.reading(SetCoupling(coupling=10.0)))
@@ -392,15 +391,15 @@ def test_a_coupling_measures_again_what_the_last_focus_found_without_asking_anyb
     assert strong.focus is not None
     assert weak.ignited == ()
     assert [one.memory for one in strong.ignited] == [ONE]
-    assert weak.focus.candidates[0].order < EXIT
-    assert strong.focus.candidates[0].order >= ENTER
+    assert weak.focus.candidates[0].order < FADING_THRESHOLD
+    assert strong.focus.candidates[0].order >= IGNITION_THRESHOLD
     assert (weak.coupling, strong.coupling) == (0.0, 10.0)
 
 
 # ── broadcasts ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_broadcast_makes_a_memory_the_focus_and_waits_until_that_is_true(mind: Mind):
+def test_a_broadcast_makes_a_memory_the_focus_and_answers_after_the_commit(mind: Mind):
     reply = mind.reading(Broadcast(memory=ONE, namespace="n", force=False))
     wanted = mind.decided()
     assert mind.waits(reply)
@@ -412,19 +411,19 @@ def test_a_broadcast_makes_a_memory_the_focus_and_waits_until_that_is_true(mind:
     assert mind.asked[0].nearest > 0
 
 
-def test_what_does_not_agree_enough_gets_in_by_force_alone(mind: Mind):
+def test_a_memory_with_a_low_order_enters_by_force_alone(mind: Mind):
     assert mind.settled(mind.reading(Broadcast(memory=TWO, namespace="n", force=False))).ignited == ()
     forced = mind.settled(mind.reading(Broadcast(memory=TWO, namespace="n", force=True)))
     assert [one.memory for one in forced.ignited] == [TWO]
-    assert forced.ignited[0].order < ENTER
+    assert forced.ignited[0].order < IGNITION_THRESHOLD
     assert len(forced.ignited) <= CAPACITY
 
 
 @pytest.mark.parametrize("busy", [False, True])
-def test_a_broadcast_of_an_unknown_memory_is_the_askers_fault_and_the_actor_lives_on(mind: Mind, *, busy: bool):
+def test_a_broadcast_of_an_unknown_memory_is_an_error_reply_and_the_actor_lives_on(mind: Mind, *, busy: bool):
     under_way = None
     if busy:
-        mind.ask()
+        mind.query()
         mind.reading()
         under_way = mind.decided()
     reply = mind.reading(Broadcast(memory=UNKNOWN, namespace="n", force=True))
@@ -446,30 +445,30 @@ def timers() -> set[threading.Thread]:
 
 def test_stopping_leaves_no_timer(mind: Mind):
     before = timers()
-    mind.ask()
+    mind.query()
     mind.workspace.ask(ReadPulse(), timeout=BOUND)
     (timer,) = timers() - before
     mind.workspace.stop(timeout=BOUND)
     assert not timer.is_alive()
 
 
-def test_many_that_are_noticed_in_a_row_share_one_timer(mind: Mind):
+def test_queries_in_a_row_share_one_timer(mind: Mind):
     before = timers()
     for number in range(5):
-        mind.ask(str(number))
+        mind.query(str(number))
     mind.workspace.ask(ReadPulse(), timeout=BOUND)
     assert len(timers() - before) == 1
 
 
-def test_without_a_focus_nothing_stays_in_under_another_coupling(mind: Mind):
+def test_without_a_focus_another_coupling_empties_the_workspace(mind: Mind):
     mind.happen(MemoryIgnited(memory=ONE, order=0.9))
     assert mind.settled(mind.reading()).focus is None
     after = mind.settled(mind.reading(SetCoupling(coupling=0.0)))
     assert (after.coupling, after.ignited, [one.memory for one in after.queued]) == (0.0, (), [ONE])
 
 
-@pytest.mark.parametrize("notice", [Mind.ask, lambda mind: mind.reading(SetCoupling(coupling=1.0))])
-def test_it_outlives_the_store(mind: Mind, notice: Callable[[Mind], Any]):
+@pytest.mark.parametrize("notice", [Mind.query, lambda mind: mind.reading(SetCoupling(coupling=1.0))])
+def test_the_workspace_outlives_the_store(mind: Mind, notice: Callable[[Mind], Any]):
     mind.store.stop(timeout=BOUND)
     notice(mind)
     mind.reading()

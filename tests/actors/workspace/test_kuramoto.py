@@ -11,7 +11,7 @@ FULL = np.ones(WIDTH)
 HALF = np.repeat([1.0, 0.0], [7, 6])
 ONE = np.eye(WIDTH)[0]
 SILENT = [INDEX[key] for key in sorted(TEMPORAL)]
-"""The spaces to which a question that names no time doesn't speak."""
+"""The spaces that do not apply to a query without a time."""
 
 
 def order(scores: np.ndarray, coupling: float = 3.0) -> float:
@@ -36,11 +36,11 @@ def without(scores: np.ndarray, spaces: list[int]) -> np.ndarray:
         (FULL, 0.0, 0.27),
     ],
 )
-def test_spaces_lock_as_far_as_they_agree(scores: np.ndarray, coupling: float, expected: float):
+def test_the_order_grows_with_the_agreement_of_the_spaces(scores: np.ndarray, coupling: float, expected: float):
     assert order(scores, coupling) == pytest.approx(expected, abs=0.02)
 
 
-def test_agreement_in_the_first_space_alone_ignites_nothing_at_any_coupling():
+def test_agreement_in_one_space_alone_never_ignites():
     assert max(order(ONE, coupling) for coupling in (1.0, 3.0, 10.0)) < 0.5
 
 
@@ -56,20 +56,20 @@ def test_a_stronger_coupling_locks_more():
     assert orders[-1] > 0.95
 
 
-def test_phases_settle_at_the_strongest_coupling_however_few_the_oscillators():
+def test_phases_converge_at_the_strongest_coupling_for_any_number_of_oscillators():
     equal_pair = without(FULL, [space for space in range(WIDTH) if space not in (0, 9)])  # both turn at 40 Hz
     assert order(equal_pair, 10.0) == pytest.approx(1.0, abs=1e-6)
     assert order(FULL, 10.0) == pytest.approx(0.996, abs=0.005)
 
 
-def test_a_space_that_the_focus_does_not_speak_to_has_no_oscillator():
+def test_a_space_without_a_score_has_no_oscillator():
     silent, unlike = without(FULL, SILENT), FULL.copy()
     unlike[SILENT] = 0.0
     assert order(silent) == pytest.approx(0.94, abs=0.02)
     assert order(unlike) < 0.8
 
 
-def test_a_focus_that_speaks_to_no_space_finds_no_order():
+def test_without_any_score_the_order_is_0():
     assert order(np.full(WIDTH, np.nan)) == 0.0
 
 
@@ -77,7 +77,7 @@ def test_no_memories_have_no_orders():
     assert order_parameters(np.empty((0, WIDTH)), 3.0).shape == (0,)
 
 
-def test_scores_are_left_as_they_were():
+def test_scores_are_not_modified():
     scores = np.stack([FULL, without(HALF, SILENT)])
     kept = scores.copy()
     order_parameters(scores, 3.0)

@@ -11,37 +11,37 @@ from hypothesis.extra.numpy import arrays
 
 from actors.workspace.actor import pulse
 from actors.workspace.emotion import emotional_weight
-from actors.workspace.johari import classify
 from actors.workspace.learning import coherence, entropy, judge, learning_score
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
 from events.vocabulary.values import WIDTH, Quadrant
+from projections.mind.johari import classify
 
 NOTHING = np.empty((WIDTH, 0), np.float32)
 SCORES = arrays(np.float32, st.tuples(st.just(WIDTH), st.integers(0, 40)), elements=st.floats(0, 1, width=32)).map(
     lambda scores: -np.sort(-scores, axis=1)
 )
-"""Similarities of up to forty neighbours in each space, the best first."""
+"""Similarities of up to forty neighbours in each space, descending."""
 
 
-def test_what_has_no_neighbours_is_all_news_and_ties_in_with_nothing() -> None:
+def test_without_neighbours_entropy_is_1_and_coherence_is_0() -> None:
     assert entropy(NOTHING).tolist() == [1.0] * WIDTH
     assert coherence(NOTHING).tolist() == [0.0] * WIDTH
 
 
-def test_nearer_neighbours_mean_less_news_and_more_coherence() -> None:
+def test_nearer_neighbours_mean_lower_entropy_and_higher_coherence() -> None:
     near_and_far = np.array([[0.95] * 12, [0.3] * 12])
     assert entropy(near_and_far) == pytest.approx([0.05, 0.7])
     near, far = coherence(near_and_far)
     assert near > far
 
 
-def test_only_the_five_nearest_say_how_much_of_a_memory_is_news() -> None:
+def test_entropy_depends_on_the_five_nearest_neighbours_alone() -> None:
     assert entropy(np.array([[0.9, 0.8, 0.7, 0.6, 0.5, 0.0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]])) == pytest.approx(
         1 - (5 * 0.9 + 4 * 0.8 + 3 * 0.7 + 2 * 0.6 + 0.5) / 15
     )
 
 
-def test_coherence_is_made_of_connectivity_fit_and_consistency() -> None:
+def test_coherence_is_the_weighted_sum_of_connectivity_fit_and_consistency() -> None:
     rows = np.array([[0.8] * 5 + [0.2] * 5, [0.9, 0.7, 0.5, 0.3, 0.1] + [0.0] * 5])
     assert coherence(rows) == pytest.approx(
         [
@@ -57,13 +57,13 @@ def test_a_single_neighbour_is_half_consistent_and_fits_as_one_of_itself() -> No
     )
 
 
-def test_the_spaces_do_not_mix() -> None:
+def test_each_space_is_measured_independently() -> None:
     rows = -np.sort(-np.random.default_rng(0).random((WIDTH, 12)), axis=1)
     for measure in (entropy, coherence):
         assert measure(rows) == pytest.approx(np.concatenate([measure(rows[[space]]) for space in range(WIDTH)]))
 
 
-def test_time_has_no_say_in_how_much_of_a_memory_is_news() -> None:
+def test_temporal_spaces_do_not_count_in_the_entropy_of_a_memory() -> None:
     scores = np.full((WIDTH, 6), 0.3)
     scores[[INDEX[key] for key in TEMPORAL]] = 1.0
     learning = judge(scores, 1.0)
@@ -72,7 +72,7 @@ def test_time_has_no_say_in_how_much_of_a_memory_is_news() -> None:
     assert learning.delta_s[INDEX["e2_temporal_recent"]] == pytest.approx(0.0)
 
 
-def test_the_more_the_spaces_disagree_the_later_the_phase_and_the_less_is_learned() -> None:
+def test_disagreeing_spaces_raise_the_phase_and_lower_the_learning_score() -> None:
     agreeing, torn = np.full((WIDTH, 6), 0.5), np.full((WIDTH, 6), 0.5)
     torn[[INDEX[key] for key in SEMANTIC[::2]]] = 1.0
     torn[[INDEX[key] for key in SEMANTIC[1::2]]] = 0.0
@@ -81,7 +81,7 @@ def test_the_more_the_spaces_disagree_the_later_the_phase_and_the_less_is_learne
     assert judge(torn, 1.0).learning_score == pytest.approx(0.5)
 
 
-def test_surprise_is_the_distance_of_the_one_nearest_in_meaning() -> None:
+def test_surprise_is_the_distance_of_the_nearest_neighbour_in_e1() -> None:
     scores = np.full((WIDTH, 6), 0.2)
     scores[INDEX["e1_semantic"], 0] = 0.95
     learning = judge(scores, 1.0)
@@ -109,7 +109,7 @@ def test_every_measure_stays_in_its_range_and_the_score_follows_from_its_parts(
     assert learning.coherence == pytest.approx(np.mean([learning.delta_c[space] for space in about]))
     product = learning.entropy * learning.coherence * weight * math.cos(learning.phase)
     assert learning.learning_score == pytest.approx(1 / (1 + math.exp(-2 * product)))
-    assert learning.usefulness is None, "that is foretold by whoever knows what became of others"
+    assert learning.usefulness is None, "the learner adds that"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_soft_weights_sum_to_one_and_confidence_falls_towards_a_boundary(delta_s
     assert classify(0.5, delta_c).confidence == 0.0
 
 
-def test_a_stirring_text_weighs_more_than_a_sober_one_and_a_bleak_one_less() -> None:
+def test_positive_texts_weigh_more_than_neutral_ones_and_negative_ones_less() -> None:
     sober, joyful, bleak = map(
         emotional_weight, ("The meeting is at ten.", "I love it, what a triumph!", "A terrible tragedy.")
     )

@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from actors.api.params.memories import SearchGraph
 from actors.api.params.parsing import invalid
-from actors.workspace.attention import CAPACITY
+from projections.mind.workspace import CAPACITY
 
 BYTES_PER_TOKEN = 3
 """Of UTF-8 JSON. An assumption, since every model has its own tokens: rather too few bytes than too many."""

@@ -9,9 +9,11 @@ from hypothesis.extra import numpy as hnp
 
 from actors.comparator.compare.causal_neighbours import LEAST, MARGIN, MOST, causal_neighbours
 from actors.embedder.models.backbone import CLS, SEP, Backbone, pool
-from actors.embedder.profiles.embedded import ROTATION
-from actors.embedder.spaces.causal import CausalHeads, causal_vectors, evidence
+from actors.embedder.profiles.neural_spaces import ROTATION
+from actors.embedder.spaces.causal import CausalHeads, causal_inputs, causal_vectors
 from actors.embedder.weights import load
+
+pytestmark = pytest.mark.numeric
 
 SCORES = st.integers(0, 40).flatmap(
     lambda count: st.tuples(*[hnp.arrays(np.float32, count, elements=st.floats(0, 1, width=32))] * 3)
@@ -70,8 +72,8 @@ def test_the_trained_heads_see_which_of_two_texts_is_the_effect_and_no_effect_in
     backbone, heads, rotation = Backbone.load(threads=1), CausalHeads.load(), load(ROTATION)["rotation"]
     rows = [backbone.tokenize(text).ids for text in texts]
     meanings = pool(backbone.forward(rows)) @ rotation.astype(np.float32)
-    pieces = [backbone.embeddings([CLS, *row, SEP]) for row in rows]
-    (cause, effect), *others = zip(*causal_vectors(evidence(meanings, pieces), heads), strict=True)
+    pieces = [backbone.input_embeddings([CLS, *row, SEP]) for row in rows]
+    (cause, effect), *others = zip(*causal_vectors(causal_inputs(meanings, pieces), heads), strict=True)
     likeness = np.clip([meanings[0] @ meaning for meaning in meanings[1:]], 0, 1).astype(np.float32)
     as_effects = np.clip([cause @ other[1] for other in others], 0, 1).astype(np.float32)
     as_causes = np.clip([effect @ other[0] for other in others], 0, 1).astype(np.float32)

@@ -16,8 +16,8 @@ from actors.comparator.compare.calibration import Calibration
 from actors.comparator.messages import Found, Search
 from actors.comparator.search import pipeline
 from actors.comparator.search.query_classifier import QueryKind, cues
+from actors.embedder.spaces.lexical import term_frequencies
 from actors.runtime.settings import SearchProfile
-from actors.text.lexical import terms
 from events.fingerprint import Dense, Directed, Sparse
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import compress
@@ -355,7 +355,7 @@ def facts(*contents: str) -> list[MemoryStored]:
     """Return memories alike in all but their words; the first is a little nearer to the question in meaning."""
     alike = [memory({MEANING: 0.6 if row == 0 else 0.5}, 0, otherwise=0.5) for row in range(len(contents))]
     return [
-        with_embedding(msgspec.structs.replace(one, content=compress(content)), "e6_sparse", terms(content))
+        with_embedding(msgspec.structs.replace(one, content=compress(content)), "e6_sparse", term_frequencies(content))
         for one, content in zip(alike, contents, strict=True)
     ]
 
@@ -363,7 +363,7 @@ def facts(*contents: str) -> list[MemoryStored]:
 def first(contents: tuple[str, ...], question: str, **asked: Any) -> str:
     """Return what `fact_checking` finds first."""
     atlas = atlas_of(facts(*contents))
-    embeddings = query() | {"e6_sparse": terms(question)}
+    embeddings = query() | {"e6_sparse": term_frequencies(question)}
     answer = found(atlas, text=question, profile=SearchProfile.FACT_CHECKING, embeddings=embeddings, **asked)
     return contents[rows_of(atlas, answer)[0]]
 

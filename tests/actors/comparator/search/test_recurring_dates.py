@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.comparator.search.recurring_dates import moments
-from actors.embedder.spaces.temporal import periodicity, periodicity_of
+from actors.embedder.spaces.temporal import periodicity
+from actors.embedder.spaces.vectors import mean_direction
 
 ASKED = datetime(2023, 8, 17, 15, 20, tzinfo=UTC)
 MONDAY, FRIDAY, SATURDAY, SUNDAY = 0, 4, 5, 6
@@ -77,7 +78,7 @@ def test_a_time_that_does_not_come_again_is_no_rhythm(question: str):
 def test_their_mean_is_nearest_to_just_those_moments(question: str, fits: Callable[[datetime], bool]):
     rng = np.random.default_rng(3)
     others = [ASKED - timedelta(minutes=int(ago)) for ago in rng.integers(0, 1_000_000, 1_000)]
-    scores = periodicity(others) @ periodicity_of(moments(question, ASKED))
+    scores = periodicity(others) @ mean_direction(periodicity(moments(question, ASKED)))
     fitting = np.array([fits(moment) for moment in others])
     best = np.argsort(-scores)[:20]
     assert fitting[best].all()

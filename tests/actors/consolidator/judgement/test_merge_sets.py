@@ -18,7 +18,8 @@ from actors.consolidator.judgement.merge_sets import (
     copies,
     merge_sets,
 )
-from actors.text.text_equivalence import contradiction, normalised
+from actors.text import text_equivalence
+from actors.text.text_equivalence import NormalizedText, normalize
 from tests.events.samples import NOON
 from tests.projections.history import memory_id
 
@@ -29,6 +30,11 @@ FUNCTION = "def total(values):\n    # Add them up.\n    return sum(values)\n"
 def candidate(number: int, content: str = PROSE, **more: object) -> DuplicateCandidate:
     fields = {"code": False, "importance": 0.5, "created_at": NOON, "row": number} | more
     return DuplicateCandidate(memory=memory_id(number), content=content, **fields)
+
+
+def contradiction(one: str, other: str, *, code: bool, strict: bool = False) -> str | None:
+    texts = (NormalizedText(text, code=code) for text in (one, other))
+    return text_equivalence.contradiction(*texts, strict=strict)
 
 
 def ids(*numbers: int) -> tuple[UUID, ...]:
@@ -42,31 +48,31 @@ def ids(*numbers: int) -> tuple[UUID, ...]:
 def test_prose_is_the_same_however_it_is_spaced(words: list[str], data: st.DataObject):
     blanks = st.text(" \n\t\u00a0\r", min_size=1, max_size=3)
     spaced = "".join(data.draw(blanks) + word for word in words) + data.draw(blanks)
-    assert normalised(spaced, code=False) == normalised(" ".join(words), code=False)
+    assert normalize(spaced, code=False) == normalize(" ".join(words), code=False)
 
 
 @given(st.text(), st.booleans())
 def test_what_is_normalised_stays_as_it_is(text: str, code: bool):  # noqa: FBT001 -- hypothesis passes it by place
-    once = normalised(text, code=code)
-    assert normalised(once, code=code) == once
+    once = normalize(text, code=code)
+    assert normalize(once, code=code) == once
 
 
 def test_letters_are_the_same_however_they_are_composed():
-    assert normalised(unicodedata.normalize("NFD", "Zoë’s café"), code=False) == "Zoë’s café"
+    assert normalize(unicodedata.normalize("NFD", "Zoë’s café"), code=False) == "Zoë’s café"
 
 
 def test_words_that_only_run_together_are_not_the_same():
-    assert normalised("no where", code=False) != normalised("nowhere", code=False)
+    assert normalize("no where", code=False) != normalize("nowhere", code=False)
 
 
 @pytest.mark.parametrize("other", ["\n\n" + FUNCTION, FUNCTION.replace("\n", "  \n"), FUNCTION.replace("\n", "\r\n\n")])
 def test_blanks_at_ends_of_lines_and_empty_lines_of_code_do_not_count(other: str):
-    assert normalised(other, code=True) == normalised(FUNCTION, code=True)
+    assert normalize(other, code=True) == normalize(FUNCTION, code=True)
 
 
 @pytest.mark.parametrize("other", [FUNCTION.replace("    ", "  "), FUNCTION.replace("\n    ", " "), f" {FUNCTION}"])
 def test_indentation_and_lines_of_code_count(other: str):
-    assert normalised(other, code=True) != normalised(FUNCTION, code=True)
+    assert normalize(other, code=True) != normalize(FUNCTION, code=True)
 
 
 def test_copies_are_grouped_and_lone_memories_left_out():

@@ -27,7 +27,7 @@ TEXTS = (
 
 @pytest.fixture(scope="module")
 def backbone():
-    return Backbone.load(dtype="float32")
+    return Backbone.load(precision="float32")
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +74,8 @@ def test_the_pooled_vector_is_that_of_sentence_transformers(backbone: Backbone, 
 
 
 def test_bfloat16_changes_a_sentence_vector_by_little(backbone: Backbone, rows: list[Any]):
-    half = Backbone.load(dtype="bfloat16")
-    assert half.description == "cpu, bfloat16"
+    half = Backbone.load(precision="bfloat16")
+    assert half._bert.dtype is torch.bfloat16
     exact, rough = (pool(each.forward(rows)) for each in (backbone, half))
     assert cosine(exact, rough).min() > 0.999
 
@@ -171,7 +171,7 @@ def test_shipped_weights_that_were_changed_or_never_recorded_are_refused(
     (tmp_path / "semantic.safetensors").write_bytes(damaged)
     with pytest.raises(WeightsError, match=r"semantic\.safetensors has SHA-256"):
         weights.load("semantic.safetensors")
-    with pytest.raises(WeightsError, match=r"nothing about other\.safetensors"):
+    with pytest.raises(WeightsError, match=r"no entry for other\.safetensors"):
         weights.load("other.safetensors")
 
 

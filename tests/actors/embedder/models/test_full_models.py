@@ -20,11 +20,11 @@ def models(sources: dict[str, Path]):
     return FullModels(sources, device="cpu")
 
 
-def embed(models: FullModels, text: str, *, asking: bool = False) -> dict[str, Embedding]:
+def embed(models: FullModels, text: str, *, is_query: bool = False) -> dict[str, Embedding]:
     """Embed a text in all nine spaces."""
 
     def one(key: str) -> Embedding:
-        work = models.embed(key, text, asking=asking)
+        work = models.embed(key, text, is_query=is_query)
         while True:
             try:
                 next(work)
@@ -45,7 +45,7 @@ def test_all_nine_parts_are_made_in_the_dimensions_that_are_declared(models: Ful
             case Directed():
                 assert part.as_cause.shape == part.as_effect.shape == (dimension[key],) == (32,)
             case Sparse():
-                assert 0 < len(part.ids) <= full.ACTIVE
+                assert 0 < len(part.ids) <= full.MAX_TERMS
                 assert part.ids.max() < dimension[key] == 30_522
             case Tokens():
                 assert part.array.shape == (len(part.ids), dimension[key])
@@ -58,7 +58,7 @@ def test_the_seeds_models_and_dimensions_are_the_default():
 
 
 def test_a_question_and_a_passage_are_read_with_the_prefixes_of_e5_and_only_by_e1(models: FullModels):
-    asked, told = (embed(models, "Where is the fox?", asking=asking) for asking in (True, False))
+    asked, told = (embed(models, "Where is the fox?", is_query=is_query) for is_query in (True, False))
     plain = models._encoders["e1_semantic"].encode(["query: Where is the fox?"], normalize_embeddings=True)[0]
     np.testing.assert_allclose(asked["e1_semantic"].array, plain, atol=3e-3)
     assert asked["e1_semantic"] != told["e1_semantic"]
@@ -94,7 +94,7 @@ def test_a_missing_extra_names_the_command_that_installs_it(monkeypatch: pytest.
         FullModels(sources)
 
 
-def test_a_model_that_can_not_be_had_is_named(sources: dict[str, Path]):
+def test_an_unavailable_model_is_named(sources: dict[str, Path]):
     with pytest.raises(FullProfileError, match="nobody/nothing"):
         FullModels({**sources, "e1_semantic": "nobody/nothing"})
 
@@ -108,9 +108,9 @@ def test_a_folder_of_models_has_a_folder_for_each_space(tmp_path: Path):
     for key in list(MODELS)[1:]:
         (tmp_path / key).mkdir()
     with pytest.raises(FullProfileError, match=r"no folder for e1_semantic$"):
-        full.sources_in(tmp_path)
+        full.local_sources(tmp_path)
     (tmp_path / "e1_semantic").mkdir()
-    assert full.sources_in(tmp_path)["e13_splade"] == tmp_path / "e13_splade"
+    assert full.local_sources(tmp_path)["e13_splade"] == tmp_path / "e13_splade"
 
 
 def test_a_space_without_a_model_is_refused(sources: dict[str, Path]):

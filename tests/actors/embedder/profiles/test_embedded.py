@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from actors.embedder.jobs import SLICE_TOKENS, EmbeddingJob, alone, go_on
+from actors.embedder.jobs import EmbeddingJob, advance, run_plan
 from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles import embedded as profiles
-from actors.embedder.profiles import neural_spaces as learned
+from actors.embedder.profiles import neural_spaces
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.embedder.profiles.formula_spaces import vector_of
-from actors.embedder.profiles.lexical_spaces import Wording, finished
+from actors.embedder.profiles.formula_spaces import dense_vector
+from actors.embedder.profiles.lexical_spaces import LexicalEmbeddings, embed_at_once
 from actors.embedder.spaces import expansion
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.spaces import SPACES
@@ -26,6 +26,8 @@ from projections.spaces.directed import Direction
 from tests.events.samples import stored
 from tests.projections.history import history
 
+pytestmark = pytest.mark.numeric
+
 FOX = "The quick brown fox jumps over the lazy dog"
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 
@@ -34,14 +36,14 @@ Embed = Callable[..., Fingerprint]
 
 @pytest.fixture
 def embed(profile: EmbeddedProfile) -> Embed:
-    """Embed texts one after the other, as the embedder would."""
+    """Embed texts one after the other, like the embedder."""
     sessions = Sessions()
 
     def one(content: str, **more: Any) -> Fingerprint:
         request = EmbedMemory(
             **{"modality": Modality.TEXT, "created_at": NOON, "namespace": "n"} | more, content=content
         )
-        return alone(profile.memory(request, sessions), profile.forward).fingerprint
+        return run_plan(profile.plan_memory(request, sessions), profile.forward).fingerprint
 
     return one
 
@@ -78,7 +80,7 @@ def test_the_same_text_at_the_same_instant_is_the_same_in_every_space(embed: Emb
 
 
 @pytest.mark.requirement("INTEG-001/synth-001/e1", "INTEG-001/synth-001/e6", "INTEG-001/synth-001/e12")
-def test_the_fox_has_the_parts_that_seed_000_asks_for(embed: Embed) -> None:
+def test_the_example_of_seed_000_has_the_required_embeddings(embed: Embed) -> None:
     fox = embed(FOX)
     dimensions = _dimensions(fox)
     assert dimensions["e1_semantic"] == 384
@@ -157,10 +159,10 @@ def test_e7_brings_code_of_one_shape_near_whatever_its_names(embed: Embed) -> No
     assert similarity("e7_code", loop, same) > similarity("e7_code", loop, other)
 
 
-def test_e7_of_plain_text_says_what_e1_says(embed: Embed) -> None:
+def test_e7_of_plain_text_contains_e1(embed: Embed) -> None:
     text = embed("The config of the server is read once.")
-    about = vector_of(text["e7_code"])[-384:]
-    assert about @ vector_of(text["e1_semantic"]) / np.linalg.norm(about) == pytest.approx(1, abs=1e-3)
+    about = dense_vector(text["e7_code"])[-384:]
+    assert about @ dense_vector(text["e1_semantic"]) / np.linalg.norm(about) == pytest.approx(1, abs=1e-3)
 
 
 @pytest.mark.requirement("STORE-001/space/e8")
@@ -177,7 +179,7 @@ def test_e8_moves_with_turns_and_links(embed: Embed) -> None:
 
 
 @pytest.mark.requirement("STORE-001/space/e9")
-def test_e9_hardly_minds_a_typing_error(embed: Embed) -> None:
+def test_e9_is_robust_against_typing_errors(embed: Embed) -> None:
     fox = embed(FOX)
     assert len(fox["e9_hdc"].data) * 8 == 10_000
     typo = similarity("e9_hdc", fox, embed("The quikc brown fox jumsp over teh lazy dog"))
@@ -207,7 +209,7 @@ def test_e12_compares_token_by_token_in_both_directions(embed: Embed) -> None:
     assert forth > similarity("e12_late_interaction", short, embed("Shares fell sharply on Monday morning."))
 
 
-def test_texts_that_share_a_slice_are_made_at_once_and_become_what_each_becomes_by_itself(
+def test_texts_of_one_slice_are_embedded_together_with_the_same_result_as_alone(
     profile: EmbeddedProfile, embed: Embed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_once: list[int] = []
@@ -216,26 +218,26 @@ def test_texts_that_share_a_slice_are_made_at_once_and_become_what_each_becomes_
         at_once.append(len(pieces))
         return expansion.expand(pieces, *more)
 
-    monkeypatch.setattr(learned, "expansion", SimpleNamespace(expand=watched))
+    monkeypatch.setattr(neural_spaces, "expansion", SimpleNamespace(expand=watched))
     contents = [FOX, "Mara moved to Bern in May.", "def leap(fox):\n    return fox.over(dog)", "Rain.", "!?"]
     requests = [
         EmbedMemory(content=content, modality=Modality.TEXT, created_at=NOON, namespace="n") for content in contents
     ]
-    jobs = [EmbeddingJob(profile.memory(request, Sessions()), long_after=SLICE_TOKENS) for request in requests]
+    jobs = [EmbeddingJob(profile.plan_memory(request, Sessions())) for request in requests]
     while waiting := [job for job in jobs if not job.done]:
-        states = iter(profile.forward([row for job in waiting for row in job.waiting]))
-        go_on([(job, [next(states) for _ in job.waiting]) for job in waiting])
+        states = iter(profile.forward([row for job in waiting for row in job.pending_rows]))
+        advance([(job, [next(states) for _ in job.pending_rows]) for job in waiting])
     assert at_once == [len(contents)]
     for content, job in zip(contents, jobs, strict=True):
-        job.answer()
+        job.resolve()
         together, single = job.future.get(timeout=0).fingerprint, embed(content)
-        for space in SPACES:  # by a level at most, where one product for all rounds otherwise than one for each
+        for space in SPACES:  # rounding differs by one level at most between one product for all and one for each
             scores = [similarity(space.key, one, single) for one in (single, together)]
             assert scores[1] == pytest.approx(scores[0], abs=2e-3), (content, space.key)
 
 
-def shadow(embedding: Embedding) -> float:
-    """Project an embedding on a fixed random direction: another definition of a space casts another shadow."""
+def projection(embedding: Embedding) -> float:
+    """Project an embedding on a fixed random direction, which another definition of its space would change."""
     match embedding:
         case Dense():
             vector = embedding.array
@@ -250,7 +252,7 @@ def shadow(embedding: Embedding) -> float:
     return float(np.random.default_rng(13).standard_normal(len(vector)) @ vector.astype(float))
 
 
-SHADOWS = {
+PROJECTIONS = {
     "sentence-transformers/all-MiniLM-L6-v2, rotated/1": -0.54,
     "recency/1": -0.69,
     "periodicity/1": 0.03,
@@ -269,36 +271,38 @@ SHADOWS = {
 
 
 @pytest.mark.parametrize("content", [FOX, "def leap(fox):\n    return fox.over(dog)"])
-def test_letters_tell_the_same_beside_the_model_and_after_it(
+def test_lexical_embeddings_are_the_same_in_a_thread_and_in_slices(
     embed: Embed, content: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beside = embed(content)
-    monkeypatch.setattr(profiles, "BESIDE", 0)
+    monkeypatch.setattr(profiles, "MAX_PARALLEL_CHARACTERS", 0)
     assert embed(content) == beside
 
 
-def test_who_waits_for_letters_lets_others_go_first(profile: EmbeddedProfile, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_waits_for_its_lexical_embeddings_lets_others_run(
+    profile: EmbeddedProfile, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told = Event()
 
-    def slow(*arguments: Any, **more: Any) -> Wording:
+    def slow(*arguments: Any, **more: Any) -> LexicalEmbeddings:
         assert told.wait(10)
-        return finished(*arguments, **more)
+        return embed_at_once(*arguments, **more)
 
-    monkeypatch.setattr(profiles, "finished", slow)
+    monkeypatch.setattr(profiles, "embed_at_once", slow)
     request = EmbedMemory(content=FOX, modality=Modality.TEXT, created_at=NOON, namespace="n")
-    job = EmbeddingJob(profile.memory(request, Sessions()), long_after=SLICE_TOKENS)
-    go_on([(job, profile.forward(job.waiting))])
+    job = EmbeddingJob(profile.plan_memory(request, Sessions()))
+    advance([(job, profile.forward(job.pending_rows))])
     assert job.is_long
     told.set()
-    go_on([(job, [])])
+    advance([(job, [])])
     assert job.done
 
 
 def test_a_changed_definition_of_a_space_needs_a_new_model_number(embed: Embed, profile: EmbeddedProfile) -> None:
     """A store made with one definition must not be searched with another.
 
-    Whoever changes what fills a space raises the number behind its model's name, and writes the new shadow here.
+    A change of a space's definition requires a new number behind its model's name, and its new projection here.
     """
     probe = embed("def renew(token):\n    # Ana moved the client to v2.3.1 in March\n    return client.refresh(token)")
-    found = {model.model: shadow(probe[model.key]) for model in profile.models}
-    assert found == pytest.approx(SHADOWS, abs=0.1)
+    found = {model.model: projection(probe[model.key]) for model in profile.models}
+    assert found == pytest.approx(PROJECTIONS, abs=0.1)

@@ -1,4 +1,4 @@
-"""Where a question stands in time and in its session, as its cues say."""
+"""The position of a query in time and in its session, by its hints."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from actors.embedder.messages import EmbedQuery
-from actors.embedder.profiles import formula_spaces as formulas
-from actors.embedder.profiles.formula_spaces import ORDER, PERIODICITY, RECENCY
+from actors.embedder.profiles.formula_spaces import ORDER, PERIODICITY, RECENCY, complete_query
 from actors.embedder.spaces import temporal
+from actors.embedder.spaces.vectors import mean_direction
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Embedding, Float32
 from projections.memories.sessions import Sessions
@@ -18,13 +18,16 @@ from projections.time.time_mentions import QueryHints
 ASKED = datetime(2023, 8, 17, 15, 20, tzinfo=UTC)
 
 
-def placed(cues: QueryHints, session: str | None = None, turns: int = 0) -> dict[str, Embedding]:
+def completed(hints: QueryHints, session: str | None = None, turns: int = 0) -> dict[str, Embedding]:
     sessions = Sessions()
     for _ in range(turns):
         sessions.advance("n", "s", np.ones(384, np.float32))
-    request = EmbedQuery(text="", at=ASKED, namespace="n", session=session, cues=cues)
-    asked = {RECENCY: formulas.recency([ASKED])[0], PERIODICITY: formulas.periodicity([ASKED])[0]}
-    return formulas.placed_query(request, asked, sessions=sessions, latencies=Latencies()).embeddings
+    request = EmbedQuery(text="", at=ASKED, namespace="n", session=session, hints=hints)
+    asked = {
+        RECENCY: Dense.of_each(temporal.recency([ASKED]))[0],
+        PERIODICITY: Dense.of_each(temporal.periodicity([ASKED]))[0],
+    }
+    return complete_query(request, asked, sessions=sessions, latencies=Latencies()).embeddings
 
 
 def when(text: str) -> QueryHints:
@@ -37,14 +40,14 @@ def near(embedding: Embedding, vector: Float32) -> float:
 
 
 def test_a_question_that_names_no_time_stands_where_it_is_asked():
-    embeddings = placed(QueryHints())
+    embeddings = completed(QueryHints())
     assert {*embeddings} == {RECENCY, PERIODICITY}
     assert near(embeddings[RECENCY], temporal.recency([ASKED])[0]) == pytest.approx(1.0, abs=1e-3)
     assert near(embeddings[PERIODICITY], temporal.periodicity([ASKED])[0]) == pytest.approx(1.0, abs=1e-3)
 
 
 def test_a_question_that_names_a_day_stands_there_at_no_hour_of_it():
-    embeddings = placed(when("on 8 May 2023"))
+    embeddings = completed(when("on 8 May 2023"))
     day = datetime(2023, 5, 8, tzinfo=UTC)
     hours = [
         near(embeddings[RECENCY], temporal.recency([day + timedelta(hours=hour)])[0]) for hour in (1, 7, 13, 19, 23)
@@ -59,7 +62,7 @@ def test_a_question_that_names_a_day_stands_there_at_no_hour_of_it():
 
 
 def test_a_question_that_names_two_times_is_near_both():
-    embedding = placed(when("on 8 May 2022 or 8 May 2023"))[RECENCY]
+    embedding = completed(when("on 8 May 2022 or 8 May 2023"))[RECENCY]
     both = [near(embedding, temporal.recency([datetime(year, 5, 8, 12, tzinfo=UTC)])[0]) for year in (2022, 2023)]
     assert both[0] == pytest.approx(both[1], abs=0.1)
     assert min(both) > 2 * abs(near(embedding, temporal.recency([datetime(2022, 11, 8, tzinfo=UTC)])[0]))
@@ -69,17 +72,19 @@ def test_a_question_that_names_two_times_is_near_both():
     ("text", "has_rhythm"), [("on 8 May 2023", True), ("in May 2023", True), ("in 2023", False), ("since May", False)]
 )
 def test_only_a_time_of_at_most_a_month_has_a_rhythm(text: str, *, has_rhythm: bool):
-    assert (PERIODICITY in placed(when(text))) == has_rhythm
+    assert (PERIODICITY in completed(when(text))) == has_rhythm
 
 
 def test_a_rhythm_that_is_named_counts_whatever_else_is():
     mornings = tuple(datetime(2023, 1, 1, 8, tzinfo=UTC) + timedelta(days=day) for day in range(100))
-    cues = QueryHints(intervals=when("in 2010").intervals, recurring=mornings)
-    vector = temporal.periodicity_of(mornings)
-    assert near(placed(cues)[PERIODICITY], vector) == pytest.approx(1.0, abs=1e-3)
+    hints = QueryHints(intervals=when("in 2010").intervals, recurring=mornings)
+    vector = mean_direction(temporal.periodicity(mornings))
+    assert near(completed(hints)[PERIODICITY], vector) == pytest.approx(1.0, abs=1e-3)
 
 
 def test_a_question_of_a_session_stands_after_its_last_turn_or_at_its_start():
-    assert ORDER not in placed(QueryHints(start=True))
-    assert near(placed(QueryHints(), "s", turns=5)[ORDER], temporal.order(5)) == pytest.approx(1.0, abs=1e-3)
-    assert near(placed(QueryHints(start=True), "s", turns=5)[ORDER], temporal.order(0)) == pytest.approx(1.0, abs=1e-3)
+    assert ORDER not in completed(QueryHints(start=True))
+    assert near(completed(QueryHints(), "s", turns=5)[ORDER], temporal.order(5)) == pytest.approx(1.0, abs=1e-3)
+    assert near(completed(QueryHints(start=True), "s", turns=5)[ORDER], temporal.order(0)) == pytest.approx(
+        1.0, abs=1e-3
+    )

@@ -42,7 +42,7 @@ def full(sources: dict[str, Path]) -> FullProfile:
 def embed(full: FullProfile, content: str, sessions: Sessions, **more: Any) -> tuple[EmbeddedMemory, int]:
     """Embed a memory, and count how often others would have had their turn."""
     wanted: dict[str, Any] = {"modality": Modality.TEXT, "created_at": NOON, "namespace": "n", "content": content}
-    plan = full.memory(EmbedMemory(**wanted | more), sessions)
+    plan = full.plan_memory(EmbedMemory(**wanted | more), sessions)
     pauses = 0
     while True:
         try:
@@ -64,7 +64,7 @@ def on(folder: Path, profile: FullProfile | EmbeddedProfile) -> Iterator[Context
 async def test_the_models_that_the_seeds_name_fill_a_store_and_find_its_memories(
     sources: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fetched = {published.model: sources[key] for key, published in MODELS.items()}
+    fetched = {published.name: sources[key] for key, published in MODELS.items()}
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda name, **_: str(fetched[name]))
     log = DuckDBLog(tmp_path)
     load = partial(load_profile, profile=ModelProfile.FULL)
@@ -81,7 +81,7 @@ async def test_the_models_that_the_seeds_name_fill_a_store_and_find_its_memories
     assert declared.profile == "full"
     assert [model.key for model in declared.spaces] == [space.key for space in SPACES]
     named = {model.key: model.model.partition(",")[0] for model in declared.spaces}
-    assert {key: named[key] for key in MODELS} == {key: published.model for key, published in MODELS.items()}
+    assert {key: named[key] for key in MODELS} == {key: published.name for key, published in MODELS.items()}
     assert {key: published.dimension for key, published in MODELS.items()} == {
         "e1_semantic": 1024,
         "e5_causal": 768,
@@ -126,7 +126,7 @@ def test_a_plan_gives_others_their_turn_before_each_window_of_each_model(full: F
 def test_turns_that_are_embedded_by_turns_get_their_places_one_by_one(full: FullProfile) -> None:
     sessions = Sessions()
     wanted = EmbedMemory(content=FOX, modality=Modality.TEXT, created_at=NOON, namespace="n", session="s")
-    plans = [full.memory(wanted, sessions) for _ in range(3)]
+    plans = [full.plan_memory(wanted, sessions) for _ in range(3)]
     places = []
     while plans:
         for plan in tuple(plans):

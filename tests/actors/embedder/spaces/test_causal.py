@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, SEP, Backbone, pool
-from actors.embedder.spaces.causal import EVIDENCE, CausalHeads, causal_vectors, evidence
+from actors.embedder.spaces.causal import INPUT_DIMENSION, CausalHeads, causal_inputs, causal_vectors
 from events.fingerprint import Float32
+
+pytestmark = pytest.mark.numeric
 
 Vectors = Callable[[list[str]], tuple[Float32, Float32, Float32]]
 """From texts to their E1, their vectors as causes, and those as effects, each of shape (texts, dimension)."""
@@ -36,15 +38,15 @@ def vectors(heads: CausalHeads):
     def vectors(texts: list[str]) -> tuple[Float32, Float32, Float32]:
         rows = [backbone.tokenize(text).ids for text in texts]
         e1 = pool(backbone.forward(rows)) @ rotation
-        pieces = [backbone.embeddings([CLS, *row, SEP]) for row in rows]
-        return e1, *causal_vectors(evidence(e1, pieces), heads)
+        pieces = [backbone.input_embeddings([CLS, *row, SEP]) for row in rows]
+        return e1, *causal_vectors(causal_inputs(e1, pieces), heads)
 
     return vectors
 
 
 @given(st.integers(min_value=0, max_value=10_000))
-def test_any_evidence_gives_two_different_unit_vectors(heads: CausalHeads, seed: int):
-    read = np.random.default_rng(seed).normal(size=EVIDENCE).astype(np.float32)
+def test_any_input_gives_two_different_unit_vectors(heads: CausalHeads, seed: int):
+    read = np.random.default_rng(seed).normal(size=INPUT_DIMENSION).astype(np.float32)
     cause, effect = causal_vectors(read, heads)
     assert cause.shape == effect.shape == (768,)
     np.testing.assert_allclose([np.linalg.norm(cause), np.linalg.norm(effect)], 1, atol=1e-5)
@@ -63,7 +65,7 @@ def test_causes_and_effects_find_each_other_among_the_first_two(
         assert (better == 0).sum() >= 4, better
 
 
-def test_what_causes_what_is_seen_more_clearly_than_by_likeness(
+def test_causal_vectors_separate_cause_and_effect_better_than_similarity(
     vectors: Vectors,
 ):
     e1_causes, causes, _ = vectors([cause for cause, _ in PAIRS])
@@ -77,16 +79,16 @@ def test_what_causes_what_is_seen_more_clearly_than_by_likeness(
     assert margin(causes @ effects.T) > margin(e1_causes @ e1_effects.T)
 
 
-def test_the_direction_counts(vectors: Vectors):
+def test_scores_depend_on_the_direction(vectors: Vectors):
     _, causes, effects = vectors([text for pair in PAIRS for text in pair])
     forwards = (causes[0::2] * effects[1::2]).sum(axis=1)
     backwards = (causes[1::2] * effects[0::2]).sum(axis=1)
     assert forwards.mean() > backwards.mean()
 
 
-def test_the_words_themselves_count_beside_the_meaning():
+def test_the_heads_see_the_words_beside_the_meaning():
     e1 = np.eye(384, dtype=np.float32)[0]
     pieces = np.random.default_rng(5).normal(size=(3, 384)).astype(np.float32)
-    read = evidence(e1[np.newaxis], [pieces])[0]
+    read = causal_inputs(e1[np.newaxis], [pieces])[0]
     assert np.array_equal(read[:384], e1)
     np.testing.assert_allclose(read[384:], pieces.mean(axis=0) / np.linalg.norm(pieces.mean(axis=0)), rtol=1e-5)

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from actors.embedder.spaces import hypervector as module
 from events.fingerprint import Bits
-from tests.actors.embedder.finished import finished
+from tests.actors.embedder.run_sliced import run_sliced
 
 SENTENCE = "please restart the database server before the backup begins"
 
 
 def hypervector(text: str) -> Bits:
-    return finished(module.hypervector(text))
+    return run_sliced(module.hypervector(text))
 
 
 def similarity(first: str, second: str):
@@ -41,11 +41,11 @@ def test_an_inserted_letter_at_the_front_changes_little():
     assert similarity(SENTENCE, f"x{SENTENCE}") > 0.9
 
 
-def test_case_and_blanks_do_not_count():
+def test_case_and_white_space_are_ignored():
     assert hypervector("Green  Apples\n") == hypervector("green apples")
 
 
-def test_the_order_of_letters_counts():
+def test_the_order_of_letters_is_significant():
     assert similarity("abc", "cba") < 0.7
 
 

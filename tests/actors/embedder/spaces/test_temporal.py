@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from actors.embedder.spaces import temporal
-from actors.embedder.spaces.temporal import Float64, order, periodicity_of, recency_of
+from actors.embedder.spaces.temporal import Float64, order
+from actors.embedder.spaces.vectors import mean_direction
 from events.fingerprint import Dense, Float32
 
 BASES = [datetime(2026, 3, 1, 9, 30, 17, 250_000, UTC), datetime(1999, 12, 31, 23, 59, tzinfo=UTC)]
@@ -102,27 +103,26 @@ def test_periodicity_knows_the_hour_of_another_day(difference: timedelta, low: f
         assert low <= similarity(periodicity, base, base + difference) <= high
 
 
-@pytest.mark.parametrize(("one", "several"), [(recency, recency_of), (periodicity, periodicity_of)])
-def test_of_one_moment_several_say_what_it_says(
-    one: Callable[[datetime], Float32], several: Callable[[list[datetime]], Float32]
-):
-    assert several([BASES[0]]) == pytest.approx(one(BASES[0]), abs=1e-6)
-    assert several([BASES[0]] * 3) == pytest.approx(one(BASES[0]), abs=1e-6)
+@pytest.mark.parametrize("embed", [temporal.recency, temporal.periodicity])
+def test_the_mean_of_one_time_is_its_own_vector(embed: Callable[[list[datetime]], Float32]):
+    (one,) = embed([BASES[0]])
+    assert mean_direction(embed([BASES[0]])) == pytest.approx(one, abs=1e-3)
+    assert mean_direction(embed([BASES[0]] * 3)) == pytest.approx(one, abs=1e-3)
     with pytest.raises(ValueError, match="time zone"):
-        several([BASES[0], BASES[0].replace(tzinfo=None)])
+        embed([BASES[0], BASES[0].replace(tzinfo=None)])
 
 
-def test_recency_of_several_moments_is_near_each_of_them_and_far_from_others():
+def test_the_mean_recency_of_several_times_is_similar_to_each_of_them_and_to_no_other():
     week = [BASES[0] + timedelta(days=day) for day in range(7)]
-    vector = recency_of(week)
+    vector = mean_direction(temporal.recency(week))
     inside = [float(vector @ recency(moment)) for moment in week]
     outside = [float(vector @ recency(BASES[0] + timedelta(days=days))) for days in (-60, -30, 60, 200)]
     assert min(inside) > 2 * max(outside)
 
 
-def test_periodicity_of_many_mornings_says_morning_and_no_day_of_the_week():
+def test_the_mean_periodicity_of_many_mornings_encodes_the_morning_and_no_weekday():
     mornings = [BASES[0] + timedelta(days=day) for day in range(0, 364, 5)]
-    vector = periodicity_of(mornings)
+    vector = mean_direction(temporal.periodicity(mornings))
     by_day = [float(vector @ periodicity(BASES[0] + timedelta(days=2_001 + day))) for day in range(7)]
     evening = float(vector @ periodicity(BASES[0] + timedelta(days=2_001, hours=10)))
     assert max(by_day) - min(by_day) < 0.1
@@ -148,7 +148,14 @@ def test_a_negative_position_is_refused():
 
 
 @pytest.mark.parametrize(
-    "vector", [recency(BASES[0]), periodicity(BASES[1]), order(7), recency_of(BASES), periodicity_of(BASES)]
+    "vector",
+    [
+        recency(BASES[0]),
+        periodicity(BASES[1]),
+        order(7),
+        mean_direction(temporal.recency(BASES)),
+        mean_direction(temporal.periodicity(BASES)),
+    ],
 )
 def test_temporal_embeddings_are_512_wide_unit_vectors(vector: Float32):
     assert vector.shape == (512,)

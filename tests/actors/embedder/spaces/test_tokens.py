@@ -5,13 +5,17 @@ import numpy.typing as npt
 import pytest
 
 from actors.embedder.models.backbone import CLS, SEP, Backbone
-from actors.embedder.spaces.tokens import CAP, TokenWeights, telling, token_embeddings
+from actors.embedder.spaces.tokens import MAX_TOKENS, TokenWeights, select_tokens, token_embeddings
 from events.fingerprint import Float32, Tokens
 
+pytestmark = pytest.mark.numeric
 
-def kept_embedding(ids: npt.NDArray[np.integer], states: Float32, using: TokenWeights, cap: int = CAP) -> Tokens:
-    """What a memory keeps of a text that the model saw at once."""
-    kept = telling(ids, using, cap)
+
+def kept_embedding(
+    ids: npt.NDArray[np.integer], states: Float32, using: TokenWeights, limit: int = MAX_TOKENS
+) -> Tokens:
+    """Return E12 of a text of one window."""
+    kept = select_tokens(ids, using, limit)
     return token_embeddings([ids[kept]], [states[kept]], using)[0]
 
 
@@ -52,7 +56,7 @@ def max_sim(query: Tokens, document: Tokens):
     return (q @ d.T).max(axis=1).mean()
 
 
-def test_words_are_kept_in_order_without_frame_and_punctuation(
+def test_words_keep_their_order_and_specials_and_punctuation_are_dropped(
     embed: Callable[..., Tokens], pieces: Callable[[Tokens], list[str]]
 ):
     tokens = embed("Wait, what?! Foxes jump.")
@@ -65,7 +69,7 @@ def test_the_pangram_of_the_seed_has_a_vector_for_each_of_its_nine_words(embed: 
 
 
 @pytest.mark.parametrize("text", ["?!", "🙂", ""])
-def test_a_text_without_words_keeps_all_that_it_has(embed: Callable[..., Tokens], text: str):
+def test_a_text_without_words_keeps_all_its_tokens(embed: Callable[..., Tokens], text: str):
     assert len(embed(text).ids) >= 2
 
 
@@ -85,7 +89,7 @@ def test_the_projection_keeps_the_cosines_of_token_states(backbone: Backbone, us
 
 def test_a_long_memory_keeps_its_most_informative_tokens_in_their_order(backbone: Backbone, using: TokenWeights):
     ids = backbone.tokenize("the kubernetes of a postgres and the oscillator " * 3).ids
-    tokens = kept_embedding(ids, random_states(len(ids)), using, cap=6)
+    tokens = kept_embedding(ids, random_states(len(ids)), using, limit=6)
     kept = tokens.ids.astype(int)
     left_out = set(ids.tolist()) - set(kept.tolist())
     assert len(kept) == 6
@@ -94,19 +98,19 @@ def test_a_long_memory_keeps_its_most_informative_tokens_in_their_order(backbone
     assert positions == sorted(positions)
 
 
-def test_the_second_occurrence_of_a_piece_yields_to_the_first_of_any_other(backbone: Backbone, using: TokenWeights):
+def test_first_occurrences_precede_repeated_ones(backbone: Backbone, using: TokenWeights):
     ids = backbone.tokenize("oscillator oscillator oscillator the of").ids
-    tokens = kept_embedding(ids, random_states(len(ids)), using, cap=len(set(ids.tolist())))
+    tokens = kept_embedding(ids, random_states(len(ids)), using, limit=len(set(ids.tolist())))
     assert sorted(tokens.ids.tolist()) == sorted(set(ids.tolist()))
 
 
-def test_a_cap_that_is_not_reached_leaves_every_token(backbone: Backbone, using: TokenWeights):
+def test_up_to_the_limit_every_token_is_kept(backbone: Backbone, using: TokenWeights):
     ids = backbone.tokenize("word " * 512).ids
     assert len(kept_embedding(ids, random_states(512), using).ids) == 512
     assert len(kept_embedding(np.append(ids, ids[0]), random_states(513), using).ids) == 512
 
 
-def test_rare_words_are_more_informative_than_common_ones_and_signs_carry_nothing(
+def test_rare_words_are_more_informative_than_common_ones_and_signs_are_not_informative(
     backbone: Backbone, using: TokenWeights
 ):
     common, rare, sign = (using.informativeness[backbone.tokenize(text).ids[0]] for text in ("the", "parliament", ","))

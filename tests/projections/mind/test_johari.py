@@ -1,8 +1,8 @@
 import pytest
 
-from actors.workspace.johari import classify, insights, rows
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
 from events.vocabulary.values import WIDTH, JohariRow, Quadrant
+from projections.mind.johari import classify, insights, rows
 
 JUDGED = {
     Quadrant.OPEN: (0.2, 0.8),
@@ -38,14 +38,12 @@ def phrases(judged: tuple[JohariRow, ...]) -> list[str]:
         (windows(Quadrant.OPEN, e7_code=Quadrant.BLIND), []),
     ],
 )
-def test_windows_that_disagree_or_all_agree_tell_more_than_each_alone(
-    judged: tuple[JohariRow, ...], expected: list[str]
-):
+def test_notable_combinations_of_quadrants_are_reported(judged: tuple[JohariRow, ...], expected: list[str]):
     assert phrases(judged) == expected
 
 
 @pytest.mark.parametrize(("quadrant", "phrase"), [(Quadrant.UNKNOWN, "Frontier"), (Quadrant.HIDDEN, "Obsolete")])
-def test_one_space_that_says_what_it_is_about_is_enough_to_differ_and_temporal_ones_have_no_say(
+def test_one_different_semantic_space_ends_an_insight_about_all_and_temporal_spaces_are_ignored(
     quadrant: Quadrant, phrase: str
 ):
     for key in SEMANTIC:

@@ -1,4 +1,4 @@
-"""Embeddings that pause, made in one go."""
+"""Runs an embedding that yields between slices, without the embedder."""
 
 from collections.abc import Generator
 from typing import TypeVar
@@ -6,8 +6,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def finished(work: Generator[None, None, T]) -> T:
-    """Do a piece of work to its end without minding its pauses, and return what it made."""
+def run_sliced(work: Generator[None, None, T]) -> T:
+    """Run to the end, ignoring pauses, and return the result."""
     while True:
         try:
             next(work)

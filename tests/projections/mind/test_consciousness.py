@@ -4,18 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.workspace.consciousness import (
+from events.vocabulary.values import WIDTH
+from projections.mind.consciousness import (
     BroadcastCandidate,
-    ConsciousnessLevel,
+    CoherenceLevel,
     ConsciousnessState,
-    consciousness,
     differentiation,
-    is_fragmented,
     level_of,
+    measure_consciousness,
     state_of,
     winner,
 )
-from events.vocabulary.values import WIDTH
 from tests.projections.history import memory_id
 
 UNIT = st.floats(0.0, 1.0)
@@ -48,18 +47,17 @@ def test_ten_minutes_of_inactivity_end_every_state(order: float):
 @pytest.mark.parametrize(
     ("order", "level"),
     [
-        (0.81, ConsciousnessLevel.HIGH),
-        (0.8, ConsciousnessLevel.MEDIUM),
-        (0.5, ConsciousnessLevel.MEDIUM),
-        (0.49, ConsciousnessLevel.LOW),
+        (0.81, CoherenceLevel.HIGH),
+        (0.8, CoherenceLevel.MEDIUM),
+        (0.5, CoherenceLevel.MEDIUM),
+        (0.49, CoherenceLevel.LOW),
     ],
 )
-def test_the_order_parameter_has_a_level_and_raises_an_alert_when_it_is_low(order: float, level: ConsciousnessLevel):
+def test_the_order_parameter_has_a_coherence_level(order: float, level: CoherenceLevel):
     assert level_of(order) is level
-    assert is_fragmented(order) == (level is ConsciousnessLevel.LOW)
 
 
-def test_purpose_in_one_space_is_undifferentiated_and_in_all_alike_fully_differentiated():
+def test_differentiation_is_0_for_purpose_in_one_space_and_1_for_equal_purpose_in_all():
     assert differentiation((0.0, 0.7, *[0.0] * 11)) == 0.0
     assert differentiation((0.4,) * WIDTH) == pytest.approx(1.0)
     assert differentiation((0.5, -0.5, *[0.0] * 11)) == pytest.approx(math.log(2) / math.log(13))
@@ -78,7 +76,7 @@ def test_differentiation_is_a_share_that_neither_sign_nor_order_changes(purpose:
 
 @given(UNIT, UNIT, UNIT)
 def test_consciousness_is_the_product_of_its_parts_and_limited_by_the_smallest(i: float, r: float, d: float):
-    measured = consciousness(i, r, d)
+    measured = measure_consciousness(i, r, d)
     assert measured.consciousness == pytest.approx(i * r * d)
     assert measured.consciousness <= getattr(measured, measured.limiting) == min(i, r, d)
 
@@ -91,10 +89,10 @@ def test_the_winner_has_the_largest_product_of_order_importance_and_alignment():
     assert opposed.score == 0.0
 
 
-def test_without_a_north_star_alignment_counts_for_all_alike():
-    assert BroadcastCandidate(memory_id(1), order=0.9, importance=0.5).score == 0.45
+def test_without_a_north_star_alignment_is_one():
+    assert BroadcastCandidate(memory_id(1), order=0.9, importance=0.5).score == pytest.approx(0.45)
 
 
-def test_who_is_not_synchronous_cannot_win():
+def test_a_memory_below_the_ignition_threshold_cannot_win():
     assert winner([BroadcastCandidate(memory_id(1), order=0.79, importance=1.0)]) is None
     assert winner([]) is None
