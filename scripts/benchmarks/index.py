@@ -30,7 +30,7 @@ from rich.table import Table
 from typer import Exit, Option
 from usearch.index import Index
 
-from actors.comparator.search.pipeline import RECALL
+from actors.comparator.messages.profiles import MIN_POOL
 from benchmarks.mind.verdicts import Verdict, table
 from benchmarks.scale.throughput import resident
 from events.fingerprint import Float32, Levels, directions, levels
@@ -109,7 +109,7 @@ class Held(msgspec.Struct, kw_only=True):
         return rows[order], scores[order]
 
     def _staged(self, query: Levels) -> tuple[Rows, Scores]:
-        rows, _ = self.prefix.nearest(levels(query[:PREFIX]), RECALL)
+        rows, _ = self.prefix.nearest(levels(query[:PREFIX]), MIN_POOL)
         scores = self.exact.scores(query, rows)
         order = best(scores, NEAREST)
         return rows[order], scores[order]

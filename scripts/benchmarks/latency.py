@@ -25,14 +25,9 @@ from rich.table import Table
 from typer import BadParameter, Option
 
 from actors.api.operations.facade import Operations
-from actors.api.params.memories import (
-    InjectContext,
-    MemoryCompare,
-    MemorySimilarityMatrix,
-    SearchGraph,
-    SearchMulti,
-)
+from actors.api.params.memories import InjectContext, MemoryCompare, MemorySimilarityMatrix
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph, SearchMulti
 from actors.comparator.messages import ListMemories
 from actors.embedder.models.backbone import Backbone
 from actors.hub.composition import Hub, opened

@@ -13,8 +13,9 @@ import numpy as np
 from rich.table import Table
 
 from actors.api.operations.facade import Operations
-from actors.api.params.memories import InjectContext, MemoryInjectBatch, SearchGraph
+from actors.api.params.memories import InjectContext, MemoryInjectBatch
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
 from actors.embedder.models.backbone import Backbone
 from actors.text.windows import SIZE
 from benchmarks.filling import QUERY_WORDS, bare, sentences

@@ -30,10 +30,14 @@ from benchmarks.retrieval.corpora import DEPTH, Document
 from benchmarks.retrieval.storing import Filled, asked_at, filled, misspelt
 
 from actors.comparator.messages import Search
-from actors.comparator.search import fusion, pipeline
-from actors.comparator.search.query_classifier import QueryKind, cues
-from actors.comparator.search.weight_profiles import AUTO
+from actors.comparator.messages.profiles import pool_size
+from actors.comparator.search import fusion
+from actors.comparator.search.pipeline import REACH, indices_of
+from actors.comparator.search.recall import NO_ROWS
+from actors.comparator.search.recall import recall as recall_rows
+from actors.comparator.search.weight_profiles import AUTO, query_kinds
 from actors.runtime.settings import SearchProfile
+from actors.text.query_classifier import QueryKind, extract_hints
 from events.spaces import SPACES
 from events.storage.log import Log
 from events.vocabulary import SpacesDeclared
@@ -45,10 +49,10 @@ KEYS = [space.key for space in SPACES]
 KINDS = list(QueryKind)
 TIMES = {"e2_temporal_recent", "e3_temporal_periodic", "e4_temporal_positional"}
 LEARNED: dict[QueryKind, set[str]] = {
-    **{kind: set(KEYS) - TIMES - {"e11_entity"} for kind in (QueryKind.TALK, QueryKind.CAUSE)},
+    **{kind: set(KEYS) - TIMES - {"e11_entity"} for kind in (QueryKind.GENERAL, QueryKind.CAUSE)},
     QueryKind.TIME: {"e2_temporal_recent", "e11_entity"},
-    QueryKind.VOICE: {"e11_entity"},
-    QueryKind.UNKNOWN: {"e9_hdc"},
+    QueryKind.SPEAKER: {"e11_entity"},
+    QueryKind.UNKNOWN_WORD: {"e9_hdc"},
 }
 """Which spaces each row may weigh; the other rows stand as they are. Rhythm and order have no set to learn from. E11
 stays out of talk and cause: it reads the words of E6, whose weight the loss would hand to it. Misspelt questions lost
@@ -113,7 +117,7 @@ def _atlas(log: Log) -> Atlas:
 
 async def _candidates(store: Filled, atlas: Atlas, query: Document, relevant: dict[str, float]) -> dict[str, Any]:
     """Return what the fusion of one question would see."""
-    namespace, said = query.metadata.get("namespace"), cues(query.text, asked_at(query))
+    namespace, said = query.metadata.get("namespace"), extract_hints(query.text, asked_at(query))
     embeddings = await store.operations.question(query.text, said, asked_at(query), namespace)
     wanted = Filter(namespace=namespace)
     asked = Search(
@@ -123,29 +127,29 @@ async def _candidates(store: Filled, atlas: Atlas, query: Document, relevant: di
         profile=SearchProfile.AUTO,
         filter=wanted,
         limit=DEPTH,
-        pool=pipeline.pool(DEPTH),
+        pool=pool_size(DEPTH),
     )
     eligible = atlas.facets.eligible(wanted)
-    rows = pipeline.NONE
-    for _, named in pipeline.recall(atlas, embeddings, eligible, asked.pool, said):
+    rows = NO_ROWS
+    for _, named in recall_rows(atlas, embeddings, eligible, asked.pool, said):
         rows = np.union1d(rows, named)
     recalled = len(rows)
-    around, _ = atlas.facets.turns(rows, pipeline.REACH)
+    around, _ = atlas.facets.turns(rows, REACH)
     joining = np.setdiff1d(around[around >= 0], rows)
     rows = np.concatenate([rows, joining[eligible[joining]]])
     scores = np.zeros((len(rows), len(KEYS)), np.float32)
     for place, key in enumerate(KEYS):
         if key in embeddings:
             raw = atlas.relevance(key, embeddings, rows, said)
-            mean, deviation = fusion.standardise(raw[:recalled], pipeline.LEAST_DEVIATION.get(key, 0.0))
+            mean, deviation = fusion.scale(raw[:recalled], fusion.MIN_DEVIATION.get(key, 0.0))
             scores[:, place] = (raw - mean) / deviation
-    turns, _ = atlas.facets.turns(rows, pipeline.REACH)
+    turns, _ = atlas.facets.turns(rows, REACH)
     documents = [store.stored[str(memory)] for memory in atlas.ids(rows)]
-    kinds = pipeline.kinds(atlas, asked, eligible)
+    kinds = query_kinds(atlas, asked, eligible)
     return {
         "scores": scores,
         "right": [document in relevant for document in documents],
-        "turns": pipeline.places(turns, rows),
+        "turns": indices_of(turns, rows),
         "answers": len(relevant),
         "kinds": [kind in kinds for kind in KINDS],
     }
@@ -156,7 +160,7 @@ def _padded(name: str, questions: Sequence[dict[str, Any]], counts: float) -> Li
     shape = (len(questions), longest)
     scores = torch.zeros(*shape, len(KEYS))
     there, right = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
-    turns = torch.full((*shape, 2 * pipeline.REACH), longest)
+    turns = torch.full((*shape, 2 * REACH), longest)
     for row, question in enumerate(questions):
         count = len(question["scores"])
         scores[row, :count] = torch.from_numpy(question["scores"])
@@ -176,7 +180,7 @@ def fused(table: Tensor, of: Lists) -> Tensor:
     scores = scores.masked_fill(~of.there, -1e4)
     beside = torch.cat([scores, torch.zeros(len(scores), 1)], dim=1)
     lent = torch.gather(beside, 1, of.turns.flatten(1)).view(of.turns.shape).clamp(min=0).amax(dim=2)
-    return scores + fusion.SPREAD * lent
+    return scores + fusion.NEIGHBOUR_SHARE * lent
 
 
 def loss(table: Tensor, sharpness: Tensor, of: Lists) -> Tensor:
@@ -247,7 +251,7 @@ def readable(table: Tensor) -> dict[str, dict[str, float]]:
     rows: dict[str, dict[str, float]] = {}
     for kind, row in zip(KINDS, table.tolist(), strict=True):
         kept = {key: weight for key, weight in zip(KEYS, row, strict=True) if weight >= 0.005}
-        total = sum(kept.values()) if kind in (QueryKind.TALK, QueryKind.CODE, QueryKind.CAUSE) else 1.0
+        total = sum(kept.values()) if kind in (QueryKind.GENERAL, QueryKind.CODE, QueryKind.CAUSE) else 1.0
         rows[kind.value] = {key: round(weight / total, 3) for key, weight in kept.items()}
     return rows
 

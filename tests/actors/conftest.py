@@ -12,8 +12,9 @@ from pydantic import TypeAdapter
 
 from actors.api.mcp.server import Front
 from actors.api.operations.facade import Operations
-from actors.api.params.memories import SearchGraph, StoreMemory
+from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
 from actors.api.tools.rate_limits import Limits
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import Hub, running

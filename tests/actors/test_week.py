@@ -17,8 +17,9 @@ import anyio
 import pytest
 
 from actors.api.operations.facade import Operations
-from actors.api.params.memories import SearchGraph, StoreMemory
+from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
 from actors.consolidator.judgement.salience import THRESHOLD
 from actors.consolidator.messages import Consolidate, CorrectDrift, ReadRuns
 from actors.embedder.profiles.embedded import EmbeddedProfile

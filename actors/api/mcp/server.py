@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from actors.api.idempotency import key_of
 from actors.api.mcp import prompts, resources
-from actors.api.mcp.flow_control import CountedAnswers, in_order
+from actors.api.mcp.flow_control import ResponseWriter, valid_messages
 from actors.api.mcp.tool_schemas import listed
 from actors.api.operations.facade import Operations
 from actors.api.tools.agent_tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool
@@ -119,7 +119,7 @@ class Front:
         return await resources.read(self._operations, str(params.uri))
 
     async def _list_prompts(self, _ctx: Context, _params: object) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=prompts.listed())
+        return types.ListPromptsResult(prompts=prompts.PROMPTS)
 
     async def _get_prompt(self, _ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         return prompts.get(params.name, params.arguments or {})
@@ -162,6 +162,6 @@ async def _with_pulse(ctx: Context, call_next: CallNext) -> HandlerResult:
 async def converse(operations: Operations, per_minute: Mapping[str, int], messages: Messages, answers: Answers) -> None:
     """Serve one client until it is gone: a session of its own, with limits of its own."""
     server = Front(operations, Limits(per_minute)).server()
-    counted = CountedAnswers(answers)
-    async with in_order(messages, counted) as sorted_messages:
-        await server.run(sorted_messages, counted, server.create_initialization_options())
+    responses = ResponseWriter(answers)
+    async with valid_messages(messages, responses) as valid:
+        await server.run(valid, responses, server.create_initialization_options())

@@ -56,7 +56,7 @@ class Auditing(Access):
         page = left[-params.limit :]
         envelopes = await self._from_log(self.hub.log.get, page)
         answer: dict[str, Any] = {
-            "events": [audit.happening(envelope, params.memory_id) for envelope in reversed(envelopes)],
+            "events": [audit.describe_event(envelope, params.memory_id) for envelope in reversed(envelopes)],
             "count": len(page),
             "total": len(concerned),
         }
@@ -72,11 +72,11 @@ class Auditing(Access):
         past = Past(self.hub.log, later)
         report = told_from_thread(progress, "events read")
         found = await self._from_log(lambda: difference(_watched(past, report), earlier))
-        wanted = changes.shown(found, params.limit)
+        wanted = changes.memories_shown(found, params.limit)
         entries: tuple[Entry, ...] = await self.ask(self.hub.store, Describe(memories=wanted, own=True))
         ends = await self._from_log(past.get, [seq for seq in (earlier, later) if seq])
         known = {entry.id: entry for entry in entries}
-        return changes.between({one.seq: one.at for one in ends}, (earlier, later), found, known, params.limit)
+        return changes.diff({one.seq: one.at for one in ends}, (earlier, later), found, known, params.limit)
 
     async def store_replay(self, params: StoreReplay, progress: Progress = silent) -> dict[str, Any]:
         """Fold the log anew, without models, and compare what comes out with what is known now."""

@@ -19,7 +19,7 @@ from actors.api.operations.sleep import Sleeping
 from actors.api.operations.workspace import Attending
 from actors.api.params.audit import StoreStatus
 from actors.api.params.memories import MemoryRetrieve
-from actors.api.responses import memories, store
+from actors.api.responses import memory_detail, store
 from actors.comparator.messages import Edges, ReadIndexes, ReadLinks
 from actors.store.messages import ReadHistory, ReadStatus
 from actors.workspace.messages import Pulse, ReadPulse
@@ -41,7 +41,7 @@ class Operations(Storing, Carrying, Graph, Comparing, Goals, Attending, Sleeping
         if is_shredded_memory(life[0].event):  # another client erased it meanwhile
             (entry,) = await self.describe(params.id)
             raise erased(entry)
-        return memories.memory(entry, edges, life, include_embeddings=params.include_embeddings)
+        return memory_detail.memory(entry, edges, life, include_embeddings=params.include_embeddings)
 
     async def pulse(self) -> Pulse:
         """Return the state of learning that goes with every answer."""

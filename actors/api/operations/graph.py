@@ -9,11 +9,10 @@ from actors.api.context import Progress, check_live, silent
 from actors.api.operations.search import Finding
 from actors.api.params.mind import FindCausalPath, GetNeighborhood
 from actors.api.responses import graph
-from actors.api.responses.memories import body_of
-from actors.comparator.graph.paths import narrative
+from actors.api.responses.common import body_of
 from actors.comparator.messages import FindNeighbourhood, FindPaths, Found, Search
 from actors.comparator.messages.graph import Reached, Ways
-from actors.comparator.search.pipeline import pool
+from actors.comparator.messages.profiles import pool_size
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.settings import SearchProfile
 from events.vocabulary import LinksTraversed
@@ -51,8 +50,7 @@ class Graph(Finding):
             raise NotFoundFault(f"Memory was erased or merged meanwhile: {gone}", id=str(gone))
         if ways.paths and ways.paths[0].edges:
             await self.append(LinksTraversed(steps=tuple(edge.step for edge in ways.paths[0].edges)))
-        told = [narrative(path, texts) for path in ways.paths]
-        return graph.path(ways, told, texts, meant)
+        return graph.path(ways, texts, meant)
 
     async def get_neighborhood(self, params: GetNeighborhood, _progress: Progress = silent) -> dict[str, Any]:
         """Return what a memory is connected with."""
@@ -95,7 +93,7 @@ class Graph(Finding):
                 profile=SearchProfile.SEMANTIC_SEARCH,
                 filter=Filter(namespace=namespace),
                 limit=1,
-                pool=pool(1),
+                pool=pool_size(1),
                 primed={},
             ),
         )

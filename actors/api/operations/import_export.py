@@ -12,8 +12,8 @@ from msgspec import Meta
 from actors.api.context import Progress, silent
 from actors.api.operations.batch_ingest import Batching, Sent
 from actors.api.operations.ingest import Arrived
-from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_BATCH
-from actors.api.params.memories import StoreMemory, Whose
+from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_BATCH, Namespace
+from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import Params, parse
 from actors.api.responses import memories
 from actors.comparator.messages import ListMemories
@@ -40,7 +40,7 @@ class MemoryImport(Params, frozen=True, kw_only=True):
 class MemoryExport(Params, frozen=True, kw_only=True):
     """Arguments of `memory/export`: one page of a namespace."""
 
-    namespace: Whose = DEFAULT_NAMESPACE
+    namespace: Namespace = DEFAULT_NAMESPACE
     after: UUID | None = None
     """The last memory of the page before; the first page without."""
 

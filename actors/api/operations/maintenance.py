@@ -12,7 +12,7 @@ import anyio.to_thread
 from actors.api.context import Access, Progress, silent, told_from_thread
 from actors.api.params.audit import StoreBackUp, StoreVerify
 from actors.api.params.parsing import invalid
-from actors.api.responses import maintenance as keeping
+from actors.api.responses.store import verified
 from actors.runtime.faults import StorageFault
 from actors.store.snapshot_files import Snapshots
 from events.storage.backup import back_up
@@ -42,7 +42,7 @@ class Keeping(Access):
     async def store_verify(self, _params: StoreVerify, progress: Progress = silent) -> dict[str, Any]:
         """Check every byte of the open log, its chain, its keys and what it holds."""
         report = await self._on_disk(examine, _cancellable(told_from_thread(progress, "events checked")))
-        return keeping.verified(report, await self._on_disk(_snapshot_problems))
+        return verified(report, await self._on_disk(_snapshot_problems))
 
     async def store_back_up(self, params: StoreBackUp, progress: Progress = silent) -> dict[str, Any]:
         """Copy the store as it stands now; it may be written to meanwhile."""

@@ -31,21 +31,21 @@ class Storing(Batching):
 
     async def store_memory(self, params: StoreMemory, progress: Progress = silent) -> dict[str, Any]:
         """Store a memory (seed 001); `duplicate_of` names the oldest live memory of the same content."""
-        return memories.kept(*(await self.keep(params, progress))[:4])
+        return memories.stored(*(await self.keep(params, progress))[:4])
 
     async def inject_context(self, params: InjectContext, progress: Progress = silent) -> dict[str, Any]:
         """Store a memory and say what it taught (seed 004)."""
         memory, stored, milliseconds, twin, _ = await self.keep(params, progress)
-        kept = memories.kept(memory, stored, milliseconds, twin)
+        kept = memories.stored(memory, stored, milliseconds, twin)
         return (
             kept
             | {"rationale": params.rationale, "utl": memories.learning(stored.learning)}
-            | memories.circumstances(stored.learning)
+            | memories.learning_inputs(stored.learning)
         )
 
     async def memory_inject(self, params: MemoryInject, progress: Progress = silent) -> dict[str, Any]:
         """Store a memory and summarise it space by space (seed 000)."""
-        arrived = await self.keep(params.kept(), progress)
+        arrived = await self.keep(params.to_store_memory(), progress)
         return memories.injected(arrived.memory, arrived.stored, arrived.twin)
 
     async def memory_inject_batch(self, params: MemoryInjectBatch, progress: Progress = silent) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class Storing(Batching):
         reports: dict[int, dict[str, Any]] = {}
         for index, item in enumerate(params.items):
             try:
-                sound[index] = Sent(_item(item).kept(), key and uuid5(key, str(index)))
+                sound[index] = Sent(_item(item).to_store_memory(), key and uuid5(key, str(index)))
             except Fault as fault:
                 reports[index] = memories.item(index, fault=fault)
         await self.ready(progress)

@@ -14,8 +14,8 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from actors.api.params.memories import SearchGraph
 from actors.api.params.parsing import invalid
+from actors.api.params.search import SearchGraph
 from actors.workspace.attention import CAPACITY
 
 BYTES_PER_TOKEN = 3

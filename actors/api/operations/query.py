@@ -9,14 +9,14 @@ import msgspec
 
 from actors.api.context import Access
 from actors.api.params.fields import DEFAULT_NAMESPACE
-from actors.api.responses.memories import body_of
+from actors.api.responses.common import body_of
 from actors.comparator.messages import Found, Search
-from actors.comparator.search.pipeline import pool
-from actors.comparator.search.query_classifier import cues, subject
-from actors.comparator.search.relative_dates import anchor
+from actors.comparator.messages.profiles import pool_size
 from actors.consolidator.messages import Queried
 from actors.embedder.messages import EmbeddedQuery, EmbedQuery
 from actors.runtime.settings import SearchProfile
+from actors.text.query_classifier import causal_subject, extract_hints
+from actors.text.relative_dates import parse_relative_date
 from projections.memories.facets import Filter
 from projections.projection import MemoryState
 
@@ -35,11 +35,11 @@ class Questions(Access):
 
         "Two weeks before the trip" names a time only if the trip is found: it counts from the best memory of it.
         """
-        found = cues(text, asked_at)
-        counted = anchor(text)
+        found = extract_hints(text, asked_at)
+        counted = parse_relative_date(text)
         if found.intervals or counted is None:
             return found
-        event = cues(counted.event, asked_at)
+        event = extract_hints(counted.event, asked_at)
         best: Found = await self.ask(
             self.hub.comparator,
             Search(
@@ -49,14 +49,18 @@ class Questions(Access):
                 profile=SearchProfile.AUTO,
                 filter=wanted,
                 limit=1,
-                pool=pool(1),
+                pool=pool_size(1),
                 primed={},
             ),
         )
         entries = await self.describe(*(hit.memory for hit in best.hits))
         happened = [body_of(entry).created_at for entry in entries if entry.state is MemoryState.LIVE]
-        meant = tuple(filter(None, map(counted.around, happened)))
-        return msgspec.structs.replace(found, intervals=meant, subject=subject(counted.asked)) if meant else found
+        meant = tuple(filter(None, map(counted.resolve, happened)))
+        return (
+            msgspec.structs.replace(found, intervals=meant, subject=causal_subject(counted.remainder))
+            if meant
+            else found
+        )
 
     async def question(
         self, text: str, said: QueryHints, asked_at: datetime, namespace: str | None, session: str | None = None
@@ -65,7 +69,7 @@ class Questions(Access):
         self.hub.consolidator.tell(Queried(at=perf_counter()))
         embedded: EmbeddedQuery = await self.embed(
             EmbedQuery(
-                text=said.subject or subject(text),
+                text=said.subject or causal_subject(text),
                 at=asked_at,
                 namespace=namespace or DEFAULT_NAMESPACE,
                 session=session,

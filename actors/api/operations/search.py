@@ -13,7 +13,8 @@ from actors.api.context import Progress, silent
 from actors.api.operations import pagination as pages
 from actors.api.operations.query import Questions
 from actors.api.params import embeddings
-from actors.api.params.memories import (
+from actors.api.params.parsing import moment
+from actors.api.params.search import (
     MemorySearch,
     MemorySearchMultiPerspective,
     SearchByPurpose,
@@ -22,11 +23,10 @@ from actors.api.params.memories import (
     SearchSingleSpace,
     SearchWeightProfiles,
 )
-from actors.api.params.parsing import moment
-from actors.api.responses import memories, searches
+from actors.api.responses import searches
+from actors.api.responses.common import alignment
 from actors.comparator.messages import Found, Hit, Match, Rank, RankByPerspectives, RankByPurpose, Ranked, Search
-from actors.comparator.search.pipeline import pool
-from actors.comparator.search.weight_profiles import SEED_PROFILES, Weights
+from actors.comparator.messages.profiles import FIXED_PROFILES, Weights, pool_size
 from actors.consolidator.messages import Queried
 from actors.runtime.settings import SearchProfile
 from actors.store.messages import Append
@@ -53,7 +53,7 @@ class Finding(Questions):
         page = (
             pages.read(params.cursor, params, self.at)
             if params.cursor
-            else pages.first(params, pool(params.top_k), self.moment(params.asked_at, "asked_at"), self.at)
+            else pages.first(params, pool_size(params.top_k), self.moment(params.asked_at, "asked_at"), self.at)
         )
         wanted = Filter(
             namespace=params.namespace,
@@ -129,9 +129,9 @@ class Finding(Questions):
             query = await self.question(params.query, said, asked_at, params.namespace, params.session)
             weights = {key: weight for key, weight in weights.items() if key in query}
             if not weights:
-                raise embeddings.silent("active_spaces", active)
+                raise embeddings.no_embedding("active_spaces", active)
         else:
-            query = embeddings.given(params.query, weights, self.dimensions)
+            query = embeddings.decode_query(params.query, weights, self.dimensions)
         found: Ranked = await self._ranked(
             Rank(
                 embeddings=query,
@@ -149,7 +149,7 @@ class Finding(Questions):
             self._recalled(params.query, [match.memory for match, _ in matches], query, params.namespace, weights)
         return {
             "results": [
-                searches.weighed(
+                searches.weighted_match(
                     match,
                     entry,
                     weights,
@@ -179,10 +179,10 @@ class Finding(Questions):
             said = await self.said(params.query, asked_at, Filter(namespace=params.namespace))
             asked = await self.question(params.query, said, asked_at, params.namespace, params.session)
             if space.key not in asked:
-                raise embeddings.silent("space_index", {space.key})
+                raise embeddings.no_embedding("space_index", {space.key})
             query = asked[space.key]
         else:
-            query = embeddings.parsed(space, params.query_embedding, self.dimensions[space.key], "query_embedding")
+            query = embeddings.decode(space, params.query_embedding, self.dimensions[space.key], "query_embedding")
         found = await self._ranked(
             Rank(
                 embeddings={space.key: query},
@@ -220,7 +220,7 @@ class Finding(Questions):
         if params.perspectives is None:
             keys = tuple(key for key in keys if key in query)
         elif not all(key in query for key in keys):
-            raise embeddings.silent("perspectives", {*keys} - query.keys())
+            raise embeddings.no_embedding("perspectives", {*keys} - query.keys())
         found = await self._ranked(
             RankByPerspectives(
                 embeddings=query,
@@ -236,7 +236,7 @@ class Finding(Questions):
         weights = dict.fromkeys(keys, 1 / len(keys))
         self._recalled(params.query, [match.memory for match, _ in matches], query, params.namespace, weights)
         return {
-            "results": [searches.fused(match, entry) for match, entry in matches],
+            "results": [searches.fused_match(match, entry) for match, entry in matches],
             "perspectives": [INDEX[key] for key in keys],
             "fusionK": params.fusion_k,
             "queryLatencyMs": _since(start),
@@ -257,8 +257,7 @@ class Finding(Questions):
         matches = await self._still_there(found.matches)
         return {
             "results": [
-                searches.match(match, entry) | {"purpose_alignment": memories.alignment(entry)}
-                for match, entry in matches
+                searches.match(match, entry) | {"purpose_alignment": alignment(entry)} for match, entry in matches
             ],
             "total_candidates_scanned": found.scanned,
             "search_time_ms": _since(start),
@@ -271,7 +270,7 @@ class Finding(Questions):
         return {
             "profiles": [
                 {"query_type": profile.value, "weights": list(weights.values()), "primary_spaces": _primary(weights)}
-                for profile, weights in SEED_PROFILES.items()
+                for profile, weights in FIXED_PROFILES.items()
             ],
             "spaces": [space.key for space in SPACES],
         }
@@ -311,7 +310,7 @@ def _applied(params: SearchMulti) -> Weights:
     """Return the thirteen weights that a search asks for, as they were given or as the profile has them."""
     if params.weights is not None:
         return dict(zip(INDEX, params.weights, strict=True))
-    return SEED_PROFILES[SearchProfile(params.query_type.value)]
+    return FIXED_PROFILES[SearchProfile(params.query_type.value)]
 
 
 def _primary(weights: Weights) -> list[str]:

@@ -70,7 +70,7 @@ class Sleeping(Access):
             on_progress=told_from_thread(progress),
         )
         slept: Slept = await self._slept_before(wanted) or await self.ask(self.hub.consolidator, wanted, LONG)
-        return sleep.slept(slept, await self._entries(sleep.shown_of(slept)))
+        return sleep.consolidation(slept, await self._entries(sleep.memories_shown(slept)))
 
     async def undo_consolidation(self, params: UndoConsolidation, _progress: Progress = silent) -> dict[str, Any]:
         """Take back what a run did, whole or for one memory."""
@@ -86,7 +86,7 @@ class Sleeping(Access):
         await self.replayed()
         runs: RunList = await self.ask(self.hub.consolidator, ReadRuns(run=params.run_id, limit=params.limit))
         whole = params.run_id is not None
-        hidden = [memory for run in runs.runs for memory in sleep.hidden_by(run)] if whole else []
+        hidden = [memory for run in runs.runs for memory in sleep.memories_hidden(run)] if whole else []
         return sleep.runs(runs, await self._entries(hidden), whole=whole)
 
     async def get_pruning_candidates(
@@ -117,13 +117,15 @@ class Sleeping(Access):
             on_progress=told_from_thread(progress if params.blocking else silent),
         )
         if before := await self._slept_before(dream):
-            return sleep.begun(dream.run, params.phase) | (sleep.slept(before, {}) if params.blocking else {})
+            return sleep.dream_started(dream.run, params.phase) | (
+                sleep.consolidation(before, {}) if params.blocking else {}
+            )
         if not params.blocking:
             begun = self.hub.consolidator.ask(dream, block=False)
             await anyio.to_thread.run_sync(begun.get)  # raises what refuses it; its end isn't waited for
-            return sleep.begun(dream.run, params.phase)
+            return sleep.dream_started(dream.run, params.phase)
         slept: Slept = await self.ask(self.hub.consolidator, dream, LONG)
-        return sleep.begun(dream.run, params.phase) | sleep.slept(slept, {})
+        return sleep.dream_started(dream.run, params.phase) | sleep.consolidation(slept, {})
 
     async def get_dream_status(self, _params: GetDreamStatus, _progress: Progress = silent) -> dict[str, Any]:
         """Return whether the store sleeps now, how the last dream ended, and when it will sleep next."""

@@ -14,8 +14,8 @@ from actors.api.params.mind import (
     GetWorkspaceStatus,
     TriggerWorkspaceBroadcast,
 )
-from actors.api.responses import attention
-from actors.api.responses.memories import body_of
+from actors.api.responses import workspace
+from actors.api.responses.common import body_of
 from actors.workspace import messages
 from actors.workspace.messages import Attention, ReadAttention
 from projections.memories.catalog import Entry
@@ -30,19 +30,19 @@ class Attending(Access):
     ) -> dict[str, Any]:
         """Return C = I·R·D with its parts, the state by r, the winner, and how far the store has grown up."""
         now, held = await self._attention(params.namespace)
-        return attention.consciousness(now, held, self.now())
+        return workspace.consciousness(now, held, self.now())
 
     async def get_workspace_status(self, params: GetWorkspaceStatus, _progress: Progress = silent) -> dict[str, Any]:
         """Return what is in the workspace, what competes for it, and what waits for REM."""
         now, held = await self._attention(params.namespace)
-        return attention.status(now, held, self.now())
+        return workspace.status(now, held, self.now())
 
     async def adjust_coupling(self, params: AdjustCoupling, _progress: Progress = silent) -> dict[str, Any]:
         """Set K, and measure again what the last focus found."""
         await self.replayed()
         before: Attention = await self.ask(self.hub.workspace, ReadAttention())
         after: Attention = await self.ask(self.hub.workspace, messages.SetCoupling(coupling=params.new_k))
-        return attention.adjusted(before, after, self.now())
+        return workspace.coupling_adjusted(before, after, self.now())
 
     async def trigger_workspace_broadcast(
         self, params: TriggerWorkspaceBroadcast, progress: Progress = silent
@@ -55,7 +55,7 @@ class Attending(Access):
             self.hub.workspace,
             messages.Broadcast(memory=entry.id, namespace=body_of(entry).namespace, force=params.force),
         )
-        return attention.broadcast(entry.id, await self._seen(now, body_of(entry).namespace))
+        return workspace.broadcast(entry.id, await self._seen(now, body_of(entry).namespace))
 
     async def _attention(self, namespace: str | None) -> tuple[Attention, dict[UUID, Entry]]:
         """Return the workspace as a namespace may see it, and what the catalog knows of the memories there."""

@@ -1,20 +1,15 @@
 """Answers about goals, alignment and drift."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
-from actors.api.responses.memories import iso, rounded
-from actors.consolidator.goals.drift import recommendations, windows_left
+from actors.api.responses.common import iso, rounded
+from actors.consolidator.goals.drift import Drift, recommendations, windows_left
+from actors.consolidator.messages import Correction, Discovery, DriftReport
 from events.spaces import SPACES
+from events.vocabulary import GoalDiscovered
 
-if TYPE_CHECKING:
-    from actors.consolidator.goals.drift import Drift
-    from actors.consolidator.messages import Correction, Discovery, DriftReport
-    from events.vocabulary import GoalDiscovered
-
-SHOWN = 5
-"""Members of a goal that are listed, the most central ones; memory_retrieve reads them."""
+MAX_MEMBERS = 5
+"""Most central members of a goal that are listed."""
 
 
 def goal(found: GoalDiscovered) -> dict[str, Any]:
@@ -26,14 +21,14 @@ def goal(found: GoalDiscovered) -> dict[str, Any]:
         "confidence": rounded(found.confidence),
         "coherence": rounded(found.coherence),
         "member_count": len(found.members),
-        "members": [str(member) for member in found.members[:SHOWN]],
+        "members": [str(member) for member in found.members[:MAX_MEMBERS]],
         "dominant_embedders": list(found.spaces),
         "parent_goal_id": str(found.parent) if found.parent else None,
     }
 
 
 def discovery(found: Discovery) -> dict[str, Any]:
-    """Return what `discover_goals` answers."""
+    """Return the answer of `discover_goals`."""
     return {
         "discovered_goals": [goal(one) for one in found.goals],
         "hierarchy": [
@@ -47,15 +42,10 @@ def discovery(found: Discovery) -> dict[str, Any]:
 
 
 def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[str, Any]:
-    """Return what `get_alignment_drift` answers; without a North Star there is nothing to drift from."""
+    """Return the answer of `get_alignment_drift`; without a North Star there is no drift."""
     if report is None:
-        return {
-            "namespace": namespace,
-            "status": "not_configured",
-            "level": None,
-            "north_star_id": None,
-            "north_star": None,
-        }
+        nothing = dict.fromkeys(("level", "north_star_id", "north_star"))
+        return {"namespace": namespace, "status": "not_configured", **nothing}
     now = report.now
     answer = {
         "namespace": namespace,
@@ -84,24 +74,28 @@ def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[
         answer["windows_until_critical"] = left
     if history:
         answer["history"] = [
-            {"similarity": rounded(sample.similarity), "level": sample.level.value, "memories": sample.memories}
-            | {"per_embedder_similarity": _by_space(sample)}
+            {
+                "similarity": rounded(sample.similarity),
+                "level": sample.level.value,
+                "memories": sample.memories,
+                "per_embedder_similarity": _by_space(sample),
+            }
             for sample in report.history
         ]
         answer["noted"] = [
             {
-                "at": iso(finding.at),
-                "level": finding.drift.level.value,
-                "similarity": rounded(finding.drift.similarity),
-                "north_star_id": str(finding.drift.goal),
+                "at": iso(record.at),
+                "level": record.drift.level.value,
+                "similarity": rounded(record.drift.similarity),
+                "north_star_id": str(record.drift.goal),
             }
-            for finding in report.noted
+            for record in report.noted
         ]
     return answer
 
 
 def correction(namespace: str, done: Correction | None) -> dict[str, Any]:
-    """Return what `trigger_drift_correction` answers; both alignments are measured."""
+    """Return the answer of `trigger_drift_correction`, with the measured alignment before and after."""
     if done is None:
         return {"namespace": namespace, "status": "not_configured", "strategy_applied": None, "applied": False}
     before, after = done.before.now, done.after.now
@@ -121,4 +115,4 @@ def correction(namespace: str, done: Correction | None) -> dict[str, Any]:
 
 
 def _by_space(measured: Drift) -> dict[str, float]:
-    return {space.key: rounded(near) for space, near in zip(SPACES, measured.spaces, strict=True)}
+    return {space.key: rounded(similarity) for space, similarity in zip(SPACES, measured.spaces, strict=True)}

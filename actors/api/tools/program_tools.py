@@ -1,70 +1,18 @@
-"""The operations of programs and the command line, which no agent is told of."""
+"""Operations for programs and the command line, which agents do not see."""
 
 from actors.api.operations.facade import Operations
 from actors.api.operations.import_export import MemoryExport, MemoryImport
-from actors.api.params import audit as audit_schemas
-from actors.api.params import sleep as sleep_schemas
+from actors.api.params import audit as audit_params
+from actors.api.params import sleep as sleep_params
 from actors.api.tools.tool import unlisted
 
-FOR_PROGRAMS = (
-    unlisted(
-        "status",
-        "store/status",
-        "What the store holds, which models fill the spaces, and how long things take.",
-        audit_schemas.StoreStatus,
-        Operations.status,
-    ),
-    unlisted(
-        "diff",
-        "store/diff",
-        "What changed between two moments.",
-        audit_schemas.StoreDiff,
-        Operations.store_diff,
-    ),
-    unlisted(
-        "replay",
-        "store/replay",
-        "Whether all that is known follows from the log.",
-        audit_schemas.StoreReplay,
-        Operations.store_replay,
-    ),
-    unlisted(
-        "schedule",
-        "store/schedule",
-        "When the store sleeps, as it is or shall be.",
-        sleep_schemas.ChangeSchedules,
-        Operations.schedule,
-        read_only=False,
-    ),
-    unlisted(
-        "verify",
-        "store/verify",
-        "Whether every byte of the log is what it was.",
-        audit_schemas.StoreVerify,
-        Operations.store_verify,
-        read_only=False,
-    ),
-    unlisted(
-        "backup",
-        "store/backup",
-        "Copy the store as it stands.",
-        audit_schemas.StoreBackUp,
-        Operations.store_back_up,
-        read_only=False,
-    ),
-    unlisted(
-        "import",
-        "memory/import",
-        "Store memories that were exported, each once.",
-        MemoryImport,
-        Operations.memory_import,
-        read_only=False,
-    ),
-    unlisted(
-        "export",
-        "memory/export",
-        "The memories of a namespace as they were stored.",
-        MemoryExport,
-        Operations.memory_export,
-    ),
+PROGRAM_TOOLS = (
+    unlisted("status", "store/status", audit_params.StoreStatus, Operations.status),
+    unlisted("diff", "store/diff", audit_params.StoreDiff, Operations.store_diff),
+    unlisted("replay", "store/replay", audit_params.StoreReplay, Operations.store_replay),
+    unlisted("schedule", "store/schedule", sleep_params.ChangeSchedules, Operations.schedule, read_only=False),
+    unlisted("verify", "store/verify", audit_params.StoreVerify, Operations.store_verify, read_only=False),
+    unlisted("backup", "store/backup", audit_params.StoreBackUp, Operations.store_back_up, read_only=False),
+    unlisted("import", "memory/import", MemoryImport, Operations.memory_import, read_only=False),
+    unlisted("export", "memory/export", MemoryExport, Operations.memory_export),
 )

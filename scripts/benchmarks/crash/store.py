@@ -17,13 +17,13 @@ from actors.api.context import silent
 from actors.api.operations.facade import Operations
 from actors.api.params.parsing import parse
 from actors.api.tools.agent_tools import BY_NAME
-from actors.comparator.search.query_classifier import cues
 from actors.embedder.messages import EmbeddedQuery, EmbedMemory, EmbedQuery, Load
 from actors.hub import composition as hubs
 from actors.runtime.faults import Fault
 from actors.runtime.metrics import Latencies
 from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
+from actors.text.query_classifier import extract_hints
 from benchmarks.filling import sentences
 from events.crypto.keys import KeyRing
 from events.fingerprint import Embedding
@@ -126,7 +126,8 @@ async def build(scratch: Path) -> tuple[dict[str, Path], Kept]:
         models = await operations.ask(hub.embedder, Load())
         asked = [" ".join(text.split()[:QUERY_WORDS]) for text in texts[2 : 2 + 3 * QUESTIONS : 3]]
         questions = {
-            text: await operations.question(text, cues(text, ASKED_AT), ASKED_AT, namespace=None) for text in asked
+            text: await operations.question(text, extract_hints(text, ASKED_AT), ASKED_AT, namespace=None)
+            for text in asked
         }
         shutil.copytree(folder, killed, ignore=PASSING)  # what a process that is killed now would leave
     return {"closed": closed, "killed": killed}, Kept(models, questions, tuple(memories))

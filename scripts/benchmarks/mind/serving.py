@@ -8,9 +8,10 @@ from statistics import fmean
 from typing import Any
 
 from actors.api.operations.facade import Operations
-from actors.api.params.memories import MemoryRetrieve, SearchGraph
+from actors.api.params.memories import MemoryRetrieve
 from actors.api.params.mind import DiscoverGoals, GetAlignmentDrift, TriggerDriftCorrection
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
 from benchmarks.mind.stream import Heard, Question, Told
 from benchmarks.mind.verdicts import Verdict
 from events.vocabulary.values import DriftLevel

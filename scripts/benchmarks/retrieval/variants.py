@@ -8,9 +8,9 @@ import numpy as np
 from rich.progress import Progress
 
 from actors.comparator.messages import Found, Search
-from actors.comparator.search.pipeline import pool
-from actors.comparator.search.query_classifier import cues
+from actors.comparator.messages.profiles import pool_size
 from actors.runtime.settings import SearchProfile
+from actors.text.query_classifier import extract_hints
 from benchmarks.retrieval.corpora import DEPTH, Document, measures
 from benchmarks.retrieval.storing import Filled, asked_at
 from events.spaces import SPACES
@@ -42,7 +42,7 @@ async def compared(
     task = bar.add_task("asking", total=len(queries))
     for query in queries:
         namespace, session = query.metadata.get("namespace"), query.metadata.get("session")
-        said = cues(query.text, asked_at(query))
+        said = extract_hints(query.text, asked_at(query))
         embeddings = await store.operations.question(query.text, said, asked_at(query), namespace, session)
         for way in ways:
             found: Found = await store.operations.ask(
@@ -55,7 +55,7 @@ async def compared(
                     without=way.without,
                     filter=Filter(namespace=namespace),
                     limit=DEPTH,
-                    pool=pool(DEPTH),
+                    pool=pool_size(DEPTH),
                     primed={},
                 ),
             )

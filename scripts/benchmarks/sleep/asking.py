@@ -10,8 +10,8 @@ import msgspec
 
 from actors.api.context import silent
 from actors.api.operations.facade import Operations
-from actors.api.params.memories import SearchGraph
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
 from actors.api.tools.agent_tools import BY_NAME
 from actors.store.messages import ReadStatus
 from actors.workspace.messages import ReadAttention

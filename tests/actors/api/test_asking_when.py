@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from actors.api.operations.facade import Operations
-from actors.api.params.memories import SearchMulti, SearchSingleSpace
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchMulti, SearchSingleSpace
 from actors.runtime.faults import InvalidParamsFault
 from tests.actors.conftest import search, store
 

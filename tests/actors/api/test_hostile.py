@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from actors.api.mcp import prompts
-from actors.api.mcp.flow_control import refusal
+from actors.api.mcp.flow_control import error_of
 from actors.api.operations.facade import Operations
 from actors.api.params.memories import MemoryDelete
 from actors.api.params.parsing import parse
@@ -119,7 +119,7 @@ def test_a_line_nested_too_deep_is_answered_as_far_as_it_can_be_read(
     line = f'{{"jsonrpc": "2.0", "id": 7, "method": "memory/store", "params": {"[" * depth + "]" * depth}}}'
     with pytest.raises(ValidationError) as caught:
         types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    told = refusal(caught.value)
+    told = error_of(caught.value)
     assert (told.error.code, told.id) == (code, answered)
 
 
@@ -127,7 +127,7 @@ def test_a_line_nested_too_deep_is_answered_as_far_as_it_can_be_read(
 def test_an_id_that_is_no_text_is_not_given_back(found: str) -> None:
     with pytest.raises(ValidationError) as caught:
         types.jsonrpc_message_adapter.validate_json(f'{{"jsonrpc": "2.0", "id": "{found}", "method": "ping"}}')
-    told = refusal(caught.value)
+    told = error_of(caught.value)
     assert (told.error.code, told.id) == (-32602, None)
     assert told.model_dump_json(), "it can be written"
 

@@ -8,7 +8,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from actors.api.mcp import tool_schemas as listing
+from actors.api.mcp import tool_schemas
 from actors.api.operations.facade import Operations
 from actors.api.params.parsing import parse
 from actors.api.tools.agent_tools import BY_METHOD, BY_NAME, INSTRUCTIONS, TOOLS
@@ -18,7 +18,7 @@ from events.vocabulary.values import Modality
 from tests.actors.conftest import Connect, store
 
 LISTED_TOOLS = [tool for tool in TOOLS if tool.listed]
-SCHEMAS = {tool.name: listing.schema_of(tool) for tool in LISTED_TOOLS}
+SCHEMAS = {tool.name: tool_schemas.schema_of(tool) for tool in LISTED_TOOLS}
 ID = "00000000-0000-4000-8000-000000000001"
 
 FULL = {
@@ -177,7 +177,7 @@ def test_no_schema_says_what_an_error_can_say_in_time(name: str) -> None:
 
 @pytest.mark.parametrize("tool", LISTED_TOOLS, ids=lambda tool: tool.name)
 def test_of_an_answer_the_field_is_listed_that_an_agent_goes_on_with(tool: Tool) -> None:
-    schema = listing.output_schema(tool.returns)
+    schema = tool_schemas.output_schema(tool.returns)
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["type"] == "object"
     assert [*schema.get("properties", {})] == ([tool.returns] if tool.returns else [])

@@ -2,10 +2,11 @@
 
 import re
 
+import mcp_types as types
 import pytest
 from mcp import MCPError
 
-from actors.api.mcp.prompts import PROMPTS, Prompt
+from actors.api.mcp.prompts import PROMPTS, TEXTS
 from actors.api.operations.facade import Operations
 from actors.api.tools.agent_tools import BY_NAME, TOOLS
 from tests.actors.conftest import Connect
@@ -17,8 +18,8 @@ ERAS = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 
 
 @pytest.mark.parametrize("prompt", PROMPTS, ids=lambda prompt: prompt.name)
-def test_a_prompt_names_only_tools_and_parameters_that_exist(prompt: Prompt) -> None:
-    names = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", prompt.text))
+def test_a_prompt_names_only_tools_and_parameters_that_exist(prompt: types.Prompt) -> None:
+    names = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", TEXTS[prompt.name]))
     assert names & set(BY_NAME), "it teaches no tool"
     assert names - set(BY_NAME) - PARAMETERS - PROFILES == set()
 
@@ -47,7 +48,7 @@ async def test_a_prompt_ends_with_what_it_was_given(operations: Operations, conn
         (bare,) = (await agent.client.get_prompt("consolidate")).messages
     assert given.role == "user"
     assert given.content.text.endswith("Question: Where is the {key}?\nNamespace: home")
-    assert bare.content.text == next(prompt.text for prompt in PROMPTS if prompt.name == "consolidate")
+    assert bare.content.text == TEXTS["consolidate"]
 
 
 @pytest.mark.anyio

@@ -9,7 +9,7 @@ import pytest
 
 from actors.api.operations.facade import Operations
 from actors.api.params.audit import AuditTrail
-from actors.comparator.search.weight_profiles import SEED_PROFILES
+from actors.comparator.messages.profiles import FIXED_PROFILES
 from events.spaces import SPACES
 from events.vocabulary import MemoryErased
 from tests.actors.conftest import Connect, search, store
@@ -74,7 +74,7 @@ async def test_changing_the_weights_changes_the_ranking(operations: Operations) 
 async def test_the_weights_that_were_applied_sum_to_one(operations: Operations, connect: Connect) -> None:
     await store(operations, "The bridge collapsed.")
     async with connect(operations) as agent:
-        for profile in (*SEED_PROFILES, "auto"):
+        for profile in (*FIXED_PROFILES, "auto"):
             answer = await agent.call("search_graph", query="the bridge", profile=profile, explain=True)
             assert answer["profile"] == profile
             assert sum(answer["weightsApplied"].values()) == pytest.approx(1, abs=1e-3)

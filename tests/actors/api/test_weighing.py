@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from actors.api.operations.facade import Operations
-from actors.comparator.search.weight_profiles import SEED_PROFILES
+from actors.comparator.messages.profiles import FIXED_PROFILES
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.settings import SearchProfile
 from events.spaces import INDEX, SPACES
@@ -381,7 +381,7 @@ async def test_the_profiles_are_listed_with_weights_that_sum_to_one(operations: 
     profiles = {
         profile["query_type"]: dict(zip(INDEX, profile["weights"], strict=True)) for profile in answer["profiles"]
     }
-    assert profiles.keys() == {profile.value for profile in SEED_PROFILES}
+    assert profiles.keys() == {profile.value for profile in FIXED_PROFILES}
     assert all(sum(row.values()) == pytest.approx(1, abs=0.01) for row in profiles.values())
     assert profiles["semantic_search"]["e1_semantic"] == pytest.approx(0.30)
     assert profiles["semantic_search"]["e7_code"] == pytest.approx(0.18)
@@ -396,12 +396,12 @@ async def test_the_profiles_are_listed_with_weights_that_sum_to_one(operations: 
 async def test_every_listed_profile_ranks_by_its_own_weights(operations: Operations, ways: Ways) -> None:
     await mixed(operations)
     async with ways(operations) as way:
-        for profile, row in SEED_PROFILES.items():
+        for profile, row in FIXED_PROFILES.items():
             named = await ranked(way, "Why were the cellars flooded?", query_type=profile.value)
             given = await ranked(way, "Why were the cellars flooded?", query_type="custom", weights=list(row.values()))
             assert ids(named) == ids(given)
             assert named["query_metadata"]["weights_applied"] == list(row.values())
-    assert len(SEED_PROFILES) == len(SearchProfile) - 1
+    assert len(FIXED_PROFILES) == len(SearchProfile) - 1
 
 
 @pytest.mark.requirement("INTEG-001/multi-perspective/rank-fusion", "INTEG-001/multi-perspective/only-those-asked")

@@ -39,7 +39,7 @@ from events.storage.log import Draft, Envelope
 from events.vocabulary import CouplingAdjusted, Event, FocusMoved, MemoryFaded, MemoryIgnited, MemoryStored
 from events.vocabulary.values import WIDTH
 from projections.mind.workspace import DEFAULT_COUPLING
-from tests.actors.comparator.likeness import query
+from tests.actors.comparator.similar_memories import query
 from tests.events.samples import NOON, random_fingerprint, stored
 
 BOUND = 5.0

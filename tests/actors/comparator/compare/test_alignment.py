@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from actors.comparator.compare.alignment import LEAST_COHESION, Star
+from actors.comparator.compare.alignment import MIN_COHESION, GoalProfile
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.similarity import one_to_many
 from events.spaces import INDEX
 from events.vocabulary.values import WIDTH
 from projections.memories.atlas import Atlas
-from tests.actors.comparator.likeness import atlas_of, memory
+from tests.actors.comparator.similar_memories import atlas_of, memory
 from tests.projections.history import memory_id
 
 RAW = Calibration({})
@@ -36,8 +36,8 @@ def atlas() -> Atlas:
 
 
 @cache
-def star() -> Star:
-    return Star.of(atlas(), RAW, GOAL, EXEMPLARS)
+def star() -> GoalProfile:
+    return GoalProfile.of(atlas(), RAW, GOAL, EXEMPLARS)
 
 
 def towards(row: int, *exemplars: int) -> npt.NDArray[np.float64]:
@@ -56,7 +56,7 @@ def test_an_alignment_is_the_mean_similarity_by_the_cohesion():
     assert purposes.shape == (3, WIDTH)
     assert purposes.dtype == np.float32
     for purpose, row in zip(purposes, (ON_PURPOSE, OFF_PURPOSE, IN_MEANING_ALONE), strict=True):
-        expected = towards(row, 0, 1, 2, 3).mean(axis=0) / np.maximum(star().cohesion, LEAST_COHESION)
+        expected = towards(row, 0, 1, 2, 3).mean(axis=0) / np.maximum(star().cohesion, MIN_COHESION)
         np.testing.assert_allclose(purpose, np.minimum(expected, 1.0), rtol=1e-5)
 
 
@@ -73,14 +73,14 @@ def test_an_exemplar_is_measured_against_the_others():
     purposes = star().purposes(atlas(), RAW, np.arange(5))
     for row in range(4):
         others = [one for one in range(4) if one != row]
-        expected = towards(row, *others).mean(axis=0) / np.maximum(star().cohesion, LEAST_COHESION)
+        expected = towards(row, *others).mean(axis=0) / np.maximum(star().cohesion, MIN_COHESION)
         np.testing.assert_allclose(purposes[row], np.minimum(expected, 1.0), rtol=1e-5)
-    flattered = towards(0, 0, 1, 2, 3).mean(axis=0) / np.maximum(star().cohesion, LEAST_COHESION)
+    flattered = towards(0, 0, 1, 2, 3).mean(axis=0) / np.maximum(star().cohesion, MIN_COHESION)
     assert (purposes[0] < np.minimum(flattered, 1.0)).any(), "itself it would serve better"
 
 
 def test_a_goal_of_a_single_exemplar_is_as_cohesive_as_one_can_be():
-    alone = Star.of(atlas(), RAW, GOAL, np.array([0]))
+    alone = GoalProfile.of(atlas(), RAW, GOAL, np.array([0]))
     assert alone.cohesion.tolist() == [1.0] * WIDTH
     purposes = alone.purposes(atlas(), RAW, np.array([0, ON_PURPOSE]))
     np.testing.assert_allclose(purposes, one_to_many(atlas(), RAW, 0, np.array([0, ON_PURPOSE])), rtol=1e-6)
@@ -88,15 +88,15 @@ def test_a_goal_of_a_single_exemplar_is_as_cohesive_as_one_can_be():
 
 
 def test_a_memory_as_near_as_the_goal_is_to_itself_is_wholly_aligned():
-    cohesion = np.linspace(LEAST_COHESION, 1.0, WIDTH).astype(np.float32)
-    goal = Star(GOAL, EXEMPLARS, cohesion)
+    cohesion = np.linspace(MIN_COHESION, 1.0, WIDTH).astype(np.float32)
+    goal = GoalProfile(GOAL, EXEMPLARS, cohesion)
     np.testing.assert_allclose(goal.alignment(np.stack([cohesion] * 4)), 1.0, rtol=1e-6)
     np.testing.assert_allclose(goal.alignment(np.stack([cohesion / 2] * 4)), 0.5, rtol=1e-6)
 
 
 def test_a_space_in_which_exemplars_differ_makes_little_of_little():
-    goal = Star(GOAL, EXEMPLARS, np.full(WIDTH, 0.01, np.float32))
-    np.testing.assert_allclose(goal.alignment(np.full((4, WIDTH), 0.01, np.float32)), 0.01 / LEAST_COHESION, rtol=1e-5)
+    goal = GoalProfile(GOAL, EXEMPLARS, np.full(WIDTH, 0.01, np.float32))
+    np.testing.assert_allclose(goal.alignment(np.full((4, WIDTH), 0.01, np.float32)), 0.01 / MIN_COHESION, rtol=1e-5)
 
 
 @given(
@@ -107,7 +107,7 @@ def test_a_space_in_which_exemplars_differ_makes_little_of_little():
 def test_alignments_lie_between_nothing_and_one_and_grow_with_similarity(
     cohesion: npt.NDArray[np.float32], similarities: npt.NDArray[np.float32], more: float
 ):
-    goal = Star(GOAL, EXEMPLARS[:3], cohesion)
+    goal = GoalProfile(GOAL, EXEMPLARS[:3], cohesion)
     alignment = goal.alignment(similarities)
     assert alignment.shape == (2, WIDTH)
     assert ((alignment >= 0) & (alignment <= 1)).all()

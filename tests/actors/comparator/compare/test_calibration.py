@@ -120,7 +120,7 @@ def test_a_space_that_does_not_exist_is_an_error() -> None:
 
 @pytest.mark.parametrize(("unrelated", "half"), [(0.5, 0.5), (0.6, 0.5), (-0.1, 0.5), (0.1, 1.0), (float("nan"), 0.5)])
 def test_levels_through_which_no_rising_curve_leads_are_refused(unrelated: float, half: float) -> None:
-    with pytest.raises(ValueError, match="no curve"):
+    with pytest.raises(ValueError, match="no rising curve"):
         Curve("a model", "0" * 64, unrelated, half)
 
 

@@ -1,4 +1,4 @@
-"""Duplicates are found without comparing all pairs, and none is lost to that."""
+"""DuplicateSearch are found without comparing all pairs, and none is lost to that."""
 
 from datetime import timedelta
 
@@ -9,7 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from actors.comparator.compare.calibration import FILE, Calibration, Fit
-from actors.comparator.compare.duplicates import MOST, WEIGHTS, Duplicates, Pair
+from actors.comparator.compare.duplicates import MAX_COMPARED, WEIGHTS, DuplicatePair, DuplicateSearch
 from actors.comparator.compare.similarity import one_to_many
 from actors.embedder.jobs import alone
 from actors.embedder.messages import EmbedMemory
@@ -21,7 +21,7 @@ from events.vocabulary.values import Modality
 from projections.memories.atlas import Atlas
 from projections.memories.sessions import Sessions
 from projections.storage.arrays import Rows
-from tests.actors.comparator.likeness import KEYS, atlas_of, like
+from tests.actors.comparator.similar_memories import KEYS, atlas_of, like
 from tests.events.samples import NOON, random_fingerprint, stored
 from tests.projections.history import history, memory_id
 
@@ -49,9 +49,9 @@ def slices(rows: Rows, size: int) -> list[Rows]:
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
-def search(atlas: Atlas, calibration: Calibration, threshold: float, parts: list[Rows]) -> list[Pair]:
-    duplicates = Duplicates(atlas, calibration, threshold)
-    return [pair for part in parts for pair in duplicates.take(part, atlas.facets.live)]
+def search(atlas: Atlas, calibration: Calibration, threshold: float, parts: list[Rows]) -> list[DuplicatePair]:
+    duplicates = DuplicateSearch(atlas, calibration, threshold)
+    return [pair for part in parts for pair in duplicates.add(part, atlas.facets.live)]
 
 
 def by_hand(atlas: Atlas, calibration: Calibration, threshold: float) -> dict[frozenset[int], float]:
@@ -101,18 +101,18 @@ def test_only_rows_that_were_taken_in_are_paired():
 def test_what_was_forgotten_during_the_pass_is_paired_with_nothing():
     copied = stored("copied")
     atlas = atlas_of([copied, copied, copied])
-    duplicates = Duplicates(atlas, SHIPPED, LIGHT)
-    assert [pair[:2] for pair in duplicates.take(np.array([0, 1]), atlas.facets.live)] == [(1, 0)]
+    duplicates = DuplicateSearch(atlas, SHIPPED, LIGHT)
+    assert [pair[:2] for pair in duplicates.add(np.array([0, 1]), atlas.facets.live)] == [(1, 0)]
     atlas.apply(history(copied, copied, copied, MemoryForgotten(memory=memory_id(1)))[-1])
     live = atlas.facets.live
     assert np.count_nonzero(live) == 2
-    found = duplicates.take(np.array([2]), live)
+    found = duplicates.add(np.array([2]), live)
     assert len(found) == 1
     assert live[found[0].other]
 
 
 def test_an_empty_slice_has_no_pairs():
-    assert Duplicates(ATLAS, SHIPPED, LIGHT).take(np.empty(0, np.int64), ATLAS.facets.live) == []
+    assert DuplicateSearch(ATLAS, SHIPPED, LIGHT).add(np.empty(0, np.int64), ATLAS.facets.live) == []
 
 
 def test_time_and_surroundings_have_no_say():
@@ -126,7 +126,7 @@ def test_time_and_surroundings_have_no_say():
 
 
 def test_more_copies_than_one_memory_is_compared_with_still_hang_together():
-    count = 3 * MOST
+    count = 3 * MAX_COMPARED
     atlas = atlas_of([stored("the same")] * count)
     found = search(atlas, SHIPPED, LIGHT, slices(np.arange(count), 16))
     assert len(found) < count * (count - 1) / 2, "not all pairs were compared"

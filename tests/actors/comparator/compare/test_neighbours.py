@@ -1,4 +1,4 @@
-"""What a new memory is judged by: a few candidates stand for all, in every space that says what it is about."""
+"""Neighbours of a new memory: the candidates represent all memories in every semantic space."""
 
 import inspect
 import random
@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from actors.comparator.compare import neighbours
-from actors.comparator.compare.alignment import Star
+from actors.comparator.compare.alignment import GoalProfile
 from actors.comparator.compare.calibration import Calibration
-from actors.comparator.compare.neighbours import EXACT, NEAREST, NEUTRAL, candidates, nearest, resonances
+from actors.comparator.compare.neighbours import EXHAUSTIVE, NEAREST, NO_PURPOSE, candidates, nearest, resonances
 from actors.comparator.compare.similarity import one_to_many
 from actors.comparator.messages import Neighbours, NewMemory, Resonate
 from actors.embedder.jobs import alone
@@ -35,7 +35,16 @@ from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 from projections.memories.sessions import Sessions
 from projections.storage.arrays import Rows
-from tests.actors.comparator.likeness import KEYS, QUESTION, atlas_of, like, memory, query, varied, with_embedding
+from tests.actors.comparator.similar_memories import (
+    KEYS,
+    QUESTION,
+    atlas_of,
+    like,
+    memory,
+    query,
+    varied,
+    with_embedding,
+)
 from tests.events.samples import NOON, stored
 from tests.projections.history import history, memory_id
 
@@ -150,7 +159,7 @@ ASKED = stored("asked", fingerprint=QUESTION, namespace="many")
 
 @cache
 def atlas() -> Atlas:
-    return atlas_of(varied(2 * EXACT))
+    return atlas_of(varied(2 * EXHAUSTIVE))
 
 
 def rows_for(at: Atlas, **wanted: Any) -> Rows:
@@ -158,8 +167,8 @@ def rows_for(at: Atlas, **wanted: Any) -> Rows:
 
 
 def test_where_there_are_few_all_are_candidates():
-    few = atlas_of(varied(EXACT))
-    assert rows_for(few).tolist() == list(range(EXACT))
+    few = atlas_of(varied(EXHAUSTIVE))
+    assert rows_for(few).tolist() == list(range(EXHAUSTIVE))
     assert 0 < len(rows_for(atlas())) < len(atlas())
     namespace = np.flatnonzero(atlas().facets.eligible(Filter(namespace="few")))
     assert rows_for(atlas(), namespace="few").tolist() == namespace.tolist()
@@ -171,14 +180,14 @@ def a_row_that_is_no_candidate(crowd: list[MemoryStored]) -> int:
 
 @pytest.mark.parametrize("key", ["e1_semantic", "e9_hdc", "e13_splade", "e11_entity"])
 def test_candidates_are_the_nearest_by_words_meaning_letters_and_names(key: str):
-    crowd = [memory({}, seed) for seed in range(2 * EXACT)]
+    crowd = [memory({}, seed) for seed in range(2 * EXHAUSTIVE)]
     row = a_row_that_is_no_candidate(crowd)
     crowd[row] = memory({key: 0.9}, 1_000)
     assert row in rows_for(atlas_of(crowd))
 
 
 def test_candidates_are_the_nearest_in_time():
-    crowd = [memory({}, seed, created_at=NOON + timedelta(days=1 + seed)) for seed in range(2 * EXACT)]
+    crowd = [memory({}, seed, created_at=NOON + timedelta(days=1 + seed)) for seed in range(2 * EXHAUSTIVE)]
     row = a_row_that_is_no_candidate(crowd)
     crowd[row] = memory({}, row, created_at=NOON - timedelta(minutes=1))
     assert row in rows_for(atlas_of(crowd))
@@ -186,14 +195,14 @@ def test_candidates_are_the_nearest_in_time():
 
 def test_candidates_can_be_found_in_the_namespace():
     assert atlas().facets.eligible(Filter(namespace="many"))[rows_for(atlas(), namespace="many")].all()
-    gone = atlas_of([*varied(2 * EXACT), MemoryForgotten(memory=memory_id(2)), MemoryErased(memory=memory_id(3))])
+    gone = atlas_of([*varied(2 * EXHAUSTIVE), MemoryForgotten(memory=memory_id(2)), MemoryErased(memory=memory_id(3))])
     assert not {1, 2} & {*rows_for(gone, namespace="many").tolist()}
 
 
 # ── neighbours ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def found(at: Atlas, asked: MemoryStored = ASKED, star: Star | None = None) -> Neighbours:
+def found(at: Atlas, asked: MemoryStored = ASKED, star: GoalProfile | None = None) -> Neighbours:
     return neighbours.neighbours(at, RAW, new(asked), star)
 
 
@@ -213,7 +222,7 @@ def test_nothing_is_near_where_nothing_is_stored():
         near = found(empty, stored("asked", namespace="nobody's"))
         assert near.similarities.shape == (WIDTH, 0)
         assert near.nearest == near.causes == near.effects == ()
-        assert (near.purpose, near.north_star) == (NEUTRAL, None)
+        assert (near.purpose, near.north_star) == (NO_PURPOSE, None)
         assert not any(near.purpose)
         assert len(near.purpose) == WIDTH
 
@@ -236,7 +245,7 @@ def test_effects_of_a_new_memory_are_told_from_its_causes():
     assert [weight for _, weight in (*near.effects, *near.causes)] == pytest.approx([1.0, 1.0], abs=0.01)
 
 
-# ── the North Star ──────────────────────────────────────────────────────────────────────────────────
+# ── the North GoalProfile ──────────────────────────────────────────────────────────────────────────────────
 
 GOAL = memory_id(4_711)
 
@@ -248,8 +257,8 @@ def purposeful() -> Atlas:
 
 
 @cache
-def star() -> Star:
-    return Star.of(purposeful(), RAW, GOAL, np.arange(3))
+def star() -> GoalProfile:
+    return GoalProfile.of(purposeful(), RAW, GOAL, np.arange(3))
 
 
 @pytest.mark.parametrize("likeness", [0.1, 0.8])
@@ -270,7 +279,7 @@ def test_an_exemplar_is_a_neighbour_only_where_it_can_be_found():
 
 def test_an_exemplar_does_not_count_itself():
     purposes = star().purposes(purposeful(), RAW, np.array([0]))
-    against_others = Star(GOAL, np.array([1, 2]), star().cohesion).purposes(purposeful(), RAW, np.array([0]))
+    against_others = GoalProfile(GOAL, np.array([1, 2]), star().cohesion).purposes(purposeful(), RAW, np.array([0]))
     np.testing.assert_allclose(purposes, against_others, rtol=1e-6)
     copy = stored("copy", fingerprint=like({}, 0, otherwise=0.8), namespace="many")
     assert (np.array(found(purposeful(), copy, star()).purpose) >= purposes[0]).all(), "another one may well be like it"

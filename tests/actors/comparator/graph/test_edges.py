@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.comparator.graph.edges import around, ways
+from actors.comparator.graph.edges import find_neighbourhood, find_paths
 from actors.comparator.messages import FindNeighbourhood, FindPaths
 from actors.runtime.settings import PathKind
 from events.vocabulary import (
@@ -35,13 +35,13 @@ class Graph:
         wanted = FindPaths(
             start=memory_id(start), end=memory_id(end), namespace=None, max_hops=hops, kind=kind, alternatives=more
         )
-        found = ways(self.atlas, self.links, wanted)
+        found = find_paths(self.atlas, self.links, wanted)
         assert found.complete
         return ["".join(str(memory.int) for memory in path.memories) for path in found.paths]
 
     def near(self, memory: int, depth: int = 1, limit: int = 10) -> dict[int, tuple[str, bool]]:
         wanted = FindNeighbourhood(memory=memory_id(memory), namespace="default", depth=depth, limit=limit)
-        found = around(self.atlas, self.links, wanted)
+        found = find_neighbourhood(self.atlas, self.links, wanted)
         return {one.memory.int: (one.edge.relation, one.edge.forward) for one in found}
 
 
@@ -92,7 +92,7 @@ def test_the_turns_of_a_session_are_edges_both_ways():
     assert graph.paths(3, 1) == ["321"]
     assert graph.near(2) == {1: (NEXT, False), 3: (NEXT, True)}
     wanted = FindNeighbourhood(memory=TWO, namespace="default", depth=1, limit=2)
-    edges = {one.memory: one.edge for one in around(graph.atlas, graph.links, wanted)}
+    edges = {one.memory: one.edge for one in find_neighbourhood(graph.atlas, graph.links, wanted)}
     assert {(edge.source, edge.target, edge.weight) for edge in edges.values()} == {
         (ONE, TWO, TURN_WEIGHT),
         (TWO, THREE, TURN_WEIGHT),
@@ -141,7 +141,7 @@ def test_to_be_walked_changes_no_path():
     drawn = [*memories(3), linked(1, 2), linked(2, 3)]
     graph = Graph(*drawn)
     wanted = FindPaths(start=ONE, end=THREE, namespace=None, max_hops=4, kind=PathKind.ANY, alternatives=0)
-    found = ways(graph.atlas, graph.links, wanted)
+    found = find_paths(graph.atlas, graph.links, wanted)
     steps = tuple(edge.step for edge in found.paths[0].edges)
     walked = Graph(*drawn, LinksTraversed(steps=steps))
     assert walked.paths(1, 3) == ["123"]
@@ -154,4 +154,4 @@ def test_what_belongs_to_another_namespace_is_not_walked():
     assert graph.near(1) == {}
     assert graph.paths(1, 3) == ["123"], "whoever asks for no namespace in particular walks through all"
     wanted = FindPaths(start=ONE, end=THREE, namespace="default", max_hops=4, kind=PathKind.ANY, alternatives=0)
-    assert ways(graph.atlas, graph.links, wanted).paths == ()
+    assert find_paths(graph.atlas, graph.links, wanted).paths == ()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.comparator.graph.paths import LONGEST, EdgesOf, best_paths, narrative, neighbourhood, walkable
+from actors.comparator.graph.paths import EdgesOf, best_paths, is_traversable, nearest_nodes
 from actors.comparator.messages.graph import Edge, Path
 from actors.runtime.settings import PathKind
 from events.vocabulary.values import Step
@@ -155,8 +155,8 @@ def every_path(path: Path, end: UUID, edges_of: EdgesOf, hops: int) -> Iterator[
 @given(st.permutations([edge(A, B), edge(A, C), edge(B, D), edge(C, D), edge(B, C), edge(C, B)]))
 def test_ties_are_settled_alike_whatever_the_order_of_the_edges(edges: list[Edge]) -> None:
     assert ways(along(*edges), A, D, alternatives=3) == ["ABD", "ACD", "ABCD", "ACBD"]
-    assert [near.memory for near in neighbourhood(A, along(*edges), 2, 9)] == [B, C, D]
-    assert neighbourhood(A, along(*edges), 2, 9)[2].edge == edge(B, D)
+    assert [near.memory for near in nearest_nodes(A, along(*edges), 2, 9)] == [B, C, D]
+    assert nearest_nodes(A, along(*edges), 2, 9)[2].edge == edge(B, D)
 
 
 def test_an_edge_that_is_walked_backwards_leads_to_its_source() -> None:
@@ -168,27 +168,27 @@ def test_an_edge_that_is_walked_backwards_leads_to_its_source() -> None:
 
 def test_causal_paths_go_from_causes_to_effects_alone() -> None:
     cause = edge(A, B)
-    assert walkable(cause, PathKind.CAUSAL)
-    assert not walkable(Edge(A, B, "causes", 1, 1, forward=False), PathKind.CAUSAL)
-    assert not walkable(edge(A, B, relation="link_to"), PathKind.CAUSAL)
-    assert not walkable(edge(A, B, relation="next"), PathKind.CAUSAL)
+    assert is_traversable(cause, PathKind.CAUSAL)
+    assert not is_traversable(Edge(A, B, "causes", 1, 1, forward=False), PathKind.CAUSAL)
+    assert not is_traversable(edge(A, B, relation="link_to"), PathKind.CAUSAL)
+    assert not is_traversable(edge(A, B, relation="next"), PathKind.CAUSAL)
 
 
 def test_semantic_paths_go_along_links_and_goals_either_way() -> None:
     for relation in ("link_to", "cluster"):
         for forward in (True, False):
-            assert walkable(Edge(A, B, relation, 1, 1, forward=forward), PathKind.SEMANTIC)
-    assert not walkable(edge(A, B), PathKind.SEMANTIC)
-    assert not walkable(edge(A, B, relation="next"), PathKind.SEMANTIC)
+            assert is_traversable(Edge(A, B, relation, 1, 1, forward=forward), PathKind.SEMANTIC)
+    assert not is_traversable(edge(A, B), PathKind.SEMANTIC)
+    assert not is_traversable(edge(A, B, relation="next"), PathKind.SEMANTIC)
 
 
 def test_any_path_goes_along_everything() -> None:
     for relation in ("link_to", "cluster", "causes", "next"):
-        assert walkable(Edge(A, B, relation, 1, 1, forward=False), PathKind.ANY)
+        assert is_traversable(Edge(A, B, relation, 1, 1, forward=False), PathKind.ANY)
 
 
 def test_a_neighbourhood_names_the_nearer_and_of_these_the_stronger_first() -> None:
-    near = neighbourhood(A, along(edge(A, B, 0.5), edge(A, C, 0.7), edge(B, D, 1.0), edge(D, E, 1.0)), 2, limit=10)
+    near = nearest_nodes(A, along(edge(A, B, 0.5), edge(A, C, 0.7), edge(B, D, 1.0), edge(D, E, 1.0)), 2, limit=10)
     assert [(NAMES[each.memory], each.hops) for each in near] == [("C", 1), ("B", 1), ("D", 2)]
     assert [each.confidence for each in near] == pytest.approx([0.7, 0.5, 0.5])
 
@@ -196,7 +196,7 @@ def test_a_neighbourhood_names_the_nearer_and_of_these_the_stronger_first() -> N
 def test_a_memory_is_reached_by_the_fewest_hops_and_then_by_the_most_confident_way() -> None:
     direct = (edge(A, B, 0.9), edge(A, C, 0.3))
     around = along(*direct, edge(B, A, 1.0), edge(B, C, 1.0), edge(B, D, 0.4), edge(C, D, 0.9))
-    near = neighbourhood(A, around, 3, 10)
+    near = nearest_nodes(A, around, 3, 10)
     reached = {NAMES[each.memory]: each for each in near}
     assert reached["C"].edge == edge(A, C, 0.3)
     assert reached["D"].edge == edge(B, D, 0.4)
@@ -206,34 +206,6 @@ def test_a_memory_is_reached_by_the_fewest_hops_and_then_by_the_most_confident_w
 
 def test_a_neighbourhood_is_no_larger_than_asked_for() -> None:
     star = along(*(edge(A, memory(n), n / 100) for n in range(10, 60)), edge(memory(59), E))
-    near = neighbourhood(A, star, 2, limit=3)
+    near = nearest_nodes(A, star, 2, limit=3)
     assert [each.memory.int for each in near] == [59, 58, 57]
-    assert [each.memory for each in neighbourhood(A, star, 2, limit=51)][-1] == E
-
-
-def test_a_narrative_reads_right_both_ways() -> None:
-    texts = {A: "It rained.", B: "The street\n is wet.", C: "Ann slipped.", D: "Ann's diary"}
-    walked = Path(A, (edge(A, B), edge(B, C, relation="next"), Edge(D, C, "link_to", 1, 1, forward=False)))
-    assert narrative(walked, texts) == (
-        '"It rained." -> caused -> "The street is wet." -> is followed by -> "Ann slipped." '
-        '-> is linked from -> "Ann\'s diary"'
-    )
-    returned = Path(C, (Edge(B, C, "next", 1, 1, forward=False), Edge(A, B, "causes", 1, 1, forward=False)))
-    assert narrative(returned, texts) == (
-        '"Ann slipped." -> follows -> "The street is wet." -> was caused by -> "It rained."'
-    )
-
-
-def test_a_relation_that_an_agent_named_reads_as_it_was_named() -> None:
-    texts = {A: "a", B: "b"}
-    assert narrative(Path(A, (edge(A, B, relation="supports"),)), texts) == '"a" -> supports -> "b"'
-    back = Edge(B, A, "supports", 1, 1, forward=False)
-    assert narrative(Path(A, (back,)), texts) == '"a" -> is where \'supports\' leads from -> "b"'
-
-
-def test_long_texts_are_shortened_even_without_spaces() -> None:
-    for text in ("x" * 500, "tide " * 100):
-        quoted = narrative(Path(A, ()), {A: text})
-        assert quoted.startswith(f'"{text[:40]}')
-        assert quoted.endswith('…"')
-        assert len(quoted) <= LONGEST + 2
+    assert [each.memory for each in nearest_nodes(A, star, 2, limit=51)][-1] == E

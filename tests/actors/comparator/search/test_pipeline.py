@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.messages import Found, Search
+from actors.comparator.messages.profiles import MIN_POOL
 from actors.comparator.search import pipeline
-from actors.comparator.search.query_classifier import QueryKind, cues
+from actors.comparator.search.recall import SPARSE, recall
+from actors.comparator.search.weight_profiles import query_kinds
 from actors.runtime.settings import SearchProfile
 from actors.text.lexical import terms
+from actors.text.query_classifier import QueryKind, extract_hints
 from events.fingerprint import Dense, Directed, Sparse
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import compress
@@ -25,7 +28,7 @@ from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 from projections.storage.arrays import Rows
 from projections.time.time_mentions import SILENT
-from tests.actors.comparator.likeness import KEYS, QUESTION, atlas_of, memory, query, varied, with_embedding
+from tests.actors.comparator.similar_memories import KEYS, QUESTION, atlas_of, memory, query, varied, with_embedding
 from tests.events.samples import NOON, stored
 from tests.projections.history import memory_id
 
@@ -35,18 +38,20 @@ ASKED = QUESTION.take(MEANING, Dense).array
 STAGES = ["sparse recall", "prefix recall", "fusion", "alignment", "late interaction", "context", "explanation"]
 
 
-def found(atlas: Atlas, ignited: Mapping[UUID, float] | None = None, text: str = "the tide", **overrides: Any) -> Found:
+def found(
+    atlas: Atlas, workspace: Mapping[UUID, float] | None = None, text: str = "the tide", **overrides: Any
+) -> Found:
     fields: dict[str, Any] = {
         "text": text,
-        "cues": cues(text, NOON),
+        "cues": extract_hints(text, NOON),
         "embeddings": query(),
         "profile": SearchProfile.BALANCED,
         "filter": Filter(),
         "limit": 10,
-        "pool": pipeline.RECALL,
+        "pool": MIN_POOL,
         **overrides,
     }
-    return pipeline.search(atlas, RAW, Search(**fields), ignited or {})
+    return pipeline.search(atlas, RAW, Search(**fields), workspace or {})
 
 
 def rows_of(atlas: Atlas, answer: Found) -> list[int]:
@@ -76,12 +81,12 @@ MINE = [154, 153, 152, 151, 150]
 def test_stage_2_finds_what_a_global_search_that_is_filtered_afterwards_would_lose():
     atlas = crowded()
     eligible, everything = atlas.facets.eligible(Filter(namespace="mine")), atlas.facets.eligible(Filter())
-    inside = atlas.recall_prefix(ASKED, pipeline.RECALL, eligible)
-    afterwards = atlas.recall_prefix(ASKED, pipeline.RECALL, everything)
+    inside = atlas.recall_prefix(ASKED, MIN_POOL, eligible)
+    afterwards = atlas.recall_prefix(ASKED, MIN_POOL, everything)
     assert inside.tolist() == MINE
     assert [row for row in afterwards.tolist() if eligible[row]] == []
-    for key in pipeline.WORDS:
-        named = atlas.recall_sparse(key, QUESTION.take(key, Sparse), pipeline.RECALL, eligible)
+    for key in SPARSE:
+        named = atlas.recall_sparse(key, QUESTION.take(key, Sparse), MIN_POOL, eligible)
         assert eligible[named].all()
 
 
@@ -149,7 +154,7 @@ def test_of_equally_similar_memories_the_one_that_serves_the_north_star_comes_fi
     assert rows_of(atlas, counting) == [2, 0, 1, 3]
     assert {hit.alignment for hit in plain.hits} == {None}
     assert [hit.alignment for hit in counting.hits] == pytest.approx(
-        [pipeline.SERVING * alignment for alignment in (0.9, 0.1, 0.0, 0.9)]
+        [pipeline.ALIGNMENT_WEIGHT * alignment for alignment in (0.9, 0.1, 0.0, 0.9)]
     )
     similarity = {hit.memory: hit.similarity for hit in plain.hits}
     assert {hit.memory: hit.similarity for hit in counting.hits} == pytest.approx(similarity)
@@ -205,12 +210,10 @@ def test_every_space_reads_the_candidates_and_late_interaction_those_that_are_le
         return relevance(key, embedding, rows, *others)
 
     monkeypatch.setattr(fresh, "relevance", watched)
-    monkeypatch.setattr(pipeline, "KEPT", 20)
+    monkeypatch.setattr(pipeline, "MAX_RERANKED", 20)
     answer = found(fresh, pool=40, min_alignment=asked)
     counts = {stage.name: stage.candidates for stage in answer.stages}
-    named = np.unique(
-        np.concatenate([rows for _, rows in pipeline.recall(fresh, query(), fresh.facets.live, 40, SILENT)])
-    )
+    named = np.unique(np.concatenate([rows for _, rows in recall(fresh, query(), fresh.facets.live, 40, SILENT)]))
     assert read.keys() == {*KEYS}
     for key in KEYS:
         first = read[key][0]
@@ -409,7 +412,7 @@ def test_a_candidate_in_the_workspace_gains_in_proportion_to_its_order():
     primed = found(atlas(), orders, limit=400)
     gains = {hit.memory: hit.priming for hit in primed.hits}
     assert {memory: gain for memory, gain in gains.items() if gain} == pytest.approx(
-        {memory: pipeline.PRIMING * order for memory, order in orders.items() if memory in gains}
+        {memory: pipeline.PRIMING_WEIGHT * order for memory, order in orders.items() if memory in gains}
     )
     scores = {hit.memory: hit.score for hit in found(atlas(), limit=400).hits}
     assert gains.keys() == scores.keys(), "nothing is found that wasn't"
@@ -458,12 +461,12 @@ def test_a_later_page_is_primed_by_what_was_in_the_workspace_on_the_first():
 def asked(text: str, embeddings: dict[str, Any] | None = None) -> Search:
     return Search(
         text=text,
-        cues=cues(text, NOON),
+        cues=extract_hints(text, NOON),
         embeddings=query() if embeddings is None else embeddings,
         profile=SearchProfile.AUTO,
         filter=Filter(),
         limit=10,
-        pool=pipeline.RECALL,
+        pool=MIN_POOL,
     )
 
 
@@ -471,9 +474,9 @@ def test_a_question_is_for_a_voice_if_somebody_of_that_name_speaks_in_what_is_st
     alike = memory({}, 0, otherwise=0.5)
     atlas = atlas_of([alike, msgspec.structs.replace(alike, metadata={"speaker": "Ana"})])
     everything, silence = atlas.facets.live, np.array([True, False])
-    assert QueryKind.VOICE in pipeline.kinds(atlas, asked("What did Ana say?"), everything)
-    assert QueryKind.VOICE not in pipeline.kinds(atlas, asked("What did Ben say?"), everything)
-    assert QueryKind.VOICE not in pipeline.kinds(atlas, asked("What did Ana say?"), silence)
+    assert QueryKind.SPEAKER in query_kinds(atlas, asked("What did Ana say?"), everything)
+    assert QueryKind.SPEAKER not in query_kinds(atlas, asked("What did Ben say?"), everything)
+    assert QueryKind.SPEAKER not in query_kinds(atlas, asked("What did Ana say?"), silence)
 
 
 def test_a_question_with_a_term_that_nothing_stored_holds_is_for_something_unknown():
@@ -482,8 +485,8 @@ def test_a_question_with_a_term_that_nothing_stored_holds_is_for_something_unkno
     everything = atlas.facets.live
     strange = next(term for term in range(30_522) if not atlas.knows("e6_sparse", Sparse.of({term: 1.0}), everything))
     misspelt = query() | {"e6_sparse": Sparse.of({int(terms.ids[0]): 1.0, strange: 1.0})}
-    assert QueryKind.UNKNOWN not in pipeline.kinds(atlas, asked("the tide"), everything)
-    assert QueryKind.UNKNOWN in pipeline.kinds(atlas, asked("the tied", misspelt), everything)
+    assert QueryKind.UNKNOWN_WORD not in query_kinds(atlas, asked("the tide"), everything)
+    assert QueryKind.UNKNOWN_WORD in query_kinds(atlas, asked("the tied", misspelt), everything)
 
 
 def test_of_memories_alike_in_all_else_the_one_of_the_time_that_is_named_comes_first():

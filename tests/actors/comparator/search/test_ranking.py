@@ -12,14 +12,21 @@ from hypothesis import strategies as st
 
 from actors.comparator.compare.calibration import Calibration, Curve
 from actors.comparator.search import ranking
-from actors.comparator.search.ranking import LATE, Ranking, Similarities, by_perspectives, by_purpose, by_weights
+from actors.comparator.search.ranking import (
+    LATE_INTERACTION,
+    Ranking,
+    Similarities,
+    by_perspectives,
+    by_purpose,
+    by_weights,
+)
 from events.fingerprint import Sparse, Tokens
 from events.vocabulary import MemoryErased, MemoryForgotten
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 from projections.spaces.directed import Direction
 from projections.storage.arrays import Mask, Rows, Scores
-from tests.actors.comparator.likeness import KEYS, QUESTION, atlas_of, memory, query, varied
+from tests.actors.comparator.similar_memories import KEYS, QUESTION, atlas_of, memory, query, varied
 from tests.events.samples import stored
 from tests.projections.history import memory_id
 
@@ -81,7 +88,7 @@ def test_the_best_by_weighted_mean_are_found_and_no_others(
     weights: dict[str, float], name: str, limit: int, least: float, first: int
 ):
     eligible = let_through(name)
-    with patch.object(ranking, "FIRST", first):
+    with patch.object(ranking, "FIRST_BATCH", first):
         found = by_weights(similarities(), weights, eligible, limit, least)
     expected = sum(weight * table()[key] for key, weight in weights.items()) / sum(weights.values())
     assert eligible[found.rows].all()
@@ -111,10 +118,10 @@ def test_the_best_by_weighted_mean_are_found_and_no_others(
 def test_to_defer_late_interaction_changes_no_ranking(
     weights: dict[str, float], late: float, name: str, limit: int, least: float, first: int
 ):
-    asked = weights | {LATE: late}
-    with patch.object(ranking, "FIRST", ROWS):
+    asked = weights | {LATE_INTERACTION: late}
+    with patch.object(ranking, "FIRST_BATCH", ROWS):
         exhaustive = by_weights(similarities(), asked, let_through(name), limit, least)
-    with patch.object(ranking, "FIRST", first):
+    with patch.object(ranking, "FIRST_BATCH", first):
         deferred = by_weights(similarities(), asked, let_through(name), limit, least)
     assert deferred.rows.tolist() == exhaustive.rows.tolist()
     np.testing.assert_allclose(deferred.similarity, exhaustive.similarity, atol=2e-7)
@@ -125,27 +132,27 @@ def test_copies_that_late_interaction_scores_apart_keep_their_order():
     for tokens in range(2, 24):
         asked = Tokens.of(rng.integers(0, 30_000, tokens), rng.standard_normal((tokens, 128)))
         copies = atlas_of([stored("copy")] * 5)
-        of = Similarities(copies, RAW, query() | {LATE: asked})
-        with patch.object(ranking, "FIRST", 4):
-            found = by_weights(of, {LATE: 0.9, "e1_semantic": 0.1}, copies.facets.live, 4, 0.0)
+        of = Similarities(copies, RAW, query() | {LATE_INTERACTION: asked})
+        with patch.object(ranking, "FIRST_BATCH", 4):
+            found = by_weights(of, {LATE_INTERACTION: 0.9, "e1_semantic": 0.1}, copies.facets.live, 4, 0.0)
         assert found.rows.tolist() == [0, 1, 2, 3]
         assert len({*found.similarity.tolist()}) == 1
 
 
 def test_late_interaction_reads_only_rows_that_it_could_bring_in():
     light, heavy, meaning = similarities(), similarities(), {"e1_semantic": 0.98}
-    with patch.object(ranking, "FIRST", 16):
-        by_weights(light, meaning | {LATE: 0.02}, let_through("all"), 10, 0.0)
-        by_weights(heavy, {LATE: 1.0}, let_through("all"), 10, 0.0)
-    assert 16 <= light.scored[LATE] < ROWS / 4
-    assert heavy.scored[LATE] == let_through("all").sum()
+    with patch.object(ranking, "FIRST_BATCH", 16):
+        by_weights(light, meaning | {LATE_INTERACTION: 0.02}, let_through("all"), 10, 0.0)
+        by_weights(heavy, {LATE_INTERACTION: 1.0}, let_through("all"), 10, 0.0)
+    assert 16 <= light.scored[LATE_INTERACTION] < ROWS / 4
+    assert heavy.scored[LATE_INTERACTION] == let_through("all").sum()
 
 
 def test_a_threshold_spares_late_interaction_what_could_not_reach_it():
     watched = similarities()
-    with patch.object(ranking, "FIRST", 1):
-        found = by_weights(watched, {"e1_semantic": 0.9, LATE: 0.1}, let_through("all"), 100, 0.8)
-    assert 0 < len(found.rows) <= watched.scored[LATE] < ROWS / 2
+    with patch.object(ranking, "FIRST_BATCH", 1):
+        found = by_weights(watched, {"e1_semantic": 0.9, LATE_INTERACTION: 0.1}, let_through("all"), 100, 0.8)
+    assert 0 < len(found.rows) <= watched.scored[LATE_INTERACTION] < ROWS / 2
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -186,14 +193,16 @@ def test_more_than_there_are_gives_all_of_them():
 @cache
 def bonus() -> Scores:
     """What serving the North Star adds to each row; the erased one has no purpose."""
-    return ranking.serving(atlas())
+    return ranking.alignment_bonus(atlas())
 
 
 def test_serving_the_north_star_adds_in_proportion_and_nothing_where_it_was_never_measured():
     ways = {"whole": 1.0, "half": 0.5, "unmeasured": 0.0, "opposed": -1.0}
     served = atlas_of(stored(name, purpose=(alignment,) * 13) for name, alignment in ways.items())
     np.testing.assert_allclose(
-        ranking.serving(served), [ranking.SERVING, ranking.SERVING / 2, 0.0, -ranking.SERVING], rtol=1e-6
+        ranking.alignment_bonus(served),
+        [ranking.ALIGNMENT_WEIGHT, ranking.ALIGNMENT_WEIGHT / 2, 0.0, -ranking.ALIGNMENT_WEIGHT],
+        rtol=1e-6,
     )
     assert bonus()[8] == 0.0
     assert np.isfinite(bonus()).all()
@@ -205,7 +214,7 @@ def test_of_equally_similar_memories_the_one_that_serves_the_north_star_comes_fi
     of = Similarities(pair, RAW, query())
     plain, served = (
         by_weights(of, {"e1_semantic": 1.0}, pair.facets.live, 2, 0.0, bonus=extra)
-        for extra in (None, ranking.serving(pair))
+        for extra in (None, ranking.alignment_bonus(pair))
     )
     assert plain.rows.tolist() == [0, 1]
     assert served.rows.tolist() == [1, 0]
@@ -223,7 +232,7 @@ def test_of_equally_similar_memories_the_one_that_serves_the_north_star_comes_fi
 def test_a_bonus_orders_and_neither_changes_similarities_nor_who_is_similar_enough(
     weights: dict[str, float], name: str, limit: int, least: float, first: int
 ):
-    with patch.object(ranking, "FIRST", first):
+    with patch.object(ranking, "FIRST_BATCH", first):
         found = by_weights(similarities(), weights, let_through(name), limit, least, bonus=bonus())
     expected = sum(weight * table()[key] for key, weight in weights.items()) / sum(weights.values())
     np.testing.assert_allclose(found.similarity, expected[found.rows], atol=2e-6)
@@ -264,17 +273,17 @@ def test_a_bonus_brings_in_nobody_who_is_not_similar_enough():
 def test_to_defer_late_interaction_changes_no_ranking_with_a_bonus_either(
     weights: dict[str, float], late: float, name: str, limit: int, least: float, first: int, strength: float
 ):
-    asked, extra = weights | {LATE: late}, bonus() * np.float32(strength)
-    with patch.object(ranking, "FIRST", ROWS):
+    asked, extra = weights | {LATE_INTERACTION: late}, bonus() * np.float32(strength)
+    with patch.object(ranking, "FIRST_BATCH", ROWS):
         exhaustive = by_weights(similarities(), asked, let_through(name), limit, least, bonus=extra)
-    with patch.object(ranking, "FIRST", first):
+    with patch.object(ranking, "FIRST_BATCH", first):
         deferred = by_weights(similarities(), asked, let_through(name), limit, least, bonus=extra)
     assert deferred.rows.tolist() == exhaustive.rows.tolist()
     np.testing.assert_allclose(deferred.similarity, exhaustive.similarity, atol=2e-7)
 
 
 @pytest.mark.parametrize("rows", [0, 20])
-@pytest.mark.parametrize("weights", [dict.fromkeys(KEYS, 1.0), {"e1_semantic": 1.0}, {LATE: 1.0}])
+@pytest.mark.parametrize("weights", [dict.fromkeys(KEYS, 1.0), {"e1_semantic": 1.0}, {LATE_INTERACTION: 1.0}])
 def test_where_nothing_is_eligible_nothing_is_found(rows: int, weights: dict[str, float]):
     empty = atlas_of(varied(rows))
     nobody = empty.facets.eligible(Filter(namespace="nobody's"))
@@ -289,7 +298,7 @@ def test_where_nothing_is_eligible_nothing_is_found(rows: int, weights: dict[str
         assert found.scanned == 0
 
 
-@pytest.mark.parametrize("weights", [{"e1_semantic": 1.0}, {"e6_sparse": 0.5, LATE: 0.5}])
+@pytest.mark.parametrize("weights", [{"e1_semantic": 1.0}, {"e6_sparse": 0.5, LATE_INTERACTION: 0.5}])
 def test_of_equal_memories_the_earlier_comes_first(weights: dict[str, float]):
     copies = atlas_of([stored("other"), *[stored("copy")] * 6, stored("another")])
     of = Similarities(copies, RAW, query(stored("copy").fingerprint))
@@ -321,7 +330,7 @@ def ranks_of(key: str, eligible: Mask, least: float) -> dict[int, int]:
 
 @settings(max_examples=30, deadline=None)
 @given(
-    keys=st.lists(st.sampled_from([key for key in KEYS if key != LATE]), min_size=1, unique=True),
+    keys=st.lists(st.sampled_from([key for key in KEYS if key != LATE_INTERACTION]), min_size=1, unique=True),
     name=st.sampled_from(["few", "all"]),
     limit=st.sampled_from([5, 1_000]),
     least=st.sampled_from([0.0, 0.5, 0.9]),

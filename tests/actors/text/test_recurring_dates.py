@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.comparator.search.recurring_dates import moments
 from actors.embedder.spaces.temporal import periodicity, periodicity_of
+from actors.text.recurring_dates import sample_moments
 
 ASKED = datetime(2023, 8, 17, 15, 20, tzinfo=UTC)
 MONDAY, FRIDAY, SATURDAY, SUNDAY = 0, 4, 5, 6
@@ -38,7 +38,7 @@ DAYS, HOURS, MONTHS = {*range(7)}, {*range(24)}, {*range(1, 13)}
 def test_moments_have_in_common_what_is_asked_for_and_nothing_else(
     question: str, days: set[int], hours: set[int], months: set[int]
 ):
-    found = moments(question, ASKED)
+    found = sample_moments(question, ASKED)
     begun = [moment - timedelta(hours=6 if "night" in question else 0) for moment in found]
     assert {moment.weekday() for moment in begun} == days
     assert {moment.month for moment in begun} == months
@@ -62,7 +62,7 @@ def test_moments_have_in_common_what_is_asked_for_and_nothing_else(
     ],
 )
 def test_a_time_that_does_not_come_again_is_no_rhythm(question: str):
-    assert moments(question, ASKED) == ()
+    assert sample_moments(question, ASKED) == ()
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_time_that_does_not_come_again_is_no_rhythm(question: str):
 def test_their_mean_is_nearest_to_just_those_moments(question: str, fits: Callable[[datetime], bool]):
     rng = np.random.default_rng(3)
     others = [ASKED - timedelta(minutes=int(ago)) for ago in rng.integers(0, 1_000_000, 1_000)]
-    scores = periodicity(others) @ periodicity_of(moments(question, ASKED))
+    scores = periodicity(others) @ periodicity_of(sample_moments(question, ASKED))
     fitting = np.array([fits(moment) for moment in others])
     best = np.argsort(-scores)[:20]
     assert fitting[best].all()
@@ -89,9 +89,9 @@ def test_their_mean_is_nearest_to_just_those_moments(question: str, fits: Callab
     question=st.sampled_from(["on weekdays at night", "every winter", "on Sundays", "at noon"]) | st.text(),
 )
 def test_no_question_at_any_moment_is_an_error(asked_at: datetime, question: str):
-    assert len(moments(question, asked_at)) <= 260
+    assert len(sample_moments(question, asked_at)) <= 260
 
 
 def test_the_first_and_the_last_year_have_their_nights_too():
     for asked_at in (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, tzinfo=UTC)):
-        assert {moment.hour for moment in moments("at night", asked_at)} == {21, 22, 23, 0, 1, 2, 3, 4}
+        assert {moment.hour for moment in sample_moments("at night", asked_at)} == {21, 22, 23, 0, 1, 2, 3, 4}
