@@ -7,40 +7,11 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 import numpy as np
 
+from actors.comparator import messages as msg
 from actors.comparator.compare import alignment, neighbours, similarity
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.duplicates import DuplicateSearch
 from actors.comparator.graph import edges
-from actors.comparator.messages import (
-    Alike,
-    ComparatorMessage,
-    Compare,
-    CountLinks,
-    Edges,
-    EndSearch,
-    FindDuplicates,
-    FindNeighbourhood,
-    FindNeighbours,
-    FindPaths,
-    Found,
-    ListMemories,
-    MeasurePurposes,
-    Neighbours,
-    NewMemory,
-    Rank,
-    RankByPerspectives,
-    RankByPurpose,
-    Ranked,
-    ReadGoals,
-    ReadIndexes,
-    ReadLinks,
-    ReadPurposes,
-    ReadVectors,
-    ReadWalks,
-    Resonate,
-    ScorePairs,
-    Search,
-)
 from actors.comparator.rows import list_memories, not_found, rows_of
 from actors.comparator.search import pipeline, ranking
 from actors.runtime.faults import Fault, StorageFault
@@ -83,37 +54,45 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         self._pending_turns: Fingerprints | None = None
         """Fingerprints of turns of a batch that is not stored yet; dropped at every append."""
 
-    def on_receive(self, message: ComparatorMessage) -> Any:
+    def on_receive(self, message: msg.ComparatorMessage) -> Any:
         """Route a message to its handler."""
         match message:
-            case Search():
+            case msg.Search():
                 return self._search(message)
-            case Rank() | RankByPerspectives() | RankByPurpose():
+            case msg.Rank() | msg.RankByPerspectives() | msg.RankByPurpose():
                 with self._latencies.timed(f"search: {type(message).__name__}"):
                     return self._rank(message)
-            case Compare():
+            case msg.Compare():
                 with self._latencies.timed("comparison"):
                     return similarity.compare(self._atlas_with(message.reference), self._calibration, message)
-            case FindNeighbours() | Resonate() | ScorePairs() | FindDuplicates() | EndSearch() | ReadVectors():
-                return self._compare(message)
-            case ListMemories() | MeasurePurposes() | ReadPurposes() | ReadGoals():
-                return self._read_purposes(message)
-            case FindPaths() | FindNeighbourhood() | ReadLinks() | CountLinks() | ReadWalks():
-                return self._read_graph(message)
-            case ReadIndexes():
-                return {} if self._atlas is None else self._atlas.counts()
-            case Appended(envelopes=envelopes, folded=folded):
-                self._pending_turns = None
-                for envelope in envelopes:
-                    with self._latencies.timed(f"index: {type(envelope.event).__name__}"):
-                        self._fold(envelope)
-                if folded is not None:
-                    folded.set(None)
+            case msg.FindNeighbours() | msg.Resonate() | msg.ScorePairs() | msg.ReadVectors():
+                return self._measure_similarity(message)
+            case msg.FindDuplicates():
+                with self._latencies.timed("duplicates"):
+                    return self._find_duplicates(message)
+            case msg.EndSearch():
+                self._duplicate_search = None
                 return None
+            case msg.ListMemories() | msg.MeasurePurposes() | msg.ReadPurposes() | msg.ReadGoals():
+                return self._read_purposes(message)
+            case msg.FindPaths() | msg.FindNeighbourhood() | msg.ReadLinks() | msg.CountLinks() | msg.ReadWalks():
+                return self._read_graph(message)
+            case msg.ReadIndexes():
+                return {} if self._atlas is None else self._atlas.counts()
+            case Appended():
+                return self._apply(message)
             case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
                 return self._own(message)
             case _:
                 assert_never(message)
+
+    def _apply(self, message: Appended) -> None:
+        self._pending_turns = None
+        for envelope in message.envelopes:
+            with self._latencies.timed(f"index: {type(envelope.event).__name__}"):
+                self._fold(envelope)
+        if message.folded is not None:
+            message.folded.set(None)
 
     def _own(self, message: OwnerMessage) -> None:
         super()._own(message)
@@ -152,7 +131,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         declared = self._folds.atlas.declared
         return Calibration({}) if declared is None else _calibration(declared)
 
-    def _search(self, message: Search) -> Found:
+    def _search(self, message: msg.Search) -> msg.Found:
         with self._latencies.timed("search: all"):
             workspace = self._folds.priming.orders if self._priming else {}
             found = pipeline.search(self._loaded_atlas, self._calibration, message, workspace)
@@ -160,37 +139,29 @@ class Comparator(ProjectionActor[ComparatorProjections]):
             self._latencies.record(f"search: {stage.name}", stage.milliseconds)
         return found
 
-    def _rank(self, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:
-        if isinstance(message, RankByPurpose):
+    def _rank(self, message: msg.Rank | msg.RankByPerspectives | msg.RankByPurpose) -> msg.Ranked:
+        if isinstance(message, msg.RankByPurpose):
             if not isinstance(message.purpose, tuple):
                 return ranking.rank(self._atlas_with(message.purpose), self._calibration, message)
             if self._atlas is None:
-                return Ranked(matches=(), scanned=0)  # needs no model
+                return msg.Ranked(matches=(), scanned=0)  # needs no model
         return ranking.rank(self._loaded_atlas, self._calibration, message)
 
-    def _compare(
-        self, message: FindNeighbours | Resonate | ScorePairs | FindDuplicates | EndSearch | ReadVectors
-    ) -> Any:
+    def _measure_similarity(self, message: msg.FindNeighbours | msg.Resonate | msg.ScorePairs | msg.ReadVectors) -> Any:
         match message:
-            case FindNeighbours(new=new):
+            case msg.FindNeighbours(new=new):
                 return tuple(map(self._neighbours, new))
-            case Resonate():
+            case msg.Resonate():
                 with self._latencies.timed("resonance"):
                     return neighbours.resonances(self._loaded_atlas, self._calibration, message)
-            case ScorePairs(references=references, targets=targets):
+            case msg.ScorePairs(references=references, targets=targets):
                 if not references:
                     raise ValueError("nothing to score")
                 return similarity.many_to_many(self._atlas_with(references[0]), self._calibration, references, targets)
-            case FindDuplicates():
-                with self._latencies.timed("duplicates"):
-                    return self._find_duplicates(message)
-            case EndSearch():
-                self._duplicate_search = None
-                return None
-            case ReadVectors(memories=memories):
+            case msg.ReadVectors(memories=memories):
                 return similarity.e1_vectors(self._loaded_atlas, memories)
 
-    def _neighbours(self, new: NewMemory) -> Neighbours | Fault:
+    def _neighbours(self, new: msg.NewMemory) -> msg.Neighbours | Fault:
         try:
             with self._latencies.timed("neighbours"):
                 atlas, calibration = self._loaded_atlas, self._calibration
@@ -199,7 +170,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         except Fault as fault:
             return fault
 
-    def _pending_before(self, new: NewMemory) -> Fingerprints | None:
+    def _pending_before(self, new: msg.NewMemory) -> Fingerprints | None:
         """Return the fingerprints of turns before a new one that are not stored yet; None if there are none."""
         if not new.before:
             return None
@@ -210,7 +181,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 self._pending_turns.append(memory, fingerprint)
         return self._pending_turns
 
-    def _find_duplicates(self, message: FindDuplicates) -> tuple[Alike, ...]:
+    def _find_duplicates(self, message: msg.FindDuplicates) -> tuple[msg.Alike, ...]:
         """Return the duplicates of a slice of memories among this slice and the earlier ones."""
         atlas = self._loaded_atlas
         if self._duplicate_search is None or self._duplicate_search[0] != message.sought:
@@ -220,33 +191,35 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         pairs = self._duplicate_search[1].add(rows[eligible[rows]], eligible)
         ids = (atlas.ids((pair.row, pair.other)) for pair in pairs)
         return tuple(
-            Alike(one=one, other=other, similarity=pair.similarity)
+            msg.Alike(one=one, other=other, similarity=pair.similarity)
             for (one, other), pair in zip(ids, pairs, strict=True)
         )
 
-    def _read_purposes(self, message: ListMemories | MeasurePurposes | ReadPurposes | ReadGoals) -> Any:
+    def _read_purposes(self, message: msg.ListMemories | msg.MeasurePurposes | msg.ReadPurposes | msg.ReadGoals) -> Any:
         match message:
-            case ListMemories():
+            case msg.ListMemories():
                 return () if self._atlas is None else list_memories(self._atlas, message)
-            case MeasurePurposes():
+            case msg.MeasurePurposes():
                 return alignment.measure_purposes(self._loaded_atlas, self._calibration, message)
-            case ReadPurposes(memories=memories):
+            case msg.ReadPurposes(memories=memories):
                 return alignment.read_purposes(self._loaded_atlas, memories)
-            case ReadGoals(namespace=namespace):
+            case msg.ReadGoals(namespace=namespace):
                 return alignment.goal_state(self._folds.goals, namespace)
 
-    def _read_graph(self, message: FindPaths | FindNeighbourhood | ReadLinks | CountLinks | ReadWalks) -> Any:
+    def _read_graph(
+        self, message: msg.FindPaths | msg.FindNeighbourhood | msg.ReadLinks | msg.CountLinks | msg.ReadWalks
+    ) -> Any:
         links = self._folds.links
         match message:
-            case FindPaths():
+            case msg.FindPaths():
                 return edges.find_paths(self._atlas_with(message.start), links, message)
-            case FindNeighbourhood():
+            case msg.FindNeighbourhood():
                 return edges.find_neighbourhood(self._atlas_with(message.memory), links, message)
-            case ReadLinks(memory=memory):
-                return Edges(outgoing=links.outgoing(memory), incoming=links.incoming(memory))
-            case CountLinks(memories=memories):
+            case msg.ReadLinks(memory=memory):
+                return msg.Edges(outgoing=links.outgoing(memory), incoming=links.incoming(memory))
+            case msg.CountLinks(memories=memories):
                 return np.array([edges.count_links(links, memory) for memory in memories], np.int64)
-            case ReadWalks(replayed=replayed):
+            case msg.ReadWalks(replayed=replayed):
                 return edges.walked_links(links, replayed)
 
 

@@ -1,12 +1,12 @@
-"""Learn what each kind of question weighs: `actors/comparator/auto.json`, a table that a person can read.
+"""Fit the weights of each kind of query: `actors/comparator/search/auto.json`.
 
     python -m scripts.train.fusion FOLDER [FOLDER ...]
 
-Each folder is a set in the BEIR layout. Its documents are stored as a user's memories are; for each question, as it
-stands and misspelt, the scores of every space on the candidates are kept. The model is linear: the weights of a
-question are the sum of the rows of its kinds, shared out to 1; the loss is listwise (the log softmax of the fused score
-over the candidates), with what neighbouring turns lend. Rows are held to where they started (L2), and stay where there
-is nothing to learn from. Every set is left out once: what the rest teaches is measured on it. Seeded; prints all
+Each folder is a set in the BEIR layout. Its documents are stored as memories; for each query, as it is and misspelt,
+the scores of every space on the candidates are recorded. The model is linear: the weights of a query are the sum of the
+rows of its kinds, normalised to 1. The loss is listwise (log softmax of the fused score, including the bonus from
+neighbouring turns, over the candidates). Rows are regularised towards their initial values (L2), and unchanged where
+there is no training data. Each set is also evaluated by a table that was fitted to the other sets. Seeded; prints all
 figures.
 """
 
@@ -54,43 +54,43 @@ LEARNED: dict[QueryKind, set[str]] = {
     QueryKind.SPEAKER: {"e11_entity"},
     QueryKind.UNKNOWN_WORD: {"e9_hdc"},
 }
-"""Which spaces each row may weigh; the other rows stand as they are. Rhythm and order have no set to learn from. E11
-stays out of talk and cause: it reads the words of E6, whose weight the loss would hand to it. Misspelt questions lost
-.009 by that on a development set of times; and of two versions of a statement the older one, which held one word more
-of the question, came first. For code the loss, which cares most for the first place, gave up Recall@10 (.848 on a
-development set of code): its row was chosen near where rows drawn at random were best on average over their neighbours
-(.862 of recorded candidates; chosen on one half of the questions, such rows reach .860 on the other).
+"""Spaces that are fitted in each row; the other rows are fixed. RECURRING and POSITION have no training set. E11 is
+excluded from GENERAL and CAUSE: it uses the words of E6, whose weight would move to E11. That cost misspelt queries
+.009 on a development set of times, and ranked an older version of a statement with one more word of the query first.
+For CODE the loss, which favours the first place, reduced Recall@10 (.848 on a development set of code): its row was
+chosen near the best average of random rows and their neighbours (.862 on recorded candidates; rows chosen on one half
+of the queries reach .860 on the other).
 """
 STEPS = 100
 RATE = 0.02
 HELD = 0.5
-"""Weight of the squared distance from where the table started, against a loss of some two nats."""
+"""Weight of the squared distance from the initial table, for a loss of about two nats."""
 MISSPELT = 0.25
-"""What a misspelt question counts."""
+"""Weight of a misspelt query."""
 
 
 class Lists(NamedTuple):
-    """The candidates of all questions of a set, padded to one length."""
+    """The candidates of all queries of a set, padded to one length."""
 
     name: str
     scores: Tensor
     """Standardised, shape (questions, candidates, spaces)."""
     there: Tensor
-    """Which places hold a candidate, shape (questions, candidates)."""
+    """Whether there is a candidate, shape (questions, candidates)."""
     right: Tensor
-    """Which of them answer, shape (questions, candidates)."""
+    """Whether it is relevant, shape (questions, candidates)."""
     turns: Tensor
-    """Places of the neighbouring turns, one past the end for none, shape (questions, candidates, turns)."""
+    """Indices of the neighbouring turns, one past the end for none, shape (questions, candidates, turns)."""
     answers: Tensor
-    """How many documents answer, shape (questions,)."""
+    """Number of relevant documents, shape (questions,)."""
     kinds: Tensor
-    """1 where a question is of a kind, shape (questions, kinds)."""
+    """1 for each kind of a query, shape (questions, kinds)."""
     counts: Tensor
-    """What a question counts in the loss, shape (questions,)."""
+    """Weight of each query in the loss, shape (questions,)."""
 
 
 async def lists(folder: Path, limit: int | None, bar: Progress) -> list[Lists]:
-    """Store a set, and return the candidates of its questions, as they stand and misspelt."""
+    """Store a set, and return the candidates of its queries, as they are and misspelt."""
     async with filled([folder], limit, bar, priming=False) as store:
         (judged,) = store.sets
         atlas = _atlas(store.hub.log)
@@ -104,7 +104,7 @@ async def lists(folder: Path, limit: int | None, bar: Progress) -> list[Lists]:
 
 
 def _atlas(log: Log) -> Atlas:
-    """Return what the comparator knows, replayed: the first event of a log declares the spaces."""
+    """Return the atlas of a log, whose first event declares the spaces."""
     envelopes = log.read()
     first = next(iter(envelopes))
     if not isinstance(first.event, SpacesDeclared):
@@ -116,7 +116,7 @@ def _atlas(log: Log) -> Atlas:
 
 
 async def _candidates(store: Filled, atlas: Atlas, query: Document, relevant: dict[str, float]) -> dict[str, Any]:
-    """Return what the fusion of one question would see."""
+    """Return the inputs of the fusion of one query."""
     namespace, said = query.metadata.get("namespace"), extract_hints(query.text, asked_at(query))
     embeddings = await store.operations.question(query.text, said, asked_at(query), namespace)
     wanted = Filter(namespace=namespace)
@@ -174,7 +174,12 @@ def _padded(name: str, questions: Sequence[dict[str, Any]], counts: float) -> Li
 
 
 def fused(table: Tensor, of: Lists) -> Tensor:
-    """Return the fused scores with what turns lend, shape (questions, candidates), by a table (kinds, spaces)."""
+    """Return the fused scores with the bonus from neighbouring turns, shape (questions, candidates).
+
+    Args:
+        table: Weights, shape (kinds, spaces).
+        of: The candidates of the queries.
+    """
     weights = of.kinds @ table
     scores = torch.einsum("qcs,qs->qc", of.scores, weights / weights.sum(dim=1, keepdim=True))
     scores = scores.masked_fill(~of.there, -1e4)
@@ -184,7 +189,7 @@ def fused(table: Tensor, of: Lists) -> Tensor:
 
 
 def loss(table: Tensor, sharpness: Tensor, of: Lists) -> Tensor:
-    """Return the mean negative log likelihood of the answers among the candidates."""
+    """Return the mean negative log likelihood of the relevant candidates."""
     likelihood = F.log_softmax(sharpness * fused(table, of), dim=1).masked_fill(~of.right, 0).sum(dim=1)
     found = of.right.sum(dim=1)
     counts = of.counts * (found > 0)
@@ -199,7 +204,7 @@ def recall(table: Tensor, of: Lists) -> float:
 
 
 def fit(start: Tensor, sets: Sequence[Lists]) -> Tensor:
-    """Return the table that does best on these sets, near the one to start from."""
+    """Return the table that minimises the regularised loss on these sets."""
     mask = torch.tensor([[float(key in LEARNED.get(kind, set())) for key in KEYS] for kind in KINDS])
     table = start.clone().requires_grad_()
     sharpness = torch.tensor(4.0, requires_grad=True)
@@ -247,7 +252,7 @@ def main() -> None:
 
 
 def readable(table: Tensor) -> dict[str, dict[str, float]]:
-    """Return the table by name, the rows of the first three kinds summing to 1, without what weighs next to nothing."""
+    """Return the table by name without weights below .005; the rows of the three main kinds sum to 1."""
     rows: dict[str, dict[str, float]] = {}
     for kind, row in zip(KINDS, table.tolist(), strict=True):
         kept = {key: weight for key, weight in zip(KEYS, row, strict=True) if weight >= 0.005}

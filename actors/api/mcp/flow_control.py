@@ -8,18 +8,17 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
+from anyio.abc import ObjectSendStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from actors.proxy.endpoint import LONGEST_LINE
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from anyio.streams.memory import MemoryObjectReceiveStream
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
@@ -31,7 +30,7 @@ TOO_LONG = json.dumps({"jsonrpc": "2.0", "method": _TOO_LONG_METHOD})
 """The listener passes this message in place of a line that exceeds `LONGEST_LINE`, and then closes the input."""
 
 
-class ResponseWriter:
+class ResponseWriter(ObjectSendStream[SessionMessage]):
     """Writes messages to a client, and counts its open requests.
 
     Args:
@@ -58,7 +57,7 @@ class ResponseWriter:
         self._closed_one.set()
         self._closed_one = anyio.Event()
 
-    async def send(self, item: SessionMessage, /) -> None:
+    async def send(self, item: SessionMessage) -> None:
         """Write a message; returns once the client accepts it."""
         try:
             await self._stream.send(item)
@@ -69,14 +68,6 @@ class ResponseWriter:
     async def aclose(self) -> None:
         """Close the stream."""
         await self._stream.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 @asynccontextmanager

@@ -20,13 +20,15 @@ from actors.api.params.fields import (
     Similarity,
     Tags,
 )
-from actors.api.params.parsing import Params, check_size, check_text
+from actors.api.params.parsing import Params, check_size
 from actors.runtime.settings import Strategy
 from events.vocabulary.values import Modality
 
 
 class MemoryFields(Params, frozen=True, kw_only=True):
     """The fields of a new memory."""
+
+    not_blank = ("content",)
 
     content: Content
     importance: Importance = 0.5
@@ -40,20 +42,17 @@ class MemoryFields(Params, frozen=True, kw_only=True):
     created_at: CreatedAt | None = None
 
     def check(self) -> None:
-        """Refuse blank content and oversized metadata."""
-        check_text(self.content, "content")
+        """Refuse blank texts and oversized metadata."""
+        super().check()
         check_size(self.metadata, "metadata", 16_384)
 
 
 class StoreMemory(MemoryFields, frozen=True, kw_only=True):
     """Store a text for later sessions: a fact, a decision, a preference, a turn."""
 
-    rationale: Annotated[Reason | None, Meta(description="Why it is worth storing")] = None
+    not_blank = ("content", "rationale")
 
-    def check(self) -> None:
-        """Refuse a blank rationale too."""
-        super().check()
-        check_text(self.rationale, "rationale")
+    rationale: Annotated[Reason | None, Meta(description="Why it is worth storing")] = None
 
 
 class InjectContext(MemoryFields, frozen=True, kw_only=True):
@@ -62,12 +61,9 @@ class InjectContext(MemoryFields, frozen=True, kw_only=True):
     Takes the other arguments of store_memory too.
     """
 
-    rationale: Reason
+    not_blank = ("content", "rationale")
 
-    def check(self) -> None:
-        """Refuse a blank rationale too."""
-        super().check()
-        check_text(self.rationale, "rationale")
+    rationale: Reason
 
 
 class MemoryInject(Params, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from actors.api.params.fields import DEFAULT_NAMESPACE, Name, Query
 from actors.api.params.memories import OneMemory
-from actors.api.params.parsing import Params, check_text
+from actors.api.params.parsing import Params
 from actors.runtime.settings import PathKind
 
 OptionalNamespace = Annotated[Name | None, Meta(description="Its memories only")]
@@ -66,17 +66,14 @@ class TriggerWorkspaceBroadcast(OneMemory, frozen=True, kw_only=True):
 class FindCausalPath(Params, frozen=True, kw_only=True):
     """Find the chain of causes, or of any links, from one memory to another, with its confidence."""
 
+    not_blank = ("start_concept", "end_concept")
+
     start_concept: Annotated[Query, Meta(description="Id of a memory, or words that find it")]
     end_concept: Query
     max_hops: Annotated[int, Meta(ge=1, le=6)] = 4
     path_type: PathKind = PathKind.ANY
     include_alternatives: bool = False
     namespace: Name | None = None
-
-    def check(self) -> None:
-        """Refuse blank ends."""
-        check_text(self.start_concept, "start_concept")
-        check_text(self.end_concept, "end_concept")
 
 
 class GetNeighborhood(OneMemory, frozen=True, kw_only=True):

@@ -16,6 +16,8 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     aliases: ClassVar[dict[str, str]] = {}
     """Other names of parameters, in snake_case, from published schemas and our own answers."""
+    not_blank: ClassVar[tuple[str, ...]] = ()
+    """Texts that must contain more than white space."""
 
     def check(self) -> None:
         """Check constraints beyond the types.
@@ -23,6 +25,10 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         Raises:
             InvalidParamsFault: one is violated.
         """
+        for name in self.not_blank:
+            value = getattr(self, name)
+            if isinstance(value, str) and not value.strip():
+                raise InvalidParamsFault(f"{name.capitalize()} cannot be empty", parameter=name)
 
 
 P = TypeVar("P", bound=Params)
@@ -72,12 +78,6 @@ def moment(value: str, parameter: str) -> datetime:
 def invalid(parameter: str, problem: str, **data: Any) -> InvalidParamsFault:
     """Return the fault that names a parameter and its problem."""
     return InvalidParamsFault(f"Invalid '{parameter}': {problem}", parameter=parameter, **data)
-
-
-def check_text(value: str | None, parameter: str) -> None:
-    """Refuse a blank text."""
-    if value is not None and not value.strip():
-        raise InvalidParamsFault(f"{parameter.capitalize()} cannot be empty", parameter=parameter)
 
 
 def check_size(value: dict[str, Any], parameter: str, limit: int) -> None:

@@ -22,7 +22,7 @@ from actors.api.params.fields import (
     check_spaces,
     check_weights,
 )
-from actors.api.params.parsing import Params, check_text, invalid
+from actors.api.params.parsing import Params, invalid
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.settings import SearchProfile
 from events.vocabulary.values import Modality, Quadrant
@@ -37,13 +37,11 @@ MIN_PURPOSE = 1e-6
 class TextSearch(Params, frozen=True, kw_only=True):
     """The parameters of every search by text."""
 
+    not_blank = ("query",)
+
     query: Query
     namespace: Name | None = None
     session: Name | None = None
-
-    def check(self) -> None:
-        """Refuse a blank query."""
-        check_text(self.query, "query")
 
 
 class MemorySearch(TextSearch, frozen=True, kw_only=True):
@@ -94,6 +92,8 @@ class MemorySearchMultiPerspective(TextSearch, frozen=True, kw_only=True):
 class SearchMulti(Params, frozen=True, kw_only=True):
     """Rank by explicit weights over chosen spaces. If nothing is found, lower min_similarity."""
 
+    not_blank = ("query",)
+
     query: Annotated[Query | dict[str, Any], Meta(description='Text, or {"embeddings": vectors of memory_retrieve}')]
     query_type: QueryType = QueryType.SEMANTIC_SEARCH
     weights: Annotated[Weights | None, Meta(description="Sum to 1, with query_type custom")] = None
@@ -108,8 +108,7 @@ class SearchMulti(Params, frozen=True, kw_only=True):
 
     def check(self) -> None:
         """Refuse a blank query, unknown spaces, and weights that are invalid, missing or not used."""
-        if isinstance(self.query, str):
-            check_text(self.query, "query")
+        super().check()
         check_spaces(self.active_spaces, "active_spaces")
         if self.weights is None:
             if self.query_type is QueryType.CUSTOM:
@@ -127,6 +126,8 @@ class SearchMulti(Params, frozen=True, kw_only=True):
 class SearchSingleSpace(Params, frozen=True, kw_only=True):
     """Rank by one of the thirteen spaces alone."""
 
+    not_blank = ("query",)
+
     space_index: Annotated[int, Meta(description="0 = E1 to 12 = E13", extra_json_schema=SPACE_RANGE)]
     query_embedding: Annotated[Any, Meta(description="A vector of memory_retrieve")] = None
     query: Annotated[Query | None, Meta(description="Text, instead of query_embedding")] = None
@@ -137,13 +138,13 @@ class SearchSingleSpace(Params, frozen=True, kw_only=True):
     asked_at: Moment | None = None
 
     def check(self) -> None:
-        """Refuse an unknown space, and anything but exactly one of embedding and text."""
+        """Refuse an unknown space, a blank query, and anything but exactly one of embedding and text."""
+        super().check()
         check_spaces((self.space_index,), "space_index")
         if self.query is None and self.query_embedding is None:
             raise InvalidParamsFault("Missing 'query_embedding' parameter", parameter="query_embedding")
         if self.query is not None and self.query_embedding is not None:
             raise invalid("query", "give it or query_embedding, not both")
-        check_text(self.query, "query")
 
 
 class SearchByPurpose(Params, frozen=True, kw_only=True):

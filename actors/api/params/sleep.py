@@ -6,7 +6,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from actors.api.params.fields import Name
-from actors.api.params.parsing import Params, check_text
+from actors.api.params.parsing import Params
 from actors.consolidator.judgement.salience import THRESHOLD
 from actors.consolidator.messages import Phase
 from actors.runtime.settings import SleepMode
@@ -60,16 +60,14 @@ class TriggerDream(Params, frozen=True, kw_only=True):
     Use it when entropy stays above .7 and coherence below .4.
     """
 
+    not_blank = ("rationale",)
+
     rationale: Annotated[str, Meta(min_length=1, max_length=1_024)]
     phase: Phase = Phase.FULL_CYCLE
     force: Annotated[bool, Meta(description="Despite the pause of a minute")] = False
     abort_on_query: bool = True
     blocking: bool = False
     namespace: Name | None = None
-
-    def check(self) -> None:
-        """Refuse a blank rationale."""
-        check_text(self.rationale, "rationale")
 
 
 class GetDreamStatus(Params, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 A sentence never contains the content of a memory, or the words of a goal or pattern, which come from memories.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -43,98 +43,69 @@ def _log_sentence(envelope: Envelope) -> str:
             return f"memory {envelope.id} was stored; it was erased since, and nobody can read it any more"
         case ev.Shredded() as event:
             return f"a {name_of(event).partition('_')[0]} was found; nobody can read its words any more"
-        case ev.MemoryRecalled(memories=memories, query_sha256=query):
-            return f"an answer contained {_several(memories)}, best first; hash of the question {_hash(query)}"
-        case ev.MemoryForgotten(memory=memory) | ev.MemoryRestored(memory=memory) | ev.MemoryErased(memory=memory):
-            return f"memory {memory} was {_lifecycle(envelope.event)}"
-        case ev.MemoriesLinked() as event:
-            return f"{event.source} was linked to {_ids(event.targets)} ({event.relation}, weight {event.weight:.2f})"
-        case ev.LinksTraversed(steps=steps):
-            ends = {end for step in steps for end in (step.source, step.target)}
-            return f"a path along {len(steps)} links between {len(ends)} memories was shown"
-        case ev.SpacesDeclared() as event:
-            return f"from here on models of the profile {event.profile} fill the {len(event.spaces)} spaces"
-        case ev.ScheduleChanged(mode=mode, when=when):
-            return f"{mode} sleep was set to {when or 'never'}"
-        case ev.ScheduleSwitched(paused=paused):
-            return f"scheduled sleep was {'paused' if paused else 'switched on again'}"
-        case ev.PruningPermitted(permitted=permitted):
-            return f"scheduled sleep {'may' if permitted else 'may no longer'} prune, and merge what is no exact copy"
-        case _:
-            return _goal_or_workspace_sentence(envelope.event)
-
-
-def _goal_or_workspace_sentence(event: ev.Event) -> str:
-    match event:
-        case ev.GoalDiscovered() as event:
-            found = f"goal {event.goal} ({event.level}) was found in {len(event.members)} memories of {event.namespace}"
-            return f"{found}, coherence {event.coherence:.2f}"
-        case ev.NorthStarChosen(namespace=namespace, goal=goal, previous=previous):
-            return f"goal {goal} became the North Star of {namespace}" + (f" after {previous}" if previous else "")
-        case ev.PurposesRealigned(goal=goal, memories=memories):
-            return f"{_several(memories)} measured against goal {goal}"
-        case ev.DriftDetected() as event:
-            drift = f"drift of {event.namespace} from goal {event.goal} reached {event.level}"
-            return f"{drift}: the latest {event.memories} memories are {event.similarity:.2f} aligned"
-        case ev.FocusMoved(subject=subject, candidates=candidates):
-            focus = "a question" if subject is None else f"memory {subject}"
-            return f"the workspace turned to {focus}, and measured {_several([one.memory for one in candidates])}"
-        case ev.MemoryIgnited(memory=memory) | ev.MemoryFaded(memory=memory):
-            return f"memory {memory} {_ignition(event)}"
-        case ev.WorkspaceConflicted(memories=memories):
-            return f"several are in the workspace at once: {_several(memories)}"
-        case ev.WorkspaceEmptied():
-            return "nothing is left in the workspace"
-        case ev.CouplingAdjusted(previous=previous, coupling=coupling):
-            return f"the coupling K was set from {previous:g} to {coupling:g}"
-        case _:
-            return _sleep_sentence(event)
-
-
-def _sleep_sentence(event: ev.Event) -> str:
-    match event:
-        case ev.ConsolidationStarted() as event:
-            scope = event.namespace or "all namespaces"
-            dry = ", as a dry run" if event.dry_run else ""
-            why = _because(event.rationale)
-            return f"a {event.mode} run over {scope} began by {event.trigger}{dry} (run {event.run}){why}"
-        case ev.ConsolidationFinished(reason=str(reason)) as event:
-            return f"the run was {event.outcome}: {reason} (run {event.run})"
-        case ev.ConsolidationFinished(counts=counts) as event:
-            did = (
-                f"{counts.merged} merged, {counts.pruned} pruned, {counts.clusters} groups, {counts.patterns} patterns"
-            )
-            return f"the run {event.outcome} after {event.milliseconds / 1e3:.1f} s: {did} (run {event.run})"
-        case ev.ConsolidationUndone() as event:
-            return f"run {event.run} was undone" + (f" for {_ids(event.memories)}" if event.memories else "")
-        case ev.ConsolidationSkipped() as event:
-            return f"a {event.mode} run by {event.trigger} didn't begin: {event.reason}"
-        case ev.MemoriesMerged(survivor=survivor, absorbed=absorbed):
-            decision = f"{_several(absorbed)} merged into {survivor}"
-        case ev.MemoriesPruned(pruned=pruned):
-            decision = f"{_several([one.memory for one in pruned])} pruned"
-        case _:
-            return _insight_sentence(event)
-    return f"{decision} (run {event.run})"
-
-
-def _insight_sentence(event: ev.Event) -> str:
-    match event:
-        case ev.ClustersFormed(namespace=namespace, clusters=clusters):
-            decision = f"the memories of {namespace} were put into {len(clusters)} groups"
-        case ev.LinksStrengthened(links=links):
-            decision = f"{len(links)} links were strengthened"
-        case ev.ShortcutsDrawn(shortcuts=shortcuts):
-            decision = f"{len(shortcuts)} shortcuts were drawn along walked paths"
-        case ev.MemoriesReplayed(memories=memories):
-            decision = f"{_several(memories)} replayed in a dream"
-        case ev.PatternDiscovered(members=members, namespace=namespace):
-            decision = f"a pattern was found in {len(members)} memories of {namespace}"
-        case ev.GoalAdjusted(namespace=namespace, previous=previous, goal=goal):
-            decision = f"drift of {namespace} changed its North Star from {previous} to {goal}"
-        case _:
+        case ev.MemoryForgotten() | ev.MemoryRestored() | ev.MemoryErased() as event:
+            return f"memory {event.memory} was {_lifecycle(event)}"
+        case ev.MemoryIgnited() | ev.MemoryFaded() as event:
+            return f"memory {event.memory} {_ignition(event)}"
+        case ev.FocusMoved() as event:
+            focus = "a question" if event.subject is None else f"memory {event.subject}"
+            return f"the workspace turned to {focus}, and measured {_several([one.memory for one in event.candidates])}"
+        case ev.ConsolidationFinished() as event:
+            return f"{_finished(event)} (run {event.run})"
+        case event if type(event) in _SENTENCES:
+            return _SENTENCES[type(event)](event)
+        case event:
             raise TypeError(f"no words for {type(event).__name__}")
-    return f"{decision} (run {event.run})"
+
+
+_SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
+    ev.MemoryRecalled: lambda e: (
+        f"an answer contained {_several(e.memories)}, best first; hash of the question {_hash(e.query_sha256)}"
+    ),
+    ev.MemoriesLinked: lambda e: f"{e.source} was linked to {_ids(e.targets)} ({e.relation}, weight {e.weight:.2f})",
+    ev.LinksTraversed: lambda e: (
+        f"a path along {len(e.steps)} links between "
+        f"{len({end for step in e.steps for end in (step.source, step.target)})} memories was shown"
+    ),
+    ev.SpacesDeclared: lambda e: f"from here on models of the profile {e.profile} fill the {len(e.spaces)} spaces",
+    ev.ScheduleChanged: lambda e: f"{e.mode} sleep was set to {e.when or 'never'}",
+    ev.ScheduleSwitched: lambda e: f"scheduled sleep was {'paused' if e.paused else 'switched on again'}",
+    ev.PruningPermitted: lambda e: (
+        f"scheduled sleep {'may' if e.permitted else 'may no longer'} prune, and merge what is no exact copy"
+    ),
+    ev.GoalDiscovered: lambda e: (
+        f"goal {e.goal} ({e.level}) was found in {len(e.members)} memories of {e.namespace}, "
+        f"coherence {e.coherence:.2f}"
+    ),
+    ev.NorthStarChosen: lambda e: (
+        f"goal {e.goal} became the North Star of {e.namespace}{f' after {e.previous}' if e.previous else ''}"
+    ),
+    ev.PurposesRealigned: lambda e: f"{_several(e.memories)} measured against goal {e.goal}",
+    ev.DriftDetected: lambda e: (
+        f"drift of {e.namespace} from goal {e.goal} reached {e.level}: "
+        f"the latest {e.memories} memories are {e.similarity:.2f} aligned"
+    ),
+    ev.WorkspaceConflicted: lambda e: f"several are in the workspace at once: {_several(e.memories)}",
+    ev.WorkspaceEmptied: lambda _: "nothing is left in the workspace",
+    ev.CouplingAdjusted: lambda e: f"the coupling K was set from {e.previous:g} to {e.coupling:g}",
+    ev.ConsolidationStarted: lambda e: (
+        f"a {e.mode} run over {e.namespace or 'all namespaces'} began by {e.trigger}"
+        f"{', as a dry run' if e.dry_run else ''} (run {e.run}){_because(e.rationale)}"
+    ),
+    ev.ConsolidationUndone: lambda e: f"run {e.run} was undone{f' for {_ids(e.memories)}' if e.memories else ''}",
+    ev.ConsolidationSkipped: lambda e: f"a {e.mode} run by {e.trigger} didn't begin: {e.reason}",
+    ev.MemoriesMerged: lambda e: f"{_several(e.absorbed)} merged into {e.survivor} (run {e.run})",
+    ev.MemoriesPruned: lambda e: f"{_several([one.memory for one in e.pruned])} pruned (run {e.run})",
+    ev.ClustersFormed: lambda e: f"the memories of {e.namespace} were put into {len(e.clusters)} groups (run {e.run})",
+    ev.LinksStrengthened: lambda e: f"{len(e.links)} links were strengthened (run {e.run})",
+    ev.ShortcutsDrawn: lambda e: f"{len(e.shortcuts)} shortcuts were drawn along walked paths (run {e.run})",
+    ev.MemoriesReplayed: lambda e: f"{_several(e.memories)} replayed in a dream (run {e.run})",
+    ev.PatternDiscovered: lambda e: f"a pattern was found in {len(e.members)} memories of {e.namespace} (run {e.run})",
+    ev.GoalAdjusted: lambda e: (
+        f"drift of {e.namespace} changed its North Star from {e.previous} to {e.goal} (run {e.run})"
+    ),
+}
+"""The sentence of each kind of event that needs no case distinction."""
 
 
 # ── one memory ──────────────────────────────────────────────────────────────────────────────────────
@@ -146,23 +117,24 @@ def _memory_sentence(envelope: Envelope, memory: UUID) -> str:
             return _stored(event)
         case ev.Shredded():
             return "stored; nobody can read what it said any more"
-        case ev.MemoriesLinked() as event if event.source == memory:
-            return f"linked to {_ids(event.targets)} ({event.relation}, weight {event.weight:.2f})"
         case ev.MemoriesLinked() as event:
-            return f"linked from {event.source} ({event.relation}, weight {event.weight:.2f})"
+            linked = f"to {_ids(event.targets)}" if event.source == memory else f"from {event.source}"
+            return f"linked {linked} ({event.relation}, weight {event.weight:.2f})"
         case ev.MemoryRecalled() as event:
             rank = event.memories.index(memory) + 1
             return f"recalled as number {rank} of {len(event.memories)}, by the question {_hash(event.query_sha256)}"
-        case ev.MemoryForgotten(memory=other) | ev.MemoryRestored(memory=other) | ev.MemoryErased(memory=other):
-            change = _lifecycle(envelope.event)
-            return change if other == memory else f"memory {other}, which was merged with it, was {change}"
+        case ev.MemoryForgotten() | ev.MemoryRestored() | ev.MemoryErased() as event:
+            change = _lifecycle(event)
+            return (
+                change if event.memory == memory else f"memory {event.memory}, which was merged with it, was {change}"
+            )
         case ev.MemoryIgnited() | ev.MemoryFaded() as event:
             return _ignition(event)
         case ev.PurposesRealigned() as event:
             purpose = event.of(memory)
             return f"measured against goal {event.goal}: alignment {sum(purpose) / len(purpose):.2f}"
-        case _:
-            return _run_sentence(envelope.event, memory)
+        case event:
+            return _run_sentence(event, memory)
 
 
 def _run_sentence(event: ev.Event, memory: UUID) -> str:
@@ -189,24 +161,21 @@ def _run_sentence(event: ev.Event, memory: UUID) -> str:
 
 
 def _stored(event: ev.MemoryStored) -> str:
-    size = len(decompress(event.content))
-    spaces = len(event.fingerprint.embeddings)
+    size, spaces = len(decompress(event.content)), len(event.fingerprint.embeddings)
     session = f" in session {event.session}" if event.session else ""
     speaker = event.metadata.get("speaker")
     said_by = f", said by {speaker}" if isinstance(speaker, str) else ""
-    return (
-        f"stored in {event.namespace}{session} as {size} characters of {event.modality} in {spaces} spaces"
-        f"{said_by}{_because(event.rationale)}"
-    )
+    stored = f"stored in {event.namespace}{session} as {size} characters of {event.modality} in {spaces} spaces"
+    return f"{stored}{said_by}{_because(event.rationale)}"
 
 
-def _lifecycle(event: ev.Event) -> str:
+def _lifecycle(event: ev.MemoryForgotten | ev.MemoryRestored | ev.MemoryErased) -> str:
     match event:
         case ev.MemoryForgotten(reason=reason):
-            return "forgotten" + _because(reason)
+            return f"forgotten{_because(reason)}"
         case ev.MemoryErased(reason=reason):
-            return "erased: its key was destroyed" + _because(reason)
-        case _:
+            return f"erased: its key was destroyed{_because(reason)}"
+        case ev.MemoryRestored():
             return "restored"
 
 
@@ -214,6 +183,14 @@ def _ignition(event: ev.MemoryIgnited | ev.MemoryFaded) -> str:
     if isinstance(event, ev.MemoryFaded):
         return f"faded from the workspace, r = {event.order:.2f}"
     return f"entered the workspace, r = {event.order:.2f}" + (", by force" if event.forced else "")
+
+
+def _finished(event: ev.ConsolidationFinished) -> str:
+    if event.reason is not None:
+        return f"the run was {event.outcome}: {event.reason}"
+    counts = event.counts
+    done = f"{counts.merged} merged, {counts.pruned} pruned, {counts.clusters} groups, {counts.patterns} patterns"
+    return f"the run {event.outcome} after {event.milliseconds / 1e3:.1f} s: {done}"
 
 
 def _because(reason: str | None) -> str:

@@ -1,6 +1,7 @@
 """Fields that several answers share."""
 
 from datetime import datetime
+from enum import Enum
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,27 @@ def rounded(value: float) -> float:
 def iso(moment: datetime | None) -> str | None:
     """Return a time in ISO 8601."""
     return moment.isoformat() if moment else None
+
+
+def pick(source: object, *names: str) -> dict[str, Any]:
+    """Return attributes as JSON values: ids as text, times in ISO 8601, numbers with four decimals."""
+    return {name: _json_value(getattr(source, name)) for name in names}
+
+
+def _json_value(value: object) -> object:
+    match value:
+        case float():
+            return rounded(value)
+        case UUID():
+            return str(value)
+        case datetime():
+            return iso(value)
+        case Enum():
+            return value.value
+        case tuple():
+            return [_json_value(one) for one in value]
+        case _:
+            return value
 
 
 def body_of(entry: Entry) -> Body:

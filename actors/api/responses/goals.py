@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from actors.api.responses.common import iso, rounded
+from actors.api.responses.common import pick, rounded
 from actors.consolidator.goals.drift import Drift, recommendations, windows_left
 from actors.consolidator.messages import Correction, Discovery, DriftReport
 from events.spaces import SPACES
@@ -16,10 +16,7 @@ def goal(found: GoalDiscovered) -> dict[str, Any]:
     """Return one goal."""
     return {
         "goal_id": str(found.goal),
-        "description": found.description,
-        "level": found.level.value,
-        "confidence": rounded(found.confidence),
-        "coherence": rounded(found.coherence),
+        **pick(found, "description", "level", "confidence", "coherence"),
         "member_count": len(found.members),
         "members": [str(member) for member in found.members[:MAX_MEMBERS]],
         "dominant_embedders": list(found.spaces),
@@ -52,20 +49,9 @@ def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[
         "status": "measured",
         "north_star_id": str(report.star),
         "north_star": report.description,
-        "level": now.level.value,
-        "similarity": rounded(now.similarity),
-        "drift_score": rounded(now.drift_score),
-        "memories": now.memories,
+        **pick(now, "level", "similarity", "drift_score", "memories"),
         "per_embedder_similarity": _by_space(now),
-        "most_drifted_embedders": [
-            {
-                "space": moved.space,
-                "similarity": rounded(moved.similarity),
-                "drift_score": rounded(moved.drift_score),
-                "level": moved.level.value,
-            }
-            for moved in now.moved
-        ],
+        "most_drifted_embedders": [pick(moved, "space", "similarity", "drift_score", "level") for moved in now.moved],
         "trend": report.trend.value if report.trend else None,
         "recommendations": list(recommendations(now.level, report.trend)),
     }
@@ -74,21 +60,11 @@ def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[
         answer["windows_until_critical"] = left
     if history:
         answer["history"] = [
-            {
-                "similarity": rounded(sample.similarity),
-                "level": sample.level.value,
-                "memories": sample.memories,
-                "per_embedder_similarity": _by_space(sample),
-            }
+            pick(sample, "similarity", "level", "memories") | {"per_embedder_similarity": _by_space(sample)}
             for sample in report.history
         ]
         answer["noted"] = [
-            {
-                "at": iso(record.at),
-                "level": record.drift.level.value,
-                "similarity": rounded(record.drift.similarity),
-                "north_star_id": str(record.drift.goal),
-            }
+            pick(record, "at") | pick(record.drift, "level", "similarity") | {"north_star_id": str(record.drift.goal)}
             for record in report.noted
         ]
     return answer

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from actors.api.params.embeddings import shape
 from actors.api.responses.common import body_of, duplicate_of, iso, rounded
 from actors.runtime.faults import Fault
@@ -77,16 +79,8 @@ def learning_inputs(values: Learning) -> dict[str, float | None]:
 
 def stored_params(body: Body) -> dict[str, Any]:
     """Return the parameters that a memory was stored with."""
-    return {
-        "namespace": body.namespace,
-        "session": body.session,
-        "modality": body.modality.value,
-        "importance": body.importance,
-        "tags": list(body.tags),
-        "rationale": body.rationale,
-        "memory_type": body.memory_type,
-        "metadata": body.metadata,
-    }
+    names = ("namespace", "session", "modality", "importance", "tags", "rationale", "memory_type", "metadata")
+    return {name: msgspec.to_builtins(getattr(body, name)) for name in names}
 
 
 def exported(entry: Entry) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from actors.api.params.embeddings import encode, shape
-from actors.api.responses.common import body_of, iso, mean_alignment, rounded
+from actors.api.responses.common import body_of, iso, mean_alignment, pick, rounded
 from actors.api.responses.memories import learning, learning_inputs, stored_params
 from actors.comparator.messages import Edges
 from actors.workspace.johari import insights
@@ -104,11 +104,8 @@ def _edge(link: Link, other: UUID, *, forward: bool) -> dict[str, Any]:
     """Return an edge from the side of one of its ends."""
     return {
         "id": str(other),
-        "relation": link.relation,
         "forward": forward,
-        "weight": rounded(link.weight),
-        "confidence": rounded(link.confidence),
-        "traversals": link.traversals,
+        **pick(link, "relation", "weight", "confidence", "traversals"),
     }
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from actors.api.responses.common import excerpt, iso, rounded
+from actors.api.responses.common import excerpt, iso, pick, rounded
 from actors.consolidator.goals.drift import Drift
 from actors.consolidator.messages import Candidates, DreamState, Phase, PruningCandidate, RunList, Slept, Undone
 from actors.scheduler.messages import ScheduleState
@@ -29,17 +29,13 @@ def consolidation(run: Slept, entries: Entries) -> dict[str, Any]:
     """Return the answer of `consolidate_memories`."""
     return {
         "run_id": str(run.run),
-        "mode": run.mode.value,
-        "namespace": run.namespace,
-        "outcome": run.outcome.value,
-        "reason": run.reason,
+        **pick(run, "mode", "namespace", "outcome", "reason", "dry_run"),
         "pruned_count": run.counts.pruned,
         "merged_count": run.counts.merged,
         "clusters_discovered": run.counts.clusters,
         "new_patterns": [pattern(one) for one in run.patterns],
         "final_memory_count": run.memories,
         "duration_ms": round(run.milliseconds),
-        "dry_run": run.dry_run,
         "memories_looked_at": run.counts.looked_at,
         "links_strengthened": run.counts.strengthened,
         "shortcuts": run.counts.shortcuts,
@@ -74,12 +70,8 @@ def pattern(found: PatternDiscovered) -> dict[str, Any]:
     """Return a pattern with its members."""
     return {
         "pattern_id": str(found.pattern),
-        "description": found.description,
         "memory_count": len(found.members),
-        "confidence": rounded(found.confidence),
-        "namespace": found.namespace,
-        "coherence": rounded(found.coherence),
-        "members": [str(member) for member in found.members],
+        **pick(found, "description", "confidence", "namespace", "coherence", "members"),
     }
 
 
@@ -165,9 +157,7 @@ def schedule(state: ScheduleState) -> dict[str, Any]:
 
 
 def _skipped(skips: Iterable[tuple[datetime, ConsolidationSkipped]]) -> list[dict[str, Any]]:
-    return [
-        {"at": iso(at), "mode": one.mode.value, "trigger": one.trigger.value, "reason": one.reason} for at, one in skips
-    ]
+    return [{"at": iso(at), **pick(one, "mode", "trigger", "reason")} for at, one in skips]
 
 
 def _run(run: Run, *, running: bool = False) -> dict[str, Any]:
@@ -177,19 +167,13 @@ def _run(run: Run, *, running: bool = False) -> dict[str, Any]:
     )
     return {
         "run_id": str(run.run),
-        "mode": run.mode.value,
-        "trigger": run.trigger.value,
-        "namespace": run.namespace,
-        "dry_run": run.params.dry_run,
-        "started_at": iso(run.started_at),
-        "finished_at": iso(run.finished_at),
+        **pick(run, "mode", "trigger", "namespace", "started_at", "finished_at", "undone_at"),
+        **pick(run.params, "dry_run", "rationale"),
         "outcome": finished.outcome.value if finished else "running" if running else "interrupted",
         "reason": finished.reason if finished else None,
-        "rationale": run.params.rationale,
         "counts": msgspec.to_builtins(finished.counts) if finished else None,
         "final_memory_count": finished.memories if finished else None,
         "duration_ms": round(finished.milliseconds) if finished else None,
-        "undone_at": iso(run.undone_at),
         "undone_memories": [str(memory) for memory in run.undone],
         "can_be_undone": bool(can_be_undone),
     }
@@ -228,8 +212,8 @@ def _content(memory: UUID, entries: Entries) -> dict[str, Any]:
 
 
 def _parts(salience: Salience) -> dict[str, float]:
-    return {name: rounded(value) for name, value in msgspec.structs.asdict(salience).items()}
+    return pick(salience, *salience.__struct_fields__)
 
 
 def _drift(namespace: str, found: Drift) -> dict[str, Any]:
-    return {"namespace": namespace, "level": found.level.value, "similarity": rounded(found.similarity)}
+    return {"namespace": namespace, **pick(found, "level", "similarity")}

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from actors.api.responses.common import LABEL, alignment, body_of, iso, rounded, shown
+from actors.api.responses.common import LABEL, alignment, body_of, iso, pick, rounded, shown
 from actors.workspace.attention import CAPACITY, ENTER, EXIT
 from actors.workspace.consciousness import (
     BroadcastCandidate,
@@ -41,19 +41,16 @@ def consciousness(now: Attention, entries: Entries, at: datetime) -> dict[str, A
     return {
         "C": rounded(metrics.consciousness),
         "r": rounded(order),
-        "integration": rounded(metrics.integration),
-        "reflection": rounded(metrics.reflection),
-        "differentiation": rounded(metrics.differentiation),
+        **pick(metrics, "integration", "reflection", "differentiation"),
         "limiting_factor": metrics.limiting,
         "state": _state(now, at).value,
         "coherence_level": level_of(order).value,
         "fragmented": is_fragmented(order),
         "coupling": now.coupling,
         "workspace": {"active_memory": _label(active, entries), "ignited": len(now.ignited)},
-        "meta_learning": {"accuracy": None if now.accuracy is None else rounded(now.accuracy), "scored": now.scored},
+        "meta_learning": pick(now, "accuracy", "scored"),
         "lifecycle": {
-            "stage": now.stage,
-            "interactions": now.interactions,
+            **pick(now, "stage", "interactions"),
             "lambda_s": rounded(now.lambdas[0]),
             "lambda_c": rounded(now.lambdas[1]),
         },

@@ -4,13 +4,13 @@ The description of a tool is the docstring of its parameters.
 """
 
 from actors.api.operations.facade import Operations
+from actors.api.operations.import_export import MemoryExport, MemoryImport
 from actors.api.params import audit as audit_params
 from actors.api.params import memories as memory_params
 from actors.api.params import mind as mind_params
 from actors.api.params import search as search_params
 from actors.api.params import sleep as sleep_params
-from actors.api.tools.program_tools import PROGRAM_TOOLS
-from actors.api.tools.tool import Tool, reading
+from actors.api.tools.tool import Tool, reading, unlisted
 
 INSTRUCTIONS = """\
 Context Graph is your long-term memory: what you store here outlives this conversation and is found again by meaning, \
@@ -170,7 +170,15 @@ TOOLS = (
         search_params.SearchWeightProfiles,
         Operations.search_weight_profiles,
     ),
-    *PROGRAM_TOOLS,
+    # for programs and the command line only
+    unlisted("status", "store/status", audit_params.StoreStatus, Operations.status),
+    unlisted("diff", "store/diff", audit_params.StoreDiff, Operations.store_diff),
+    unlisted("replay", "store/replay", audit_params.StoreReplay, Operations.store_replay),
+    unlisted("schedule", "store/schedule", sleep_params.ChangeSchedules, Operations.schedule, read_only=False),
+    unlisted("verify", "store/verify", audit_params.StoreVerify, Operations.store_verify, read_only=False),
+    unlisted("backup", "store/backup", audit_params.StoreBackUp, Operations.store_back_up, read_only=False),
+    unlisted("import", "memory/import", MemoryImport, Operations.memory_import, read_only=False),
+    unlisted("export", "memory/export", MemoryExport, Operations.memory_export),
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS if tool.listed} | {"memory_store": TOOLS[0]}
