@@ -52,7 +52,7 @@ class StoreMemory(MemoryFields, frozen=True, kw_only=True):
 
     not_blank = ("content", "rationale")
 
-    rationale: Annotated[Reason | None, Meta(description="Why it is worth storing")] = None
+    rationale: Annotated[Reason | None, Meta(description="Why store it")] = None
 
 
 class InjectContext(MemoryFields, frozen=True, kw_only=True):

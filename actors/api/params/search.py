@@ -75,7 +75,7 @@ class SearchGraph(MemorySearch, frozen=True, kw_only=True):
 
 
 class MemorySearchMultiPerspective(TextSearch, frozen=True, kw_only=True):
-    """Rank by several spaces and fuse the ranks (RRF), if search_graph is inconclusive."""
+    """Rank by several spaces and fuse the ranks (RRF)."""
 
     perspectives: Annotated[Spaces | None, Meta(description="Spaces, 0 = E1 to 12 = E13; all")] = None
     top_k: TopK = 10
@@ -101,7 +101,7 @@ class SearchMulti(Params, frozen=True, kw_only=True):
     top_k: TopK = 10
     min_similarity: Similarity = 0.5
     include_per_embedder_scores: bool = True
-    include_purpose_alignment: Annotated[bool, Meta(description="Show it, and prefer what serves it")] = False
+    include_purpose_alignment: Annotated[bool, Meta(description="Show it, and let it count")] = False
     namespace: Name | None = None
     session: Name | None = None
     asked_at: Moment | None = None

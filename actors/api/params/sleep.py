@@ -26,7 +26,7 @@ class ConsolidateMemories(Params, frozen=True, kw_only=True):
 
     mode: SleepMode = SleepMode.LIGHT
     salience_threshold: Salience = THRESHOLD
-    max_memories: Annotated[int, Meta(ge=0, le=1_000_000_000, description="The latest only; 0 for all")] = 0
+    max_memories: Annotated[int, Meta(ge=0, le=1_000_000_000, description="Latest only; 0 for all")] = 0
     dry_run: bool = False
     namespace: Name | None = None
     max_seconds: Annotated[float, Meta(gt=0, le=600)] | None = None

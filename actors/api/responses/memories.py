@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-import msgspec
-
 from actors.api.params.embeddings import shape
 from actors.api.responses.common import body_of, duplicate_of, iso, rounded
 from actors.runtime.faults import Fault
@@ -79,8 +77,8 @@ def learning_inputs(values: Learning) -> dict[str, float | None]:
 
 def stored_params(body: Body) -> dict[str, Any]:
     """Return the parameters that a memory was stored with."""
-    names = ("namespace", "session", "modality", "importance", "tags", "rationale", "memory_type", "metadata")
-    return {name: msgspec.to_builtins(getattr(body, name)) for name in names}
+    names = ("namespace", "session", "importance", "rationale", "memory_type", "metadata")
+    return {name: getattr(body, name) for name in names} | {"modality": body.modality.value, "tags": list(body.tags)}
 
 
 def exported(entry: Entry) -> dict[str, Any]:

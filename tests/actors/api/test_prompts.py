@@ -40,7 +40,7 @@ async def test_the_four_skills_are_listed_with_descriptions(
 
 @pytest.mark.anyio
 @ERAS
-async def test_a_prompt_ends_with_what_it_was_given(operations: Operations, connect: Connect, mode: str) -> None:
+async def test_a_prompt_ends_with_its_arguments(operations: Operations, connect: Connect, mode: str) -> None:
     async with connect(operations, mode=mode) as agent:
         (given,) = (
             await agent.client.get_prompt("semantic-search", {"question": "Where is the {key}?", "namespace": "home"})
@@ -62,7 +62,7 @@ async def test_a_prompt_ends_with_what_it_was_given(operations: Operations, conn
         ("consolidate", {"colour": "red"}, "colour"),
     ],
 )
-async def test_what_a_prompt_cannot_do_with_is_refused_by_name(
+async def test_invalid_prompt_arguments_are_refused_by_name(
     operations: Operations, connect: Connect, mode: str, name: str, arguments: dict[str, str], word: str
 ) -> None:
     async with connect(operations, mode=mode) as agent:

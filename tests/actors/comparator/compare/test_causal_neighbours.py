@@ -22,7 +22,7 @@ def array(*values: float) -> npt.NDArray[np.float32]:
     return np.array(values, np.float32)
 
 
-def test_an_effect_scores_high_one_way_low_the_other_and_no_lower_than_likeness() -> None:
+def test_an_effect_has_a_high_score_one_way_a_low_one_back_and_at_least_the_similarity() -> None:
     causes, effects = causal_neighbours(
         array(0.60, 0.60, 0.60, 0.44), array(0.20, 0.50, 0.20, 0.00), array(0.40, 0.40, 0.70, 0.10)
     )
@@ -31,7 +31,7 @@ def test_an_effect_scores_high_one_way_low_the_other_and_no_lower_than_likeness(
     assert causes.indices.tolist() == []
 
 
-def test_of_many_effects_the_surest_are_kept() -> None:
+def test_only_the_strongest_effects_are_returned() -> None:
     scores = array(0.50, 0.70, 0.60, 0.80)
     _, effects = causal_neighbours(scores, np.zeros_like(scores), np.zeros_like(scores))
     assert effects.indices.tolist() == [3, 1, 2]
@@ -44,7 +44,7 @@ def test_no_candidates_have_no_causes() -> None:
 
 
 @given(SCORES)
-def test_causes_and_effects_are_each_others_mirror_and_never_the_same(
+def test_causes_and_effects_are_symmetric_and_disjoint(
     scores: tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]],
 ) -> None:
     forwards, backwards, likeness = scores
@@ -60,7 +60,7 @@ def test_causes_and_effects_are_each_others_mirror_and_never_the_same(
         assert (found.weights - opposite[found.indices] >= MIN_MARGIN).all()
 
 
-def test_the_trained_heads_see_which_of_two_texts_is_the_effect_and_no_effect_in_a_paraphrase() -> None:
+def test_the_trained_heads_detect_effects_but_not_paraphrases() -> None:
     texts = (
         "The worker started the turbine.",
         "The metal shafts were turned.",

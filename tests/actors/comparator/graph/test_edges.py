@@ -62,7 +62,7 @@ def linked(source: int, *targets: int, relation: str = LINK_TO, weight: float = 
     )
 
 
-def test_links_are_walked_from_either_end():
+def test_links_are_traversed_in_both_directions():
     graph = Graph(*memories(3), linked(1, 2), linked(3, 2))
     assert graph.paths(1, 3) == ["123"]
     assert graph.paths(3, 1) == ["321"]
@@ -72,7 +72,7 @@ def test_links_are_walked_from_either_end():
 
 @pytest.mark.parametrize("gone", [MemoryForgotten(memory=TWO), MemoryErased(memory=TWO)])
 @pytest.mark.parametrize("between", [[*memories(3)], [*turns(0, 1, 2)]])
-def test_what_can_not_be_found_is_not_walked(between: list[MemoryStored], gone: Event):
+def test_memories_that_are_not_eligible_are_not_traversed(between: list[MemoryStored], gone: Event):
     edges = [] if between[0].session else [linked(1, 2), linked(2, 3)]
     assert Graph(*between, *edges).paths(1, 3) == ["123"]
     graph = Graph(*between, *edges, gone)
@@ -80,7 +80,7 @@ def test_what_can_not_be_found_is_not_walked(between: list[MemoryStored], gone: 
     assert graph.near(1) == graph.near(3) == {}
 
 
-def test_a_memory_that_is_restored_is_walked_again():
+def test_a_restored_memory_is_traversed_again():
     gone = [*memories(3), linked(1, 2), linked(2, 3), MemoryForgotten(memory=TWO)]
     assert Graph(*gone).paths(1, 3) == []
     assert Graph(*gone, MemoryRestored(memory=TWO)).paths(1, 3) == ["123"]
@@ -129,7 +129,7 @@ def test_the_most_confident_path_comes_first_and_the_others_after_it():
     assert graph.paths(1, 4, hops=1) == []
 
 
-def test_what_is_near_is_reached_in_as_many_hops_as_are_wanted():
+def test_a_neighbourhood_reaches_the_requested_number_of_hops():
     graph = Graph(*turns(0, 1, 2, 3), linked(1, 4))
     assert graph.near(1).keys() == {2, 4}
     assert graph.near(1, depth=2).keys() == {2, 3, 4}
@@ -137,7 +137,7 @@ def test_what_is_near_is_reached_in_as_many_hops_as_are_wanted():
     assert [*graph.near(1, limit=1)] == [4], "of these the strongest"
 
 
-def test_to_be_walked_changes_no_path():
+def test_traversals_change_no_path():
     drawn = [*memories(3), linked(1, 2), linked(2, 3)]
     graph = Graph(*drawn)
     wanted = FindPaths(start=ONE, end=THREE, namespace=None, max_hops=4, kind=PathKind.ANY, alternatives=0)
@@ -148,7 +148,7 @@ def test_to_be_walked_changes_no_path():
     assert [walked.links.traversals(step) for step in steps] == [1, 1]
 
 
-def test_what_belongs_to_another_namespace_is_not_walked():
+def test_memories_of_other_namespaces_are_not_traversed():
     foreign = [stored("here"), stored("there", namespace="elsewhere"), stored("here too")]
     graph = Graph(*foreign, linked(1, 2), linked(2, 3))
     assert graph.near(1) == {}

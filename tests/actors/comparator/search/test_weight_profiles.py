@@ -23,7 +23,7 @@ def test_each_profile_weighs_thirteen_spaces_and_sums_to_one(profile: SearchProf
     assert min(row.values()) >= 0
 
 
-def test_the_rows_of_seed_002_hold_but_for_the_share_of_the_thirteenth() -> None:
+def test_the_fixed_profiles_equal_the_published_rows_except_for_the_weight_of_e13() -> None:
     semantic = FIXED_PROFILES[SearchProfile.SEMANTIC_SEARCH]
     assert semantic["e1_semantic"] == pytest.approx(0.30)
     assert semantic["e7_code"] == pytest.approx(0.18)
@@ -37,7 +37,7 @@ def test_the_rows_of_seed_002_hold_but_for_the_share_of_the_thirteenth() -> None
 
 
 @pytest.mark.parametrize("profile", FIXED_PROFILES)
-def test_a_fixed_profile_weighs_the_same_whatever_is_asked(profile: SearchProfile) -> None:
+def test_a_fixed_profile_does_not_depend_on_the_query(profile: SearchProfile) -> None:
     assert (
         profile_weights(profile, frozenset({QueryKind.CODE, QueryKind.TIME}))
         == profile_weights(profile, frozenset())
@@ -66,9 +66,7 @@ def test_the_table_of_auto_has_a_row_for_each_kind_of_question() -> None:
         (QueryKind.UNKNOWN_WORD, "e9_hdc"),
     ],
 )
-def test_a_kind_of_question_weighs_the_space_that_is_made_for_it_more_than_others_do(
-    kind: QueryKind, space: str
-) -> None:
+def test_each_kind_of_query_raises_the_weight_of_its_space(kind: QueryKind, space: str) -> None:
     assert AUTO[kind][space] > AUTO[QueryKind.GENERAL].get(space, 0.0)
 
 

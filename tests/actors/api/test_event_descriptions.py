@@ -42,7 +42,7 @@ def test_no_two_kinds_of_events_share_a_sentence() -> None:
     assert len({*told.values()}) == len(KINDS)
 
 
-def test_a_kind_without_a_sentence_is_an_error_and_no_silence() -> None:
+def test_an_event_without_a_sentence_raises_an_error() -> None:
     class Shrugged(Event, frozen=True, kw_only=True, tag="memory_shrugged.1"):
         """What a later version may add."""
 
@@ -58,13 +58,13 @@ def test_a_kind_without_a_sentence_is_an_error_and_no_silence() -> None:
         ("pattern_discovered.1", "a pattern was found"),
     ],
 )
-def test_what_nobody_can_read_any_more_is_told_as_that(kind: str, words: str) -> None:
+def test_shredded_events_are_described_as_unreadable(kind: str, words: str) -> None:
     told = describe_event(wrapped(Shredded(kind=kind)))
     assert words in told["what"]
     assert told["kind"] == kind.removesuffix(".1")
 
 
-def test_a_memory_is_told_by_whom_it_was_stored_where_and_why() -> None:
+def test_a_stored_memory_is_described_with_speaker_place_and_reason() -> None:
     event = stored("Ebbe und Flut", session="harbour", rationale="for the pilot", metadata={"speaker": "Ana"})
     told = describe_event(wrapped(event, IDS[0]), IDS[0])
     assert told["actor"] == "test"
@@ -80,7 +80,7 @@ def test_a_memory_is_told_by_whom_it_was_stored_where_and_why() -> None:
         assert part in told["what"]
 
 
-def test_everything_that_touches_a_memory_is_told_as_that_memory_saw_it() -> None:
+def test_every_event_of_a_memory_is_described_from_its_side() -> None:
     x, y, s, *_ = IDS
     run = UUID(int=1_001)
     log = log_of(linked(x, y), forgotten(x), restored(x), pruned(run, x), undone(run, x), merged(run, s, y), erased(x))

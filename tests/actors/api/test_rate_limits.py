@@ -70,7 +70,7 @@ def test_settings_are_read_from_one_line_or_several() -> None:
         ("store_memory=²", "whole number"),
     ],
 )
-def test_a_setting_that_says_nothing_sensible_is_refused_by_name(setting: str, words: str) -> None:
+def test_an_invalid_setting_is_refused_by_name(setting: str, words: str) -> None:
     with pytest.raises(InvalidParamsFault, match=words) as caught:
         limits_of(["search_graph=1", setting])
     assert setting in caught.value.message
@@ -78,7 +78,9 @@ def test_a_setting_that_says_nothing_sensible_is_refused_by_name(setting: str, w
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_a_limited_call_is_answered_and_does_nothing(operations: Operations, connect: Connect, mode: str) -> None:
+async def test_a_call_over_the_limit_is_refused_and_changes_nothing(
+    operations: Operations, connect: Connect, mode: str
+) -> None:
     clock = Clock()
     async with connect(operations, Limits({"store_memory": 2}, clock), mode) as agent:
         await agent.refused("store_memory", content="")
@@ -99,7 +101,7 @@ async def test_a_limited_call_is_answered_and_does_nothing(operations: Operation
 
 
 @pytest.mark.anyio
-async def test_a_session_is_not_refused_for_what_another_did(operations: Operations, connect: Connect) -> None:
+async def test_sessions_have_separate_limits(operations: Operations, connect: Connect) -> None:
     clock = Clock()
     async with (
         connect(operations, Limits({"search_graph": 1}, clock)) as one,
