@@ -30,7 +30,7 @@ from rich.table import Table
 from typer import Exit, Option
 from usearch.index import Index
 
-from actors.comparator.search.pipeline import RECALL
+from actors.comparator.messages.profiles import MIN_POOL
 from benchmarks.mind.verdicts import Verdict, table
 from benchmarks.scale.throughput import resident
 from events.fingerprint import Float32, Levels, directions, levels

@@ -38,6 +38,7 @@ from actors.api.params.memories import (
     SearchMulti,
 )
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph, SearchMulti
 from actors.comparator.messages import ListMemories
 from actors.embedder.models.backbone import Backbone
 from actors.hub.composition import Hub, opened

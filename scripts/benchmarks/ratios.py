@@ -17,6 +17,7 @@ from actors.api.operations.memories import inject_context, memory_inject_batch
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import InjectContext, MemoryInjectBatch, SearchGraph
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
 from actors.embedder.models.backbone import Backbone
 from actors.text.windows import WINDOW_TOKENS
 from benchmarks.filling import QUERY_WORDS, bare, sentences

@@ -1,33 +1,31 @@
-"""Fit what turns the raw similarities of each space into a scale that all share, on pairs that people have graded.
+"""Fit the calibration of each space to a scale that all spaces share, on pairs that people have graded.
 
     python -m scripts.train.calibration pairs.jsonl --data "SemEval STS 2012-2014" --licence "research use"
 
-Each line of the pairs has `text_a`, `text_b`, `set` (where it is from) and `score`, a mean grade on the scale of
-SemEval's semantic textual similarity (Agirre et al. 2012): 0 on different topics, 1 not equivalent but on the same
-topic, 2 sharing some details, 3 roughly equivalent, 4 and 5 equivalent. All texts are embedded as memories without a
-session, stored at one moment, and compared as the product compares two memories. Two levels are taken in each space:
+Each line of the pairs has `text_a`, `text_b`, `set` (its source) and `score`, a mean grade on the scale of SemEval's
+semantic textual similarity (Agirre et al. 2012): 0 different topics, 1 not equivalent but on the same topic, 2 sharing
+some details, 3 roughly equivalent, 4 and 5 equivalent. All texts are embedded as memories without a session, stored at
+one moment, and compared as the product compares two memories. Two levels are fitted in each space:
 
-- Unrelated, which becomes 0: what nine in ten random pairings of all texts stay below, so that two texts which have
-  nothing to do with each other score nothing. With their mean in its place half of them would score something, in E11,
-  whose scores are noisy, a tenth of them above .37. Pairs of grade 0 would set it too high: they were picked for the
-  words that they share, which the pairs of a store are not.
-- Half, which becomes .5: where people call half of the pairs related. Related is a grade of at least 1, the one border
-  on that scale which is about relatedness: beyond it the grades tell degrees of equivalence. The share of related pairs
-  rises with the score, so isotonic regression estimates it without assuming more. Its half point depends on how many
-  unrelated pairs there are among all, and neither the mix of a benchmark (nine in ten related) nor that of a store
-  (hardly any) says what a score alone is worth; so related and unrelated ones weigh the same. Of the unrelated, half
-  are those that people looked at, which look alike, and half random pairings, of which a store is full.
+- Unrelated maps to 0. It is the 90th percentile of random pairings of all texts, so that unrelated texts score 0. With
+  the mean instead, half of them would score more, in E11, whose scores are noisy, a tenth of them more than .37. Pairs
+  of grade 0 would set it too high: they were selected for shared words, which pairs of a store are not.
+- Half maps to .5. It is where people call half of the pairs related. Related means a grade of at least 1, the only
+  border on that scale that is about relatedness; higher grades tell degrees of equivalence. The share of related pairs
+  rises with the score; isotonic regression estimates it without further assumptions. Its half point depends on the
+  share of unrelated pairs, and neither that of a benchmark (one in ten) nor that of a store (nearly all) is right, so
+  related and unrelated pairs get equal weight. Half of the unrelated weight is on graded pairs, which look alike, half
+  on random pairings, which dominate a store.
 
-The three temporal spaces say when, which nobody graded: there the inner product of two random moments, or of two random
-positions of a long session, is 0 on average by construction, so they keep their raw scores. Memories that were stored
-together, or early in their sessions, are near in time, whatever they say.
+The three temporal spaces keep their raw scores: nobody graded times, and the inner product of two random moments, or of
+two random positions of a long session, is 0 on average by construction.
 
-How much each space then counts when memories are compared (`Strategy.GRADED`), the grades themselves teach (`grading`).
+The weight of each space in comparisons (`Strategy.GRADED`) is fitted to the grades (`grading`).
 
-The pair SYNTH-001, SYNTH-002 of seed 000 is no part of the fit, which refuses data that contain it; it is the check at
-the end. What it would get if related and unrelated meant something else is printed too, so that everyone sees how much
-hangs on these choices. Writes `calibration.json` and `calibration.txt`. Seeded; some two minutes on one core. SciPy,
-which comes with the development tools, is needed here and for E2 alone.
+The pair SYNTH-001, SYNTH-002 is no part of the fit, which refuses data that contain it; it is the check at the end. Its
+scores under other definitions of related and unrelated are printed too, to show how much depends on these choices.
+Writes `calibration.json` and `calibration.txt`. Seeded; about two minutes on one core. Needs SciPy, a development
+dependency.
 """
 
 import argparse
@@ -63,17 +61,17 @@ from scripts.train.grading import PULLS, agreement, left_out, weigh
 Float64 = npt.NDArray[np.float64]
 
 RELATED = 1.0
-"""The grade from which people call two texts related."""
+"""Minimum grade of a related pair."""
 UNRELATED = 0.9
-"""The part of random pairings that becomes 0."""
+"""Share of random pairings that maps to 0."""
 JUDGED = 0.5
-"""Of the unrelated pairs' weight, the part of those that people looked at; random pairings have the rest."""
+"""Share of graded pairs in the weight of unrelated pairs; random pairings have the rest."""
 MOST = 5.0
-"""The grade of two texts that say the same."""
+"""The grade of two equivalent texts."""
 RANDOM_PAIRS = 20_000
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SYNTH = ("The quick brown fox jumps over the lazy dog", "A fast auburn fox leaps above the sleepy hound")
-"""SYNTH-001 and SYNTH-002 of seed 000."""
+"""The published pair SYNTH-001 and SYNTH-002."""
 
 
 class Pair(msgspec.Struct):
@@ -86,7 +84,7 @@ class Pair(msgspec.Struct):
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """The raw scores of one space: of graded pairs with their grades, of random ones, and of the SYNTH pair (one)."""
+    """The raw scores of one space: graded pairs with their grades, random pairs, and the SYNTH pair."""
 
     graded: Scores
     grades: Float64
@@ -112,7 +110,7 @@ def main() -> None:
     curves = {
         model.key: Curve(model.model, model.sha256, *levels(samples[model.key]))
         if model.key in samples
-        else Curve(model.model, model.sha256, 0.0, 0.5)  # the straight line
+        else Curve(model.model, model.sha256, 0.0, 0.5)  # the identity
         for model in profile.models
     }
     provenance = {
@@ -144,7 +142,11 @@ def main() -> None:
 def measure(
     profile: EmbeddedProfile, declared: SpacesDeclared, pairs: Sequence[Pair], rng: np.random.Generator
 ) -> dict[str, Sample]:
-    """Embed and compare all pairs in the spaces that say what a text is about; SYNTH among the pairs is an error."""
+    """Embed and compare all pairs in the semantic spaces.
+
+    Raises:
+        ValueError: the SYNTH pair is among the data.
+    """
     rows = {
         text: row for row, text in enumerate(dict.fromkeys(t for pair in pairs for t in (pair.text_a, pair.text_b)))
     }
@@ -174,7 +176,7 @@ def embed(profile: EmbeddedProfile, text: str) -> Fingerprint:
 
 
 def stored(row: int, text: str, fingerprint: Fingerprint) -> Envelope:
-    """Wrap a text as the log would tell of it; what doesn't bear on similarity is left at nothing."""
+    """Return a text as an event of the log; fields that do not affect similarity are 0."""
     none = (0.0,) * WIDTH
     memory = MemoryStored(
         content=compress(text),
@@ -191,12 +193,12 @@ def stored(row: int, text: str, fingerprint: Fingerprint) -> Envelope:
 
 
 def levels(sample: Sample, related: float = RELATED, judged: float = JUDGED) -> tuple[float, float]:
-    """Return the raw score of unrelated texts, and the one at which people call half of the pairs related.
+    """Return the raw scores that map to 0 and to .5.
 
     Args:
         sample: The scores of one space.
-        related: The least grade of a related pair.
-        judged: The part of the unrelated pairs' weight that graded ones have.
+        related: Minimum grade of a related pair.
+        judged: Share of graded pairs in the weight of unrelated pairs.
     """
     yes = sample.grades >= related
     weights = np.concatenate(
@@ -211,9 +213,10 @@ def levels(sample: Sample, related: float = RELATED, judged: float = JUDGED) -> 
 
 
 def half_point(scores: Scores, yes: npt.NDArray[np.bool_], weights: Float64) -> float:
-    """Return the score at which the rising weighted share of `yes` passes one half; all have one shape, (pairs,).
+    """Return the score at which the rising weighted share of `yes` passes one half; all of shape (pairs,).
 
-    A share that is never below one half, or never reaches it, is a ValueError.
+    Raises:
+        ValueError: the share is never below one half, or never reaches it.
     """
     counted = weights > 0
     values, place = np.unique(scores[counted], return_inverse=True)
@@ -241,7 +244,7 @@ def chance(rng: np.random.Generator) -> dict[str, float]:
 
 
 def table(fit: Fit, samples: dict[str, Sample], calibration: Calibration) -> list[str]:
-    """Return a line for each space with its levels, and how its raw score and people agree (Spearman), then SYNTH."""
+    """Return a line for each space with its levels and its rank correlation with the grades, then SYNTH."""
     lines = [f"{'space':24} {'model':50} unrelated  half exponent people  pairs   SYNTH raw calibrated"]
     synth = []
     for space in SPACES:
@@ -263,7 +266,7 @@ def table(fit: Fit, samples: dict[str, Sample], calibration: Calibration) -> lis
 def weighed(
     samples: dict[str, Sample], curves: dict[str, Curve], sets: Sequence[str]
 ) -> tuple[dict[str, float], list[str]]:
-    """Return what each space that was graded weighs, and a report of it; all agreements are Spearman's."""
+    """Return the weight of each semantic space, and a report; all agreements are Spearman's."""
     scores = np.stack([curves[key](samples[key].graded) for key in SEMANTIC], axis=1).astype(np.float64)
     grades = samples[SEMANTIC[0]].grades / MOST
     others = {pull: agreement(left_out(scores, grades, sets, pull), grades) for pull in PULLS}
@@ -283,7 +286,7 @@ def weighed(
 
 
 def definitions(samples: dict[str, Sample]) -> list[str]:
-    """Return what the SYNTH pair would get if related and unrelated meant something else."""
+    """Return the scores of the SYNTH pair under other definitions of related and unrelated."""
     lines = [
         "The SYNTH pair under other definitions, * the shipped one",
         "related from  judged     E1     E6    E12  overall",

@@ -2,14 +2,14 @@
 
     python -m scripts.train.causal pairs.jsonl --data "e-CARE, train" --licence MIT
 
-Each line of the pairs has `cause`, `effect`, `asked` ("cause" or "effect") and `wrong`, a wrong answer to what was
-asked. The heads start where canonical correlation analysis puts them: whitened causes and effects, turned so that
-partners agree as far as they can (Hotelling 1936), each direction weighing as much as it correlates. From there
-they learn by InfoNCE in both directions, with the wrong answers as further negatives.
+Each line of the pairs has `cause`, `effect`, `asked` ("cause" or "effect") and `wrong`, a wrong answer. The heads are
+initialised by canonical correlation analysis (Hotelling 1936): whitened causes and effects are rotated so that partners
+correlate, each direction weighted by its correlation. Training uses InfoNCE in both directions, with the wrong answers
+as further negatives.
 
-What is learned is measured first, on the last pairs, which are held out as a whole since neighbouring pairs of a set
-can be about the same fact: each is asked for its answer among the right and the wrong answers of all. Then the same
-recipe sees all pairs. Writes `causal.safetensors`. Seeded; about two minutes on one core, half of them for the model.
+The last pairs are held out for evaluation, as a block, since neighbouring pairs can be about the same fact: each is
+searched among the right and wrong answers of all. Then the heads are trained on all pairs. Writes `causal.safetensors`.
+Seeded; about two minutes on one core, half of them for the model.
 """
 
 import argparse
@@ -34,7 +34,7 @@ RATE = 3e-4
 TEMPERATURE = 0.05
 EPOCHS = 5
 RIDGE = 0.1
-"""Of the mean variance, added to every direction before it is whitened."""
+"""Share of the mean variance that is added to every direction before whitening."""
 HELD_OUT = 2_000
 RECALLED = 10
 
@@ -49,7 +49,7 @@ class Pair(msgspec.Struct):
 
 
 class Examples(msgspec.Struct, frozen=True):
-    """Pairs as the heads see them: the evidence of each text, shape (pairs, 768), and whether the effect was asked."""
+    """Inputs of the heads: the evidence of each text, shape (pairs, 768), and whether the effect was asked."""
 
     causes: Tensor
     effects: Tensor
@@ -61,7 +61,7 @@ class Examples(msgspec.Struct, frozen=True):
         return Examples(self.causes[which], self.effects[which], self.wrongs[which], self.effect_asked[which])
 
     def __len__(self) -> int:
-        """Return how many pairs there are."""
+        """Return the number of pairs."""
         return len(self.causes)
 
 
@@ -102,7 +102,7 @@ def main() -> None:
 
 
 def measure(examples: Examples, seed: int) -> dict[str, Any]:
-    """Return the held-out Recall@10 of E1's cosine, of the heads as they start, and of the heads as they end."""
+    """Return the held-out Recall@10 of E1's cosine, of the initial heads and of the trained heads."""
     rest, held_out = examples[:-HELD_OUT], examples[-HELD_OUT:]
     untrained = torch.eye(INPUT_DIMENSION)[:, :DIMENSION]  # E1 comes first
     return {
@@ -142,7 +142,7 @@ def train(examples: Examples, seed: int) -> tuple[Tensor, Tensor]:
 
 
 def correlations(examples: Examples) -> tuple[Tensor, Tensor]:
-    """Return heads by canonical correlation, scaled so that what they make of a text has a length near 1."""
+    """Return heads by canonical correlation, scaled to outputs of a norm near 1."""
     causes, effects, count = examples.causes, examples.effects, len(examples)
     of_causes, of_effects = _whitening(causes.T @ causes / count), _whitening(effects.T @ effects / count)
     left, strength, right = torch.linalg.svd(of_causes @ (causes.T @ effects / count) @ of_effects)
@@ -152,7 +152,7 @@ def correlations(examples: Examples) -> tuple[Tensor, Tensor]:
 
 @torch.no_grad()
 def recall(examples: Examples, cause: Tensor, effect: Tensor) -> float:
-    """Return how often an answer is among the first ten of all right and wrong answers."""
+    """Return the share of answers among the first ten of all right and wrong answers."""
     asked = examples.effect_asked[:, None]
     questions = torch.where(asked, examples.causes, examples.effects)
     answers = torch.where(asked, examples.effects, examples.causes)
@@ -165,7 +165,7 @@ def recall(examples: Examples, cause: Tensor, effect: Tensor) -> float:
 
 
 def _whitening(moments: Tensor) -> Tensor:
-    """Return the inverse root of a matrix of moments."""
+    """Return the inverse square root of a moment matrix."""
     values, vectors = torch.linalg.eigh(moments)
     return vectors / (values + RIDGE * values.mean()).sqrt() @ vectors.T
 
@@ -175,7 +175,7 @@ def _head(texts: Tensor, head: Tensor) -> Tensor:
 
 
 def _evidence(backbone: Backbone, texts: list[str]) -> Tensor:
-    """Return what the heads read of short texts, shape (texts, 768)."""
+    """Return the inputs of the heads for short texts, shape (texts, 768)."""
     rotation = weights.load("semantic.safetensors")["rotation"].astype(np.float32)
     rows = [backbone.tokenize(text).ids for text in texts]
     found: list[Float32] = []

@@ -1,15 +1,14 @@
-"""Train E7's head: what code is about, near what people say of it.
+"""Train E7's head: map functions near the sentences that describe them.
 
     python -m scripts.train.code
 
-Learns from the functions of installed packages and the first sentences of their docstrings, most of them made to look
-like a search (`functions.asked`). The sentences stand where E1 puts them, so neither questions nor plain memories are
-read otherwise than before; the head starts as the mean of what it reads of a function, and learns by InfoNCE in both
-directions to put it beside its sentence.
+Trains on the functions of installed packages and the first sentences of their docstrings, most of them rewritten as
+search queries (`functions.as_query`). The sentences keep their E1 vectors, so that questions and plain memories are
+encoded as before. The head is initialised as the mean of its two inputs, and trained by InfoNCE in both directions.
 
-What is learned is measured first, on packages that are left out as a whole: each sentence is asked for its function
-among all of theirs. Then the same recipe sees all packages. Writes `code.safetensors`. Seeded; twelve minutes on two
-shared cores, nearly all of them for the model.
+Whole packages are held out for evaluation: each sentence is searched among all of their functions. Then the head is
+trained on all packages. Writes `code.safetensors`. Seeded; twelve minutes on two shared cores, nearly all of them for
+the model.
 """
 
 import argparse
@@ -25,8 +24,8 @@ from torch.nn import functional as F  # noqa: N812 -- the name under which every
 
 from actors.embedder import weights
 from actors.embedder.models.backbone import DIMENSION, MODEL_SHA256, Backbone, pool
-from actors.text.code import code_words
-from scripts.train.functions import LICENCES, Function, asked, functions
+from actors.embedder.spaces.code import words
+from scripts.train.functions import LICENCES, Function, as_query, functions
 from scripts.train.record import record
 
 BATCH = 512
@@ -34,27 +33,27 @@ RATE = 1e-3
 TEMPERATURE = 0.05
 EPOCHS = 4
 SEARCHED = 0.7
-"""Of the sentences, the part that is made to look like a search."""
+"""Share of sentences that are rewritten as queries."""
 LONGEST = 128
-"""Pieces of a function that are read."""
+"""Maximum pieces of a function."""
 HELD_OUT = {"sklearn", "networkx", "huggingface_hub", "duckdb", "narwhals"}
 RECALLED = 10
 
 
 class Examples(msgspec.Struct, frozen=True):
-    """Functions as the head sees them."""
+    """Inputs and targets of the head."""
 
     said: Tensor
-    """E1 of what is said of each, shape (functions, 384)."""
+    """E1 of each description, shape (functions, 384)."""
     read: Tensor
-    """E1 of its words and of the function as it is written, side by side, shape (functions, 768)."""
+    """E1 of the words and of the code of each function, concatenated, shape (functions, 768)."""
 
     def __getitem__(self, which: Tensor) -> "Examples":
         """Return some of the functions."""
         return Examples(self.said[which], self.read[which])
 
     def __len__(self) -> int:
-        """Return how many functions there are."""
+        """Return the number of functions."""
         return len(self.said)
 
 
@@ -86,7 +85,7 @@ def main() -> None:
 
 
 def measure(rest: Examples, held_out: Examples, seed: int) -> dict[str, Any]:
-    """Return the held-out Recall@10 of E1's cosine to either reading, of their mean, and of the head."""
+    """Return the held-out Recall@10 of E1's cosine to either input, of their mean, and of the head."""
     nothing = torch.zeros(DIMENSION, DIMENSION)
     return {
         "held-out packages": ", ".join(sorted(HELD_OUT)),
@@ -99,7 +98,7 @@ def measure(rest: Examples, held_out: Examples, seed: int) -> dict[str, Any]:
 
 
 def mean() -> Tensor:
-    """Return the head that takes the mean of both readings, shape (768, 384)."""
+    """Return the head that averages both inputs, shape (768, 384)."""
     return torch.eye(DIMENSION).repeat(2, 1) / 2
 
 
@@ -129,22 +128,22 @@ def train(examples: Examples, seed: int) -> Tensor:
 
 @torch.no_grad()
 def recall(examples: Examples, head: Tensor) -> float:
-    """Return how often a function is among the first ten of all for its sentence."""
+    """Return the share of functions among the first ten results for their sentence."""
     scores = examples.said @ F.normalize(examples.read @ head, dim=1).T
     better = (scores > scores.diagonal()[:, None]).sum(dim=1)
     return round(float((better < RECALLED).float().mean()), 4)
 
 
 def embedded(backbone: Backbone, found: Sequence[Function], seed: int) -> Examples:
-    """Return what the head reads of each function, and E1 of what is said of it."""
+    """Return the inputs of the head for each function, and E1 of its description."""
     rng = random.Random(seed)  # noqa: S311 -- samples, no secrets
-    said = [asked(each.said, rng) if rng.random() < SEARCHED else each.said for each in found]
-    readings = [_e1(backbone, [code_words(each.code) for each in found]), _e1(backbone, [each.code for each in found])]
+    said = [as_query(each.said, rng) if rng.random() < SEARCHED else each.said for each in found]
+    readings = [_e1(backbone, [words(each.code) for each in found]), _e1(backbone, [each.code for each in found])]
     return Examples(_e1(backbone, said), torch.cat(readings, dim=1))
 
 
 def _e1(backbone: Backbone, texts: Sequence[str]) -> Tensor:
-    """Return E1 of the first pieces of texts, shape (texts, 384); texts of like length share a forward pass."""
+    """Return E1 of the first pieces of texts, shape (texts, 384), in batches of similar length."""
     rotation = weights.load("semantic.safetensors")["rotation"].astype(np.float32)
     rows = [backbone.tokenize(text).ids[:LONGEST] for text in texts]
     found = np.zeros((len(rows), DIMENSION), dtype=np.float32)

@@ -1,14 +1,13 @@
-"""Train E13's head: which words a text might have used as well, read from its E12 token vectors.
+"""Train E13's head: words that a text might have used as well, predicted from its E12 token vectors.
 
     python -m scripts.train.expansion /usr/share/wordnet pairs.jsonl --data "e-CARE, train" --licence MIT
 
-Learns from pairs that say or imply the same in different words: WordNet's definitions with their examples and words,
+Trains on pairs that state or imply the same in different words: WordNet's definitions with their examples and words,
 docstrings with their functions, and causes with effects (lines with `cause` and `effect`, such as those of e-CARE).
-A word starts as the mean vector of its tokens in all these texts, so that untrained the head names words that are used
-like those of the text. The loss is InfoNCE in both directions over the cosine of what E13 would be; E1's cosine counts
-beside it, so that the head learns what E1 misses. A penalty on the squared mean weight of each word keeps few of them
-(FLOPS, Paria et al. 2020, as in SPLADE, Formal et al. 2021). Writes `expansion.safetensors`. Seeded; about six minutes
-on one core.
+A word is initialised as the mean vector of its tokens in all these texts, so the untrained head predicts words of
+similar use. The loss is InfoNCE in both directions over the cosine of the E13 vectors, added to E1's cosine, so that
+the head learns what E1 misses. A penalty on the squared mean weight of each word keeps the output sparse (FLOPS, Paria
+et al. 2020, as in SPLADE, Formal et al. 2021). Writes `expansion.safetensors`. Seeded; about six minutes on one core.
 """
 
 import argparse
@@ -34,28 +33,28 @@ from scripts.train.neutral import LICENCES, common_words, neutral_pairs
 from scripts.train.record import record
 
 SHARES = {"words": 0.7, "examples": 1.0, "functions": 1.2, "causes": 1.0}
-"""How often pairs of each kind are drawn."""
+"""Sampling weight of pairs of each kind."""
 TAKEN = {"words": 5_000, "examples": 8_000, "functions": 3_500}
-"""Pairs of each kind that the model reads."""
+"""Number of pairs of each kind."""
 LONGEST = 80
-"""Pieces of a text that are read."""
+"""Maximum pieces of a text."""
 WORDS = 6_000
 SHORTEST_WORD = 3
 LEAST_COSINE = 0.45
 SHARPNESS = 2.0
-"""Both set how a word starts: sharpness · (cosine - least cosine)."""
+"""Initial weight of a word: sharpness · (cosine - least cosine)."""
 STEPS = 500
 BATCH = 96
 TOKENS = 24
 RATE = 2e-3
 SPARSITY = 0.06
 MEANING = 10.0
-"""What E1's cosine counts beside that of E13, which counts `SCALE` at first."""
+"""Weight of E1's cosine; that of E13 is initialised to `SCALE`."""
 SCALE = 12.0
 
 
 class Pair(msgspec.Struct):
-    """One line of the causes and effects; other fields are left unread."""
+    """One line of the causes and effects; other fields are ignored."""
 
     cause: str
     effect: str
@@ -63,14 +62,14 @@ class Pair(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Texts as the head sees them."""
+    """Inputs of the head."""
 
     pieces: list[npt.NDArray[np.uint16]]
-    """The telling pieces of each."""
+    """The informative pieces of each text."""
     vectors: list[Float32]
-    """Their unit vectors, shape (pieces, 128) each."""
+    """Their unit vectors, shape (pieces, 128) for each text."""
     meanings: Float32
-    """E1 of each, shape (texts, 384)."""
+    """E1 of each text, shape (texts, 384)."""
 
 
 def main() -> None:
@@ -120,7 +119,7 @@ def main() -> None:
 
 
 def read(backbone: Backbone, texts: list[str], using: tokens.TokenWeights) -> Texts:
-    """Send all texts through the model, those of one length together."""
+    """Run all texts through the model, in batches of similar length."""
     rows = [backbone.tokenize(text).ids[:LONGEST] for text in texts]
     pieces: list[Any] = [None] * len(rows)
     vectors: list[Any] = [None] * len(rows)
@@ -139,9 +138,9 @@ def read(backbone: Backbone, texts: list[str], using: tokens.TokenWeights) -> Te
 
 
 def frequent_words(texts: Texts, vocabulary: list[str], common: list[bool]) -> npt.NDArray[np.intp]:
-    """Return the common words of three letters and more that the texts hold most often, ascending.
+    """Return the most frequent common words of three letters or more, ascending.
 
-    A name stands for nobody else, however alike the model finds two of them.
+    Names are excluded: a similar name is no synonym.
     """
     counts = np.bincount(np.concatenate(texts.pieces), minlength=VOCABULARY)
     long = [len(piece) >= SHORTEST_WORD and piece.isalpha() and not is_uninformative(piece) for piece in vocabulary]
@@ -156,9 +155,9 @@ def train(
     informativeness: Float32,
     rng: np.random.Generator,
 ) -> tuple[Float32, Float32, dict[str, Any]]:
-    """Return the directions of all words, shape (words, 128), and their biases, shape (words,), and how it went.
+    """Return the directions of all words, shape (words, 128), their biases, shape (words,), and training figures.
 
-    The first half of the texts are the partners of the second half; `shares` says how often each pair is drawn.
+    The first half of the texts are the partners of the second half; `shares` are sampling weights, shape (pairs,).
     """
     directions = torch.nn.Parameter(torch.from_numpy(SHARPNESS * prototypes(texts, words)))
     bias = torch.nn.Parameter(torch.full((len(words),), -SHARPNESS * LEAST_COSINE))
@@ -216,8 +215,8 @@ def own_terms(texts: Texts) -> Any:
 def head(
     texts: Texts, rows: npt.NDArray[np.intp], directions: Tensor, bias: Tensor, informativeness: Float32
 ) -> Tensor:
-    """Return what the head names for some texts, shape (rows, words)."""
-    chosen = [texts.vectors[row][most_informative(texts.pieces[row], informativeness, TOKENS)] for row in rows]
+    """Return the predicted weights of words for some texts, shape (rows, words)."""
+    chosen = [texts.vectors[row][telling(texts.pieces[row], informativeness, TOKENS)] for row in rows]
     with torch.autocast("cpu", torch.bfloat16):
         agreement = torch.from_numpy(np.concatenate(chosen)) @ directions.T
     best = torch.stack([each.amax(dim=0) for each in agreement.split([len(vectors) for vectors in chosen])])
@@ -225,7 +224,7 @@ def head(
 
 
 def cosine(named: Tensor, own: Any, words: npt.NDArray[np.intp]) -> Tensor:
-    """Return the cosines of the first half of the rows to the second, the larger of named and own counting."""
+    """Return the cosines of the first half of the rows to the second; the larger of predicted and own weight counts."""
     within = torch.from_numpy(own[:, words].toarray())
     inside = torch.maximum(named, within)
     squares = torch.from_numpy(np.asarray(own.power(2).sum(axis=1))) - within.square().sum(dim=1)

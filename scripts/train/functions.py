@@ -1,6 +1,6 @@
-"""Functions of installed packages, each with what is said of it: what any machine with the pinned packages has.
+"""Functions of installed packages with the first sentence of their docstring, which any machine with the pins has.
 
-No test files, nobody's memories, and no benchmark's data.
+Test files, memories and benchmark data are excluded.
 """
 
 import ast
@@ -27,22 +27,22 @@ LICENCES = {
     "duckdb": "MIT",
     "narwhals": "MIT",
 }
-"""Whose functions are read, by the folder they are installed in; `stdlib` is Python's own library."""
+"""Licence of each package by its folder; `stdlib` is Python's standard library."""
 MOST = 1_000
-"""Functions of one package, so that none is half of all."""
+"""Maximum functions of one package."""
 TESTS = re.compile(r"(?:^|/)(?:_?tests?|testing|test_\w+|\w+_tests?|conftest|_vendor|idlelib|lib2to3)(?:/|\.py$)")
 FIRST = re.compile(r"\s*(?:\n\s*(?:\n|:\w|@\w|>>>|--)|(?<=[.!?:])\s+(?=[A-Z`:@\[(*]))")
-"""Where the first sentence of a docstring ends."""
+"""The end of the first sentence of a docstring."""
 WORDS = range(3, 41)
-"""Of a sentence that says what a function does."""
+"""Number of words of a usable sentence."""
 BODY = range(25, 600)
-"""Characters of a function without its docstring and head."""
+"""Characters of a usable function, without docstring and head."""
 REST = 300
-"""Characters of the rest of a docstring that are kept."""
+"""Maximum characters of the rest of a docstring."""
 VERB = re.compile(r"\w{3,}[^s\W]s")
-"""A first word such as `returns`, for which people search as `return`."""
+"""A first word such as `returns`, which becomes `return` in a query."""
 LITTLE = frozenset("a an and are as be by for from if in is it its of on or that the this to with".split())
-"""Words that people leave out when they search."""
+"""Words that are often left out of queries."""
 
 
 class Function(NamedTuple):
@@ -51,11 +51,11 @@ class Function(NamedTuple):
     package: str
     said: str
     code: str
-    """Without that sentence; some keep the rest of their docstring."""
+    """The function without that sentence; some keep the rest of their docstring."""
 
 
 def functions(seed: int) -> tuple[list[Function], str]:
-    """Return functions in a random order, no sentence twice, and the SHA-256 (hex) of them all."""
+    """Return functions with distinct sentences in random order, and their SHA-256 (hex)."""
     rng = random.Random(seed)  # noqa: S311 -- samples, no secrets
     found: list[Function] = []
     seen: set[str] = set()
@@ -73,8 +73,8 @@ def functions(seed: int) -> tuple[list[Function], str]:
     return found, hashlib.sha256("\n".join(text for each in found for text in each).encode()).hexdigest()
 
 
-def asked(said: str, rng: random.Random) -> str:
-    """Return a sentence as somebody might type it into a search box: without signs and some words, about Python."""
+def as_query(said: str, rng: random.Random) -> str:
+    """Return a sentence as a search query: without punctuation and some words, about Python."""
     words = [word.lower() for word in re.findall(r"\w+", said)]
     if VERB.fullmatch(words[0]) and rng.random() < 0.7:
         words[0] = words[0].removesuffix("s")

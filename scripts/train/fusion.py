@@ -1,12 +1,12 @@
-"""Learn what each kind of question weighs: `actors/comparator/auto.json`, a table that a person can read.
+"""Fit the weights of each kind of query: `actors/comparator/search/auto.json`.
 
     python -m scripts.train.fusion FOLDER [FOLDER ...]
 
-Each folder is a set in the BEIR layout. Its documents are stored as a user's memories are; for each question, as it
-stands and misspelt, the scores of every space on the candidates are kept. The model is linear: the weights of a
-question are the sum of the rows of its kinds, shared out to 1; the loss is listwise (the log softmax of the fused score
-over the candidates), with what neighbouring turns lend. Rows are held to where they started (L2), and stay where there
-is nothing to learn from. Every set is left out once: what the rest teaches is measured on it. Seeded; prints all
+Each folder is a set in the BEIR layout. Its documents are stored as memories; for each query, as it is and misspelt,
+the scores of every space on the candidates are recorded. The model is linear: the weights of a query are the sum of the
+rows of its kinds, normalised to 1. The loss is listwise (log softmax of the fused score, including the bonus from
+neighbouring turns, over the candidates). Rows are regularised towards their initial values (L2), and unchanged where
+there is no training data. Each set is also evaluated by a table that was fitted to the other sets. Seeded; prints all
 figures.
 """
 
@@ -31,10 +31,14 @@ from benchmarks.retrieval.storing import Filled, asked_at, filled, misspelt
 
 from actors.api.operations.retrieval.query import Query, embed_query
 from actors.comparator.messages import Search
-from actors.comparator.search import fusion, pipeline
-from actors.comparator.search.query_classifier import QueryKind, cues
-from actors.comparator.search.weight_profiles import AUTO
+from actors.comparator.messages.profiles import pool_size
+from actors.comparator.search import fusion
+from actors.comparator.search.pipeline import REACH, indices_of
+from actors.comparator.search.recall import NO_ROWS
+from actors.comparator.search.recall import recall as recall_rows
+from actors.comparator.search.weight_profiles import AUTO, query_kinds
 from actors.runtime.settings import SearchProfile
+from actors.text.query_classifier import QueryKind, extract_hints
 from events.spaces import SPACES
 from events.storage.log import Log
 from events.vocabulary import SpacesDeclared
@@ -46,48 +50,48 @@ KEYS = [space.key for space in SPACES]
 KINDS = list(QueryKind)
 TIMES = {"e2_temporal_recent", "e3_temporal_periodic", "e4_temporal_positional"}
 LEARNED: dict[QueryKind, set[str]] = {
-    **{kind: set(KEYS) - TIMES - {"e11_entity"} for kind in (QueryKind.TALK, QueryKind.CAUSE)},
+    **{kind: set(KEYS) - TIMES - {"e11_entity"} for kind in (QueryKind.GENERAL, QueryKind.CAUSE)},
     QueryKind.TIME: {"e2_temporal_recent", "e11_entity"},
-    QueryKind.VOICE: {"e11_entity"},
-    QueryKind.UNKNOWN: {"e9_hdc"},
+    QueryKind.SPEAKER: {"e11_entity"},
+    QueryKind.UNKNOWN_WORD: {"e9_hdc"},
 }
-"""Which spaces each row may weigh; the other rows stand as they are. Rhythm and order have no set to learn from. E11
-stays out of talk and cause: it reads the words of E6, whose weight the loss would hand to it. Misspelt questions lost
-.009 by that on a development set of times; and of two versions of a statement the older one, which held one word more
-of the question, came first. For code the loss, which cares most for the first place, gave up Recall@10 (.848 on a
-development set of code): its row was chosen near where rows drawn at random were best on average over their neighbours
-(.862 of recorded candidates; chosen on one half of the questions, such rows reach .860 on the other).
+"""Spaces that are fitted in each row; the other rows are fixed. RECURRING and POSITION have no training set. E11 is
+excluded from GENERAL and CAUSE: it uses the words of E6, whose weight would move to E11. That cost misspelt queries
+.009 on a development set of times, and ranked an older version of a statement with one more word of the query first.
+For CODE the loss, which favours the first place, reduced Recall@10 (.848 on a development set of code): its row was
+chosen near the best average of random rows and their neighbours (.862 on recorded candidates; rows chosen on one half
+of the queries reach .860 on the other).
 """
 STEPS = 100
 RATE = 0.02
 HELD = 0.5
-"""Weight of the squared distance from where the table started, against a loss of some two nats."""
+"""Weight of the squared distance from the initial table, for a loss of about two nats."""
 MISSPELT = 0.25
-"""What a misspelt question counts."""
+"""Weight of a misspelt query."""
 
 
 class Lists(NamedTuple):
-    """The candidates of all questions of a set, padded to one length."""
+    """The candidates of all queries of a set, padded to one length."""
 
     name: str
     scores: Tensor
     """Standardised, shape (questions, candidates, spaces)."""
     there: Tensor
-    """Which places hold a candidate, shape (questions, candidates)."""
+    """Whether there is a candidate, shape (questions, candidates)."""
     right: Tensor
-    """Which of them answer, shape (questions, candidates)."""
+    """Whether it is relevant, shape (questions, candidates)."""
     turns: Tensor
-    """Places of the neighbouring turns, one past the end for none, shape (questions, candidates, turns)."""
+    """Indices of the neighbouring turns, one past the end for none, shape (questions, candidates, turns)."""
     answers: Tensor
-    """How many documents answer, shape (questions,)."""
+    """Number of relevant documents, shape (questions,)."""
     kinds: Tensor
-    """1 where a question is of a kind, shape (questions, kinds)."""
+    """1 for each kind of a query, shape (questions, kinds)."""
     counts: Tensor
-    """What a question counts in the loss, shape (questions,)."""
+    """Weight of each query in the loss, shape (questions,)."""
 
 
 async def lists(folder: Path, limit: int | None, bar: Progress) -> list[Lists]:
-    """Store a set, and return the candidates of its questions, as they stand and misspelt."""
+    """Store a set, and return the candidates of its queries, as they are and misspelt."""
     async with filled([folder], limit, bar, priming=False) as store:
         (judged,) = store.sets
         atlas = _atlas(store.hub.log)
@@ -101,7 +105,7 @@ async def lists(folder: Path, limit: int | None, bar: Progress) -> list[Lists]:
 
 
 def _atlas(log: Log) -> Atlas:
-    """Return what the comparator knows, replayed: the first event of a log declares the spaces."""
+    """Return the atlas of a log, whose first event declares the spaces."""
     envelopes = log.read()
     first = next(iter(envelopes))
     if not isinstance(first.event, SpacesDeclared):
@@ -113,10 +117,10 @@ def _atlas(log: Log) -> Atlas:
 
 
 async def _candidates(store: Filled, atlas: Atlas, query: Document, relevant: dict[str, float]) -> dict[str, Any]:
-    """Return what the fusion of one question would see."""
-    wanted, said = Filter(namespace=query.metadata.get("namespace")), cues(query.text, asked_at(query))
-    asking = Query(query.text, said, {}, wanted, asked_at(query))
-    embeddings = (await embed_query(store.context, asking)).embeddings
+    """Return the inputs of the fusion of one query."""
+    namespace, said = query.metadata.get("namespace"), extract_hints(query.text, asked_at(query))
+    embeddings = await store.operations.question(query.text, said, asked_at(query), namespace)
+    wanted = Filter(namespace=namespace)
     asked = Search(
         text=query.text,
         cues=said,
@@ -124,29 +128,29 @@ async def _candidates(store: Filled, atlas: Atlas, query: Document, relevant: di
         profile=SearchProfile.AUTO,
         filter=wanted,
         limit=DEPTH,
-        pool=pipeline.pool(DEPTH),
+        pool=pool_size(DEPTH),
     )
     eligible = atlas.facets.eligible(wanted)
-    rows = pipeline.NONE
-    for _, named in pipeline.recall(atlas, embeddings, eligible, asked.pool, said):
+    rows = NO_ROWS
+    for _, named in recall_rows(atlas, embeddings, eligible, asked.pool, said):
         rows = np.union1d(rows, named)
     recalled = len(rows)
-    around, _ = atlas.facets.turns(rows, pipeline.REACH)
+    around, _ = atlas.facets.turns(rows, REACH)
     joining = np.setdiff1d(around[around >= 0], rows)
     rows = np.concatenate([rows, joining[eligible[joining]]])
     scores = np.zeros((len(rows), len(KEYS)), np.float32)
     for place, key in enumerate(KEYS):
         if key in embeddings:
             raw = atlas.relevance(key, embeddings, rows, said)
-            mean, deviation = fusion.standardise(raw[:recalled], pipeline.LEAST_DEVIATION.get(key, 0.0))
+            mean, deviation = fusion.scale(raw[:recalled], fusion.MIN_DEVIATION.get(key, 0.0))
             scores[:, place] = (raw - mean) / deviation
-    turns, _ = atlas.facets.turns(rows, pipeline.REACH)
+    turns, _ = atlas.facets.turns(rows, REACH)
     documents = [store.stored[str(memory)] for memory in atlas.ids(rows)]
-    kinds = pipeline.kinds(atlas, asked, eligible)
+    kinds = query_kinds(atlas, asked, eligible)
     return {
         "scores": scores,
         "right": [document in relevant for document in documents],
-        "turns": pipeline.places(turns, rows),
+        "turns": indices_of(turns, rows),
         "answers": len(relevant),
         "kinds": [kind in kinds for kind in KINDS],
     }
@@ -157,7 +161,7 @@ def _padded(name: str, questions: Sequence[dict[str, Any]], counts: float) -> Li
     shape = (len(questions), longest)
     scores = torch.zeros(*shape, len(KEYS))
     there, right = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
-    turns = torch.full((*shape, 2 * pipeline.REACH), longest)
+    turns = torch.full((*shape, 2 * REACH), longest)
     for row, question in enumerate(questions):
         count = len(question["scores"])
         scores[row, :count] = torch.from_numpy(question["scores"])
@@ -171,17 +175,22 @@ def _padded(name: str, questions: Sequence[dict[str, Any]], counts: float) -> Li
 
 
 def fused(table: Tensor, of: Lists) -> Tensor:
-    """Return the fused scores with what turns lend, shape (questions, candidates), by a table (kinds, spaces)."""
+    """Return the fused scores with the bonus from neighbouring turns, shape (questions, candidates).
+
+    Args:
+        table: Weights, shape (kinds, spaces).
+        of: The candidates of the queries.
+    """
     weights = of.kinds @ table
     scores = torch.einsum("qcs,qs->qc", of.scores, weights / weights.sum(dim=1, keepdim=True))
     scores = scores.masked_fill(~of.there, -1e4)
     beside = torch.cat([scores, torch.zeros(len(scores), 1)], dim=1)
     lent = torch.gather(beside, 1, of.turns.flatten(1)).view(of.turns.shape).clamp(min=0).amax(dim=2)
-    return scores + fusion.SPREAD * lent
+    return scores + fusion.NEIGHBOUR_SHARE * lent
 
 
 def loss(table: Tensor, sharpness: Tensor, of: Lists) -> Tensor:
-    """Return the mean negative log likelihood of the answers among the candidates."""
+    """Return the mean negative log likelihood of the relevant candidates."""
     likelihood = F.log_softmax(sharpness * fused(table, of), dim=1).masked_fill(~of.right, 0).sum(dim=1)
     found = of.right.sum(dim=1)
     counts = of.counts * (found > 0)
@@ -196,7 +205,7 @@ def recall(table: Tensor, of: Lists) -> float:
 
 
 def fit(start: Tensor, sets: Sequence[Lists]) -> Tensor:
-    """Return the table that does best on these sets, near the one to start from."""
+    """Return the table that minimises the regularised loss on these sets."""
     mask = torch.tensor([[float(key in LEARNED.get(kind, set())) for key in KEYS] for kind in KINDS])
     table = start.clone().requires_grad_()
     sharpness = torch.tensor(4.0, requires_grad=True)
@@ -244,11 +253,11 @@ def main() -> None:
 
 
 def readable(table: Tensor) -> dict[str, dict[str, float]]:
-    """Return the table by name, the rows of the first three kinds summing to 1, without what weighs next to nothing."""
+    """Return the table by name without weights below .005; the rows of the three main kinds sum to 1."""
     rows: dict[str, dict[str, float]] = {}
     for kind, row in zip(KINDS, table.tolist(), strict=True):
         kept = {key: weight for key, weight in zip(KEYS, row, strict=True) if weight >= 0.005}
-        total = sum(kept.values()) if kind in (QueryKind.TALK, QueryKind.CODE, QueryKind.CAUSE) else 1.0
+        total = sum(kept.values()) if kind in (QueryKind.GENERAL, QueryKind.CODE, QueryKind.CAUSE) else 1.0
         rows[kind.value] = {key: round(weight / total, 3) for key, weight in kept.items()}
     return rows
 

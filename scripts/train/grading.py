@@ -1,8 +1,8 @@
-"""What each space weighs when two memories are compared: a ridge regression of people's grades, no weight below 0.
+"""Fit the weight of each space in comparisons: a non-negative ridge regression of people's grades.
 
-Nearly all that the spaces say of a pair, E1 says too; left to itself a regression would hear three of them, and by
-which of two that are equal it would be chance. So every weight is pulled towards an equal share, as strongly as is best
-for sets of pairs that weren't learned from (`pull`, chosen from `PULLS`).
+The spaces are highly correlated; without regularisation, a regression would use three of them, and choose at random
+between equal ones. So weights are pulled towards an equal share, by the strength (`pull`, from `PULLS`) that is best on
+held-out sets of pairs.
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ from scipy.stats import spearmanr
 Float64 = npt.NDArray[np.float64]
 
 PULLS = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
-"""What the squared distance of the weights from equal ones counts against the mean squared error of the pairs."""
+"""Weights of the squared distance from equal weights, relative to the mean squared error of the pairs."""
 
 
 def weigh(scores: Float64, grades: Float64, pull: float) -> Float64:
-    """Return what each space weighs, shape (spaces,), not negative, adding up to 1.
+    """Return the weight of each space, shape (spaces,), not negative, summing to 1.
 
     Args:
         scores: Calibrated, shape (pairs, spaces).
-        grades: Of people, in [0, 1], shape (pairs,).
-        pull: Towards equal weights.
+        grades: Grades in [0, 1], shape (pairs,).
+        pull: Strength of the pull towards equal weights.
     """
     pairs, spaces = scores.shape
     strength = np.sqrt(pull * pairs)
@@ -36,7 +36,7 @@ def weigh(scores: Float64, grades: Float64, pull: float) -> Float64:
 
 
 def left_out(scores: Float64, grades: Float64, sets: Sequence[str], pull: float) -> Float64:
-    """Return what each pair is given by weights that were learned from all sets but its own, shape (pairs,)."""
+    """Return the score of each pair by weights fitted to all sets but its own, shape (pairs,)."""
     member = np.array(sets)
     given = np.empty(len(grades))
     for name in np.unique(member):
@@ -46,6 +46,6 @@ def left_out(scores: Float64, grades: Float64, sets: Sequence[str], pull: float)
 
 
 def agreement(values: npt.NDArray[np.floating], grades: Float64) -> float:
-    """Return Spearman's rank correlation of some values with the grades."""
-    found: Any = spearmanr(values, grades)  # a result of named fields, of which SciPy's types know nothing
+    """Return Spearman's rank correlation of values with the grades."""
+    found: Any = spearmanr(values, grades)  # SciPy's type stubs lack its fields
     return float(found.statistic)

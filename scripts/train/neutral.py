@@ -1,4 +1,4 @@
-"""Neutral text that any machine can get from a package index: nobody's memories, and no benchmark's data.
+"""Neutral training text that any machine can install: no memories, and no benchmark data.
 
 WordNet's definitions and examples (Debian `wordnet-base`, WordNet licence) for general language, the docstrings of
 Python's standard library (PSF licence) for technical language.
@@ -18,12 +18,12 @@ LICENCES = {
 }
 WORDNET_FILES = ("data.adj", "data.adv", "data.noun", "data.verb")
 LONGEST = 1000
-"""Characters of one docstring paragraph that are read."""
+"""Maximum characters of a docstring paragraph."""
 ENDINGS = (("s", ""), ("es", ""), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"))
 ENDINGS += (("er", ""), ("er", "e"), ("est", ""), ("est", "e"))
-"""What an inflected word ends in, and what its base has in that place: WordNet's rules of detachment, morphy(7WN)."""
+"""Endings of inflected words and of their base forms: WordNet's rules of detachment, morphy(7WN)."""
 BODY = 400
-"""Characters of a docstring or of the function under it that make up a pair."""
+"""Maximum characters of a docstring, and of its function, in a pair."""
 
 
 def neutral_texts(wordnet: Path) -> tuple[list[str], str]:
@@ -33,7 +33,7 @@ def neutral_texts(wordnet: Path) -> tuple[list[str], str]:
 
 
 def neutral_pairs(wordnet: Path) -> tuple[dict[str, list[tuple[str, str]]], str]:
-    """Return pairs of texts that say one thing in different words, by kind, and the SHA-256 (hex) of them all.
+    """Return pairs of texts of the same meaning in different words, by kind, and their SHA-256 (hex).
 
     A synset's words and its definition, its first two examples and its definition, a docstring and its function.
     """
@@ -48,7 +48,7 @@ def neutral_pairs(wordnet: Path) -> tuple[dict[str, list[tuple[str, str]]], str]
 
 
 def common_words(wordnet: Path, words: list[str]) -> list[bool]:
-    """Tell which words WordNet writes in lower case, inflected or not: no names, and no fragments of longer words."""
+    """Return whether WordNet has each word in lower case, inflected or not, which excludes names and fragments."""
     bases = {word for names, _, _ in _synsets(wordnet) for word in names if word.islower()}
     for path in sorted(wordnet.glob("*.exc")):
         for form, *of in map(str.split, path.read_text("utf-8").splitlines()):
@@ -80,7 +80,7 @@ def _glosses(wordnet: Path) -> Iterator[str]:
 
 
 def _functions() -> Iterator[tuple[str, str]]:
-    """Yield what a function's docstring says first, and the function without it."""
+    """Yield the first paragraph of each docstring, and the function without the docstring."""
     for node in _definitions():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("__"):
             said = " ".join((ast.get_docstring(node) or "").partition("\n\n")[0].split())[:BODY]

@@ -2,21 +2,19 @@
 
     python -m scripts.train.recency
 
-The wanted kernel of a time difference d is k(d) = mean over tau in {1 h, 1 d, 7 d, 30 d} of
+The target kernel of a time difference d is k(d) = mean over tau in {1 h, 1 d, 7 d, 30 d} of
 exp(-|d|/tau). With cosine and sine features of the absolute time the inner product of two stamps is
-f(d) = sum of a_i cos(w_i d), where the a_i are positive and sum to 1, so f(0) = 1 holds by itself.
+f(d) = sum of a_i cos(w_i d), where the a_i are positive and sum to 1, so that f(0) = 1.
 
-The start: harmonics of a period somewhat longer than the horizon, as far up as most of the slow
-kernels' spectrum reaches, weighted with the Lorentzian mass of their bins; the rest of the spectrum
-at its quantiles, with equal amplitudes. Then rounds of Adam on a high norm of the error, each on the
-worst of many fresh differences.
+Initial values: harmonics of a period somewhat longer than the horizon cover most of the slow kernels' spectrum,
+weighted with the Lorentzian mass of their bins; the rest of the spectrum is sampled at its quantiles, with equal
+amplitudes. Then rounds of Adam minimise a high norm of the error, each on the worst of many new differences.
 
-The error is to stay below about .05 for a year and .1 for five; past that, at 5.75 years, the harmonics
-meet again (.43). Less than .05 over five years is out of reach of 256 pairs: there the mean square of f
-is about 1 / 512, and k accounts for half of that, which leaves some .03 of error on average.
+The target is an error below about .05 for a year and .1 for five; beyond that, at 5.75 years, the harmonics are in
+phase again (.43). 256 pairs cannot reach .05 over five years: the mean square of f is about 1 / 512 there, k accounts
+for half of it, and an average error of .03 remains.
 
-Writes `recency.safetensors`. Seeded; some seven minutes on one core. SciPy, which comes with the development tools, is
-needed here alone.
+Writes `recency.safetensors`. Seeded; about seven minutes on one core. Needs SciPy, a development dependency.
 """
 
 import argparse
@@ -34,11 +32,11 @@ HOUR, DAY, YEAR = 3_600.0, 86_400.0, 365.25 * 86_400.0
 TAUS = np.array([HOUR, DAY, 7 * DAY, 30 * DAY])
 PAIRS = 256
 NEAR_ERROR, FAR_ERROR = 0.046, 0.1
-"""What the optimisation aims at; a little below what is wanted within the near range."""
+"""Targets of the optimisation; the first is a little below the limit of .05."""
 
 
 def kernel(seconds: Float64) -> Float64:
-    """Return the wanted similarity of stamps that lie so many seconds apart."""
+    """Return the target similarity at these time differences in seconds."""
     return np.exp(-seconds[:, None] / TAUS).mean(axis=1)
 
 
@@ -48,7 +46,7 @@ def mass_below(frequency: float) -> float:
 
 
 def start(horizon: float, harmonics: int, rng: np.random.Generator) -> tuple[Float64, Float64]:
-    """Return the first frequencies (rad/s) and amplitudes."""
+    """Return the initial frequencies (rad/s) and amplitudes."""
     spacing = 2 * np.pi / (1.15 * horizon)
     slow = np.arange(harmonics) * spacing
     edges = np.maximum(np.arange(harmonics + 1) - 0.5, 0) * spacing
@@ -70,7 +68,7 @@ def differences(count: int, near: float, far: float, rng: np.random.Generator) -
 
 
 def inner_products(seconds: torch.Tensor, frequencies: torch.Tensor, amplitudes: torch.Tensor) -> torch.Tensor:
-    """Return f of each difference; phases in float64, their cosines in float32."""
+    """Return f at each difference; phases in float64, cosines in float32."""
     turns = seconds[:, None] * (frequencies / (2 * torch.pi))
     return torch.cos((2 * torch.pi) * (turns - torch.round(turns.detach())).float()) @ amplitudes.float()
 
@@ -78,7 +76,7 @@ def inner_products(seconds: torch.Tensor, frequencies: torch.Tensor, amplitudes:
 def refine(
     frequencies: Float64, amplitudes: Float64, near: float, far: float, rounds: int, rng: np.random.Generator
 ) -> tuple[Float64, Float64]:
-    """Lower the worst error over [0, far], in units of what is allowed; a frequency moves in units of 1 / far."""
+    """Minimise the worst error over [0, far] relative to the targets; frequencies are shifted in units of 1 / far."""
     first = torch.from_numpy(frequencies)
     shift = torch.zeros(PAIRS, dtype=torch.float64, requires_grad=True)
     logits = torch.from_numpy(np.log(amplitudes)).requires_grad_()
@@ -108,7 +106,7 @@ def refine(
 
 
 def worst(frequencies: Float64, amplitudes: Float64, low: float, high: float, rng: np.random.Generator) -> float:
-    """Return the largest error over fresh differences between `low` and `high` seconds."""
+    """Return the largest error over new random differences between `low` and `high` seconds."""
     largest = 0.0
     for _ in range(20):
         seconds = rng.uniform(low, high, 10_000)

@@ -1,4 +1,4 @@
-"""Write weights beside the code that reads them, with the provenance that its loader insists on."""
+"""Write weights next to the code that loads them, with the provenance that the loader requires."""
 
 import hashlib
 import platform
@@ -13,11 +13,11 @@ import safetensors.numpy
 
 FOLDER = Path(__file__).parents[2] / "actors" / "embedder" / "weights"
 LARGEST = 5_000_000
-"""Bytes of one file: more doesn't belong into a source repository."""
+"""Maximum bytes of one file in the repository."""
 
 
 def record(name: str, arrays: dict[str, npt.NDArray[Any]], **provenance: Any) -> None:
-    """Write one `.safetensors` file and its entry in `provenance.json`, leaving the other entries as they are."""
+    """Write one `.safetensors` file, and add or replace its entry in `provenance.json`."""
     data = safetensors.numpy.save({key: np.ascontiguousarray(array) for key, array in arrays.items()})
     if len(data) > LARGEST:
         raise ValueError(f"{name} would have {len(data):,} bytes")

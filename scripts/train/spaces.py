@@ -2,7 +2,7 @@
 
     python -m scripts.train.spaces /usr/share/wordnet
 
-Writes `semantic` and `tokens.safetensors`. Seeded; about four minutes on one core.
+Writes `semantic.safetensors` and `tokens.safetensors`. Seeded; about four minutes on one core.
 """
 
 import argparse
@@ -71,9 +71,9 @@ def background_idf(pieces: Sequence[npt.NDArray[np.uint16]], vocabulary: Sequenc
 def directions(
     backbone: Backbone, rows: Sequence[npt.NDArray[np.uint16]], telling: npt.NDArray[np.bool_]
 ) -> tuple[Float32, Float32, dict[str, Any]]:
-    """Return E1's rotation (384, 384) and E12's projection (384, 128), both by falling eigenvalue of the moments.
+    """Return E1's rotation (384, 384) and E12's projection (384, 128), ordered by falling eigenvalue.
 
-    Moments aren't centred, since cosine isn't.
+    Moments are not centred, since cosine similarity is not.
     """
     sentences, tokens = np.zeros((2, DIMENSION, DIMENSION))
     for row, states in _forward(backbone, rows):
@@ -98,7 +98,7 @@ def _forward(backbone: Backbone, rows: Sequence[Any]) -> Iterator[tuple[Any, Flo
 
 
 def _principal(moments: npt.NDArray[np.float64]) -> tuple[Float32, npt.NDArray[np.float64]]:
-    """Return the eigenvectors as columns by falling eigenvalue, and the cumulated share of the energy."""
+    """Return the eigenvectors as columns by falling eigenvalue, and the cumulative share of the energy."""
     values, vectors = np.linalg.eigh(moments)
     return vectors[:, ::-1].astype(np.float32), np.cumsum(values[::-1]) / values.sum()
 

@@ -16,6 +16,7 @@ from actors.api.operations.memories import store_memory
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import SearchGraph, StoreMemory
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
 from actors.api.tools.rate_limits import Limits
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import Hub, running

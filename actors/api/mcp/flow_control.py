@@ -1,6 +1,6 @@
-"""The traffic of one session: what is no request is answered all the same, and nobody can ask without end.
+"""Flow control of one session: limit the open requests, and answer lines that are no valid message.
 
-The SDK drops lines that are no message in silence, whose sender would wait for ever, and takes any number of requests.
+The SDK drops invalid lines silently, which leaves the sender waiting, and accepts any number of open requests.
 """
 
 from __future__ import annotations
@@ -8,140 +8,128 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
+from anyio.abc import ObjectSendStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from actors.proxy.endpoint import LONGEST_LINE
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from anyio.streams.memory import MemoryObjectReceiveStream
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
-IN_FLIGHT = 64
-"""Requests of a session that may wait for their answers; then nothing more of it is read, so its sender has to wait."""
+MAX_OPEN_REQUESTS = 64
+"""Open requests of a session; at this number, no further message is read."""
 
-_OVERLONG = "context-graph/too-long"
-TOO_LONG = json.dumps({"jsonrpc": "2.0", "method": _OVERLONG})
-"""Stands for a line that was too long to be read; nothing comes after it."""
+_TOO_LONG_METHOD = "context-graph/too-long"
+TOO_LONG = json.dumps({"jsonrpc": "2.0", "method": _TOO_LONG_METHOD})
+"""The listener passes this message in place of a line that exceeds `LONGEST_LINE`, and then closes the input."""
 
 
-class CountedAnswers:
-    """What is written to a client, and so how many of its requests wait.
+class ResponseWriter(ObjectSendStream[SessionMessage]):
+    """Writes messages to a client, and counts its open requests.
 
     Args:
-        answers: Where to.
+        stream: The stream to the client.
     """
 
-    def __init__(self, answers: WriteStream[SessionMessage]) -> None:
-        self._answers = answers
-        self._waiting: set[str] = set()
-        self._answered = anyio.Event()
+    def __init__(self, stream: WriteStream[SessionMessage]) -> None:
+        self._stream = stream
+        self._open: set[str] = set()
+        self._closed_one = anyio.Event()
 
     async def admit(self, request: types.RequestId) -> bool:
-        """Wait until one more request may wait, and count it; False if one of that id waits already."""
-        while len(self._waiting) >= IN_FLIGHT:
-            await self._answered.wait()
-        if str(request) in self._waiting:
+        """Wait for a free slot, and open a request; return False if a request of this id is open already."""
+        while len(self._open) >= MAX_OPEN_REQUESTS:
+            await self._closed_one.wait()
+        if str(request) in self._open:
             return False
-        self._waiting.add(str(request))
+        self._open.add(str(request))
         return True
 
     def release(self, request: types.RequestId | None) -> None:
-        """Count a request no more: it was answered, or cancelled and never will be."""
-        self._waiting.discard(str(request))
-        self._answered.set()
-        self._answered = anyio.Event()
+        """Close a request, which was answered or cancelled."""
+        self._open.discard(str(request))
+        self._closed_one.set()
+        self._closed_one = anyio.Event()
 
-    async def send(self, item: SessionMessage, /) -> None:
-        """Write a message; returns once the client takes it."""
+    async def send(self, item: SessionMessage) -> None:
+        """Write a message; returns once the client accepts it."""
         try:
-            await self._answers.send(item)
+            await self._stream.send(item)
         finally:
             if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
                 self.release(item.message.id)
 
     async def aclose(self) -> None:
-        """Write nothing more."""
-        await self._answers.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
-        await self.aclose()
+        """Close the stream."""
+        await self._stream.aclose()
 
 
 @asynccontextmanager
-async def in_order(
-    messages: ReadStream[SessionMessage | Exception], answers: CountedAnswers
+async def valid_messages(
+    messages: ReadStream[SessionMessage | Exception], responses: ResponseWriter
 ) -> AsyncIterator[MemoryObjectReceiveStream[SessionMessage | Exception]]:
-    """Pass messages on as long as not too many wait, and answer each line that can't be passed on."""
+    """Forward valid messages within the limit of open requests, and answer each invalid line with an error."""
     send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
 
-    async def sort() -> None:
+    async def forward() -> None:
         async with send, messages:
             async for message in messages:
-                refused = refusal(message) if isinstance(message, Exception) else await _unfit(message, answers)
-                if refused is None:
+                error = error_of(message) if isinstance(message, Exception) else await _admit(message, responses)
+                if error is None:
                     await send.send(message)
-                    continue
-                await answers.send(SessionMessage(refused))
+                else:
+                    await responses.send(SessionMessage(error))
 
     async with receive, anyio.create_task_group() as group:
-        group.start_soon(sort)
+        group.start_soon(forward)
         yield receive
         group.cancel_scope.cancel()
 
 
-async def _unfit(message: SessionMessage, answers: CountedAnswers) -> types.JSONRPCError | None:
-    """Count a request, or the end of one; return why it can't be passed on, if it can't."""
+async def _admit(message: SessionMessage, responses: ResponseWriter) -> types.JSONRPCError | None:
+    """Open or close a request; return an error if the message is invalid."""
     match message.message:
         case types.JSONRPCRequest() as request:
-            if not await answers.admit(request.id):
-                text = "Invalid request: one of this id waits for its answer"
-                return types.JSONRPCError(
-                    jsonrpc="2.0", id=None, error=types.ErrorData(code=types.INVALID_REQUEST, message=text)
-                )
+            if not await responses.admit(request.id):
+                return _error(None, types.INVALID_REQUEST, "Invalid request: a request of this id is still open")
         case types.JSONRPCNotification(method="notifications/cancelled", params=params):
-            answers.release((params or {}).get("requestId"))
-        case types.JSONRPCNotification(method=method) if method == _OVERLONG:
-            return _answer(None, types.INVALID_REQUEST, f"Invalid request: a line is longer than {LONGEST_LINE} bytes")
+            responses.release((params or {}).get("requestId"))
+        case types.JSONRPCNotification(method=method) if method == _TOO_LONG_METHOD:
+            return _error(None, types.INVALID_REQUEST, f"Invalid request: a line is longer than {LONGEST_LINE} bytes")
         case _:
             pass
     return None
 
 
-def refusal(error: Exception) -> types.JSONRPCError:
-    """Tell bad JSON (-32700) from JSON that is no request (-32600) and a request with bad parameters (-32602)."""
+def error_of(error: Exception) -> types.JSONRPCError:
+    """Return the answer to an invalid line: no JSON (-32700), no request (-32600) or bad parameters (-32602)."""
     details = error.errors() if isinstance(error, ValidationError) else []
     if any(detail["type"] == "json_invalid" for detail in details):
         deep = "recursion" in str(details[0]["msg"])
         try:
-            request = json.loads(details[0]["input"])  # Python takes half a surrogate pair for text, and nests deeper
+            request = json.loads(details[0]["input"])  # accepts lone surrogates, and deeper nesting
         except (ValueError, RecursionError):
-            return _answer(None, types.PARSE_ERROR, f"Parse error: {'nested too deep' if deep else 'not JSON'}")
+            return _error(None, types.PARSE_ERROR, f"Parse error: {'nested too deep' if deep else 'not JSON'}")
         problem = "nested too deep" if deep else "a lone surrogate is not text"
-        return _answer(request, types.INVALID_PARAMS, f"Invalid params: {problem}")
+        return _error(request, types.INVALID_PARAMS, f"Invalid params: {problem}")
     request = next((detail["input"] for detail in details if isinstance(detail["input"], dict)), None)
     if request and isinstance(request.get("method"), str) and not isinstance(request.get("params", {}), dict):
-        return _answer(request, types.INVALID_PARAMS, "Invalid params: expected an object")
-    return _answer(request, types.INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 message")
+        return _error(request, types.INVALID_PARAMS, "Invalid params: expected an object")
+    return _error(request, types.INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 message")
 
 
-def _answer(request: Any, code: int, text: str) -> types.JSONRPCError:
-    """Return the error under the id of a request that has one."""
+def _error(request: Any, code: int, text: str) -> types.JSONRPCError:
+    """Return an error under the id of the request, if that is a valid id."""
     found = request.get("id") if isinstance(request, dict) else None
-    known = isinstance(found, int) and not isinstance(found, bool)
-    if isinstance(found, str):  # half a surrogate pair can't be written back
-        known = not any("\ud800" <= letter <= "\udfff" for letter in found)
+    valid = isinstance(found, int) and not isinstance(found, bool)
+    if isinstance(found, str):  # a lone surrogate cannot be encoded
+        valid = not any("\ud800" <= letter <= "\udfff" for letter in found)
     return types.JSONRPCError(
-        jsonrpc="2.0", id=found if known else None, error=types.ErrorData(code=code, message=text)
+        jsonrpc="2.0", id=found if valid else None, error=types.ErrorData(code=code, message=text)
     )

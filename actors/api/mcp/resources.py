@@ -1,4 +1,4 @@
-"""What can be read without calling a tool: the store's state, its weight profiles, and each memory by its id."""
+"""MCP resources: the status of the store, its weight profiles, and each memory by its id."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from actors.api.context import Context
-from actors.api.operations.maintenance import store_status
-from actors.api.operations.memories import memory_retrieve
-from actors.api.operations.retrieval.ranking import search_weight_profiles
-from actors.api.params.memories import MemoryRetrieve, SearchWeightProfiles
+from actors.api.operations.facade import Operations
+from actors.api.params.memories import MemoryRetrieve
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchWeightProfiles
 
 JSON = "application/json"
 STATUS = "context-graph://status"
@@ -25,14 +23,14 @@ RESOURCES = [
         uri=STATUS,
         name="status",
         title="State of the store",
-        description="Counts of memories, the size of each index, the models, the log, and how long things take.",
+        description="Counts of memories, the size of each index, the models, the log, and latencies.",
         mime_type=JSON,
     ),
     types.Resource(
         uri=PROFILES,
         name="profiles",
         title="Weight profiles",
-        description="How much each of the thirteen spaces weighs in each kind of search.",
+        description="The weight of each of the thirteen spaces in each kind of search.",
         mime_type=JSON,
     ),
 ]
@@ -42,7 +40,7 @@ TEMPLATES = [
         uri_template=f"{MEMORY}{{id}}",
         name="memory",
         title="A memory",
-        description="All that is known of one memory, as memory_retrieve answers.",
+        description="One memory in full, as memory_retrieve returns it.",
         mime_type=JSON,
     )
 ]
@@ -52,8 +50,8 @@ async def read(context: Context, uri: str) -> types.ReadResourceResult:
     """Read a resource as JSON.
 
     Raises:
-        Fault: as the operation of the same content.
-        MCPError: there is no such resource (-32602, as MCP 2026-07-28 asks).
+        Fault: the underlying operation failed.
+        MCPError: the resource does not exist (-32602, as MCP 2026-07-28 requires).
     """
     content = types.TextResourceContents(
         uri=uri, mime_type=JSON, text=json.dumps(await _content(context, uri), ensure_ascii=False)

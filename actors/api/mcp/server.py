@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from actors.api.context import Context, read_pulse
 from actors.api.idempotency import parse_key
 from actors.api.mcp import prompts, resources
-from actors.api.mcp.flow_control import CountedAnswers, in_order
+from actors.api.mcp.flow_control import ResponseWriter, valid_messages
 from actors.api.mcp.tool_schemas import listed
 from actors.api.tools.agent_tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool
 from actors.api.tools.dispatch import call

@@ -42,7 +42,7 @@ class MemoryImport(Params, frozen=True, kw_only=True):
 class MemoryExport(Params, frozen=True, kw_only=True):
     """Arguments of `memory/export`: one page of a namespace."""
 
-    namespace: Whose = DEFAULT_NAMESPACE
+    namespace: Namespace = DEFAULT_NAMESPACE
     after: UUID | None = None
     """The last memory of the page before; the first page without."""
 

@@ -1,1 +1,1 @@
-"""Parameters of the operations: types, limits and parsing."""
+"""Parameters of operations: names, types and limits."""

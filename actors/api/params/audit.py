@@ -1,7 +1,4 @@
-"""What the operations for audits take.
-
-As in `schemas`, descriptions are for agents and paid for in every conversation.
-"""
+"""Parameters of operations on the log and the whole store. Docstrings are the descriptions of tools."""
 
 from typing import Annotated, ClassVar
 from uuid import UUID
@@ -11,12 +8,9 @@ from msgspec import Meta
 from actors.api.operations.as_of import When
 from actors.api.params.parsing import Params
 
-MAX_EVENTS = 500
-MAX_LIST = 1_000
-
 
 class AuditTrail(Params, frozen=True, kw_only=True):
-    """Arguments of `audit_trail`."""
+    """List what happened and why, latest first: to a memory, in a run, or in the whole store."""
 
     aliases: ClassVar[dict[str, str]] = {"id": "memory_id", "fingerprint_id": "memory_id"}
 
@@ -24,36 +18,35 @@ class AuditTrail(Params, frozen=True, kw_only=True):
     run_id: UUID | None = None
     since: When | None = None
     until: When | None = None
-    limit: Annotated[int, Meta(ge=1, le=MAX_EVENTS)] = 50
+    limit: Annotated[int, Meta(ge=1, le=500)] = 50
     before: Annotated[int | None, Meta(description="next_before")] = None
 
 
 class StoreStatus(Params, frozen=True, kw_only=True):
-    """`store/status` takes no arguments."""
+    """Return what the store holds, which models fill the spaces, and how long operations take."""
 
 
 class StoreDiff(Params, frozen=True, kw_only=True):
-    """Arguments of `store/diff`: two moments; the later one is now unless it is named."""
+    """Return the changes between two moments; the second one is now if left out."""
 
     a: When
     b: When | None = None
-    limit: Annotated[int, Meta(ge=0, le=MAX_LIST)] = 20
+    limit: Annotated[int, Meta(ge=0, le=1_000)] = 20
     """Of each list."""
 
 
 class StoreReplay(Params, frozen=True, kw_only=True):
-    """Arguments of `store/replay`."""
+    """Replay the log and compare the result with the live projections; with `as_of`, only replay up to there."""
 
     as_of: When | None = None
-    """Replay up to there alone, and compare with nothing."""
 
 
 class StoreVerify(Params, frozen=True, kw_only=True):
-    """`verify` takes no arguments."""
+    """Verify that no byte of the log has changed."""
 
 
 class StoreBackUp(Params, frozen=True, kw_only=True):
-    """Arguments of `backup`."""
+    """Copy the store to a new folder."""
 
     target: str
-    """An absolute path at which nothing is yet."""
+    """An absolute path that does not exist yet."""

@@ -1,11 +1,11 @@
-"""Embeddings on the wire: what `memory/retrieve` gives, and what the searches of seed 002 take in place of a text.
+"""JSON encoding of embeddings: `memory_retrieve` returns them, and searches accept them in place of a text.
 
-A dense one is a list of numbers; a directed one {"cause": [...], "effect": [...]} or one list for both; a sparse one
-{"indices": [...], "values": [...]}; a hypervector base64 of its packed bits; a token matrix {"pieces": [...],
-"vectors": [[...], ...]} or the rows alone.
+- Dense: a list of numbers.
+- Directed: `{"cause": [...], "effect": [...]}`, or one list for both.
+- Sparse: `{"indices": [...], "values": [...]}`.
+- Binary: base64 of the packed bits.
+- Tokens: `{"pieces": [...], "vectors": [[...], ...]}`, or the vectors alone.
 """
-
-from __future__ import annotations
 
 import base64
 import binascii
@@ -20,19 +20,19 @@ from actors.runtime.faults import InvalidParamsFault
 from events.fingerprint import Bits, Dense, Directed, Embedding, Float32, Sparse, Tokens
 from events.spaces import INDEX, SPACES, Kind, Space
 
-LARGEST = 60_000.0
-"""A weight of a sparse embedding; float16, in which they are kept, ends at 65,504."""
-MOST_TOKENS = 512
+MAX_WEIGHT = 60_000.0
+"""Weight of a sparse embedding; they are stored as float16, whose maximum is 65,504."""
+MAX_TOKENS = 512
 
-SILENCE = {
+NO_EMBEDDING = {
     "e3_temporal_periodic": "a time of more than a month has no hour, day or season (E3): name a shorter one, or none",
     "e4_temporal_positional": "without a session a question has no place in the order of turns (E4): name its session",
 }
-"""Why a question doesn't speak to a space."""
+"""Why a text query has no embedding in a space."""
 
 
-def plain(embedding: Embedding) -> Any:
-    """Return an embedding in the JSON that `parsed` reads; directions of tokens keep the steps they are stored in."""
+def encode(embedding: Embedding) -> Any:
+    """Return the JSON of an embedding."""
     match embedding:
         case Dense():
             return embedding.array.tolist()
@@ -48,61 +48,88 @@ def plain(embedding: Embedding) -> Any:
             assert_never(embedding)
 
 
-def given(query: dict[str, Any], keys: Iterable[str], dimensions: Mapping[str, int]) -> dict[str, Embedding]:
-    """Return the embeddings that came with a query; each of the spaces `keys`, which weigh something, needs one."""
-    sent = query.get("embeddings")
-    if not isinstance(sent, dict) or len(query) != 1:
+def shape(embedding: Embedding) -> dict[str, Any]:
+    """Return the size of an embedding."""
+    match embedding:
+        case Dense():
+            return {"dimension": len(embedding.array)}
+        case Directed():
+            return {"dimension": len(embedding.as_cause), "vectors": ["cause", "effect"]}
+        case Sparse():
+            return {"active": len(embedding.ids)}
+        case Bits():
+            return {"bits": 8 * len(embedding.data)}
+        case Tokens():
+            return {"tokens": len(embedding.ids), "dimension": embedding.array.shape[1]}
+        case _:
+            assert_never(embedding)
+
+
+def decode_query(query: dict[str, Any], keys: Iterable[str], dimensions: Mapping[str, int]) -> dict[str, Embedding]:
+    """Decode the embeddings of a query.
+
+    Args:
+        query: The parameter, `{"embeddings": {...}}`.
+        keys: The weighted spaces, which need an embedding.
+        dimensions: The dimension of each space in this store.
+
+    Raises:
+        InvalidParamsFault: an embedding is missing, unknown or malformed.
+    """
+    embeddings = query.get("embeddings")
+    if not isinstance(embeddings, dict) or len(query) != 1:
         raise invalid("query", 'a text, or an object {"embeddings": {e1_semantic: [...], ...}}')
-    for key in sent:
+    for key in embeddings:
         if key not in INDEX:
             raise invalid("query.embeddings", f"no space is called {key}")
-    if missing := [key for key in keys if key not in sent]:
+    if missing := [key for key in keys if key not in embeddings]:
         problem = f"{missing[0]} is missing; narrow active_spaces or give it"
         raise invalid("query.embeddings", problem, missing=missing)
     return {
-        key: parsed(SPACES[INDEX[key]], value, dimensions[key], f"query.embeddings.{key}")
-        for key, value in sent.items()
+        key: decode(SPACES[INDEX[key]], value, dimensions[key], f"query.embeddings.{key}")
+        for key, value in embeddings.items()
     }
 
 
-def silent(parameter: str, keys: AbstractSet[str]) -> InvalidParamsFault:
-    """Return the fault for asking of spaces what doesn't speak to them."""
-    return invalid(parameter, "; ".join(reason for key, reason in SILENCE.items() if key in keys))
+def no_embedding(parameter: str, keys: AbstractSet[str]) -> InvalidParamsFault:
+    """Return the fault for a text query that has no embedding in these spaces."""
+    return invalid(parameter, "; ".join(reason for key, reason in NO_EMBEDDING.items() if key in keys))
 
 
-def parsed(space: Space, value: Any, dimension: int, parameter: str) -> Embedding:
-    """Read the embedding of a space. Vectors are brought to unit length.
+def decode(space: Space, value: Any, dimension: int, parameter: str) -> Embedding:
+    """Decode an embedding; vectors are normalised to unit length.
 
     Args:
-        space: Whose kind says how it is written.
-        value: As JSON gives it.
-        dimension: That the store's model has there.
-        parameter: Named in errors.
+        space: The space, whose kind determines the encoding.
+        value: The JSON value.
+        dimension: The dimension of the space in this store.
+        parameter: The name for errors.
 
     Raises:
-        InvalidParamsFault: it isn't written so, has another dimension, or holds what is no finite number.
+        InvalidParamsFault: the value is malformed, has another dimension, or contains numbers that are not finite.
     """
     match space.kind:
         case Kind.DENSE:
-            return Dense.of(_unit(space, value, dimension, parameter))
+            return Dense.of(_unit_vector(space, value, dimension, parameter))
         case Kind.DIRECTED:
             pair = value if isinstance(value, dict) else {"cause": value, "effect": value}
             if set(pair) != {"cause", "effect"}:
                 raise invalid(parameter, "a list of numbers, or an object with cause and effect")
-            cause, effect = (_unit(space, pair[role], dimension, f"{parameter}.{role}") for role in ("cause", "effect"))
+            cause, effect = (
+                _unit_vector(space, pair[role], dimension, f"{parameter}.{role}") for role in ("cause", "effect")
+            )
             return Directed.of(cause, effect)
         case Kind.SPARSE:
-            return _sparse(value, dimension, parameter)
+            return _decode_sparse(value, dimension, parameter)
         case Kind.BINARY:
-            return _bits(space, value, dimension, parameter)
+            return _decode_bits(space, value, dimension, parameter)
         case Kind.TOKENS:
-            return _tokens(space, value, dimension, parameter)
+            return _decode_tokens(space, value, dimension, parameter)
         case _:
             assert_never(space.kind)
 
 
-def mismatch(space: Space, expected: int, actual: int, parameter: str) -> InvalidParamsFault:
-    """Return the fault for a vector of the wrong length."""
+def _dimension_mismatch(space: Space, expected: int, actual: int, parameter: str) -> InvalidParamsFault:
     return invalid(
         parameter,
         f"{space.key} has {expected} dimensions here, not {actual}",
@@ -120,7 +147,7 @@ def _numbers(value: Any, parameter: str) -> Float32:
     ):
         raise invalid(parameter, "expected a list of numbers")
     try:
-        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused below
+        with np.errstate(over="ignore"):  # numbers beyond float32 become infinite, and are refused below
             numbers = np.asarray(value, np.float32)
     except OverflowError:
         raise invalid(parameter, "a number is too large") from None
@@ -129,17 +156,17 @@ def _numbers(value: Any, parameter: str) -> Float32:
     return numbers
 
 
-def _unit(space: Space, value: Any, dimension: int, parameter: str) -> Float32:
+def _unit_vector(space: Space, value: Any, dimension: int, parameter: str) -> Float32:
     vector = _numbers(value, parameter)
     if len(vector) != dimension:
-        raise mismatch(space, dimension, len(vector), parameter)
-    length = float(np.linalg.norm(vector.astype(np.float64)))
-    if length == 0:
-        raise invalid(parameter, "all zero: it points nowhere")
-    return (vector.astype(np.float64) / length).astype(np.float32)
+        raise _dimension_mismatch(space, dimension, len(vector), parameter)
+    norm = float(np.linalg.norm(vector.astype(np.float64)))
+    if norm == 0:
+        raise invalid(parameter, "all zero: it has no direction")
+    return (vector.astype(np.float64) / norm).astype(np.float32)
 
 
-def _sparse(value: Any, dimension: int, parameter: str) -> Sparse:
+def _decode_sparse(value: Any, dimension: int, parameter: str) -> Sparse:
     if not isinstance(value, dict) or set(value) != {"indices", "values"}:
         raise invalid(parameter, "expected an object with indices and values")
     indices, weights = (_numbers(value[part], f"{parameter}.{part}") for part in ("indices", "values"))
@@ -147,28 +174,28 @@ def _sparse(value: Any, dimension: int, parameter: str) -> Sparse:
         raise invalid(parameter, f"{len(indices)} indices and {len(weights)} values; as many of both, and at least one")
     if ((indices < 0) | (indices >= dimension) | (indices % 1 != 0)).any() or len(np.unique(indices)) < len(indices):
         raise invalid(f"{parameter}.indices", f"distinct whole numbers from 0 to {dimension - 1}")
-    halves = np.minimum(weights, LARGEST).astype(np.float16)
-    if not ((halves > 0) & (weights <= LARGEST)).all():
-        raise invalid(f"{parameter}.values", f"weights above 0, at most {LARGEST:,.0f}")
+    halves = np.minimum(weights, MAX_WEIGHT).astype(np.float16)
+    if not ((halves > 0) & (weights <= MAX_WEIGHT)).all():
+        raise invalid(f"{parameter}.values", f"weights above 0, at most {MAX_WEIGHT:,.0f}")
     return Sparse.of(dict(zip(indices.astype(int).tolist(), halves.tolist(), strict=True)))
 
 
-def _bits(space: Space, value: Any, dimension: int, parameter: str) -> Bits:
+def _decode_bits(space: Space, value: Any, dimension: int, parameter: str) -> Bits:
     try:
         data = base64.b64decode(value, validate=True)
     except (TypeError, ValueError, binascii.Error):
         raise invalid(parameter, "expected base64 of packed bits") from None
     if 8 * len(data) != dimension:
-        raise mismatch(space, dimension, 8 * len(data), parameter)
+        raise _dimension_mismatch(space, dimension, 8 * len(data), parameter)
     return Bits(data)
 
 
-def _tokens(space: Space, value: Any, dimension: int, parameter: str) -> Tokens:
+def _decode_tokens(space: Space, value: Any, dimension: int, parameter: str) -> Tokens:
     rows = value["vectors"] if isinstance(value, dict) and {"vectors"} <= set(value) <= {"pieces", "vectors"} else value
-    if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_TOKENS:
-        raise invalid(parameter, f"expected 1 to {MOST_TOKENS} lists of numbers, one for each token")
-    vectors = [_unit(space, row, dimension, f"{parameter}.vectors[{place}]") for place, row in enumerate(rows)]
-    # Without its wordpieces every token counts the same: no memory holds piece 0, the padding.
+    if not isinstance(rows, list) or not 1 <= len(rows) <= MAX_TOKENS:
+        raise invalid(parameter, f"expected 1 to {MAX_TOKENS} lists of numbers, one for each token")
+    vectors = [_unit_vector(space, row, dimension, f"{parameter}.vectors[{index}]") for index, row in enumerate(rows)]
+    # Without wordpieces all tokens weigh the same: no memory contains piece 0, the padding.
     pieces = value.get("pieces", [0] * len(rows)) if isinstance(value, dict) else [0] * len(rows)
     ids = _numbers(pieces, f"{parameter}.pieces")
     if len(ids) != len(rows) or ((ids < 0) | (ids > np.iinfo(np.uint16).max) | (ids % 1 != 0)).any():

@@ -1,4 +1,7 @@
-"""The types and limits of single parameters, which the operations share."""
+"""Types and limits of parameters that several operations share.
+
+Descriptions of parameters are for agents, and part of the prompt of every conversation: keep them short.
+"""
 
 import math
 from enum import StrEnum
@@ -11,69 +14,52 @@ from events.spaces import SPACES
 
 MAX_CONTENT = 65_536
 MAX_QUERY = 4_096
-MAX_RATIONALE = 4_096
 MAX_NAME = 256
-MAX_TAGS = 64
-MAX_LINKS = 64
-MAX_METADATA = 16_384
-MAX_RESULTS = 100
-MAX_RANKED = 1_000
 MAX_BATCH = 100
-MAX_TARGETS = 1_000
-MAX_MATRIX = 200
 MAX_CURSOR = 1_024
-MAX_GOALS = 20
-MAX_DRIFT = 2_000
-MAX_HOPS = 6
-MAX_NODES = 100
-MAX_RUNS = 100
-MAX_CANDIDATES = 1_000
-MAX_SECONDS = 600
-MAX_MEMORIES = 1_000_000_000
+
 LISTED = "x-listed"
-"""In the schema of a share: list its limits, since a seed does."""
+"""Schema key: list the limits 0 and 1 of this parameter."""
 UNLISTED = "x-unlisted"
-"""In an enumeration's schema: what is listed in place of its values."""
+"""Schema key: the text listed instead of the values of an enumeration."""
 ANY = "x-any"
-"""In the schema of what may be of several types: what is listed in place of them."""
-SHORTEST = 1e-6
-"""A purpose vector without a longer entry is none: float32 may not hold its length."""
-LEAST_TOKENS = 320
-"""An answer needs so many for one short result and what stands around it."""
+"""Schema key: the text listed instead of a union of types."""
 
 DEFAULT_NAMESPACE = "default"
 WIDTH = len(SPACES)
 SUM_TOLERANCE = 0.01
-"""How far from 1 the sum of custom weights may be (seed 002)."""
+"""Maximum distance of the sum of custom weights from 1."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
-Cursor = Annotated[str, Meta(max_length=MAX_CURSOR)]
-Reason = Annotated[str, Meta(max_length=MAX_RATIONALE)]
+Tags = Annotated[tuple[Name, ...], Meta(max_length=64)]
+Reason = Annotated[str, Meta(max_length=4_096)]
 Content = Annotated[str, Meta(max_length=MAX_CONTENT)]
 Query = Annotated[str, Meta(max_length=MAX_QUERY)]
-Importance = Annotated[
-    float,
-    # The limits of the seed's schema; a value outside them is clamped, not refused.
-    Meta(extra_json_schema={"minimum": 0, "maximum": 1, LISTED: True}),
-]
+Namespace = Annotated[Name, Meta(description="Project or person")]
+Session = Annotated[Name, Meta(description="The conversation it is a turn of")]
 Moment = Annotated[str, Meta(max_length=MAX_NAME)]
-"""ISO 8601, as the first ones say that are listed."""
+"""ISO 8601."""
+CreatedAt = Annotated[Moment, Meta(description="When it was said, ISO 8601, if not now")]
+# Values outside 0 to 1 are clamped, not refused; the published schema lists the limits.
+Importance = Annotated[float, Meta(extra_json_schema={"minimum": 0, "maximum": 1, LISTED: True})]
 Similarity = Annotated[float, Meta(ge=0, le=1)]
 Alignment = Annotated[float, Meta(ge=-1, le=1)]
-Ranked = Annotated[int, Meta(ge=1, le=MAX_RANKED)]
-PLACE = {"minimum": 0, "maximum": WIDTH - 1}
-"""Of a space. Listed for agents; what lies outside is refused by `check_spaces`, with its context."""
-Spaces = Annotated[tuple[Annotated[int, Meta(extra_json_schema=PLACE)], ...], Meta(min_length=1, max_length=WIDTH)]
+TopK = Annotated[int, Meta(ge=1, le=1_000)]
+SPACE_RANGE = {"minimum": 0, "maximum": WIDTH - 1}
+"""Listed only; `check_spaces` refuses other indices with a specific error."""
+Spaces = Annotated[
+    tuple[Annotated[int, Meta(extra_json_schema=SPACE_RANGE)], ...], Meta(min_length=1, max_length=WIDTH)
+]
+# Listed only; `check_weights` refuses other weights with a specific error.
 Weights = Annotated[
     tuple[Annotated[float, Meta(extra_json_schema={"minimum": 0, "maximum": 1})], ...],
     Meta(extra_json_schema={"minItems": WIDTH, "maxItems": WIDTH}),
 ]
-"""Listed with limits that `check_weights` enforces."""
 Purpose = Annotated[tuple[Alignment, ...], Meta(min_length=WIDTH, max_length=WIDTH)]
 
 
 class QueryType(StrEnum):
-    """Which weights `search/multi` applies: a profile of seed 002, or those that come with the request."""
+    """The weights of `search_multi`: a fixed profile, or those of the request."""
 
     SEMANTIC_SEARCH = "semantic_search"
     CAUSAL_REASONING = "causal_reasoning"
@@ -85,23 +71,31 @@ class QueryType(StrEnum):
 
 
 def check_spaces(spaces: tuple[int, ...] | None, parameter: str) -> None:
-    """Refuse the index of a space that doesn't exist, and one that stands there twice."""
+    """Check that indices of spaces exist and are distinct.
+
+    Raises:
+        InvalidParamsFault: they do not, or are not.
+    """
     for index in spaces or ():
         if not 0 <= index < WIDTH:
             problem = f"no space {index}; they go from 0 to {WIDTH - 1}"
             raise invalid(parameter, problem, reason="invalid_space_index", index=index, max=WIDTH - 1)
     if spaces is not None and len(set(spaces)) < len(spaces):
-        raise invalid(parameter, "a space stands there twice", reason="invalid_space_index")
+        raise invalid(parameter, "a space is given twice", reason="invalid_space_index")
 
 
 def check_weights(weights: tuple[float, ...]) -> None:
-    """Refuse weights that aren't one finite number for each space, or don't sum to 1 within .01."""
+    """Check that there is one weight from 0 to 1 for each space, and that their sum is 1.
+
+    Raises:
+        InvalidParamsFault: there is not, or it is not.
+    """
     if len(weights) != WIDTH:
         problem = f"expected {WIDTH} weights, one for each space, got {len(weights)}"
         raise invalid("weights", problem, reason="invalid_weights", expected=WIDTH, actual=len(weights))
-    for place, weight in enumerate(weights):
-        if not 0 <= weight <= 1:  # which NaN isn't either
-            raise invalid(f"weights[{place}]", f"{weight} is not from 0 to 1", reason="invalid_weights")
+    for index, weight in enumerate(weights):
+        if not 0 <= weight <= 1:  # also refuses NaN
+            raise invalid(f"weights[{index}]", f"{weight} is not from 0 to 1", reason="invalid_weights")
     total = math.fsum(weights)
     if abs(total - 1.0) > SUM_TOLERANCE:
         problem = f"they must sum to 1 within {SUM_TOLERANCE}, not {total:.4g}"

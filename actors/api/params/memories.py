@@ -1,7 +1,4 @@
-"""What each operation takes: names, types and limits, by the seeds (000, 001, 002, 004) and facts 7.2, 7.3 and 12.
-
-Descriptions are for agents and paid for in every conversation; a name that says it all has none.
-"""
+"""Parameters of operations that store, read, delete and compare memories. Docstrings are the descriptions of tools."""
 
 from typing import Annotated, Any, ClassVar
 from uuid import UUID
@@ -11,128 +8,96 @@ from msgspec import Meta
 
 from actors.api.params.fields import (
     DEFAULT_NAMESPACE,
-    LEAST_TOKENS,
     MAX_BATCH,
-    MAX_LINKS,
-    MAX_MATRIX,
-    MAX_METADATA,
-    MAX_RESULTS,
-    MAX_TAGS,
-    MAX_TARGETS,
-    PLACE,
-    SHORTEST,
     UNLISTED,
-    Alignment,
     Content,
-    Cursor,
+    CreatedAt,
     Importance,
-    Moment,
     Name,
-    Purpose,
-    Query,
-    QueryType,
-    Ranked,
+    Namespace,
     Reason,
+    Session,
     Similarity,
-    Spaces,
-    Weights,
-    check_spaces,
-    check_weights,
+    Tags,
 )
-from actors.api.params.parsing import Params, check_size, check_text, invalid
-from actors.runtime.faults import InvalidParamsFault
-from actors.runtime.settings import SearchProfile, Strategy
-from events.vocabulary.values import Modality, Quadrant
-
-# ── storing ─────────────────────────────────────────────────────────────────────────────────────────
+from actors.api.params.parsing import Params, check_size
+from actors.runtime.settings import Strategy
+from events.vocabulary.values import Modality
 
 
-Whose = Annotated[Name, Meta(description="Project or person")]
-Conversation = Annotated[Name, Meta(description="The conversation it is a turn of")]
-Said = Annotated[Moment, Meta(description="When it was said, ISO 8601, if not now")]
+class MemoryFields(Params, frozen=True, kw_only=True):
+    """The fields of a new memory."""
 
-
-class Kept(Params, frozen=True, kw_only=True):
-    """What every way of storing accepts and keeps."""
+    not_blank = ("content",)
 
     content: Content
     importance: Importance = 0.5
     modality: Modality = Modality.TEXT
-    tags: Annotated[tuple[Name, ...], Meta(max_length=MAX_TAGS)] = ()
-    link_to: Annotated[tuple[UUID, ...], Meta(max_length=MAX_LINKS, description="Ids of related memories")] = ()
-    namespace: Whose = DEFAULT_NAMESPACE
-    session: Conversation | None = None
+    tags: Tags = ()
+    link_to: Annotated[tuple[UUID, ...], Meta(max_length=64, description="Ids of related memories")] = ()
+    namespace: Namespace = DEFAULT_NAMESPACE
+    session: Session | None = None
     memory_type: Name | None = None
     metadata: dict[str, Any] = {}
-    created_at: Said | None = None
+    created_at: CreatedAt | None = None
 
     def check(self) -> None:
-        """Refuse blank content, and metadata that the log can't keep."""
-        check_text(self.content, "content")
-        check_size(self.metadata, "metadata", MAX_METADATA)
-
-
-class StoreMemory(Kept, frozen=True, kw_only=True):
-    """Arguments of `store_memory` (seed 001)."""
-
-    rationale: Annotated[Reason | None, Meta(description="Why it is worth keeping")] = None
-
-    def check(self) -> None:
-        """Refuse a blank rationale too."""
+        """Refuse blank texts and oversized metadata."""
         super().check()
-        check_text(self.rationale, "rationale")
+        check_size(self.metadata, "metadata", 16_384)
 
 
-class InjectContext(Kept, frozen=True, kw_only=True):
-    """Arguments of `inject_context` (seed 004)."""
+class StoreMemory(MemoryFields, frozen=True, kw_only=True):
+    """Store a text for later sessions: a fact, a decision, a preference, a turn."""
+
+    not_blank = ("content", "rationale")
+
+    rationale: Annotated[Reason | None, Meta(description="Why store it")] = None
+
+
+class InjectContext(MemoryFields, frozen=True, kw_only=True):
+    """Store a text with the reason why, and get how new it is (entropy) and how well it fits in (coherence).
+
+    Takes the other arguments of store_memory too.
+    """
+
+    not_blank = ("content", "rationale")
 
     rationale: Reason
 
-    def check(self) -> None:
-        """Refuse a blank rationale too."""
-        super().check()
-        check_text(self.rationale, "rationale")
-
 
 class MemoryInject(Params, frozen=True, kw_only=True):
-    """Arguments of `memory/inject` (seed 000), and of each item of a batch."""
+    """As store_memory, with a summary of each of the thirteen spaces."""
 
     content: Content
     memory_type: Name | None = None
-    namespace: Whose = DEFAULT_NAMESPACE
+    namespace: Namespace = DEFAULT_NAMESPACE
     metadata: dict[str, Any] = {}
-    session: Conversation | None = None
-    created_at: Said | None = None
+    session: Session | None = None
+    created_at: CreatedAt | None = None
 
-    def kept(self) -> StoreMemory:
-        """Return the same as a memory to store."""
+    def to_store_memory(self) -> StoreMemory:
+        """Return the equivalent parameters of `store_memory`."""
         return StoreMemory(**msgspec.structs.asdict(self))
 
     def check(self) -> None:
-        """Refuse what any memory is refused for."""
-        self.kept().check()
+        """Refuse what `store_memory` refuses."""
+        self.to_store_memory().check()
 
 
 class MemoryInjectBatch(Params, frozen=True, kw_only=True):
-    """Arguments of `memory/inject_batch` (seed 000); each item is parsed alone, so that a bad one fails alone."""
+    """Store up to 100 memories at once; an invalid item fails alone."""
 
     aliases: ClassVar[dict[str, str]] = {"contents": "items"}
 
     items: Annotated[
         tuple[Any, ...],
-        Meta(
-            min_length=1,
-            max_length=MAX_BATCH,
-            description="Texts, or objects as memory_inject takes",
-        ),
+        Meta(min_length=1, max_length=MAX_BATCH, description="Texts, or objects as memory_inject takes"),
     ]
 
 
-# ── one memory ──────────────────────────────────────────────────────────────────────────────────────
-
-
 class OneMemory(Params, frozen=True, kw_only=True):
-    """What every operation on one memory takes: its id, also by the names under which stores answer with it."""
+    """The id of a memory, also under the names that answers use for it."""
 
     aliases: ClassVar[dict[str, str]] = {"memory_id": "id", "fingerprint_id": "id"}
 
@@ -140,180 +105,27 @@ class OneMemory(Params, frozen=True, kw_only=True):
 
 
 class MemoryRetrieve(OneMemory, frozen=True, kw_only=True):
-    """Arguments of `memory/retrieve`."""
+    """Read one memory in full, with metadata, links, purpose and history."""
 
     include_embeddings: bool = False
 
 
 class MemoryDelete(OneMemory, frozen=True, kw_only=True):
-    """Arguments of `memory/delete`."""
+    """Take a memory out of every search, when the user asks to forget it or it is wrong.
+
+    memory_restore undoes it; soft=false destroys it for good.
+    """
 
     soft: bool = True
     reason: Reason | None = None
 
 
 class MemoryRestore(OneMemory, frozen=True, kw_only=True):
-    """Arguments of `memory/restore`."""
-
-
-# ── finding ─────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Asked(Params, frozen=True, kw_only=True):
-    """What every search by text accepts."""
-
-    query: Query
-    namespace: Name | None = None
-    session: Name | None = None
-
-    def check(self) -> None:
-        """Refuse a blank query."""
-        check_text(self.query, "query")
-
-
-class MemorySearch(Asked, frozen=True, kw_only=True):
-    """Arguments of `memory/search` (seed 000)."""
-
-    top_k: Annotated[int, Meta(ge=1, le=MAX_RESULTS)] = 10
-    min_similarity: Similarity = 0.0
-
-
-class SearchGraph(MemorySearch, frozen=True, kw_only=True):
-    """Arguments of `search_graph`."""
-
-    profile: SearchProfile = SearchProfile.AUTO
-    speaker: Annotated[Name | None, Meta(description="Of metadata.speaker")] = None
-    modality: Modality | None = None
-    quadrant: Annotated[Quadrant | None, Meta(description="Johari window in E1")] = None
-    tags: Annotated[tuple[Name, ...], Meta(max_length=MAX_TAGS, description="All of them")] = ()
-    since: Moment | None = None
-    until: Moment | None = None
-    asked_at: Annotated[Moment | None, Meta(description="ISO 8601, if not now")] = None
-    min_alignment: Annotated[Alignment | None, Meta(description="Drop what serves the North Star less")] = None
-    include_purpose_alignment: Annotated[bool, Meta(description="Serving the North Star counts")] = False
-    max_tokens: Annotated[
-        Annotated[int, Meta(ge=LEAST_TOKENS)] | None, Meta(description="Size limit of the answer")
-    ] = None
-    cursor: Annotated[Cursor | None, Meta(description="next_cursor")] = None
-    explain: Annotated[bool, Meta(description="Add scores, weights, stages")] = False
-
-
-class MemorySearchMultiPerspective(Asked, frozen=True, kw_only=True):
-    """Arguments of `memory/search_multi_perspective` (seed 000; facts 7.3)."""
-
-    perspectives: Annotated[Spaces | None, Meta(description="Spaces, 0 = E1 to 12 = E13; all")] = None
-    top_k: Ranked = 10
-    min_similarity: Similarity = 0.0
-    fusion_k: Annotated[int, Meta(ge=1, le=1_000)] = 60
-    asked_at: Moment | None = None
-
-    def check(self) -> None:
-        """Refuse spaces that don't exist, or stand there twice."""
-        super().check()
-        check_spaces(self.perspectives, "perspectives")
-
-
-class SearchMulti(Params, frozen=True, kw_only=True):
-    """Arguments of `search/multi` (seed 002, thirteen wide)."""
-
-    query: Annotated[Query | dict[str, Any], Meta(description='Text, or {"embeddings": vectors of memory_retrieve}')]
-    query_type: QueryType = QueryType.SEMANTIC_SEARCH
-    weights: Annotated[Weights | None, Meta(description="Sum to 1, with query_type custom")] = None
-    active_spaces: Annotated[Spaces | None, Meta(description="0 to 12; all")] = None
-    top_k: Ranked = 10
-    min_similarity: Similarity = 0.5
-    include_per_embedder_scores: bool = True
-    include_purpose_alignment: Annotated[bool, Meta(description="Show it, and let it count")] = False
-    namespace: Name | None = None
-    session: Name | None = None
-    asked_at: Moment | None = None
-
-    def check(self) -> None:
-        """Refuse weights that are missing, superfluous, not thirteen or don't sum to 1, and spaces that don't exist."""
-        if isinstance(self.query, str):
-            check_text(self.query, "query")
-        check_spaces(self.active_spaces, "active_spaces")
-        if self.weights is None:
-            if self.query_type is QueryType.CUSTOM:
-                problem = "Missing 'weights' parameter: query_type custom needs them"
-                raise InvalidParamsFault(problem, parameter="weights", reason="missing_custom_weights")
-            return
-        if self.query_type is not QueryType.CUSTOM:
-            raise invalid("weights", f"they need query_type custom, not {self.query_type}", reason="invalid_weights")
-        check_weights(self.weights)
-        if self.active_spaces is not None and not any(self.weights[space] for space in self.active_spaces):
-            raise invalid(
-                "weights", "none of the active spaces weighs anything", reason="invalid_weights", weights=self.weights
-            )
-
-
-class SearchSingleSpace(Params, frozen=True, kw_only=True):
-    """Arguments of `search/single_space` (seed 002); a text may stand in for the embedding."""
-
-    space_index: Annotated[int, Meta(description="0 = E1 to 12 = E13", extra_json_schema=PLACE)]
-    query_embedding: Annotated[Any, Meta(description="One of the vectors of memory_retrieve")] = None
-    query: Annotated[Query | None, Meta(description="Text, instead of query_embedding")] = None
-    top_k: Ranked = 10
-    min_similarity: Similarity = 0.0
-    namespace: Name | None = None
-    session: Name | None = None
-    asked_at: Moment | None = None
-
-    def check(self) -> None:
-        """Refuse a space that doesn't exist, and anything but one of embedding and text."""
-        check_spaces((self.space_index,), "space_index")
-        if self.query is None and self.query_embedding is None:
-            raise InvalidParamsFault("Missing 'query_embedding' parameter", parameter="query_embedding")
-        if self.query is not None and self.query_embedding is not None:
-            raise invalid("query", "give it or query_embedding, not both")
-        check_text(self.query, "query")
-
-
-class SearchByPurpose(Params, frozen=True, kw_only=True):
-    """Arguments of `search/by_purpose` (seed 002): a purpose vector, or the memory whose purpose is meant."""
-
-    purpose_vector: Purpose | None = None
-    memory_id: UUID | None = None
-    top_k: Ranked = 10
-    min_similarity: Alignment = 0.0
-    namespace: Name | None = None
-
-    @property
-    def purpose(self) -> tuple[float, ...] | UUID:
-        """The one of both that was given.
-
-        Raises:
-            InvalidParamsFault: none was, or both.
-        """
-        match self.purpose_vector, self.memory_id:
-            case (vector, None) if vector is not None:
-                return vector
-            case (None, memory) if memory is not None:
-                return memory
-            case _:
-                problem = "Give 'purpose_vector' or 'memory_id', and not both"
-                raise InvalidParamsFault(problem, parameter="purpose_vector")
-
-    def check(self) -> None:
-        """Refuse anything but one of vector and memory, and a vector without direction."""
-        _ = self.purpose
-        if self.purpose_vector is not None and max(map(abs, self.purpose_vector)) < SHORTEST:
-            raise invalid("purpose_vector", "all zero: it points nowhere")
-
-
-class SearchWeightProfiles(Params, frozen=True, kw_only=True):
-    """`search/weight_profiles` takes no arguments."""
-
-
-# ── comparing ───────────────────────────────────────────────────────────────────────────────────────
-
-
-AsInCompare = Annotated[Strategy, Meta(extra_json_schema={UNLISTED: "As in memory_compare"})]
-"""The choices are listed once."""
+    """Undo a soft memory_delete or a pruning."""
 
 
 class MemoryCompare(Params, frozen=True, kw_only=True):
-    """Arguments of `memory/compare` (seed 000)."""
+    """Compare two memories: similarity, 0 to 1, and the space where it is highest."""
 
     memory_a: UUID
     memory_b: UUID
@@ -321,18 +133,21 @@ class MemoryCompare(Params, frozen=True, kw_only=True):
     strategy: Strategy = Strategy.GRADED
 
 
+StrategyAsInCompare = Annotated[Strategy, Meta(extra_json_schema={UNLISTED: "As in memory_compare"})]
+
+
 class MemoryBatchCompare(Params, frozen=True, kw_only=True):
-    """Arguments of `memory/batch_compare` (seed 000)."""
+    """Rank memories by similarity to a reference."""
 
     reference: UUID
-    targets: Annotated[tuple[UUID, ...], Meta(min_length=1, max_length=MAX_TARGETS)]
+    targets: Annotated[tuple[UUID, ...], Meta(min_length=1, max_length=1_000)]
     include_per_embedder: bool = False
-    strategy: AsInCompare = Strategy.GRADED
+    strategy: StrategyAsInCompare = Strategy.GRADED
     min_similarity: Similarity = 0.0
 
 
 class MemorySimilarityMatrix(Params, frozen=True, kw_only=True):
-    """Arguments of `memory/similarity_matrix` (seed 000)."""
+    """Compare memories pair by pair."""
 
-    memory_ids: Annotated[tuple[UUID, ...], Meta(min_length=2, max_length=MAX_MATRIX)]
-    strategy: AsInCompare = Strategy.GRADED
+    memory_ids: Annotated[tuple[UUID, ...], Meta(min_length=2, max_length=200)]
+    strategy: StrategyAsInCompare = Strategy.GRADED

@@ -1,59 +1,56 @@
-"""What the operations on goals, the workspace and the graph take (seeds 001 and 004; facts 11.6 and 12.2).
-
-As in `schemas`, descriptions are for agents and paid for in every conversation.
-"""
+"""Parameters of operations on goals, the workspace and the graph. Docstrings are the descriptions of tools."""
 
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_DRIFT, MAX_GOALS, MAX_HOPS, MAX_NODES, Name, Query
+from actors.api.params.fields import DEFAULT_NAMESPACE, Name, Query
 from actors.api.params.memories import OneMemory
-from actors.api.params.parsing import Params, check_text
+from actors.api.params.parsing import Params
 from actors.runtime.settings import PathKind
 
-# ── goals ───────────────────────────────────────────────────────────────────────────────────────────
+OptionalNamespace = Annotated[Name | None, Meta(description="Its memories only")]
 
 
 class DiscoverGoals(Params, frozen=True, kw_only=True):
-    """Arguments of `discover_goals`; none of them says what a goal should be (ARCH-03)."""
+    """Find the goals that the memories of a namespace serve, in their own words.
+
+    The first call also chooses the North Star, against which all are measured.
+    """
 
     namespace: Name = DEFAULT_NAMESPACE
     min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.6
-    max_goals: Annotated[int, Meta(ge=1, le=MAX_GOALS)] = 5
+    max_goals: Annotated[int, Meta(ge=1, le=20)] = 5
 
 
 class GetAlignmentDrift(Params, frozen=True, kw_only=True):
-    """Arguments of `get_alignment_drift`."""
+    """Measure how far the latest memories have moved from the North Star, in which spaces, and the trend."""
 
     namespace: Name = DEFAULT_NAMESPACE
-    memories: Annotated[int, Meta(ge=1, le=MAX_DRIFT, description="How many of the latest")] = 100
+    memories: Annotated[int, Meta(ge=1, le=2_000, description="How many of the latest")] = 100
     include_history: bool = False
 
 
 class TriggerDriftCorrection(Params, frozen=True, kw_only=True):
-    """Arguments of `trigger_drift_correction`."""
+    """If there is drift, measure all memories again or choose a better North Star."""
 
     namespace: Name = DEFAULT_NAMESPACE
 
 
-# ── workspace ───────────────────────────────────────────────────────────────────────────────────────
-
-
 class GetConsciousnessState(Params, frozen=True, kw_only=True):
-    """Arguments of `get_consciousness_state`."""
+    """Measure how well the spaces agree on the focus (r), C = I*R*D and what limits it, stage of life."""
 
-    namespace: Annotated[Name | None, Meta(description="Its memories only")] = None
+    namespace: OptionalNamespace = None
 
 
 class GetWorkspaceStatus(Params, frozen=True, kw_only=True):
-    """Arguments of `get_workspace_status`."""
+    """List the memories that are ignited now: the next searches prefer them."""
 
-    namespace: Annotated[Name | None, Meta(description="Its memories only")] = None
+    namespace: OptionalNamespace = None
 
 
 class AdjustCoupling(Params, frozen=True, kw_only=True):
-    """Arguments of `adjust_coupling`."""
+    """Set the coupling K: the higher, the sooner memories ignite; 0 lets none."""
 
     aliases: ClassVar[dict[str, str]] = {"new__k": "new_k", "k": "new_k", "_k": "new_k", "coupling": "new_k"}
 
@@ -61,32 +58,26 @@ class AdjustCoupling(Params, frozen=True, kw_only=True):
 
 
 class TriggerWorkspaceBroadcast(OneMemory, frozen=True, kw_only=True):
-    """Arguments of `trigger_workspace_broadcast`."""
+    """Put a memory into focus, so that searches prefer it and what agrees with it."""
 
-    force: Annotated[bool, Meta(description="Even below r .8")] = False
-
-
-# ── graph ───────────────────────────────────────────────────────────────────────────────────────────
+    force: Annotated[bool, Meta(description="Even if r is below .8")] = False
 
 
 class FindCausalPath(Params, frozen=True, kw_only=True):
-    """Arguments of `find_causal_path`: each end is the id of a memory, or a text by which one is found."""
+    """Find the chain of causes, or of any links, from one memory to another, with its confidence."""
+
+    not_blank = ("start_concept", "end_concept")
 
     start_concept: Annotated[Query, Meta(description="Id of a memory, or words that find it")]
     end_concept: Query
-    max_hops: Annotated[int, Meta(ge=1, le=MAX_HOPS)] = 4
+    max_hops: Annotated[int, Meta(ge=1, le=6)] = 4
     path_type: PathKind = PathKind.ANY
     include_alternatives: bool = False
     namespace: Name | None = None
 
-    def check(self) -> None:
-        """Refuse blank ends."""
-        check_text(self.start_concept, "start_concept")
-        check_text(self.end_concept, "end_concept")
-
 
 class GetNeighborhood(OneMemory, frozen=True, kw_only=True):
-    """Arguments of `get_neighborhood`."""
+    """List what a memory is connected with: links, causes, groups, turns."""
 
     depth: Annotated[int, Meta(ge=1, le=3)] = 1
-    limit: Annotated[int, Meta(ge=1, le=MAX_NODES)] = 20
+    limit: Annotated[int, Meta(ge=1, le=100)] = 20

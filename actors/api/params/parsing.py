@@ -1,4 +1,4 @@
-"""Arguments are parsed once, at the boundary, into frozen values; what is wrong with them is said by name and limit."""
+"""Parse the arguments of operations into immutable structs; errors name the parameter and its limit."""
 
 import json
 from datetime import UTC, datetime
@@ -12,31 +12,43 @@ from actors.runtime.faults import InvalidParamsFault
 
 
 class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The arguments of one operation."""
+    """The parameters of one operation. The docstring of a subclass is the description of its tool."""
 
     aliases: ClassVar[dict[str, str]] = {}
-    """Other names of parameters, in snake_case, under which the seeds or our own answers know them."""
+    """Other names of parameters, in snake_case, from published schemas and our own answers."""
+    not_blank: ClassVar[tuple[str, ...]] = ()
+    """Texts that must contain more than white space."""
 
     def check(self) -> None:
-        """Refuse what the types can't tell, with an `InvalidParamsFault`."""
+        """Check constraints beyond the types.
+
+        Raises:
+            InvalidParamsFault: one is violated.
+        """
+        for name in self.not_blank:
+            value = getattr(self, name)
+            if isinstance(value, str) and not value.strip():
+                raise InvalidParamsFault(f"{name.capitalize()} cannot be empty", parameter=name)
 
 
 P = TypeVar("P", bound=Params)
 
 _fields = cache(msgspec.structs.fields)
-"""Read from annotations, which takes longer than all else that is done with arguments."""
+"""Cached, since reading annotations takes longer than all other parsing."""
 
 
 def parse(arguments: dict[str, Any], kind: type[P]) -> P:
-    """Parse the arguments of an operation, each named in snake_case or camelCase, or by its alias.
+    """Parse arguments, each named in snake_case, in camelCase or by an alias.
 
     Raises:
         InvalidParamsFault: with the parameter's name and its limit (-32602).
     """
-    named = {_field(name, kind): value for name, value in arguments.items()}
-    if len(named) < len(arguments):
-        twice = next(name for name in arguments if sum(_field(name, kind) == _field(n, kind) for n in arguments) > 1)
-        raise InvalidParamsFault(f"'{twice}' is given twice, by two of its names", parameter=_field(twice, kind))
+    named: dict[str, Any] = {}
+    for name, value in arguments.items():
+        field = _field(name, kind)
+        if field in named:
+            raise InvalidParamsFault(f"'{name}' is given twice, by two of its names", parameter=field)
+        named[field] = value
     for field in _fields(kind):
         if field.required and field.name not in named:
             raise InvalidParamsFault(f"Missing '{field.name}' parameter", parameter=field.name)
@@ -45,16 +57,16 @@ def parse(arguments: dict[str, Any], kind: type[P]) -> P:
     try:
         params = msgspec.convert(named, kind)
     except msgspec.ValidationError as error:
-        raise _named(error, kind) from None
+        raise _translated(error, kind) from None
     params.check()
     return params
 
 
 def moment(value: str, parameter: str) -> datetime:
-    """Read an ISO 8601 time, in UTC.
+    """Parse an ISO 8601 time into UTC.
 
     Raises:
-        InvalidParamsFault: it isn't one, or lies outside the years 1 to 9999 once in UTC.
+        InvalidParamsFault: it is not one, or lies outside the years 1 to 9999 in UTC.
     """
     try:
         parsed = datetime.fromisoformat(value)
@@ -64,28 +76,22 @@ def moment(value: str, parameter: str) -> datetime:
 
 
 def invalid(parameter: str, problem: str, **data: Any) -> InvalidParamsFault:
-    """Return the fault that names a parameter and what is wrong with it."""
+    """Return the fault that names a parameter and its problem."""
     return InvalidParamsFault(f"Invalid '{parameter}': {problem}", parameter=parameter, **data)
 
 
-def check_text(value: str | None, parameter: str) -> None:
-    """Refuse a blank text."""
-    if value is not None and not value.strip():
-        raise InvalidParamsFault(f"{parameter.capitalize()} cannot be empty", parameter=parameter)
-
-
-def check_size(value: dict[str, Any], parameter: str, most: int) -> None:
-    """Refuse a JSON object that the log can't keep as it is: too large, or with numbers beyond 64 bits."""
+def check_size(value: dict[str, Any], parameter: str, limit: int) -> None:
+    """Refuse a JSON object of more than `limit` bytes in MessagePack, or with integers beyond 64 bits."""
     try:
         size = len(msgspec.msgpack.encode(value))
     except OverflowError as error:
         raise invalid(parameter, str(error)) from None
-    if size > most:
-        raise invalid(parameter, f"{size} bytes, at most {most}")
+    if size > limit:
+        raise invalid(parameter, f"{size} bytes, at most {limit}")
 
 
 def _check_json(value: Any, parameter: str) -> None:
-    """Refuse what Python takes for JSON and others don't: NaN and infinity, lone surrogates, endless nesting."""
+    """Refuse values that Python's JSON parser accepts although they are not JSON."""
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False, default=str).encode()
     except UnicodeEncodeError:
@@ -97,13 +103,13 @@ def _check_json(value: Any, parameter: str) -> None:
 
 
 def _field(name: str, kind: type[Params]) -> str:
-    """Return the field that an argument means; a name that means none stays as it is, and is refused by it."""
+    """Return the field that an argument names; an unknown name is returned unchanged."""
     snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
     field = kind.aliases.get(snake, snake)
     return field if field in kind.__struct_fields__ else name
 
 
-def _named(error: msgspec.ValidationError, kind: type[Params]) -> InvalidParamsFault:
+def _translated(error: msgspec.ValidationError, kind: type[Params]) -> InvalidParamsFault:
     """Turn "Expected `float`, got `str` - at `$.importance`" into a sentence about the parameter."""
     problem, at, path = str(error).rpartition(" - at `$.")
     if not at:

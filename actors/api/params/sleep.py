@@ -1,80 +1,81 @@
-"""What the operations on sleep take (seed 003; facts 10 and 12.2).
-
-As in `schemas`, descriptions are for agents and paid for in every conversation.
-"""
+"""Parameters of operations on sleep. Docstrings are the descriptions of tools."""
 
 from typing import Annotated
 from uuid import UUID
 
 from msgspec import Meta
 
-from actors.api.params.fields import MAX_CANDIDATES, MAX_MEMORIES, MAX_RUNS, MAX_SECONDS, Name
-from actors.api.params.parsing import Params, check_text
+from actors.api.params.fields import Name
+from actors.api.params.parsing import Params
 from actors.consolidator.judgement.salience import THRESHOLD
 from actors.consolidator.messages import Phase
 from actors.runtime.settings import SleepMode
 
 NEVER = "off"
-"""Instead of a time: a mode that isn't to come by itself."""
+"""Schedule of a mode that never starts by itself."""
 
 Salience = Annotated[float, Meta(ge=0, le=1)]
-Rationale = Annotated[str, Meta(min_length=1, max_length=1_024)]
 
 
 class ConsolidateMemories(Params, frozen=True, kw_only=True):
-    """Arguments of `consolidate_memories` (seed 003), and whose memories and how long."""
+    """Clean up, once a minute: light merges duplicates and prunes memories of low salience.
+
+    deep also merges near duplicates and links groups; rem also finds patterns and drift. dry_run only shows the
+    result; undo_consolidation takes a run back.
+    """
 
     mode: SleepMode = SleepMode.LIGHT
     salience_threshold: Salience = THRESHOLD
-    max_memories: Annotated[int, Meta(ge=0, le=MAX_MEMORIES, description="Look at the latest only; 0 for all")] = 0
+    max_memories: Annotated[int, Meta(ge=0, le=1_000_000_000, description="Latest only; 0 for all")] = 0
     dry_run: bool = False
     namespace: Name | None = None
-    max_seconds: Annotated[float, Meta(gt=0, le=MAX_SECONDS)] | None = None
+    max_seconds: Annotated[float, Meta(gt=0, le=600)] | None = None
 
 
 class UndoConsolidation(Params, frozen=True, kw_only=True):
-    """Arguments of `undo_consolidation`."""
+    """Take back what a run did; searches then answer as before."""
 
     run_id: UUID
     memory_id: Annotated[UUID | None, Meta(description="Only this one")] = None
 
 
 class ListConsolidations(Params, frozen=True, kw_only=True):
-    """Arguments of `list_consolidations`."""
+    """List what the latest runs did, and why."""
 
     run_id: Annotated[UUID | None, Meta(description="This one, memory by memory")] = None
-    limit: Annotated[int, Meta(ge=1, le=MAX_RUNS)] = 10
+    limit: Annotated[int, Meta(ge=1, le=100)] = 10
 
 
 class GetPruningCandidates(Params, frozen=True, kw_only=True):
-    """Arguments of `get_pruning_candidates`."""
+    """List what would be pruned now, with its salience, and what is protected."""
 
-    limit: Annotated[int, Meta(ge=1, le=MAX_CANDIDATES)] = 20
+    limit: Annotated[int, Meta(ge=1, le=1_000)] = 20
     salience_threshold: Salience = THRESHOLD
     namespace: Name | None = None
 
 
 class TriggerDream(Params, frozen=True, kw_only=True):
-    """Arguments of `trigger_dream`."""
+    """Replay fading memories, strengthen walked links, look for patterns, in the background.
 
-    rationale: Rationale
+    Use it when entropy stays above .7 and coherence below .4.
+    """
+
+    not_blank = ("rationale",)
+
+    rationale: Annotated[str, Meta(min_length=1, max_length=1_024)]
     phase: Phase = Phase.FULL_CYCLE
     force: Annotated[bool, Meta(description="Despite the pause of a minute")] = False
     abort_on_query: bool = True
     blocking: bool = False
     namespace: Name | None = None
 
-    def check(self) -> None:
-        """Refuse a blank rationale."""
-        check_text(self.rationale, "rationale")
-
 
 class GetDreamStatus(Params, frozen=True, kw_only=True):
-    """Arguments of `get_dream_status`."""
+    """Check whether it sleeps, how the last dream ended, when the next sleep starts."""
 
 
 class ChangeSchedules(Params, frozen=True, kw_only=True):
-    """Arguments of `schedule`: for each mode a crontab line, an interval as `90m`, or off; what is left out stays."""
+    """Read or change when each mode of sleep starts: a crontab line, an interval like `90m`, or `off`."""
 
     light: str | None = None
     deep: str | None = None

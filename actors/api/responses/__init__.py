@@ -1,1 +1,5 @@
-"""What operations answer: values of the actors put into the seeds' words."""
+"""Answers of operations, as JSON objects.
+
+Field names are the published API of the tools, so they mix `camelCase` and `snake_case` (`fingerprintId`,
+`duplicate_of`). They cannot be changed without breaking clients.
+"""

@@ -1,74 +1,68 @@
-"""Answers about what changed between two moments, and about a replay."""
-
-from __future__ import annotations
+"""Answers of `store/diff` and `store/replay`."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import msgspec
 
-from projections.difference import Difference, Recovery
+from actors.api.responses.common import LABEL, excerpt, iso
+from events.storage.log import Head
+from events.vocabulary import GoalDiscovered
+from projections.difference import Difference, Return
+from projections.memories.catalog import Entry
 from projections.projection import MemoryState
 
-if TYPE_CHECKING:
-    from events.storage.log import Head
-    from events.vocabulary import GoalDiscovered
-    from projections.memories.entries import Entry
-
-SNIPPET = 120
-"""Characters that are shown of a memory."""
-
-COUNTED = (MemoryState.FORGOTTEN, MemoryState.PRUNED, MemoryState.MERGED, MemoryState.ERASED)
-"""In this order the states to which memories went are told of."""
+LEFT_STATES = (MemoryState.FORGOTTEN, MemoryState.PRUNED, MemoryState.MERGED, MemoryState.ERASED)
+"""States of memories that are not live any more, in the order of the answer."""
 
 
 def _lists(found: Difference) -> dict[str, tuple[UUID, ...]]:
     return {
         "stored": found.stored,
-        **{state.value: found.moved[state] for state in COUNTED},
-        **{way.value: found.recovered[way] for way in Recovery},
+        **{state.value: found.moved[state] for state in LEFT_STATES},
+        **{way.value: found.returned[way] for way in Return},
     }
 
 
-def shown(found: Difference, limit: int) -> tuple[UUID, ...]:
-    """Return the memories that an answer shows, of each list so many at most."""
+def memories_shown(found: Difference, limit: int) -> tuple[UUID, ...]:
+    """Return the memories that the answer describes: at most `limit` of each list."""
     return tuple(dict.fromkeys(memory for memories in _lists(found).values() for memory in memories[:limit]))
 
 
-def between(
+def diff(
     times: Mapping[int, datetime],
     ends: tuple[int, int],
     found: Difference,
     entries: Mapping[UUID, Entry],
     limit: int,
 ) -> dict[str, Any]:
-    """Return what changed.
+    """Return the changes between two moments.
 
     Args:
-        times: When each of both moments was.
-        ends: The two moments, by sequence number; 0 for the empty log.
-        found: What changed.
-        entries: What the catalog knows of the memories that are shown.
-        limit: How many entries of each list are shown.
+        times: The time of each moment by sequence number.
+        ends: Sequence numbers of the moments; 0 for the empty log.
+        found: The changes.
+        entries: The catalog entries of `memories_shown`.
+        limit: Maximum entries of each list.
     """
     before, after = found.schedule
     return {
-        **{name: {"seq": seq, "at": _iso(times.get(seq))} for name, seq in zip("ab", ends, strict=True)},
+        **{name: {"seq": seq, "at": iso(times.get(seq))} for name, seq in zip("ab", ends, strict=True)},
         "memories": {
-            name: _cut([_memory(entries[memory], found) for memory in memories[:limit]], len(memories))
+            name: _page([_memory(entries[memory], found) for memory in memories[:limit]], len(memories))
             for name, memories in _lists(found).items()
         },
-        "links": _cut([msgspec.to_builtins(step) for step in found.links[:limit]], len(found.links)),
-        "goals": _cut([_goal(goal) for goal in found.goals[:limit]], len(found.goals)),
+        "links": _page([msgspec.to_builtins(step) for step in found.links[:limit]], len(found.links)),
+        "goals": _page([_goal(goal) for goal in found.goals[:limit]], len(found.goals)),
         "north_stars": {
             namespace: {"before": _goal(old), "after": _goal(new)}
             for namespace, (old, new) in found.north_stars.items()
         },
         "schedule": {
             name: {"before": old, "after": new}
-            for name, old, new in _rows(msgspec.to_builtins(before), msgspec.to_builtins(after))
+            for name, old, new in _rules(msgspec.to_builtins(before), msgspec.to_builtins(after))
             if old != new
         },
         "events": {"total": found.event_counts.total(), "by_kind": dict(found.event_counts.most_common())},
@@ -76,7 +70,7 @@ def between(
 
 
 def replayed(head: Head, seconds: float, live: Mapping[str, str], found: Mapping[str, str]) -> dict[str, Any]:
-    """Return the digests that a replay led to, beside those of what is known; `live` is empty where none are asked."""
+    """Return the digests of replayed projections, compared with those of the live ones, if there are any."""
     answer: dict[str, Any] = {
         "seq": head.seq,
         "hash": head.hash.hex(),
@@ -94,18 +88,13 @@ def replayed(head: Head, seconds: float, live: Mapping[str, str], found: Mapping
 
 
 def _memory(entry: Entry, found: Difference) -> dict[str, Any]:
-    """Return what can still be said of a memory."""
-    told: dict[str, Any] = {"id": str(entry.id)}
+    answer: dict[str, Any] = {"id": str(entry.id)}
     if entry.body is not None:
-        text = " ".join(entry.body.text.split())
-        told |= {
-            "namespace": entry.body.namespace,
-            "text": text if len(text) <= SNIPPET else text[: SNIPPET - 1] + "…",
-        }
+        answer |= {"namespace": entry.body.namespace, "text": excerpt(entry, LABEL)}
     else:
-        told |= {"erased_at": _iso(entry.state_since), "reason": entry.reason}
-    into = found.survivors.get(entry.id)
-    return told | ({"into": str(into)} if into is not None else {})
+        answer |= {"erased_at": iso(entry.state_since), "reason": entry.reason}
+    into = found.into.get(entry.id)
+    return answer | ({"into": str(into)} if into is not None else {})
 
 
 def _goal(goal: GoalDiscovered | None) -> dict[str, Any] | None:
@@ -114,17 +103,13 @@ def _goal(goal: GoalDiscovered | None) -> dict[str, Any] | None:
     return {"id": str(goal.goal), "namespace": goal.namespace, "description": goal.description}
 
 
-def _cut(some: list[Any], total: int) -> dict[str, Any]:
+def _page(some: list[Any], total: int) -> dict[str, Any]:
     return {"total": total, "shown": some}
 
 
-def _rows(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[tuple[str, Any, Any]]:
-    """Return name, old and new value of each rule; each mode's time is one by itself."""
+def _rules(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[tuple[str, Any, Any]]:
+    """Yield name, old and new value of each rule of the schedule."""
     for mode, when in after["when"].items():
         yield mode, before["when"][mode], when
     for name in ("paused", "permitted"):
         yield name, before[name], after[name]
-
-
-def _iso(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat()

@@ -1,39 +1,31 @@
 """Answers about goals, alignment and drift."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
-from actors.api.responses.memories import iso, rounded
-from actors.consolidator.goals.drift import recommendations, windows_left
+from actors.api.responses.common import pick, rounded
+from actors.consolidator.goals.drift import Drift, recommendations, windows_left
+from actors.consolidator.messages import Correction, Discovery, DriftReport
 from events.spaces import SPACES
+from events.vocabulary import GoalDiscovered
 
-if TYPE_CHECKING:
-    from actors.consolidator.goals.drift import Drift
-    from actors.consolidator.messages import Correction, Discovery, DriftReport
-    from events.vocabulary import GoalDiscovered
-
-SHOWN = 5
-"""Members of a goal that are listed, the most central ones; memory_retrieve reads them."""
+MAX_MEMBERS = 5
+"""Most central members of a goal that are listed."""
 
 
 def goal(found: GoalDiscovered) -> dict[str, Any]:
     """Return one goal."""
     return {
         "goal_id": str(found.goal),
-        "description": found.description,
-        "level": found.level.value,
-        "confidence": rounded(found.confidence),
-        "coherence": rounded(found.coherence),
+        **pick(found, "description", "level", "confidence", "coherence"),
         "member_count": len(found.members),
-        "members": [str(member) for member in found.members[:SHOWN]],
+        "members": [str(member) for member in found.members[:MAX_MEMBERS]],
         "dominant_embedders": list(found.spaces),
         "parent_goal_id": str(found.parent) if found.parent else None,
     }
 
 
 def discovery(found: Discovery) -> dict[str, Any]:
-    """Return what `discover_goals` answers."""
+    """Return the answer of `discover_goals`."""
     return {
         "discovered_goals": [goal(one) for one in found.goals],
         "hierarchy": [
@@ -47,35 +39,19 @@ def discovery(found: Discovery) -> dict[str, Any]:
 
 
 def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[str, Any]:
-    """Return what `get_alignment_drift` answers; without a North Star there is nothing to drift from."""
+    """Return the answer of `get_alignment_drift`; without a North Star there is no drift."""
     if report is None:
-        return {
-            "namespace": namespace,
-            "status": "not_configured",
-            "level": None,
-            "north_star_id": None,
-            "north_star": None,
-        }
+        nothing = dict.fromkeys(("level", "north_star_id", "north_star"))
+        return {"namespace": namespace, "status": "not_configured", **nothing}
     now = report.now
     answer = {
         "namespace": namespace,
         "status": "measured",
         "north_star_id": str(report.star),
         "north_star": report.description,
-        "level": now.level.value,
-        "similarity": rounded(now.similarity),
-        "drift_score": rounded(now.drift_score),
-        "memories": now.memories,
+        **pick(now, "level", "similarity", "drift_score", "memories"),
         "per_embedder_similarity": _by_space(now),
-        "most_drifted_embedders": [
-            {
-                "space": moved.space,
-                "similarity": rounded(moved.similarity),
-                "drift_score": rounded(moved.drift_score),
-                "level": moved.level.value,
-            }
-            for moved in now.moved
-        ],
+        "most_drifted_embedders": [pick(moved, "space", "similarity", "drift_score", "level") for moved in now.moved],
         "trend": report.trend.value if report.trend else None,
         "recommendations": list(recommendations(now.level, report.trend)),
     }
@@ -84,24 +60,18 @@ def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[
         answer["windows_until_critical"] = left
     if history:
         answer["history"] = [
-            {"similarity": rounded(sample.similarity), "level": sample.level.value, "memories": sample.memories}
-            | {"per_embedder_similarity": _by_space(sample)}
+            pick(sample, "similarity", "level", "memories") | {"per_embedder_similarity": _by_space(sample)}
             for sample in report.history
         ]
         answer["noted"] = [
-            {
-                "at": iso(finding.at),
-                "level": finding.drift.level.value,
-                "similarity": rounded(finding.drift.similarity),
-                "north_star_id": str(finding.drift.goal),
-            }
-            for finding in report.noted
+            pick(record, "at") | pick(record.drift, "level", "similarity") | {"north_star_id": str(record.drift.goal)}
+            for record in report.noted
         ]
     return answer
 
 
 def correction(namespace: str, done: Correction | None) -> dict[str, Any]:
-    """Return what `trigger_drift_correction` answers; both alignments are measured."""
+    """Return the answer of `trigger_drift_correction`, with the measured alignment before and after."""
     if done is None:
         return {"namespace": namespace, "status": "not_configured", "strategy_applied": None, "applied": False}
     before, after = done.before.now, done.after.now
@@ -121,4 +91,4 @@ def correction(namespace: str, done: Correction | None) -> dict[str, Any]:
 
 
 def _by_space(measured: Drift) -> dict[str, float]:
-    return {space.key: rounded(near) for space, near in zip(SPACES, measured.spaces, strict=True)}
+    return {space.key: rounded(similarity) for space, similarity in zip(SPACES, measured.spaces, strict=True)}

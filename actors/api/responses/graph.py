@@ -1,68 +1,50 @@
 """Answers about the graph: paths and neighbourhoods."""
 
-from __future__ import annotations
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
 
-from typing import TYPE_CHECKING, Any
+from actors.api.responses.common import LABEL, rounded, shown
+from actors.comparator.messages.graph import Edge, Path, Reached, Ways
+from projections.memories.catalog import Entry
+from projections.memories.links import CAUSAL_SHORTCUT, CAUSES, CLUSTER, LINK_TO, NEXT, SHORTCUT
 
-from actors.api.responses.memories import rounded, shown
+MAX_QUOTE: Final = 80
+"""Characters of a memory in a narrative."""
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
+_RELATIONS: Final = {
+    LINK_TO: ("links to", "is linked from"),
+    CLUSTER: ("belongs with", "belongs with"),
+    CAUSES: ("caused", "was caused by"),
+    NEXT: ("is followed by", "follows"),
+    SHORTCUT: ("leads to", "follows from"),
+    CAUSAL_SHORTCUT: ("led to", "followed from"),
+}
+"""Wording of each relation from source to target, and back."""
 
-    from actors.comparator.messages.graph import Edge, Path, Reached, Ways
-    from projections.memories.entries import Entry
 
-LABEL = 120
-"""Characters by which a node of a path is named; memory_retrieve reads the whole."""
+def path(ways: Ways, texts: Mapping[UUID, str], ends: Mapping[str, tuple[UUID, float | None]]) -> dict[str, Any]:
+    """Return the answer of `find_causal_path`.
 
-
-def path(
-    ways: Ways,
-    told: Sequence[str],
-    texts: Mapping[UUID, str],
-    ends: Mapping[str, tuple[UUID, float | None]],
-) -> dict[str, Any]:
-    """Return what `find_causal_path` answers (facts 11.6).
-
-    Of each end it says how similar the memory is to the words that it was found by, if it was.
+    Args:
+        ways: The paths, best first.
+        texts: The text of every memory on a path.
+        ends: Both ends by field name, with their similarity to the words that found them, if they were searched for.
     """
     answer: dict[str, Any] = {"path_found": bool(ways.paths)}
     for name, (memory, similarity) in ends.items():
         found = {} if similarity is None else {"similarity": rounded(similarity)}
-        answer[name] = {"node_id": str(memory), "node_name": texts[memory][:LABEL], **found}
+        answer[name] = _node(memory, texts) | found
     if ways.paths:
-        answer |= _told(ways.paths[0], told[0], texts)
-        answer["alternatives"] = [_told(way, words, texts) for way, words in zip(ways.paths[1:], told[1:], strict=True)]
+        best, *others = (_path(one, texts) for one in ways.paths)
+        answer |= best | {"alternatives": others}
     if not ways.complete:
-        answer["incomplete"] = "there are more edges than were looked at: a better path may exist"
+        answer["incomplete"] = "the search stopped at its limit of edges: a better path may exist"
     return answer
 
 
-def _told(way: Path, words: str, texts: Mapping[UUID, str]) -> dict[str, Any]:
-    return {
-        "narrative": words,
-        "path": [
-            {"node_id": str(memory), "node_name": texts[memory][:LABEL]} | (_edge(edge) if edge else {})
-            for memory, edge in zip(way.memories, (None, *way.edges), strict=True)
-        ],
-        "hop_count": len(way.edges),
-        "path_confidence": rounded(way.confidence),
-    }
-
-
-def _edge(edge: Edge) -> dict[str, Any]:
-    """Return the edge by which a node was reached."""
-    return {
-        "edge_type": edge.relation,
-        "edge_weight": rounded(edge.weight),
-        "edge_confidence": rounded(edge.confidence),
-        "forward": edge.forward,
-    }
-
-
 def neighbourhood(centre: Entry, reached: Sequence[Reached], entries: Sequence[Entry]) -> dict[str, Any]:
-    """Return what `get_neighborhood` answers."""
+    """Return the answer of `get_neighborhood`."""
     return {
         "center": {"id": str(centre.id), **shown(centre)},
         "neighbors": [
@@ -78,3 +60,47 @@ def neighbourhood(centre: Entry, reached: Sequence[Reached], entries: Sequence[E
         ],
         "count": len(reached),
     }
+
+
+def narrative(path: Path, texts: Mapping[UUID, str]) -> str:
+    """Return a path as one line: the quoted memories, and the wording of each relation between them.
+
+    Raises:
+        KeyError: the text of a memory is missing.
+    """
+    parts = [_quote(texts[path.start])]
+    for edge in path.edges:
+        forward, backward = _RELATIONS.get(edge.relation, (edge.relation, f"is target of '{edge.relation}' from"))
+        parts += [forward if edge.forward else backward, _quote(texts[edge.end])]
+    return " -> ".join(parts)
+
+
+def _path(path: Path, texts: Mapping[UUID, str]) -> dict[str, Any]:
+    return {
+        "narrative": narrative(path, texts),
+        "path": [
+            _node(memory, texts) | (_edge(edge) if edge else {})
+            for memory, edge in zip(path.memories, (None, *path.edges), strict=True)
+        ],
+        "hop_count": len(path.edges),
+        "path_confidence": rounded(path.confidence),
+    }
+
+
+def _node(memory: UUID, texts: Mapping[UUID, str]) -> dict[str, Any]:
+    return {"node_id": str(memory), "node_name": texts[memory][:LABEL]}
+
+
+def _edge(edge: Edge) -> dict[str, Any]:
+    """Return the edge that leads to a node."""
+    return {
+        "edge_type": edge.relation,
+        "edge_weight": rounded(edge.weight),
+        "edge_confidence": rounded(edge.confidence),
+        "forward": edge.forward,
+    }
+
+
+def _quote(text: str) -> str:
+    line = " ".join(text.split())
+    return f'"{line}"' if len(line) <= MAX_QUOTE else f'"{line[: MAX_QUOTE - 1].rstrip()}…"'

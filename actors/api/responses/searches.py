@@ -1,25 +1,20 @@
-"""Answers of searches and comparisons: what was found, how alike it is, and which spaces say so."""
+"""Answers of searches and comparisons."""
 
-from __future__ import annotations
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
 
-from typing import TYPE_CHECKING, Any
-
-from actors.api.responses.memories import alignment, rounded, shown
+from actors.api.responses.common import alignment, rounded, shown
+from actors.comparator.messages import Comparison, Found, Hit, Match
 from events.spaces import INDEX, SPACES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from uuid import UUID
-
-    from actors.comparator.messages import Comparison, Found, Hit, Match
-    from projections.memories.entries import Entry
+from projections.memories.catalog import Entry
 
 TOP_SPACES = 3
-"""Spaces that a result names as those which found it (seed 002)."""
+"""Spaces that a result names as the ones that found it."""
 
 
 def result(hit: Hit, entry: Entry, *, explain: bool) -> dict[str, Any]:
-    """Return one result of a search: what was found, and which spaces found it."""
+    """Return one result of `search_graph`."""
     ranked = list(hit.spaces.items())
     answer: dict[str, Any] = {
         "fingerprintId": str(hit.memory),
@@ -34,13 +29,9 @@ def result(hit: Hit, entry: Entry, *, explain: bool) -> dict[str, Any]:
         "purposeAlignment": alignment(entry),
     }
     if explain:
-        answer["embedderScores"] = {space.key: None for space in SPACES} | {
-            key: rounded(space.similarity) for key, space in ranked
-        }
+        answer["embedderScores"] = dict.fromkeys(INDEX) | {key: rounded(space.similarity) for key, space in ranked}
         answer["contributions"] = {key: rounded(space.contribution) for key, space in ranked} | {
-            "context": rounded(hit.context),
-            "priming": rounded(hit.priming),
-            "renewal": rounded(hit.renewal),
+            name: rounded(getattr(hit, name)) for name in ("context", "priming", "renewal")
         }
         if hit.alignment is not None:
             answer["contributions"]["alignment"] = rounded(hit.alignment)
@@ -48,7 +39,7 @@ def result(hit: Hit, entry: Entry, *, explain: bool) -> dict[str, Any]:
 
 
 def explanation(found: Found) -> dict[str, Any]:
-    """Return how a search went: the weights that were applied, and what each stage let through."""
+    """Return the applied weights, and the candidates and duration of each stage."""
     return {
         "weightsApplied": {key: rounded(weight) for key, weight in found.weights.items()},
         "stages": [
@@ -60,14 +51,14 @@ def explanation(found: Found) -> dict[str, Any]:
 
 
 def match(found: Match, entry: Entry) -> dict[str, Any]:
-    """Return one result of a search that has a single figure for each."""
+    """Return one result of `search_single_space` or `search_by_purpose`."""
     return {"id": str(found.memory), "similarity": found.similarity, **shown(entry)}
 
 
-def weighed(
+def weighted_match(
     found: Match, entry: Entry, weights: Mapping[str, float], *, scores: bool, alignment_too: bool
 ) -> dict[str, Any]:
-    """Return one result of `search/multi` (seed 002)."""
+    """Return one result of `search_multi`."""
     total = sum(weights.values())
     parts = sorted(((weight / total * found.spaces[key], key) for key, weight in weights.items()), reverse=True)
     answer: dict[str, Any] = {
@@ -86,8 +77,8 @@ def weighed(
     return answer
 
 
-def fused(found: Match, entry: Entry) -> dict[str, Any]:
-    """Return one result of a search by several perspectives (facts 7.3)."""
+def fused_match(found: Match, entry: Entry) -> dict[str, Any]:
+    """Return one result of `memory_search_multi_perspective`."""
     return {
         "memoryId": str(found.memory),
         "rrfScore": found.similarity,
@@ -98,7 +89,7 @@ def fused(found: Match, entry: Entry) -> dict[str, Any]:
 
 
 def comparison(found: Comparison, *, per_embedder: bool) -> dict[str, Any]:
-    """Return what `memory/compare` answers (seed 000)."""
+    """Return the answer of `memory_compare`."""
     answer: dict[str, Any] = {
         "overall_similarity": found.similarity,
         "coherence": found.coherence,
@@ -108,7 +99,7 @@ def comparison(found: Comparison, *, per_embedder: bool) -> dict[str, Any]:
 
 
 def ranked_comparison(target: UUID, rank: int, found: Comparison, *, per_embedder: bool) -> dict[str, Any]:
-    """Return one line of what `memory/batch_compare` answers."""
+    """Return one row of the answer of `memory_batch_compare`."""
     answer: dict[str, Any] = {
         "target": str(target),
         "rank": rank,

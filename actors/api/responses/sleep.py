@@ -1,95 +1,82 @@
-"""Answers about sleep: what a run did, what one would do, and when the next one begins."""
-
-from __future__ import annotations
+"""Answers about sleep: runs, dry runs, dreams and the schedule."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 import msgspec
 
-from actors.api.responses.memories import iso, rounded
-from events.vocabulary.values import Outcome
+from actors.api.responses.common import excerpt, iso, pick, rounded
+from actors.consolidator.goals.drift import Drift
+from actors.consolidator.messages import Candidates, DreamState, Phase, PruningCandidate, RunList, Slept, Undone
+from actors.scheduler.messages import ScheduleState
+from events.vocabulary import ConsolidationSkipped, MemoriesMerged, PatternDiscovered
+from events.vocabulary.values import Outcome, Pruned, Salience
+from projections.memories.catalog import Entry
+from projections.mind.runs import Run
 
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from actors.consolidator.goals.drift import Drift
-    from actors.consolidator.messages import Candidates, DreamState, Phase, PruningCandidate, RunList, Slept, Undone
-    from actors.scheduler.messages import ScheduleState
-    from events.vocabulary import MemoriesMerged, PatternDiscovered
-    from events.vocabulary.values import Counts, Pruned, Salience
-    from projections.memories.entries import Entry
-    from projections.mind.runs import Run
-
-SHOWN = 20
-"""Sets that were merged, and memories that were pruned, which a run tells of; the list of runs has all."""
+MAX_SHOWN = 20
+"""Merges, and pruned memories, in the answer of a run; `list_consolidations` returns all."""
 
 EXCERPT = 100
-"""Characters of a memory by which a person recognises it."""
+"""Characters of a memory in these answers."""
 
-Entries = Mapping["UUID", "Entry"]
+Entries = Mapping[UUID, Entry]
 
 
-def slept(run: Slept, entries: Entries) -> dict[str, Any]:
-    """Return what `consolidate_memories` answers: the fields of seed 003, and what was done to whom."""
+def consolidation(run: Slept, entries: Entries) -> dict[str, Any]:
+    """Return the answer of `consolidate_memories`."""
     return {
         "run_id": str(run.run),
-        "mode": run.mode.value,
-        "namespace": run.namespace,
-        "outcome": run.outcome.value,
-        "reason": run.reason,
+        **pick(run, "mode", "namespace", "outcome", "reason", "dry_run"),
         "pruned_count": run.counts.pruned,
         "merged_count": run.counts.merged,
         "clusters_discovered": run.counts.clusters,
         "new_patterns": [pattern(one) for one in run.patterns],
         "final_memory_count": run.memories,
         "duration_ms": round(run.milliseconds),
-        "dry_run": run.dry_run,
         "memories_looked_at": run.counts.looked_at,
         "links_strengthened": run.counts.strengthened,
         "shortcuts": run.counts.shortcuts,
         "memories_replayed": run.counts.replayed,
         "goals_adjusted": run.counts.goals_adjusted,
         "drift": [_drift(namespace, found) for namespace, found in run.drifts.items()],
-        "merges": [_merge(one, entries) for one in run.merged[:SHOWN]],
-        "merges_not_shown": max(0, len(run.merged) - SHOWN),
-        "pruned": [_pruned(one, entries) for one in run.pruned[:SHOWN]],
-        "pruned_not_shown": max(0, len(run.pruned) - SHOWN),
+        "merges": [_merge(one, entries) for one in run.merged[:MAX_SHOWN]],
+        "merges_not_shown": max(0, len(run.merged) - MAX_SHOWN),
+        "pruned": [_pruned(one, entries) for one in run.pruned[:MAX_SHOWN]],
+        "pruned_not_shown": max(0, len(run.pruned) - MAX_SHOWN),
     }
 
 
-def shown_of(run: Slept) -> Iterable[UUID]:
-    """Yield the memories that the answer of a run tells of."""
-    for merge in run.merged[:SHOWN]:
-        yield merge.survivor
-        yield from merge.absorbed
-    yield from (one.memory for one in run.pruned[:SHOWN])
+def memories_shown(run: Slept) -> Iterable[UUID]:
+    """Return the memories that the answer of a run describes."""
+    return _memories(run.merged[:MAX_SHOWN], run.pruned[:MAX_SHOWN])
 
 
-def hidden_by(run: Run) -> Iterable[UUID]:
-    """Yield the memories that a run hid, and those that answer for them."""
-    for merge in run.merged:
+def memories_hidden(run: Run) -> Iterable[UUID]:
+    """Return the memories that a run merged or pruned, and the survivors."""
+    return _memories(run.merged, run.pruned)
+
+
+def _memories(merged: Iterable[MemoriesMerged], pruned: Iterable[Pruned]) -> Iterable[UUID]:
+    for merge in merged:
         yield merge.survivor
         yield from merge.absorbed
-    yield from (one.memory for one in run.pruned)
+    yield from (one.memory for one in pruned)
 
 
 def pattern(found: PatternDiscovered) -> dict[str, Any]:
-    """Return a pattern as seed 003 has it, with the words and memories that it stands for."""
+    """Return a pattern with its members."""
     return {
         "pattern_id": str(found.pattern),
-        "description": found.description,
         "memory_count": len(found.members),
-        "confidence": rounded(found.confidence),
-        "namespace": found.namespace,
-        "coherence": rounded(found.coherence),
-        "members": [str(member) for member in found.members],
+        **pick(found, "description", "confidence", "namespace", "coherence", "members"),
     }
 
 
 def undone(found: Undone) -> dict[str, Any]:
-    """Return what `undo_consolidation` answers."""
+    """Return the answer of `undo_consolidation`."""
     return {
         "run_id": str(found.run.run),
         "mode": found.run.mode.value,
@@ -101,24 +88,19 @@ def undone(found: Undone) -> dict[str, Any]:
 
 
 def runs(found: RunList, entries: Entries, *, whole: bool) -> dict[str, Any]:
-    """Return what `list_consolidations` answers: runs in short, or a whole one memory by memory."""
+    """Return the answer of `list_consolidations`: summaries of runs, or one run memory by memory."""
     return {
         "runs": [
-            _run(one, under_way=one.run == found.running)
+            _run(one, running=one.run == found.running)
             | (_details(one, found.patterns[one.run], entries) if whole else {})
             for one in found.runs
         ],
-        "skipped": []
-        if whole
-        else [
-            {"at": iso(at), "mode": one.mode.value, "trigger": one.trigger.value, "reason": one.reason}
-            for at, one in found.skipped
-        ],
+        "skipped": [] if whole else _skipped(found.skipped),
     }
 
 
 def candidates(found: Candidates, some: Sequence[PruningCandidate], entries: Entries) -> dict[str, Any]:
-    """Return what `get_pruning_candidates` answers: the prunable first, the least salient of them before the others."""
+    """Return the answer of `get_pruning_candidates`: the prunable first, by ascending salience."""
     prunable = sum(one.protection is None for one in found.found)
     return {
         "candidates": [
@@ -128,7 +110,7 @@ def candidates(found: Candidates, some: Sequence[PruningCandidate], entries: Ent
                 "salience": rounded(one.salience.total),
                 "parts": _parts(one.salience),
                 "protected": one.protection,
-                "content": excerpt(entries.get(one.memory)),
+                "content": excerpt(entries.get(one.memory), EXCERPT),
             }
             for one in some
         ],
@@ -138,79 +120,62 @@ def candidates(found: Candidates, some: Sequence[PruningCandidate], entries: Ent
     }
 
 
-def begun(run: UUID, phase: Phase) -> dict[str, Any]:
-    """Return what `trigger_dream` answers at once."""
+def dream_started(run: UUID, phase: Phase) -> dict[str, Any]:
+    """Return the immediate answer of `trigger_dream`."""
     return {"triggered": True, "phase": phase.value, "run_id": str(run)}
 
 
 def dream(state: DreamState, schedule_: ScheduleState, now: datetime) -> dict[str, Any]:
-    """Return what `get_dream_status` answers."""
+    """Return the answer of `get_dream_status`."""
     last = state.last
+    since = None if last is None or last.finished_at is None else (now - last.finished_at).total_seconds()
+    if state.mode is None:
+        activity = "Awake"
+    else:
+        activity = state.phase.value.upper() if state.phase else state.mode.value.capitalize()
     return {
-        "state": _state(state),
+        "state": activity,
         "is_dreaming": state.phase is not None or state.dreams > 0,
-        "running": None if state.running is None else _run(state.running, under_way=True),
+        "running": None if state.running is None else _run(state.running, running=True),
         "completed_cycles": state.completed,
         "last_dream": None if last is None else _run(last),
-        "time_since_last_dream_secs": None
-        if last is None or last.finished_at is None
-        else round((now - last.finished_at).total_seconds(), 1),
+        "time_since_last_dream_secs": None if since is None else round(since, 1),
         "abort_latency_ms": None if state.abort_milliseconds is None else rounded(state.abort_milliseconds),
         "scheduler": schedule(schedule_),
     }
 
 
-def _state(state: DreamState) -> str:
-    """Return what goes on, as facts 10.5 names it; other sleep by its mode."""
-    if state.mode is None:
-        return "Awake"
-    return state.phase.value.upper() if state.phase else state.mode.value.capitalize()
-
-
 def schedule(state: ScheduleState) -> dict[str, Any]:
-    """Return when the store sleeps."""
+    """Return the sleep schedule."""
     return {
         "paused": state.paused,
         "pruning_permitted": state.permitted,
         "idle_after_minutes": round(state.idle_after.total_seconds() / 60),
         "modes": {of.mode.value: {"when": of.when, "next": iso(of.next), "last": iso(of.last)} for of in state.modes},
-        "skipped": [
-            {"at": iso(at), "mode": one.mode.value, "trigger": one.trigger.value, "reason": one.reason}
-            for at, one in state.skips
-        ],
+        "skipped": _skipped(state.skips),
     }
 
 
-def excerpt(entry: Entry | None) -> str | None:
-    """Return the beginning of a memory, on one line; None of one that was erased."""
-    if entry is None or entry.body is None:
-        return None
-    text = " ".join(entry.body.text.split())
-    return text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…"
+def _skipped(skips: Iterable[tuple[datetime, ConsolidationSkipped]]) -> list[dict[str, Any]]:
+    return [{"at": iso(at), **pick(one, "mode", "trigger", "reason")} for at, one in skips]
 
 
-def _run(run: Run, *, under_way: bool = False) -> dict[str, Any]:
+def _run(run: Run, *, running: bool = False) -> dict[str, Any]:
     finished = run.finished
-    outcome = finished.outcome.value if finished else "running" if under_way else "interrupted"
+    can_be_undone = (
+        finished and finished.outcome is Outcome.FINISHED and not run.params.dry_run and run.undone_at is None
+    )
     return {
         "run_id": str(run.run),
-        "mode": run.mode.value,
-        "trigger": run.trigger.value,
-        "namespace": run.namespace,
-        "dry_run": run.params.dry_run,
-        "started_at": iso(run.started_at),
-        "finished_at": iso(run.finished_at),
-        "outcome": outcome,
+        **pick(run, "mode", "trigger", "namespace", "started_at", "finished_at", "undone_at"),
+        **pick(run.params, "dry_run", "rationale"),
+        "outcome": finished.outcome.value if finished else "running" if running else "interrupted",
         "reason": finished.reason if finished else None,
-        "rationale": run.params.rationale,
-        "counts": _counts(finished.counts) if finished else None,
+        "counts": msgspec.to_builtins(finished.counts) if finished else None,
         "final_memory_count": finished.memories if finished else None,
         "duration_ms": round(finished.milliseconds) if finished else None,
-        "undone_at": iso(run.undone_at),
         "undone_memories": [str(memory) for memory in run.undone],
-        "can_be_undone": bool(
-            finished and finished.outcome is Outcome.FINISHED and not run.params.dry_run and run.undone_at is None
-        ),
+        "can_be_undone": bool(can_be_undone),
     }
 
 
@@ -229,36 +194,26 @@ def _details(run: Run, patterns: Sequence[PatternDiscovered], entries: Entries) 
     }
 
 
-def _counts(counts: Counts) -> dict[str, int]:
-    return msgspec.to_builtins(counts)
-
-
 def _merge(merged: MemoriesMerged, entries: Entries) -> dict[str, Any]:
-    answer: dict[str, Any] = {
-        "survivor": str(merged.survivor),
-        "absorbed": [
-            {"id": str(memory), "similarity": rounded(similarity)} | _content(memory, entries)
-            for memory, similarity in zip(merged.absorbed, merged.similarities, strict=True)
-        ],
-    }
-    return answer | _content(merged.survivor, entries)
+    absorbed = [
+        {"id": str(memory), "similarity": rounded(similarity)} | _content(memory, entries)
+        for memory, similarity in zip(merged.absorbed, merged.similarities, strict=True)
+    ]
+    return {"survivor": str(merged.survivor), "absorbed": absorbed} | _content(merged.survivor, entries)
 
 
 def _pruned(one: Pruned, entries: Entries) -> dict[str, Any]:
-    return {
-        "id": str(one.memory),
-        "salience": rounded(one.salience.total),
-        "parts": _parts(one.salience),
-    } | _content(one.memory, entries)
+    answer = {"id": str(one.memory), "salience": rounded(one.salience.total), "parts": _parts(one.salience)}
+    return answer | _content(one.memory, entries)
 
 
 def _content(memory: UUID, entries: Entries) -> dict[str, Any]:
-    return {"content": excerpt(entries[memory])} if memory in entries else {}
+    return {"content": excerpt(entries[memory], EXCERPT)} if memory in entries else {}
 
 
 def _parts(salience: Salience) -> dict[str, float]:
-    return {name: rounded(value) for name, value in msgspec.structs.asdict(salience).items()}
+    return pick(salience, *salience.__struct_fields__)
 
 
 def _drift(namespace: str, found: Drift) -> dict[str, Any]:
-    return {"namespace": namespace, "level": found.level.value, "similarity": rounded(found.similarity)}
+    return {"namespace": namespace, **pick(found, "level", "similarity")}

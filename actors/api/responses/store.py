@@ -1,4 +1,4 @@
-"""Answers about the store: what it holds."""
+"""Answers about the store: its content, and whether it is intact."""
 
 from __future__ import annotations
 
@@ -9,27 +9,39 @@ import msgspec
 from actors.runtime import metrics
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from actors.hub.composition import Hub
     from actors.store.messages import Status
+    from events.verify.examination import Problem, Report
 
 
 def status(state: Status, indexes: dict[str, int], hub: Hub) -> dict[str, Any]:
-    """Return what the store holds. Latencies are those of this process, or of the last that measured such work."""
+    """Return the content of the store. Latencies are of this process, or of the last one that measured them."""
     latencies = metrics.load(hub.latency_file) | hub.latencies.summary()
     declared = state.declared
     return {
         "folder": str(hub.folder),
-        "memories": {
-            "live": state.live,
-            "forgotten": state.forgotten,
-            "pruned": state.pruned,
-            "merged": state.merged,
-            "erased": state.erased,
-        },
+        "memories": {name: getattr(state, name) for name in ("live", "forgotten", "pruned", "merged", "erased")},
         "namespaces": state.namespaces,
         "indexes": indexes,
         "log": {"position": state.head.seq, "hash": state.head.hash.hex()},
         "profile": declared.profile if declared else None,
         "spaces": msgspec.to_builtins(declared.spaces) if declared else [],
         "latencies_ms": msgspec.to_builtins(dict(sorted(latencies.items()))),
+    }
+
+
+def verified(report: Report, snapshots: Sequence[Problem]) -> dict[str, Any]:
+    """Return the result of verifying the log, and the snapshot, which only speeds up the start."""
+    problems = (*report.problems, *snapshots)
+    return {
+        "sound": not problems,
+        "events": report.events,
+        "sealed": report.sealed,
+        "erased": report.shredded,
+        "head": {"seq": report.head.seq, "hash": report.head.hash.hex()},
+        "acknowledged": report.acknowledged.seq if report.acknowledged else None,
+        "first_bad": report.first_bad,
+        "problems": [msgspec.structs.asdict(problem) for problem in problems],
     }

@@ -1,6 +1,6 @@
-"""How often a session may use a tool: a sliding window of a minute, and off until somebody sets a limit.
+"""Rate limits of tools in each session: a sliding window of one minute.
 
-The one limit that is on is seed 003's (SEC-03), for the tool that rewrites memories.
+Only consolidate_memories, which rewrites memories, is limited by default.
 """
 
 from collections import defaultdict, deque
@@ -12,14 +12,19 @@ from actors.api.tools.agent_tools import BY_NAME
 from actors.runtime.faults import InvalidParamsFault, RateLimitFault
 
 WINDOW = 60.0
-"""Seconds that a call counts."""
+"""Seconds for which a call counts."""
 
 DEFAULT: Mapping[str, int] = {"consolidate_memories": 1}
-"""Calls a minute, by the name of the tool."""
+"""Calls a minute by tool."""
 
 
 class Limits:
-    """What is left of one session's calls; a tool and its method share one budget."""
+    """The recent calls of one session. A tool and its JSON-RPC method share one limit.
+
+    Args:
+        per_minute: Calls a minute by tool; other tools are not limited.
+        clock: Returns the time in seconds.
+    """
 
     def __init__(self, per_minute: Mapping[str, int] = DEFAULT, clock: Callable[[], float] = monotonic) -> None:
         self._per_minute = per_minute
@@ -30,7 +35,7 @@ class Limits:
         """Count one call of a tool.
 
         Raises:
-            RateLimitFault: the minute's calls are used up; this one is not counted.
+            RateLimitFault: the limit is reached; this call does not count.
         """
         limit = self._per_minute.get(tool)
         if limit is None:
@@ -50,10 +55,10 @@ class Limits:
 
 
 def limits_of(settings: Iterable[str]) -> dict[str, int]:
-    """Read settings like `store_memory=50,search_graph=200`, and add them to the default.
+    """Parse settings like `store_memory=50,search_graph=200`, and add them to the default.
 
     Raises:
-        InvalidParamsFault: a setting isn't of that form, names no tool, or allows less than one call a minute.
+        InvalidParamsFault: a setting is malformed, names no tool, or allows less than one call a minute.
     """
     limits = dict(DEFAULT)
     for setting in (part.strip() for line in settings for part in line.split(",") if part.strip()):
@@ -61,10 +66,7 @@ def limits_of(settings: Iterable[str]) -> dict[str, int]:
         if name not in BY_NAME:
             raise InvalidParamsFault(f"Invalid limit '{setting}': no tool is named '{name}'", parameter="limit")
         if not (number.isascii() and number.isdecimal() and int(number)):
-            raise InvalidParamsFault(
-                f"Invalid limit '{setting}': expected the name of a tool and a whole number of calls a minute, "
-                "as in store_memory=50",
-                parameter="limit",
-            )
+            problem = "expected the name of a tool and a whole number of calls a minute, as in store_memory=50"
+            raise InvalidParamsFault(f"Invalid limit '{setting}': {problem}", parameter="limit")
         limits[BY_NAME[name].name] = int(number)
     return limits

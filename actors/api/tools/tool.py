@@ -1,4 +1,4 @@
-"""What an operation is, as agents and programs see it."""
+"""The description of one operation for agents and programs."""
 
 from __future__ import annotations
 
@@ -12,33 +12,37 @@ from actors.api.params.parsing import Params
 
 
 class Tool(msgspec.Struct, frozen=True):
-    """An operation: what it takes and gives, and what an agent has to know to use it."""
+    """An operation, its parameters and its properties."""
 
     name: str
     method: str
-    """Of the plain JSON-RPC request that does the same."""
-    description: str
+    """The equivalent plain JSON-RPC method."""
     params: type[Params]
     run: Callable[[Context, Any], Coroutine[Any, Any, dict[str, Any]]]
     returns: str = ""
-    """The field of its answer that an agent goes on with."""
+    """The field of the answer that agents use next."""
     as_in: str = ""
-    """The tool that lists the optional arguments which this one takes as well."""
+    """Name of the tool that lists the optional parameters which this tool takes too."""
     read_only: bool = False
-    """Whether it changes nothing but the note of what was recalled; then it takes `as_of` too."""
+    """Whether it changes nothing but the record of recalls. Read-only operations take `as_of` too."""
     destructive: bool = False
     idempotent: bool = False
     listed: bool = True
-    """Whether agents are told of it; if not, it is a method and a command, and no tool."""
+    """Whether it is a tool; otherwise it is only a method and a command."""
     lists_as_of: bool = False
-    """Whether `as_of` stands in its schema, for all that take it."""
+    """Whether its schema lists `as_of`."""
+
+    @property
+    def description(self) -> str:
+        """The docstring of the parameters, on one line."""
+        return " ".join((self.params.__doc__ or "").split())
 
 
-def reading(name: str, method: str, description: str, *rest: Any, **more: Any) -> Tool:
-    """Return an operation that only reads."""
-    return Tool(name, method, description, *rest, read_only=True, idempotent=True, **more)
+def reading(name: str, method: str, *rest: Any, **more: Any) -> Tool:
+    """Return a read-only operation."""
+    return Tool(name, method, *rest, read_only=True, idempotent=True, **more)
 
 
-def unlisted(name: str, method: str, description: str, *rest: Any, read_only: bool = True) -> Tool:
-    """Return an operation for programs and the command line alone."""
-    return Tool(name, method, description, *rest, read_only=read_only, idempotent=read_only, listed=False)
+def unlisted(name: str, method: str, *rest: Any, read_only: bool = True) -> Tool:
+    """Return an operation for programs and the command line only."""
+    return Tool(name, method, *rest, read_only=read_only, idempotent=read_only, listed=False)

@@ -45,7 +45,7 @@ def verify(
 
 def _verified(folder: Path, *, quiet: bool) -> dict[str, Any]:
     """Check a store through the process that serves it, or, if nobody has it open, without opening it for writing."""
-    from actors.api.responses.maintenance import verified
+    from actors.api.responses.store import verified
     from actors.cli import store_access as reaching
     from actors.cli.views.memories import progress_bar
     from actors.store.snapshot_files import Snapshots

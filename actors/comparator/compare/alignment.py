@@ -1,12 +1,13 @@
-"""How far memories serve a goal, space by space (seeds 001 and 004; facts 3.1).
+"""Alignment of memories with a goal, space by space.
 
-A goal is embodied by its exemplars, its most central members: an array of thirteen embeddings each, so that like is
-compared with like and no space needs an average that its kind doesn't have. A memory's alignment is its mean similarity
-to them, relative to how similar they are to each other: 1 is as close as the goal is to itself. Without that scale the
-same figure would mean another thing in each space, and the bands of facts 3.1 could never be reached.
+A goal is represented by its exemplars, its most central members, so that each space compares embeddings of its own
+kind. The alignment of a memory is its mean similarity to the exemplars, divided by their similarity to each other
+(cohesion): 1 means as close to the goal as its exemplars are. Without this scale, one threshold would mean something
+else in each space, and the alignment bands (.55, .70, .75) could not be reached.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -14,47 +15,100 @@ import numpy.typing as npt
 
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.similarity import one_to_many
+from actors.comparator.messages import GoalState, MeasurePurposes
+from actors.comparator.rows import rows_of
+from actors.runtime.faults import NotFoundFault
 from projections.memories.atlas import Atlas
+from projections.mind.goals import Goals
 from projections.storage.arrays import Rows
 
-LEAST_COHESION = 0.2
-"""A space in which exemplars are less alike than this says nothing of the goal, and can't make much of little."""
+MIN_COHESION: Final = 0.2
+"""Lower bound of the cohesion, so that a space in which exemplars differ does not inflate small similarities."""
 
-Wide = npt.NDArray[np.float32]
-"""Of thirteen columns."""
+Vectors = npt.NDArray[np.float32]
+"""Float32 whose last axis has one entry for each of the thirteen spaces."""
 
 
-class Star(NamedTuple):
-    """A goal that memories are measured against."""
+class GoalProfile(NamedTuple):
+    """The exemplars of a goal, and their cohesion."""
 
     goal: UUID
     exemplars: Rows
-    cohesion: Wide
-    """How similar the exemplars are to each other in each space, shape (13,); 1 for a single one."""
+    cohesion: Vectors
+    """Mean similarity of the exemplars to each other in each space, shape (13,); 1 for a single exemplar."""
 
     @classmethod
-    def of(cls, atlas: Atlas, calibration: Calibration, goal: UUID, exemplars: Rows) -> "Star":
-        """Measure how similar the exemplars, at least one row, are to each other."""
-        pairs = _towards(atlas, calibration, exemplars, exemplars)
-        apart = ~np.eye(len(exemplars), dtype=np.bool_)
-        alone = np.ones(pairs.shape[-1], np.float32)
-        return cls(goal, exemplars, pairs[apart].mean(axis=0) if len(exemplars) > 1 else alone)
+    def of(cls, atlas: Atlas, calibration: Calibration, goal: UUID, exemplars: Rows) -> "GoalProfile":
+        """Measure the cohesion of one or more exemplars."""
+        pairs = _similarities(atlas, calibration, exemplars, exemplars)
+        off_diagonal = ~np.eye(len(exemplars), dtype=np.bool_)
+        single = np.ones(pairs.shape[-1], np.float32)
+        return cls(goal, exemplars, pairs[off_diagonal].mean(axis=0) if len(exemplars) > 1 else single)
 
-    def alignment(self, similarities: Wide) -> Wide:
-        """Return alignments in [0, 1], shape (..., 13), from similarities to each exemplar, (exemplars, ..., 13).
+    def alignment(self, similarities: Vectors) -> Vectors:
+        """Return alignments in [0, 1], shape (..., 13).
 
-        NaN stands for the similarity of an exemplar to itself, which says nothing.
+        Args:
+            similarities: Similarities to each exemplar, shape (exemplars, ..., 13); NaN values are ignored.
         """
         mean = np.nanmean(similarities, axis=0)
-        return np.minimum(1.0, mean / np.maximum(self.cohesion, LEAST_COHESION)).astype(np.float32)
+        return np.minimum(1.0, mean / np.maximum(self.cohesion, MIN_COHESION)).astype(np.float32)
 
-    def purposes(self, atlas: Atlas, calibration: Calibration, rows: Rows) -> Wide:
-        """Return the purpose vectors of these rows, shape (rows, 13); an exemplar is measured against the others."""
-        similarities = _towards(atlas, calibration, self.exemplars, rows)
+    def purposes(self, atlas: Atlas, calibration: Calibration, rows: Rows) -> Vectors:
+        """Return the purpose vectors of rows, shape (rows, 13). An exemplar is compared with the other exemplars."""
+        similarities = _similarities(atlas, calibration, self.exemplars, rows)
         if len(self.exemplars) > 1:
             similarities[self.exemplars[:, None] == rows[None, :]] = np.nan
         return self.alignment(similarities)
 
 
-def _towards(atlas: Atlas, calibration: Calibration, exemplars: Rows, rows: Rows) -> Wide:
+class NorthStarCache:
+    """The goal profile of the North Star of each namespace, measured again when its exemplars change."""
+
+    def __init__(self) -> None:
+        self._profiles: dict[str, GoalProfile] = {}
+
+    def get(self, atlas: Atlas, calibration: Calibration, goals: Goals, namespace: str) -> GoalProfile | None:
+        """Return the profile of the North Star; None if the namespace has none."""
+        star = goals.star(namespace)
+        if star is None:
+            return None
+        exemplars = rows_of(atlas, goals.exemplars(star.goal))
+        cached = self._profiles.get(namespace)
+        if cached is None or cached.goal != star.goal or not np.array_equal(cached.exemplars, exemplars):
+            cached = self._profiles[namespace] = GoalProfile.of(atlas, calibration, star.goal, exemplars)
+        return cached
+
+
+def measure_purposes(atlas: Atlas, calibration: Calibration, message: MeasurePurposes) -> Vectors:
+    """Return the purpose vectors of memories for a goal, shape (memories, 13).
+
+    Raises:
+        NotFoundFault: no exemplar of the goal is live.
+    """
+    exemplars = rows_of(atlas, message.exemplars)
+    live = exemplars[atlas.facets.live[exemplars]]
+    if not len(live):
+        raise NotFoundFault("Goal not found: none of its members is live", id=str(message.goal))
+    profile = GoalProfile.of(atlas, calibration, message.goal, live)
+    return profile.purposes(atlas, calibration, rows_of(atlas, message.memories))
+
+
+def read_purposes(atlas: Atlas, memories: Sequence[UUID]) -> Vectors:
+    """Return the stored purpose vectors of memories, shape (memories, 13)."""
+    return np.stack([atlas.purposes.at(row) for row in rows_of(atlas, memories).tolist()])
+
+
+def goal_state(goals: Goals, namespace: str) -> GoalState:
+    """Return the goals, the North Star and the drift records of a namespace."""
+    star = goals.star(namespace)
+    return GoalState(
+        goals=goals.of(namespace),
+        star=star,
+        exemplars=() if star is None else goals.exemplars(star.goal),
+        drifts=goals.drifts(namespace),
+    )
+
+
+def _similarities(atlas: Atlas, calibration: Calibration, exemplars: Rows, rows: Rows) -> Vectors:
     return np.stack([one_to_many(atlas, calibration, int(row), rows) for row in exemplars])

@@ -1,9 +1,8 @@
-"""What a score means: every space has a scale of its own, and leaves it for one that all share (design 5).
+"""Calibration: map the raw scores of each space to one scale that all spaces share.
 
-On the shared scale 0 is what texts score that have nothing to do with each other, 1 is identity, and .5 is where
-people call half of the pairs related. `calibration.json` holds the two levels of each space that
-scripts/train/calibration.py measured, and what a space weighs where people are to agree; `calibration.txt` what it
-printed on the way.
+On that scale 0 is the score of unrelated texts, 1 is identity, and .5 is where people call half of the pairs related.
+`calibration.json` holds the two levels and the GRADED weight of each space, fitted by scripts/train/calibration.py;
+`calibration.txt` is its log.
 """
 
 from __future__ import annotations
@@ -25,76 +24,76 @@ FILE: Final = Path(__file__).with_name("calibration.json")
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """The way of one space from raw scores to calibrated ones: ((raw − unrelated) / (1 − unrelated)) ** exponent."""
+    """The calibration of one space: ((raw − unrelated) / (1 − unrelated)) ** exponent."""
 
     model: str
     sha256: str
-    """Of the `SpaceModel` that it was fitted for."""
+    """Hash of the `SpaceModel` that the curve was fitted for."""
     unrelated: float
-    """The raw score that becomes 0, and with it whatever lies below."""
+    """The raw score that maps to 0, as do all lower ones."""
     half: float
-    """The raw score that becomes .5."""
+    """The raw score that maps to .5."""
     weight: float = 0.0
-    """What the space counts in `Strategy.GRADED`; those of all spaces add up to 1."""
+    """The weight of the space in `Strategy.GRADED`; all weights sum to 1."""
 
     def __post_init__(self) -> None:
-        """Refuse levels through which no rising curve leads."""
+        """Check that the curve rises.
+
+        Raises:
+            ValueError: the levels are not 0 ≤ unrelated < half < 1.
+        """
         if not 0 <= self.unrelated < self.half < 1:
-            raise ValueError(f"no curve leads from {self.unrelated} through {self.half} to 1")
+            raise ValueError(f"no rising curve through unrelated = {self.unrelated} and half = {self.half}")
 
     @property
     def exponent(self) -> float:
-        """What bends the straight line between `unrelated` and 1 through .5 at `half`."""
+        """The exponent that maps `half` to .5."""
         return log(0.5) / log((self.half - self.unrelated) / (1 - self.unrelated))
 
     def __call__(self, raw: Scores) -> Scores:
-        """Return calibrated scores in [0, 1], of the shape of the raw ones."""
+        """Return calibrated scores in [0, 1], of the same shape."""
         low = np.float32(self.unrelated)
         return np.clip((raw - low) / (1 - low), 0.0, 1.0) ** np.float32(self.exponent)
 
 
 class Fit(msgspec.Struct, frozen=True):
-    """The content of `calibration.json`: a curve for each space, and how they came about."""
+    """The content of `calibration.json`: a curve for each space, and how it was fitted."""
 
     provenance: dict[str, Any]
     spaces: dict[str, Curve]
 
 
 class Calibration:
-    """The curves of those spaces that are filled by the models which the curves were fitted for."""
+    """The curves of the spaces whose declared model the curves were fitted for; other spaces keep raw scores."""
 
     def __init__(self, curves: dict[str, Curve]) -> None:
         self._curves = {space.key: curves.get(space.key) for space in SPACES}
-        # The curve of raw scores as they are begins at 0 and is straight.
+        # Level 0 and exponent 1 are the identity.
         levels = [(curve.unrelated, curve.exponent) if curve else (0.0, 1.0) for curve in self._curves.values()]
         self._lows, self._exponents = np.array(levels, np.float32).T
         self.fitted: Final = frozenset(key for key, curve in self._curves.items() if curve is not None)
-        """The spaces whose scores are calibrated; those of all others stay raw."""
+        """The calibrated spaces."""
         weights = [curve.weight if curve else 0.0 for curve in self._curves.values()]
         self.weights: Final = np.array(weights if self.fitted.issuperset(SEMANTIC) else [1 / WIDTH] * WIDTH)
-        """What each space counts in `Strategy.GRADED`, shape (13,): all the same if one was filled by other models."""
+        """Weights of `Strategy.GRADED`, shape (13,); equal if any semantic space is not calibrated."""
 
     @classmethod
     def of(cls, declared: SpacesDeclared) -> Calibration:
-        """Choose the shipped curves that fit the declared models; a model that none was fitted for gets none."""
+        """Choose the shipped curves that were fitted for the declared models."""
         curves = msgspec.json.decode(FILE.read_bytes(), type=Fit).spaces
-        return cls(
-            {
-                space.key: curves[space.key]
-                for space in declared.spaces
-                if space.key in curves and curves[space.key].sha256 == space.sha256
-            }
-        )
+        models = {space.key: space.sha256 for space in declared.spaces}
+        return cls({key: curve for key, curve in curves.items() if models.get(key) == curve.sha256})
 
     def apply(self, key: str, raw: Scores) -> Scores:
-        """Return the scores of a space on the shared scale, float32 of the same shape; an unknown key is a KeyError.
+        """Return the calibrated scores of a space, float32 of the same shape; the order of scores is kept.
 
-        The order of scores stays. A space that isn't `fitted` returns them as they are.
+        Raises:
+            KeyError: no space has this key.
         """
         curve = self._curves[key]
         return raw if curve is None else curve(raw)
 
     def apply_all(self, raw: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Return scores of all spaces on the shared scale, shape (..., 13), in one go; NaN stays NaN."""
+        """Return the calibrated scores of all spaces, shape (..., 13); NaN stays NaN."""
         share = (raw - self._lows) / (1 - self._lows)
         return np.minimum(np.maximum(share, 0.0), 1.0) ** self._exponents

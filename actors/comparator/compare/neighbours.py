@@ -1,10 +1,8 @@
-"""The stored memories that are near a new one, from which it is judged.
+"""Find the neighbours of a new memory, from which its learning score, causal edges and purpose are computed.
 
-Scoring every memory in every space would take a quarter of a second at 10,000 memories, nearly all of it for late
-interaction. So words, meaning, letters, names and time each name a few candidates, and every space ranks those by its
-own measure. For 1,000 texts of four corpora the resulting entropies are within .024 of the exact ones, and for 95 of
-100 within .03 in each space that says what a memory is about (`tests/actors/comparator/test_neighbours.py`, and
-`scripts/bench mind` on any folder).
+Scoring 10,000 memories in every space takes 250 ms, nearly all of it for late interaction. Instead E13, E1, E9, E11 and
+time each name a few candidates, and every space scores those. For 1,000 texts of four corpora the resulting entropies
+are within .024 of the exact ones, and for 95 of 100 within .03 in each semantic space (`scripts/bench mind`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,17 +13,18 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
-from actors.comparator.compare.alignment import Star
+from actors.comparator.compare.alignment import GoalProfile
 from actors.comparator.compare.calibration import Calibration
-from actors.comparator.compare.causal_neighbours import Causal, causal_neighbours
-from actors.comparator.compare.similarity import one_to_many, raw_to_many
+from actors.comparator.compare.causal_neighbours import CausalEdges, causal_neighbours
+from actors.comparator.compare.similarity import one_to_many, raw_one_to_many
 from actors.comparator.messages import Neighbours, NewMemory, Resonances, Resonate
-from actors.comparator.search import pipeline
-from actors.comparator.search import query_classifier as reading
 from actors.comparator.search.ranking import Similarities
+from actors.comparator.search.recall import CAUSAL, E1, e1_vector
 from actors.runtime.faults import NotFoundFault, PurposeFault
-from events.fingerprint import Bits, Dense, Embedding, Sparse
+from actors.text.query_classifier import causal_direction
+from events.fingerprint import Bits, Embedding, Sparse
 from events.spaces import INDEX, SEMANTIC, SPACES
+from projections.memories.atlas import LETTERS as E9
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 from projections.spaces.directed import Direction
@@ -33,139 +32,152 @@ from projections.spaces.fingerprints import HYPERVECTOR, Fingerprints
 from projections.storage.arrays import Mask, Rows, top_k
 
 POOL = 24
-"""Candidates that words and meaning each name. With a third more, beside a third more of the others, those bounds are
-.014 and .024, and to store 200 words takes 5 % longer."""
+"""Candidates of E13 and of E1. With a third more, here and in `SMALL_POOL`, the entropies above are within .014 and
+.024, and storing 200 words takes 5 % longer."""
 
-BESIDE = 12
-"""Candidates that each of those spaces names whose nearest words and meaning don't lead to; so does time."""
+SMALL_POOL = 12
+"""Candidates of each space that E13 and E1 do not cover, and of time."""
 
-WORDS = "e13_splade"
-"""Its terms lead to those of E6 too, which names none of its own."""
+E13 = "e13_splade"
+"""Its terms cover those of E6, which names no candidates."""
 
-ENTITIES = "e11_entity"
-"""Rhythm (E3) names none: a scan takes as long as that of E11, and it has no say in what a memory is about."""
+E11 = "e11_entity"
+"""E3 names no candidates: a scan takes as long as that of E11, and E3 is no semantic space."""
 
-EXACT = 128
-"""Where no more memories than that are eligible, all are candidates."""
+EXHAUSTIVE = 128
+"""Up to this number of eligible memories, all are candidates."""
 
 NEAREST = 8
-"""Neighbours that the workspace looks at."""
+"""Neighbours that the workspace receives."""
 
-NEUTRAL = (0.0,) * len(SPACES)
-"""The purpose of every memory while no North Star has emerged: zeros, to be computed once one has (facts 3.1)."""
+NO_PURPOSE = (0.0,) * len(SPACES)
+"""The purpose vector of a memory without a North Star; it is computed once a North Star exists."""
 
-CAUSAL = "e5_causal"
-MEANING = [INDEX[key] for key in SEMANTIC]
+SEMANTIC_INDICES = [INDEX[key] for key in SEMANTIC]
 
-Pairs: TypeAlias = tuple[tuple[UUID, float], ...]
-"""Memories, each with a weight."""
+WeightedIds: TypeAlias = tuple[tuple[UUID, float], ...]
 
 
-def candidates(atlas: Atlas, query: Mapping[str, Embedding], at: datetime, eligible: Mask) -> Rows:
-    """Return the rows, ascending, among which the nearest in every space are looked for."""
+def candidates(atlas: Atlas, embeddings: Mapping[str, Embedding], at: datetime, eligible: Mask) -> Rows:
+    """Return the candidate rows of a memory, ascending, shape (candidates,).
+
+    Args:
+        atlas: The atlas of stored memories.
+        embeddings: The embeddings of the memory by space.
+        at: When it was created.
+        eligible: Eligible rows, shape (rows,).
+    """
     rows = np.flatnonzero(eligible)
-    if len(rows) <= EXACT:
+    if len(rows) <= EXHAUSTIVE:
         return rows
-    words, meaning, letters = query[WORDS], query[pipeline.MEANING], query[HYPERVECTOR]
-    if not (isinstance(words, Sparse) and isinstance(meaning, Dense) and isinstance(letters, Bits)):
-        raise TypeError("words are sparse, meaning is dense, and letters are bits")
-    named = [
-        atlas.recall_sparse(WORDS, words, POOL, eligible),
-        atlas.recall_prefix(meaning.array, POOL, eligible),
-        atlas.recall_sketch(letters, BESIDE, eligible),
-        atlas.nearest(ENTITIES, query[ENTITIES], BESIDE, eligible)[0],
-        atlas.facets.nearest_in_time(at, BESIDE, eligible),
+    terms, trigrams = embeddings[E13], embeddings[E9]
+    if not (isinstance(terms, Sparse) and isinstance(trigrams, Bits)):
+        raise TypeError(f"{E13} must be sparse, {E9} binary")
+    found = [
+        atlas.recall_sparse(E13, terms, POOL, eligible),
+        atlas.recall_prefix(e1_vector(embeddings), POOL, eligible),
+        atlas.recall_sketch(trigrams, SMALL_POOL, eligible),
+        atlas.nearest(E11, embeddings[E11], SMALL_POOL, eligible)[0],
+        atlas.facets.nearest_in_time(at, SMALL_POOL, eligible),
     ]
-    return np.unique(np.concatenate(named))
+    return np.unique(np.concatenate(found))
 
 
 def neighbours(
-    atlas: Atlas, calibration: Calibration, new: NewMemory, star: Star | None, coming: Fingerprints | None = None
+    atlas: Atlas,
+    calibration: Calibration,
+    new: NewMemory,
+    north_star: GoalProfile | None,
+    pending: Fingerprints | None = None,
 ) -> Neighbours:
-    """Return what is near a new memory, and how well it serves the North Star.
+    """Return the neighbours of a new memory, its causal edges and its purpose vector.
 
     Args:
-        atlas: Of what is stored.
-        calibration: Of its spaces.
+        atlas: The atlas of stored memories.
+        calibration: The calibration of its spaces.
         new: The memory.
-        star: The North Star of its namespace, if there is one.
-        coming: What holds the turns before it that aren't stored yet, if there are any.
+        north_star: The North Star of its namespace, if there is one.
+        pending: The fingerprints of earlier turns of the same batch, which are not stored yet.
 
     Raises:
-        PurposeFault: how well it serves can't be computed.
+        PurposeFault: the purpose vector cannot be computed.
     """
     query = {space.key: new.fingerprint[space.key] for space in SPACES}
     eligible = atlas.facets.eligible(Filter(namespace=new.namespace))
     rows = candidates(atlas, query, new.created_at, eligible)
-    exemplars = np.empty(0, np.int64) if star is None else star.exemplars
-    # One pass over both: what costs is the number of passes, not that of rows.
-    raw, towards = np.split(raw_to_many(atlas, query, np.concatenate([rows, exemplars])), [len(rows)])
-    ids, directed = atlas.ids(rows), _directed(atlas, query, rows)
-    if coming is not None:
-        turns = np.array([coming.row_of(memory) for memory, _ in new.before], np.int64)
-        raw = np.concatenate([raw, raw_to_many(coming, query, turns)])
-        ids, directed = ids + coming.ids(turns), np.concatenate([directed, _directed(coming, query, turns)], axis=1)
-    near = calibration.apply_all(raw)
+    exemplars = np.empty(0, np.int64) if north_star is None else north_star.exemplars
+    # One pass over both: the cost grows with the number of passes, not of rows.
+    both = raw_one_to_many(atlas, query, np.concatenate([rows, exemplars]))
+    raw, to_exemplars = np.split(both, [len(rows)])
+    ids, directed = atlas.ids(rows), _directed_scores(atlas, query, rows)
+    if pending is not None:
+        turns = np.array([pending.row_of(memory) for memory, _ in new.before], np.int64)
+        raw = np.concatenate([raw, raw_one_to_many(pending, query, turns)])
+        ids += pending.ids(turns)
+        directed = np.concatenate([directed, _directed_scores(pending, query, turns)], axis=1)
+    similarities = calibration.apply_all(raw)
     try:
-        purpose = NEUTRAL if star is None else tuple(star.alignment(calibration.apply_all(towards)).tolist())
+        purpose = NO_PURPOSE
+        if north_star is not None:
+            purpose = tuple(north_star.alignment(calibration.apply_all(to_exemplars)).tolist())
     except (ArithmeticError, ValueError) as error:
         raise PurposeFault(f"Purpose vector computation failed: {error}") from error
-    causes, effects = causal_neighbours(directed[0], directed[1], raw[:, INDEX[pipeline.MEANING]])
+    causes, effects = causal_neighbours(directed[0], directed[1], raw[:, INDEX[E1]])
     return Neighbours(
-        similarities=-np.sort(-near.T, axis=1),
-        nearest=tuple(ids[place] for place in nearest(near, NEAREST)),
-        causes=_pairs(ids, causes),
-        effects=_pairs(ids, effects),
+        similarities=-np.sort(-similarities.T, axis=1),
+        nearest=tuple(ids[index] for index in nearest(similarities, NEAREST)),
+        causes=_weighted_ids(ids, causes),
+        effects=_weighted_ids(ids, effects),
         purpose=purpose,
-        north_star=None if star is None else star.goal,
+        north_star=None if north_star is None else north_star.goal,
     )
 
 
-def _directed(held: Fingerprints, query: Mapping[str, Embedding], rows: Rows) -> npt.NDArray[np.float32]:
-    """Return how well rows do as effects of a memory, and how well as its causes, shape (2, rows)."""
-    wanted = (Direction.EFFECT, Direction.CAUSE)
-    return np.stack([held.scores(CAUSAL, query[CAUSAL], rows, direction=direction) for direction in wanted])
+def _directed_scores(store: Fingerprints, query: Mapping[str, Embedding], rows: Rows) -> npt.NDArray[np.float32]:
+    """Return the raw E5 scores of rows as effects and as causes of a memory, shape (2, rows)."""
+    directions = (Direction.EFFECT, Direction.CAUSE)
+    return np.stack([store.scores(CAUSAL, query[CAUSAL], rows, direction=direction) for direction in directions])
 
 
-def _pairs(ids: Sequence[UUID], found: Causal) -> Pairs:
-    return tuple(zip((ids[place] for place in found.places), found.weights.tolist(), strict=True))
+def _weighted_ids(ids: Sequence[UUID], edges: CausalEdges) -> WeightedIds:
+    return tuple(zip((ids[index] for index in edges.indices), edges.weights.tolist(), strict=True))
 
 
-def resonances(atlas: Atlas, calibration: Calibration, wanted: Resonate) -> Resonances:
-    """Return how memories that can be found agree with a focus.
+def resonances(atlas: Atlas, calibration: Calibration, request: Resonate) -> Resonances:
+    """Return the similarity of eligible memories to a focus, a memory or a question, space by space.
 
     Raises:
-        NotFoundFault: the focus is a memory that can't be found, or not any more.
+        NotFoundFault: the focus is a memory that is not live in the namespace.
     """
-    eligible = atlas.facets.eligible(Filter(namespace=wanted.namespace))
-    known = [atlas.row_of(memory) for memory in wanted.memories if memory in atlas]
+    eligible = atlas.facets.eligible(Filter(namespace=request.namespace))
+    known = [atlas.row_of(memory) for memory in request.memories if memory in atlas]
     rows = np.array([row for row in known if eligible[row]], np.int64)
-    if isinstance(wanted.focus, UUID):
-        row = atlas.row_of(wanted.focus) if wanted.focus in atlas else None
+    if isinstance(request.focus, UUID):
+        row = atlas.row_of(request.focus) if request.focus in atlas else None
         if row is None or not eligible[row]:
-            raise NotFoundFault(f"Memory can't be found: {wanted.focus}", id=str(wanted.focus))
-        if wanted.nearest:
+            raise NotFoundFault(f"Memory can't be found: {request.focus}", id=str(request.focus))
+        if request.nearest:
             query = {space.key: atlas.embedding(space.key, row) for space in SPACES}
             pool = candidates(atlas, query, atlas.facets.created_at(row), eligible)
-            near = pool[nearest(one_to_many(atlas, calibration, row, pool), wanted.nearest)]
+            near = pool[nearest(one_to_many(atlas, calibration, row, pool), request.nearest)]
             rows = np.union1d(rows, near)
         scores = one_to_many(atlas, calibration, row, rows)
-        scores[:, [INDEX[space.key] for space in SPACES if space.key not in wanted.keys]] = np.nan
+        scores[:, [INDEX[space.key] for space in SPACES if space.key not in request.keys]] = np.nan
     else:
-        of = Similarities(atlas, calibration, wanted.focus, reading.direction(wanted.text))
+        similarities = Similarities(atlas, calibration, request.focus, causal_direction(request.text))
         scores = np.full((len(rows), len(SPACES)), np.nan, np.float32)
-        for key in wanted.keys & wanted.focus.keys():
-            scores[:, INDEX[key]] = of(key, rows)
+        for key in request.keys & request.focus.keys():
+            scores[:, INDEX[key]] = similarities(key, rows)
     return Resonances(memories=tuple(atlas.ids(rows)), scores=scores)
 
 
 def nearest(similarities: npt.NDArray[np.float32], count: int) -> Rows:
-    """Return the places of those most alike over the spaces that say what a memory is about, best first.
+    """Return the indices of the `count` memories with the highest mean over the semantic spaces, best first.
 
     Args:
-        similarities: Calibrated, shape (memories, 13); a space that is NaN has no say.
-        count: How many are wanted.
+        similarities: Calibrated, shape (memories, 13); NaN is ignored.
+        count: Maximum number of results.
     """
     if not len(similarities):
         return np.empty(0, np.int64)
-    return top_k(np.nanmean(similarities[:, MEANING], axis=1), count)
+    return best(np.nanmean(similarities[:, SEMANTIC_INDICES], axis=1), count)

@@ -1,7 +1,7 @@
-"""Comparing memories with each other, like with like (ARCH-02; facts 6).
+"""Similarity of stored memories to each other, space by space.
 
-A pair scores the same from either side: causes meet causes, effects effects, tokens are matched both ways, and of long
-memories the wholes are compared.
+Like is compared with like, so a pair has the same score from either side: causes with causes, effects with effects,
+tokens matched in both directions, long memories as wholes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,56 +10,83 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
+from actors.comparator.compare import strategies
 from actors.comparator.compare.calibration import Calibration
+from actors.comparator.messages import Compare, Comparison
+from actors.comparator.rows import live_row, rows_of
 from events.fingerprint import Dense, Embedding
 from events.spaces import SPACES
 from projections.memories.atlas import Atlas
-from projections.spaces.fingerprints import SEMANTIC, Fingerprints
+from projections.spaces.fingerprints import WINDOWED as E1
+from projections.spaces.fingerprints import Fingerprints
 from projections.storage.arrays import Rows
+
+
+def compare(atlas: Atlas, calibration: Calibration, message: Compare) -> tuple[Comparison, ...]:
+    """Compare a live memory with others by a strategy.
+
+    Raises:
+        NotFoundFault: one of the memories is not live.
+    """
+    reference = live_row(atlas, message.reference)
+    targets = np.array([live_row(atlas, memory) for memory in message.targets], np.int64)
+    scores = one_to_many(atlas, calibration, reference, targets)
+    return tuple(
+        Comparison(similarity=overall, coherence=coherence, dominant=dominant, spaces=tuple(spaces))
+        for overall, coherence, dominant, spaces in zip(
+            strategies.overall(scores, message.strategy, calibration.weights).tolist(),
+            strategies.coherence(scores).tolist(),
+            strategies.dominant(scores),
+            scores.tolist(),
+            strict=True,
+        )
+    )
 
 
 def one_to_many(
     atlas: Atlas, calibration: Calibration, one: int | Mapping[str, Embedding], many: Rows
 ) -> npt.NDArray[np.float32]:
-    """Return the calibrated similarity of one memory to each of many in each space, shape (many, 13), in [0, 1].
+    """Return the calibrated similarity of one memory to many in each space, in [0, 1], shape (many, 13).
 
     Args:
-        atlas: Of the memories.
-        calibration: Of its spaces.
-        one: A row, or the embeddings of what may not be stored yet; a space that it has none for is NaN.
-        many: Rows that aren't erased.
+        atlas: The atlas of the memories.
+        calibration: The calibration of its spaces.
+        one: A row, or embeddings by space; a space without an embedding is NaN.
+        many: Rows that are not erased.
     """
-    return calibration.apply_all(raw_to_many(atlas, one, many))
+    return calibration.apply_all(raw_one_to_many(atlas, one, many))
 
 
-def raw_to_many(held: Fingerprints, one: int | Mapping[str, Embedding], many: Rows) -> npt.NDArray[np.float32]:
-    """Return the same as `one_to_many` before calibration, also to what may not be stored yet."""
+def raw_one_to_many(store: Fingerprints, one: int | Mapping[str, Embedding], many: Rows) -> npt.NDArray[np.float32]:
+    """Return the result of `one_to_many` before calibration."""
     raw = np.full((len(many), len(SPACES)), np.nan, np.float32)
     for index, space in enumerate(SPACES):
-        embedding = held.embedding(space.key, one) if isinstance(one, int) else one.get(space.key)
+        embedding = store.embedding(space.key, one) if isinstance(one, int) else one.get(space.key)
         if embedding is not None:
-            raw[:, index] = held.scores(space.key, embedding, many, symmetric=True)
+            raw[:, index] = store.scores(space.key, embedding, many, symmetric=True)
     return raw
 
 
-def pairs(
+def many_to_many(
     atlas: Atlas, calibration: Calibration, references: Sequence[UUID], targets: Sequence[UUID]
 ) -> npt.NDArray[np.float32]:
-    """Return the same for each of some memories, shape (references, targets, 13); NaN where either is erased."""
-    rows = np.array([atlas.row_of(memory) for memory in targets], np.int64)
-    kept = np.flatnonzero(~atlas.facets.erased[rows])
+    """Return calibrated similarities, shape (references, targets, 13); NaN where either memory is erased."""
+    rows = rows_of(atlas, targets)
+    readable = np.flatnonzero(~atlas.facets.erased[rows])
     scores = np.full((len(references), len(rows), len(SPACES)), np.nan, np.float32)
-    for place, row in enumerate(atlas.row_of(memory) for memory in references):
+    for index, row in enumerate(rows_of(atlas, references).tolist()):
         if not atlas.facets.erased[row]:
-            scores[place, kept] = one_to_many(atlas, calibration, row, rows[kept])
+            scores[index, readable] = one_to_many(atlas, calibration, row, rows[readable])
     return scores
 
 
-def meanings(atlas: Atlas, rows: Sequence[int]) -> npt.NDArray[np.float32]:
-    """Return the E1 vectors of rows, shape (rows, dimension), of unit length; those of erased ones are NaN."""
-    held = {place: atlas.embedding(SEMANTIC, row) for place, row in enumerate(rows) if not atlas.facets.erased[row]}
-    vectors = {place: one.array for place, one in held.items() if isinstance(one, Dense)}
-    found = np.full((len(rows), len(next(iter(vectors.values()), "?"))), np.nan, np.float32)
-    for place, vector in vectors.items():
-        found[place] = vector
+def e1_vectors(atlas: Atlas, memories: Sequence[UUID]) -> npt.NDArray[np.float32]:
+    """Return the E1 vectors of memories, of unit length, shape (memories, dimension); NaN for erased memories."""
+    rows = rows_of(atlas, memories)
+    readable = np.flatnonzero(~atlas.facets.erased[rows])
+    embeddings = [atlas.embedding(E1, row) for row in rows[readable].tolist()]
+    vectors = [embedding.array for embedding in embeddings if isinstance(embedding, Dense)]
+    found = np.full((len(rows), len(vectors[0]) if vectors else 1), np.nan, np.float32)
+    if vectors:
+        found[readable] = vectors
     return found

@@ -1,10 +1,7 @@
-"""What thirteen scores of a pair of memories add up to: eight strategies, coherence and the dominant space.
+"""Combine the thirteen scores of a pair: eight strategies, coherence and the dominant space.
 
-Seven strategies are those of facts 6.2; the eighth, Graded, weighs the spaces as people's grades taught.
-
-Every function takes calibrated scores of shape (pairs, 13) in the order of `SPACES`, each in [0, 1]. A score that
-is missing (NaN) or out of range is a ValueError that names its space: a comparison that failed is not a 0.
-The results depend on nothing but the scores, so they are as symmetric in the two memories as the scores are.
+The formulas stand at `Strategy`. Every function takes calibrated scores of shape (pairs, 13) in the order of `SPACES`,
+each in [0, 1]. A missing (NaN) or out-of-range score raises a ValueError that names its space.
 """
 
 from typing import Final, TypeAlias, assert_never
@@ -26,46 +23,46 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "qualitative": ("e10_multimodal",),
     "implementation": ("e6_sparse",),
 }
-"""The comparator's groups of spaces (facts 1.8)."""
+"""The groups of spaces of GROUP_HIERARCHICAL."""
 
 _SUPPORT: Final[Float64] = SYNERGY - np.eye(len(SPACES))
-"""The synergy of every space with the others. With the diagonal of ones alone, SynergyWeighted would be the mean."""
+"""The synergy of every space with the others."""
 
 _SHARES: Final = {key: 1 / len(group) for group in GROUPS.values() for key in group}
 _GROUP_WEIGHTS: Final[Float64] = np.array([_SHARES[space.key] for space in SPACES])
 
 _TOLERANCE: Final = 1e-6
-"""By which rounding may carry a score out of [0, 1]; a mean below it is taken for 0."""
+"""Maximum rounding error outside [0, 1]; a mean below it counts as 0."""
 
 
 def overall(scores: npt.ArrayLike, strategy: Strategy, graded: Float64) -> Float64:
-    """Return how alike each pair is by a strategy, in [0, 1], shape (pairs,).
+    """Return the similarity of each pair by a strategy, in [0, 1], shape (pairs,).
 
     Args:
-        scores: Of the pairs.
-        strategy: How they become one.
-        graded: What each space weighs in Graded, shape (13,).
+        scores: Calibrated scores, shape (pairs, 13).
+        strategy: How to combine them.
+        graded: The weights of GRADED, shape (13,).
 
     Raises:
-        ValueError: a score is missing or out of range, or there aren't thirteen a pair.
+        ValueError: a score is missing or out of range, or the shape is wrong.
     """
     return _combine(_checked(scores), strategy, graded)
 
 
 def coherence(scores: npt.ArrayLike) -> Float64:
-    """Return how far the spaces agree on each pair: 1 / (1 + σ/μ), shape (pairs,); 0 where all are about 0 (facts 6.3).
+    """Return how far the spaces agree on each pair: 1 / (1 + σ/μ), shape (pairs,); 0 where all scores are about 0.
 
     Raises:
-        ValueError: a score is missing or out of range, or there aren't thirteen a pair.
+        ValueError: a score is missing or out of range, or the shape is wrong.
     """
     return 1.0 / (1.0 + _variation(_checked(scores)))
 
 
 def dominant(scores: npt.ArrayLike) -> list[str]:
-    """Return the key of the space with the highest score for each pair; of equal ones, the first in order.
+    """Return the key of the space with the highest score of each pair; the first in order of equal ones.
 
     Raises:
-        ValueError: a score is missing or out of range, or there aren't thirteen a pair.
+        ValueError: a score is missing or out of range, or the shape is wrong.
     """
     return [SPACES[index].key for index in _checked(scores).argmax(axis=1)]
 
@@ -74,7 +71,7 @@ def _checked(scores: npt.ArrayLike) -> Float64:
     checked = np.asarray(scores, dtype=np.float64)
     if checked.ndim != 2 or checked.shape[1] != len(SPACES):
         raise ValueError(f"scores need the shape (pairs, {len(SPACES)}), not {checked.shape}")
-    bad = ~((checked >= -_TOLERANCE) & (checked <= 1.0 + _TOLERANCE))  # so that a NaN is bad as well
+    bad = ~((checked >= -_TOLERANCE) & (checked <= 1.0 + _TOLERANCE))  # negated, so that NaN is bad too
     if bad.any():
         pair, index = np.argwhere(bad)[0]
         raise ValueError(f"pair {pair}: the score of {SPACES[index].key} is {checked[pair, index]}, not in [0, 1]")
@@ -86,7 +83,7 @@ def _combine(scores: Float64, strategy: Strategy, graded: Float64) -> Float64:
         case Strategy.GRADED:
             return _weighted(scores, graded)
         case Strategy.COSINE:
-            return _between(scores, scores.mean(axis=1))
+            return _clip_to_range(scores, scores.mean(axis=1))
         case Strategy.EUCLIDEAN:
             return 1.0 / (1.0 + np.sqrt(np.square(1.0 - scores).mean(axis=1)))
         case Strategy.SYNERGY_WEIGHTED:
@@ -108,29 +105,28 @@ def _combine(scores: Float64, strategy: Strategy, graded: Float64) -> Float64:
 
 
 def _weighted(scores: Float64, weights: Float64) -> Float64:
-    return _between(scores, np.average(scores, axis=1, weights=weights))
+    return _clip_to_range(scores, np.average(scores, axis=1, weights=weights))
 
 
-def _between(scores: Float64, means: Float64) -> Float64:
-    """Undo the rounding that carries a mean past the scores it is of: identical memories give 1, not 1 + 2e-16."""
+def _clip_to_range(scores: Float64, means: Float64) -> Float64:
+    """Clip rounding errors, so that identical memories give 1 instead of 1 + 2e-16."""
     return means.clip(scores.min(axis=1), scores.max(axis=1))
 
 
 def _cross_correlation(scores: Float64) -> Float64:
-    """Return the mean of the pairs of spaces by their synergy, over all i ≠ j, which counts every pair twice.
+    """Return the mean of all pairs of spaces, weighted by synergy; the value of a pair is its geometric mean.
 
-    A pair is worth its geometric mean, as in the cross terms of facts 6.6. With the arithmetic mean (sᵢ + sⱼ) / 2 of
-    facts 6.2 the sum is SynergyWeighted in other words: there, too, each sᵢ weighs Σ_{j≠i} Sᵢⱼ.
+    With the arithmetic mean, the sum would equal SYNERGY_WEIGHTED.
     """
     roots = np.sqrt(scores)
-    return _between(scores, ((roots @ _SUPPORT) * roots).sum(axis=1) / _SUPPORT.sum())
+    return _clip_to_range(scores, ((roots @ _SUPPORT) * roots).sum(axis=1) / _SUPPORT.sum())
 
 
 def _typicality(scores: Float64) -> Float64:
-    """Return TuckerCompressed's weights, shape (pairs, 13): 1 at the mean, .1 from 1.8 σ on, and 1 where σ = 0."""
-    away = np.abs(scores - scores.mean(axis=1, keepdims=True))
+    """Return the weights of TUCKER_COMPRESSED, shape (pairs, 13): 1 at the mean, .1 from 1.8 σ on, 1 where σ = 0."""
+    distance = np.abs(scores - scores.mean(axis=1, keepdims=True))
     reach = 2.0 * np.broadcast_to(scores.std(axis=1, keepdims=True), scores.shape)
-    return np.maximum(0.1, 1.0 - np.divide(away, reach, out=np.zeros_like(away), where=reach > 0.0))
+    return np.maximum(0.1, 1.0 - np.divide(distance, reach, out=np.zeros_like(distance), where=reach > 0.0))
 
 
 def _variation(scores: Float64) -> Float64:

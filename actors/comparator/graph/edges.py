@@ -1,4 +1,4 @@
-"""The graph as it is walked: stored links either way, and the turns of sessions, among memories that can be found."""
+"""Read the memory graph: links in both directions, and session turns, between eligible memories."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -6,59 +6,51 @@ from uuid import UUID
 
 import numpy as np
 
-from actors.comparator.graph.paths import best_paths, neighbourhood, walkable
+from actors.comparator.graph.paths import best_paths, is_traversable, nearest_nodes
 from actors.comparator.messages import FindNeighbourhood, FindPaths, Walks
 from actors.comparator.messages.graph import Edge, Reached, Ways
-from events.vocabulary.values import Step
-from projections.graph.links import Links
-from projections.graph.relations import CAUSES, CONFIDENCE, LINK_TO, NEXT, TURN_WEIGHT, Link
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 from projections.storage.arrays import Mask
 
-BUDGET = 20_000
-"""Edges that a search for paths looks at: a search that comes meanwhile waits some 40 ms for it at most."""
+MAX_EDGES = 20_000
+"""Edges that a path search visits: delays a concurrent search by 40 ms at most."""
 
 
-def ways(atlas: Atlas, links: Links, wanted: FindPaths) -> Ways:
+def find_paths(atlas: Atlas, links: Links, request: FindPaths) -> Ways:
     """Return the best paths from one memory to another."""
-    eligible = atlas.facets.eligible(Filter(namespace=wanted.namespace))
+    eligible = atlas.facets.eligible(Filter(namespace=request.namespace))
 
     def edges_of(memory: UUID) -> Iterator[Edge]:
-        return (edge for edge in _edges(atlas, links, eligible, memory) if walkable(edge, wanted.kind))
+        return (edge for edge in _edges(atlas, links, eligible, memory) if is_traversable(edge, request.kind))
 
-    return best_paths(wanted.start, wanted.end, edges_of, wanted.max_hops, wanted.alternatives, BUDGET)
+    return best_paths(request.start, request.end, edges_of, request.max_hops, request.alternatives, MAX_EDGES)
 
 
-def around(atlas: Atlas, links: Links, wanted: FindNeighbourhood) -> tuple[Reached, ...]:
-    """Return what a memory is connected with, the nearest and strongest first."""
-    eligible = atlas.facets.eligible(Filter(namespace=wanted.namespace))
-    return neighbourhood(
-        wanted.memory, lambda memory: _edges(atlas, links, eligible, memory), wanted.depth, wanted.limit
+def find_neighbourhood(atlas: Atlas, links: Links, request: FindNeighbourhood) -> tuple[Reached, ...]:
+    """Return the memories connected with a memory, by hops, then by confidence."""
+    eligible = atlas.facets.eligible(Filter(namespace=request.namespace))
+    return nearest_nodes(
+        request.memory, lambda memory: _edges(atlas, links, eligible, memory), request.depth, request.limit
     )
 
 
-def drawn(links: Links, memory: UUID) -> int:
-    """Return at how many links a memory stands that somebody drew, or that say cause and effect.
-
-    Those of a group follow from mere likeness.
-    """
+def count_links(links: Links, memory: UUID) -> int:
+    """Return the number of explicit and causal links of a memory; links of a cluster follow from similarity alone."""
     return sum(link.relation in {LINK_TO, CAUSES} for link in (*links.outgoing(memory), *links.incoming(memory)))
 
 
-def walks(links: Links, replayed: tuple[UUID, ...]) -> Walks:
-    """Return the paths that were walked, and the links on them, between replayed memories, and from end to end."""
-    paths = tuple(links.traversed_paths())
-    near = {frozenset(pair) for pair in combinations(replayed, 2)}
-    near |= {frozenset({start, end}) for steps, _ in paths for start in _ends(steps[0]) for end in _ends(steps[-1])}
-    joining = (link for memory in {memory for pair in near for memory in pair} for link in links.outgoing(memory))
-    found = {link.step: link for link in joining if frozenset({link.source, link.target}) in near}
-    found |= {link.step: link for link in links.traversed_links()}
+def walked_links(links: Links, replayed: tuple[UUID, ...]) -> Walks:
+    """Return the walked paths, and the links that were walked, join replayed memories or join the ends of a path."""
+    paths = tuple(links.walked_paths())
+    pairs = {frozenset(pair) for pair in combinations(replayed, 2)}
+    for steps, _ in paths:
+        first, last = steps[0], steps[-1]
+        pairs |= {frozenset({a, b}) for a in (first.source, first.target) for b in (last.source, last.target)}
+    joining = (link for memory in {memory for pair in pairs for memory in pair} for link in links.outgoing(memory))
+    found = {link.step: link for link in joining if frozenset({link.source, link.target}) in pairs}
+    found |= {link.step: link for link in links.strengthable()}
     return Walks(links=tuple(found[step] for step in sorted(found)), paths=paths)
-
-
-def _ends(step: Step) -> tuple[UUID, UUID]:
-    return step.source, step.target
 
 
 def _edges(atlas: Atlas, links: Links, eligible: Mask, memory: UUID) -> Iterator[Edge]:
@@ -67,8 +59,8 @@ def _edges(atlas: Atlas, links: Links, eligible: Mask, memory: UUID) -> Iterator
 
 
 def _all_edges(atlas: Atlas, links: Links, memory: UUID) -> Iterator[Edge]:
-    yield from (_walked(link, forward=True) for link in links.outgoing(memory))
-    yield from (_walked(link, forward=False) for link in links.incoming(memory))
+    yield from (_link_edge(link, forward=True) for link in links.outgoing(memory))
+    yield from (_link_edge(link, forward=False) for link in links.incoming(memory))
     turns, _ = atlas.facets.turns(np.array([atlas.row_of(memory)]), 1)
     for row, forward in zip(turns[0].tolist(), (False, True), strict=True):
         if row >= 0:
@@ -77,5 +69,5 @@ def _all_edges(atlas: Atlas, links: Links, memory: UUID) -> Iterator[Edge]:
             yield Edge(source, target, NEXT, TURN_WEIGHT, CONFIDENCE, forward)
 
 
-def _walked(link: Link, *, forward: bool) -> Edge:
+def _link_edge(link: Link, *, forward: bool) -> Edge:
     return Edge(link.source, link.target, link.relation, link.weight, link.confidence, forward)

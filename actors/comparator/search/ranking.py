@@ -1,67 +1,107 @@
-"""Ranking all eligible memories by exactly the weights that were asked for (seed 002; facts 7.2 and 7.3).
+"""Exhaustive ranking by explicit weights, perspectives or purpose.
 
-Unlike the five stages nothing is left to recall: every space that weighs anything is scored on every eligible row, so
-that one active space ranks as the search of that space alone does.
+No recall step: each weighted space scores every eligible row, so a ranking by one space equals a search of that space.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+from uuid import UUID
 
 import msgspec
 import numpy as np
 
 from actors.comparator.compare.calibration import Calibration
+from actors.comparator.messages import Match, Rank, RankByPerspectives, RankByPurpose, Ranked
+from actors.comparator.rows import live_row
 from events.fingerprint import Embedding, Float32
 from projections.memories.atlas import Atlas
 from projections.spaces.directed import Direction
 from projections.storage.arrays import Mask, Rows, Scores, top_k
 
-LATE = "e12_late_interaction"
-"""By far the dearest space: 10,000 rows of 25 tokens take 18 ms, those of all other spaces together 6."""
+LATE_INTERACTION: Final = "e12_late_interaction"
+"""The most expensive space: 10,000 rows of 25 tokens take 18 ms, all other spaces together 6 ms."""
 
-FIRST = 256
-"""Rows that late interaction scores first; the best of them tell which other rows could still come in."""
+FIRST_BATCH: Final = 256
+"""Rows that late interaction scores first. The scores of the best bound which other rows can still enter the result."""
 
+ROUNDING: Final = np.float32(1e-6)
+"""Upper bound of the difference between float32 sums of the same terms in another order."""
 
-ROUNDING = np.float32(1e-6)
-"""Sums of the same shares in another order differ by less."""
-
-SERVING = 0.1
-"""What serving the North Star wholly adds to a similarity, where it is asked to count."""
+ALIGNMENT_WEIGHT: Final = 0.1
+"""Bonus of a memory that is fully aligned with the North Star, if the ranking uses alignment."""
 
 
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
-    """The best rows, best first, shape (count,), and what each space says of them, each of shape (count,)."""
+    """The best rows, best first, shape (count,), with their scores in each space, each of shape (count,)."""
 
     rows: Rows
     similarity: Scores
     spaces: dict[str, Scores]
     ranks: dict[str, Rows] = {}
-    """By space, from 1; 0 where it doesn't rank a row. Of fused rankings alone."""
+    """Rank in each space, from 1; 0 where the space does not rank a row. Only for rankings by perspectives."""
     scanned: int
-    """Rows that could have been found."""
+    """Number of eligible rows."""
 
 
 class Similarities:
-    """The calibrated similarities of one query, in [0, 1], by space and rows."""
+    """The calibrated similarities of one query, in [0, 1].
+
+    Args:
+        atlas: The atlas to score.
+        calibration: The calibration of its spaces.
+        embeddings: The embeddings of the query by space.
+        direction: Whether the query asks for causes or effects.
+    """
 
     def __init__(
         self,
         atlas: Atlas,
         calibration: Calibration,
-        query: Mapping[str, Embedding],
+        embeddings: Mapping[str, Embedding],
         direction: Direction | None = None,
     ) -> None:
         self._atlas = atlas
         self._calibration = calibration
-        self._query = query
+        self._embeddings = embeddings
         self._direction = direction
 
     def __call__(self, key: str, rows: Rows) -> Scores:
-        """Return how similar these rows are in one space, shape (rows,)."""
-        # All at once is faster than a gather of most rows; late interaction costs by the row either way.
-        most = key != LATE and 2 * len(rows) > len(self._atlas)
-        raw = self._atlas.scores(key, self._query[key], None if most else rows, direction=self._direction)
-        return self._calibration.apply(key, raw[rows] if most else raw)
+        """Return the similarity of these rows in one space, shape (rows,)."""
+        # Scoring all rows is faster than gathering most of them, except for late interaction, whose cost is per row.
+        score_all = key != LATE_INTERACTION and 2 * len(rows) > len(self._atlas)
+        raw = self._atlas.scores(key, self._embeddings[key], None if score_all else rows, direction=self._direction)
+        return self._calibration.apply(key, raw[rows] if score_all else raw)
+
+
+def rank(atlas: Atlas, calibration: Calibration, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:
+    """Answer a ranking message.
+
+    Raises:
+        NotFoundFault: the memory whose purpose is compared is not live.
+    """
+    eligible, limit, minimum = atlas.facets.eligible(message.filter), message.limit, message.min_similarity
+    match message:
+        case Rank(embeddings=embeddings, weights=weights, shown=shown):
+            similarities = Similarities(atlas, calibration, embeddings, message.direction)
+            bonus = alignment_bonus(atlas) if message.include_alignment else None
+            found = by_weights(similarities, weights, eligible, limit, minimum, shown, bonus)
+        case RankByPerspectives(embeddings=embeddings, keys=keys):
+            similarities = Similarities(atlas, calibration, embeddings, message.direction)
+            found = by_perspectives(similarities, keys, eligible, limit, minimum, message.k)
+        case RankByPurpose(purpose=UUID() as memory):
+            found = by_purpose(atlas, atlas.purposes.at(live_row(atlas, memory)), eligible, limit, minimum)
+        case RankByPurpose(purpose=purpose):
+            found = by_purpose(atlas, np.asarray(purpose, np.float32), eligible, limit, minimum)
+    matches = tuple(
+        Match(
+            memory=memory,
+            similarity=float(found.similarity[index]),
+            spaces={key: float(scores[index]) for key, scores in found.spaces.items()},
+            ranks={key: int(ranks[index]) for key, ranks in found.ranks.items() if ranks[index]},
+        )
+        for index, memory in enumerate(atlas.ids(found.rows))
+    )
+    return Ranked(matches=matches, scanned=found.scanned)
 
 
 def by_weights(
@@ -69,94 +109,94 @@ def by_weights(
     weights: Mapping[str, float],
     eligible: Mask,
     limit: int,
-    least: float,
+    minimum: float,
     shown: Iterable[str] = (),
     bonus: Scores | None = None,
 ) -> Ranking:
-    """Rank rows by the weighted mean of their similarities; of equal ones the earlier row comes first.
+    """Rank rows by the weighted mean of their similarities; ties keep the order of rows.
 
     Args:
-        similarities: Of the query.
-        weights: By space key, any positive scale; spaces without weight are left out.
-        eligible: Which rows may be found, shape (rows,).
-        limit: How many are wanted.
-        least: The mean that a row must have to be found.
-        shown: Spaces that are to say what they think of the ranked rows, although they don't weigh anything.
-        bonus: What counts for the ranking beside the mean, and not as similarity; of all rows, or None for nothing.
+        similarities: The similarities of the query.
+        weights: Positive weights by space key, on any scale; spaces of weight 0 are ignored.
+        eligible: Eligible rows, shape (rows,).
+        limit: Maximum number of results.
+        minimum: Minimum mean of a result.
+        shown: Spaces without weight whose similarity is returned too.
+        bonus: Added to the mean for the order of results only, shape (rows,).
     """
     total = sum(weights.values())
     shares = {key: np.float32(weight / total) for key, weight in weights.items() if weight > 0}
     rows = np.flatnonzero(eligible)
-    spaces = {key: similarities(key, rows) for key in shares if key != LATE}
+    spaces = {key: similarities(key, rows) for key in shares if key != LATE_INTERACTION}
     mean = sum((shares[key] * scores for key, scores in spaces.items()), start=np.zeros(len(rows), np.float32))
     extra = np.zeros(len(rows), np.float32) if bonus is None else bonus[rows]
-    if LATE in shares:
-        kept, late = _late(similarities, mean, extra, shares[LATE], rows, limit, least)
-        rows, mean, extra = rows[kept], mean[kept] + shares[LATE] * late, extra[kept]
-        spaces = {key: scores[kept] for key, scores in spaces.items()} | {LATE: late}
-    found = np.flatnonzero(mean >= least)
-    order = found[top_k((mean + extra)[found], limit)]
-    weighed = {key: spaces[key][order] for key in shares}
+    if LATE_INTERACTION in shares:
+        share = shares[LATE_INTERACTION]
+        kept, late = _late_interaction(similarities, mean, extra, share, rows, limit, minimum)
+        rows, mean, extra = rows[kept], mean[kept] + share * late, extra[kept]
+        spaces = {key: scores[kept] for key, scores in spaces.items()} | {LATE_INTERACTION: late}
+    found = np.flatnonzero(mean >= minimum)
+    order = found[best((mean + extra)[found], limit)]
+    weighted = {key: spaces[key][order] for key in shares}
     return Ranking(
         rows=rows[order],
         similarity=np.clip(mean[order], 0.0, 1.0),
-        spaces=weighed | {key: similarities(key, rows[order]) for key in shown if key not in weighed},
+        spaces=weighted | {key: similarities(key, rows[order]) for key in shown if key not in weighted},
         scanned=int(np.count_nonzero(eligible)),
     )
 
 
-def serving(atlas: Atlas) -> Scores:
-    """Return what serving the North Star adds to the ranking of each row; nothing where that was never measured."""
-    return np.float32(SERVING) * np.nan_to_num(atlas.purposes.alignments(np.arange(len(atlas))))
+def alignment_bonus(atlas: Atlas) -> Scores:
+    """Return the bonus of every row for its alignment with the North Star, shape (rows,); 0 where not measured."""
+    return np.float32(ALIGNMENT_WEIGHT) * np.nan_to_num(atlas.purposes.alignments(np.arange(len(atlas))))
 
 
-def _late(
+def _late_interaction(
     similarities: Similarities,
     others: Scores,
     extra: Scores,
     share: np.float32,
     rows: Rows,
     limit: int,
-    least: float,
+    minimum: float,
 ) -> tuple[Rows, Scores]:
-    """Score late interaction wherever it could matter; return those places, ascending, and their scores.
+    """Score the rows that late interaction can bring into the result; return their indices, ascending, and scores.
 
-    A row whose other spaces leave it so far behind that even a perfect score can't bring it in is left out: the
-    ranking is the same as if all were scored.
+    Rows that even a perfect score keeps out of the result are skipped, so the ranking equals that of scoring all.
     """
-    possible = np.flatnonzero(others + share >= np.float32(least))
-    first = possible[top_k((others + extra)[possible], max(FIRST, limit))]
-    scores = similarities(LATE, rows[first])
+    possible = np.flatnonzero(others + share >= np.float32(minimum))
+    first = possible[best((others + extra)[possible], max(FIRST_BATCH, limit))]
+    scores = similarities(LATE_INTERACTION, rows[first])
     similar = others[first] + share * scores
-    reached = (similar + extra[first])[similar >= np.float32(least)]
+    reached = (similar + extra[first])[similar >= np.float32(minimum)]
     if len(reached) >= limit:
-        bar = np.partition(reached, -limit)[-limit] - ROUNDING
-        possible = possible[(others + extra)[possible] + share >= bar]
+        bound = np.partition(reached, -limit)[-limit] - ROUNDING
+        possible = possible[(others + extra)[possible] + share >= bound]
     rest = np.setdiff1d(possible, first)
-    places = np.concatenate([first, rest])
-    scores = np.concatenate([scores, similarities(LATE, rows[rest])])
-    order = np.argsort(places)
-    return places[order], scores[order]
+    indices = np.concatenate([first, rest])
+    scores = np.concatenate([scores, similarities(LATE_INTERACTION, rows[rest])])
+    order = np.argsort(indices)
+    return indices[order], scores[order]
 
 
 def by_perspectives(
-    similarities: Similarities, keys: Sequence[str], eligible: Mask, limit: int, least: float, k: int
+    similarities: Similarities, keys: Sequence[str], eligible: Mask, limit: int, minimum: float, k: int
 ) -> Ranking:
     """Fuse the rankings of several spaces by reciprocal rank: Σ 1 / (k + rank) over the spaces that rank a row.
 
-    A space ranks, from 1, the rows whose similarity to the query is positive and at least `least`. No threshold ever
-    meets the fused score, which stands in place of a similarity and is at most spaces / (k + 1).
+    A space ranks, from 1, the rows whose similarity is positive and at least `minimum`. The fused score replaces the
+    similarity, is at most spaces / (k + 1), and is never compared with a threshold.
     """
     rows = np.flatnonzero(eligible)
     fused = np.zeros(len(rows), np.float64)
     ranks = {key: np.zeros(len(rows), np.int64) for key in keys}
     spaces = {key: similarities(key, rows) for key in keys}
     for key, scores in spaces.items():
-        found = np.flatnonzero((scores > 0) & (scores >= least))
+        found = np.flatnonzero((scores > 0) & (scores >= minimum))
         found = found[np.argsort(-scores[found], kind="stable")]
         ranks[key][found] = np.arange(1, len(found) + 1)
         fused[found] += 1.0 / (k + ranks[key][found])
-    # Sums of the same ranks in another order differ in their last bits, and are a tie all the same.
+    # Sums of the same ranks in another order differ in their last bits; rounding makes them ties.
     order = np.argsort(-fused.round(12), kind="stable")[:limit]
     order = order[fused[order] > 0]
     return Ranking(
@@ -168,13 +208,13 @@ def by_perspectives(
     )
 
 
-def by_purpose(atlas: Atlas, purpose: Float32, eligible: Mask, limit: int, least: float) -> Ranking:
-    """Rank rows by the cosine in [-1, 1] of their purpose to the one given.
+def by_purpose(atlas: Atlas, purpose: Float32, eligible: Mask, limit: int, minimum: float) -> Ranking:
+    """Rank rows by the cosine, in [-1, 1], of their purpose vector to the given one, shape (13,).
 
-    A memory without a purpose, as before there is a North Star, is neither near nor far, and is left out.
+    Memories without a purpose vector, as before a North Star exists, are left out.
     """
     rows = np.flatnonzero(eligible)
     cosines = atlas.purposes.cosine(purpose, rows)
-    found = np.flatnonzero(cosines >= least)  # NaN isn't
-    order = found[top_k(cosines[found], limit)]
+    found = np.flatnonzero(cosines >= minimum)  # excludes NaN
+    order = found[best(cosines[found], limit)]
     return Ranking(rows=rows[order], similarity=cosines[order], spaces={}, scanned=len(rows))

@@ -1,7 +1,7 @@
-"""What was said later about the same thing comes first: an address that changed, a limit that was raised.
+"""Rank later versions of a statement above earlier ones: an address that changed, a limit that was raised.
 
-Nothing understands what two memories claim. They count as two versions of one statement where their meaning (E1) is
-nearly the same, or near and the later one speaks of a change.
+Two memories count as versions of one statement if their E1 similarity is very high, or high and the later memory
+contains words of change.
 """
 
 from typing import Final
@@ -10,45 +10,46 @@ import numpy as np
 import numpy.typing as npt
 
 from projections.memories.atlas import Atlas
-from projections.spaces.fingerprints import SEMANTIC
-from projections.storage.arrays import Mask, Rows, Scores, top_k
+from projections.spaces.fingerprints import WINDOWED as E1
+from projections.storage.arrays import Mask, Rows, Scores, best
 
-LOOKED_AT: Final = 16
-"""Best candidates among which a later version is looked for."""
-SAME: Final = 0.8
-"""Raw cosine of two versions of one statement: "Ben lives in Berlin", "Ben lives in Hamburg now" have .83."""
-CHANGED: Final = 0.6
-"""Cosine that is enough where the later one speaks of a change: "the meeting was moved to Thursday", .67."""
-MOST: Final = 0.75
-"""How much a memory may be lifted, in fused scores: an answer that is much worse isn't the newer one."""
-APART: Final = 60.0
-"""Seconds between two versions: what was said in one breath is one statement."""
-AHEAD: Final = 1e-3
+COMPARED: Final = 16
+"""Best candidates that are compared with each other."""
+SAME_STATEMENT: Final = 0.8
+"""Minimum raw cosine of two versions: "Ben lives in Berlin", "Ben lives in Hamburg now" have .83."""
+CHANGED_STATEMENT: Final = 0.6
+"""Minimum if the later one contains words of change: "the meeting was moved to Thursday" has .67."""
+MAX_BOOST: Final = 0.75
+"""In fused scores; a memory that ranks much lower is not taken for a newer version of the answer."""
+MIN_SECONDS: Final = 60.0
+"""Between two versions; memories of the same minute belong to one statement."""
+MARGIN: Final = 1e-3
+"""By which a boosted memory exceeds the earlier version."""
 
 
 def recency_boost(atlas: Atlas, rows: Rows, scores: Scores) -> Scores:
-    """Return what lifts each row just above the earlier versions of what it says, shape (rows,); 0 for most."""
-    lift = np.zeros(len(rows), np.float32)
-    places = top_k(scores, LOOKED_AT)
-    chosen = rows[places]
-    said = np.array([atlas.facets.created_at(row).timestamp() for row in chosen.tolist()])
-    if not len(said) or np.ptp(said) <= APART:
-        return lift
-    versions = _versions(atlas, chosen)
-    raised = scores[places].copy()
-    for place in np.argsort(said, kind="stable"):
-        earlier = versions[place] & (said < said[place] - APART)
+    """Return the boost that ranks each row just above its earlier versions, shape (rows,); 0 for most rows."""
+    boost = np.zeros(len(rows), np.float32)
+    indices = best(scores, COMPARED)
+    compared = rows[indices]
+    times = np.array([atlas.facets.created_at(row).timestamp() for row in compared.tolist()])
+    if not len(times) or np.ptp(times) <= MIN_SECONDS:
+        return boost
+    versions = _versions(atlas, compared)
+    boosted = scores[indices].copy()
+    for index in np.argsort(times, kind="stable"):
+        earlier = versions[index] & (times < times[index] - MIN_SECONDS)
         if earlier.any():
-            needed = raised[earlier].max() - raised[place] + AHEAD
-            if 0 < needed <= MOST:
-                raised[place] += needed
-    lift[places] = raised - scores[places]
-    return lift
+            needed = boosted[earlier].max() - boosted[index] + MARGIN
+            if 0 < needed <= MAX_BOOST:
+                boosted[index] += needed
+    boost[indices] = boosted - scores[indices]
+    return boost
 
 
 def _versions(atlas: Atlas, rows: Rows) -> npt.NDArray[np.bool_]:
-    """Return whether each row, if it is the later one, is a version of what each other says, shape (rows, rows)."""
-    meanings = [atlas.embedding(SEMANTIC, row) for row in rows.tolist()]
-    alike = np.stack([atlas.scores(SEMANTIC, meaning, rows, symmetric=True) for meaning in meanings])
-    changing: Mask = atlas.time_mentions.mentions_change(rows)
-    return (alike >= SAME) | ((alike >= CHANGED) & changing[:, None])
+    """Return whether each row, if later, is a version of each other row, shape (rows, rows)."""
+    vectors = [atlas.embedding(E1, row) for row in rows.tolist()]
+    similarity = np.stack([atlas.scores(E1, vector, rows, symmetric=True) for vector in vectors])
+    changing: Mask = atlas.telling.changing(rows)
+    return (similarity >= SAME_STATEMENT) | ((similarity >= CHANGED_STATEMENT) & changing[:, None])

@@ -25,6 +25,7 @@ from actors.runtime.faults import Fault
 from actors.runtime.metrics import Latencies
 from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
+from actors.text.query_classifier import extract_hints
 from benchmarks.filling import sentences
 from events.crypto.keys import KeyRing
 from events.fingerprint import Embedding

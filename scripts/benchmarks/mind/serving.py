@@ -14,6 +14,7 @@ from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import MemoryRetrieve, SearchGraph
 from actors.api.params.mind import DiscoverGoals, GetAlignmentDrift, TriggerDriftCorrection
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
 from benchmarks.mind.stream import Heard, Question, Told
 from benchmarks.mind.verdicts import Verdict
 from events.vocabulary.values import DriftLevel

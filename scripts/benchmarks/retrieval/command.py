@@ -17,9 +17,9 @@ from typer import Argument, Option
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.operations.workspace import adjust_coupling
 from actors.api.params.fields import MAX_CONTENT
-from actors.api.params.memories import SearchGraph
 from actors.api.params.mind import AdjustCoupling
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
 from actors.runtime.settings import SearchProfile
 from benchmarks.retrieval.corpora import DEPTH, content, measures, read_documents, summary
 from benchmarks.retrieval.storing import Filled, Judged, filled, misspelt

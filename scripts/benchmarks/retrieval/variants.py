@@ -10,6 +10,7 @@ from rich.progress import Progress
 from actors.api.operations.retrieval.query import Query, embed_query, search
 from actors.comparator.search.query_classifier import cues
 from actors.runtime.settings import SearchProfile
+from actors.text.query_classifier import extract_hints
 from benchmarks.retrieval.corpora import DEPTH, Document, measures
 from benchmarks.retrieval.storing import Filled, asked_at
 from events.spaces import SPACES

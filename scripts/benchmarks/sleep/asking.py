@@ -12,6 +12,7 @@ from actors.api.context import Context
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import SearchGraph
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
 from actors.api.tools.agent_tools import BY_NAME
 from actors.runtime import ask as actors
 from actors.store.messages import ReadStatus

@@ -12,6 +12,7 @@ from actors.api.operations.memories import memory_delete
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import MemoryDelete, SearchGraph
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
 from events.storage.log import Log
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesLinked, MemoryStored
@@ -170,8 +171,8 @@ def judged(context: Context) -> list[tuple[Learning, tuple[Any, ...], list[tuple
 async def test_turns_that_arrive_together_are_judged_as_if_they_came_one_by_one(
     start: Callable[[Log], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("actors.comparator.compare.causal_neighbours.LEAST", 0.1)
-    monkeypatch.setattr("actors.comparator.compare.causal_neighbours.MARGIN", 0.01)
+    monkeypatch.setattr("actors.comparator.compare.causal_neighbours.MIN_SCORE", 0.1)
+    monkeypatch.setattr("actors.comparator.compare.causal_neighbours.MIN_MARGIN", 0.01)
     talk = [*LINES, LINES[0] | {"id": "again"}]
     with start(MemoryLog()) as hub:
         together = Context(hub)

@@ -1,4 +1,4 @@
-"""What memories serve: goals found in them, the North Star, purpose vectors, and drift."""
+"""What memories serve: goals found in them, the North GoalProfile, purpose vectors, and drift."""
 
 import math
 from collections.abc import AsyncIterator
@@ -15,7 +15,7 @@ from actors.api.operations.goals import discover_goals
 from actors.api.operations.maintenance import store_status
 from actors.api.params.mind import DiscoverGoals
 from actors.api.params.parsing import parse
-from actors.comparator.compare.alignment import LEAST_COHESION, Star
+from actors.comparator.compare.alignment import MIN_COHESION, GoalProfile
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.similarity import one_to_many
 from actors.embedder.profiles.embedded import EmbeddedProfile
@@ -36,7 +36,7 @@ NEUTRAL = [0.0] * 13
 
 
 class Aligned(NamedTuple):
-    """A mind that has lived through the stream, before and after it found its North Star."""
+    """A mind that has lived through the stream, before and after it found its North GoalProfile."""
 
     lived: Lived
     log: MemoryLog
@@ -148,7 +148,7 @@ async def test_alignment_bands_tell_the_members_of_the_goal_from_what_is_strange
 
 
 def by_hand(log: MemoryLog, memory: UUID) -> npt.NDArray[np.float64]:
-    """Fold the log up to a memory, and measure it against the North Star of that moment, by the formula."""
+    """Fold the log up to a memory, and measure it against the North GoalProfile of that moment, by the formula."""
     goals, atlas, calibration = Goals(), None, None
     for envelope in log.read():
         if isinstance(envelope.event, SpacesDeclared):
@@ -167,7 +167,7 @@ def by_hand(log: MemoryLog, memory: UUID) -> npt.NDArray[np.float64]:
     towards = one_to_many(atlas, calibration, query, exemplars).mean(axis=0, dtype=np.float64)
     between = np.stack([one_to_many(atlas, calibration, int(row), exemplars) for row in exemplars])
     cohesion = between[~np.eye(len(exemplars), dtype=bool)].mean(axis=0, dtype=np.float64)
-    return np.minimum(1, towards / np.maximum(cohesion, LEAST_COHESION))
+    return np.minimum(1, towards / np.maximum(cohesion, MIN_COHESION))
 
 
 @pytest.mark.requirement("STORE-001/purpose-aligned")
@@ -243,7 +243,7 @@ async def test_a_second_discovery_keeps_the_north_star(aligned: Aligned) -> None
 
 async def test_goals_of_one_namespace_never_mention_those_of_another(aligned: Aligned) -> None:
     boats = [await told(aligned.mind, content, namespace="club") for content in BOAT]
-    assert (await aligned.memory(boats[0]))["purposeVector"] == NEUTRAL, "it has no North Star yet"
+    assert (await aligned.memory(boats[0]))["purposeVector"] == NEUTRAL, "it has no North GoalProfile yet"
     found = await aligned.mind("discover_goals", namespace="club")
     ids = {one.id for one in boats}
     assert found["north_star_chosen"]
@@ -317,7 +317,7 @@ def test_no_parameter_of_a_tool_that_changes_anything_says_what_the_memories_sha
 async def test_a_purpose_that_cannot_be_computed_refuses_the_memory(
     context: Context, ways: Ways, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_star: Star, _similarities: object) -> None:
+    def broken(_star: GoalProfile, _similarities: object) -> None:
         raise ValueError("no such similarity")
 
     for content in BOAT:
@@ -327,7 +327,7 @@ async def test_a_purpose_that_cannot_be_computed_refuses_the_memory(
         await way("get_workspace_status")  # answers once the workspace has written down what it turned to
         before = await store_status(context)
         with monkeypatch.context() as patch:
-            patch.setattr(Star, "alignment", broken)
+            patch.setattr(GoalProfile, "alignment", broken)
             for tool, more in (
                 ("inject_context", {"rationale": "to try it"}),
                 ("store_memory", {}),

@@ -121,7 +121,7 @@ def test_a_line_nested_too_deep_is_answered_as_far_as_it_can_be_read(
     line = f'{{"jsonrpc": "2.0", "id": 7, "method": "memory/store", "params": {"[" * depth + "]" * depth}}}'
     with pytest.raises(ValidationError) as caught:
         types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    told = refusal(caught.value)
+    told = error_of(caught.value)
     assert (told.error.code, told.id) == (code, answered)
 
 
@@ -129,7 +129,7 @@ def test_a_line_nested_too_deep_is_answered_as_far_as_it_can_be_read(
 def test_an_id_that_is_no_text_is_not_given_back(found: str) -> None:
     with pytest.raises(ValidationError) as caught:
         types.jsonrpc_message_adapter.validate_json(f'{{"jsonrpc": "2.0", "id": "{found}", "method": "ping"}}')
-    told = refusal(caught.value)
+    told = error_of(caught.value)
     assert (told.error.code, told.id) == (-32602, None)
     assert told.model_dump_json(), "it can be written"
 

@@ -11,16 +11,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from actors.api.params import memories as schemas
+from actors.api.params import memories, search
 from actors.api.params.parsing import Params, moment, parse
 from actors.runtime.faults import InvalidParamsFault
 
 KINDS = sorted(
-    (
+    {
         kind
-        for _, kind in inspect.getmembers(schemas, inspect.isclass)
+        for module in (memories, search)
+        for _, kind in inspect.getmembers(module, inspect.isclass)
         if issubclass(kind, Params) and kind is not Params
-    ),
+    },
     key=lambda kind: kind.__name__,
 )
 ONE, OTHER = str(UUID(int=1)), str(UUID(int=2))
@@ -97,8 +98,8 @@ def attempt(kind: type[Params], arguments: dict[str, Any]) -> Params | InvalidPa
 
 @settings(max_examples=1_000, deadline=None)
 @given(calls())
-@example((schemas.StoreMemory, {"content": "x", "importance": 10**400}))
-@example((schemas.SearchGraph, {"query": "x", "modality": "a - at `$.b"}))
+@example((memories.StoreMemory, {"content": "x", "importance": 10**400}))
+@example((search.SearchGraph, {"query": "x", "modality": "a - at `$.b"}))
 def test_any_arguments_are_parsed_or_refused(call: tuple[type[Params], dict[str, Any]]):
     kind, arguments = call
     outcome = attempt(kind, arguments)
@@ -114,9 +115,9 @@ def test_an_object_is_kept_or_refused_however_deep_it_is(levels: int):
     metadata: dict[str, Any] = {}
     for _ in range(levels):
         metadata = {"in": metadata}
-    outcome = attempt(schemas.StoreMemory, {"content": "x", "metadata": metadata})
+    outcome = attempt(memories.StoreMemory, {"content": "x", "metadata": metadata})
     if levels < 100:
-        assert isinstance(outcome, schemas.StoreMemory)
+        assert isinstance(outcome, memories.StoreMemory)
     else:
         assert isinstance(outcome, InvalidParamsFault)
         assert outcome.data["parameter"] == "metadata"
@@ -125,7 +126,7 @@ def test_an_object_is_kept_or_refused_however_deep_it_is(levels: int):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_operation_takes_sound_arguments_in_either_spelling(kind: type[Params]):
     needed = [name for name in kind.__struct_fields__ if name in SOUND]
-    if kind is schemas.SearchByPurpose:
+    if kind is search.SearchByPurpose:
         needed.remove("memory_id")
     sound = {name: SOUND[name] for name in needed}
     assert parse(sound, kind) == parse({camel(name): value for name, value in sound.items()}, kind)
@@ -138,17 +139,17 @@ LONE = "\ud800"
 @pytest.mark.parametrize(
     ("kind", "name", "value"),
     [
-        (schemas.StoreMemory, "content", LONE),
-        (schemas.StoreMemory, "rationale", LONE),
-        (schemas.StoreMemory, "metadata", {LONE: [LONE]}),
-        (schemas.SearchGraph, "query", LONE),
-        (schemas.StoreMemory, "tags", [LONE]),
-        (schemas.StoreMemory, "namespace", LONE),
-        (schemas.StoreMemory, "modality", LONE),
-        (schemas.StoreMemory, "link_to", [LONE]),
-        (schemas.SearchGraph, "speaker", LONE),
-        (schemas.SearchGraph, "cursor", LONE),
-        (schemas.MemoryDelete, "reason", LONE),
+        (memories.StoreMemory, "content", LONE),
+        (memories.StoreMemory, "rationale", LONE),
+        (memories.StoreMemory, "metadata", {LONE: [LONE]}),
+        (search.SearchGraph, "query", LONE),
+        (memories.StoreMemory, "tags", [LONE]),
+        (memories.StoreMemory, "namespace", LONE),
+        (memories.StoreMemory, "modality", LONE),
+        (memories.StoreMemory, "link_to", [LONE]),
+        (search.SearchGraph, "speaker", LONE),
+        (search.SearchGraph, "cursor", LONE),
+        (memories.MemoryDelete, "reason", LONE),
     ],
 )
 def test_half_a_letter_is_refused_by_the_name_of_its_parameter(kind: type[Params], name: str, value: Any):
@@ -160,19 +161,19 @@ def test_half_a_letter_is_refused_by_the_name_of_its_parameter(kind: type[Params
 # ── NaN ─────────────────────────────────────────────────────────────────────────────────────────────
 
 FLOATS: list[tuple[type[Params], str, Any]] = [
-    (schemas.StoreMemory, "importance", math.nan),
-    (schemas.InjectContext, "importance", math.nan),
-    (schemas.MemorySearch, "min_similarity", math.nan),
-    (schemas.SearchGraph, "min_similarity", math.nan),
-    (schemas.SearchGraph, "min_alignment", math.nan),
-    (schemas.MemorySearchMultiPerspective, "min_similarity", math.nan),
-    (schemas.SearchMulti, "min_similarity", math.nan),
-    (schemas.SearchMulti, "weights", [math.nan] + [1 / 12] * 12),
-    (schemas.SearchMulti, "weights", [1.0] + [0.0] * 11 + [math.nan]),
-    (schemas.SearchSingleSpace, "min_similarity", math.nan),
-    (schemas.SearchByPurpose, "min_similarity", math.nan),
-    (schemas.SearchByPurpose, "purpose_vector", [0.5] * 12 + [math.nan]),
-    (schemas.MemoryBatchCompare, "min_similarity", math.nan),
+    (memories.StoreMemory, "importance", math.nan),
+    (memories.InjectContext, "importance", math.nan),
+    (search.MemorySearch, "min_similarity", math.nan),
+    (search.SearchGraph, "min_similarity", math.nan),
+    (search.SearchGraph, "min_alignment", math.nan),
+    (search.MemorySearchMultiPerspective, "min_similarity", math.nan),
+    (search.SearchMulti, "min_similarity", math.nan),
+    (search.SearchMulti, "weights", [math.nan] + [1 / 12] * 12),
+    (search.SearchMulti, "weights", [1.0] + [0.0] * 11 + [math.nan]),
+    (search.SearchSingleSpace, "min_similarity", math.nan),
+    (search.SearchByPurpose, "min_similarity", math.nan),
+    (search.SearchByPurpose, "purpose_vector", [0.5] * 12 + [math.nan]),
+    (memories.MemoryBatchCompare, "min_similarity", math.nan),
 ]
 
 
@@ -194,7 +195,7 @@ def test_no_float_of_an_operation_is_left_out_above():
 @pytest.mark.parametrize("metadata", [{"speed": math.nan}, {"speeds": [1.0, {"x": math.inf}]}])
 def test_metadata_with_what_is_no_number_is_refused(metadata: dict[str, Any]):
     with pytest.raises(InvalidParamsFault) as raised:
-        parse({"content": "x", "metadata": metadata}, schemas.StoreMemory)
+        parse({"content": "x", "metadata": metadata}, memories.StoreMemory)
     assert raised.value.data["parameter"] == "metadata"
 
 
@@ -204,16 +205,16 @@ def test_metadata_with_what_is_no_number_is_refused(metadata: dict[str, Any]):
 @pytest.mark.parametrize(
     ("kind", "arguments", "parameter"),
     [
-        (schemas.StoreMemory, {}, "content"),
-        (schemas.StoreMemory, {"content": 5}, "content"),
-        (schemas.StoreMemory, {"content": " "}, "content"),
-        (schemas.StoreMemory, {"content": "\ud800"}, "content"),
-        (schemas.StoreMemory, {"content": "x", "linkTo": ["nobody"]}, "link_to[0]"),
-        (schemas.SearchGraph, {"query": "x", "topK": 0}, "top_k"),
-        (schemas.SearchMulti, {"query": "x", "top_k": 1_001}, "top_k"),
-        (schemas.SearchMulti, {"query": "x", "queryType": "custom"}, "weights"),
-        (schemas.MemorySimilarityMatrix, {"memory_ids": [ONE]}, "memory_ids"),
-        (schemas.SearchSingleSpace, {"query": "x", "space_index": 13}, "space_index"),
+        (memories.StoreMemory, {}, "content"),
+        (memories.StoreMemory, {"content": 5}, "content"),
+        (memories.StoreMemory, {"content": " "}, "content"),
+        (memories.StoreMemory, {"content": "\ud800"}, "content"),
+        (memories.StoreMemory, {"content": "x", "linkTo": ["nobody"]}, "link_to[0]"),
+        (search.SearchGraph, {"query": "x", "topK": 0}, "top_k"),
+        (search.SearchMulti, {"query": "x", "top_k": 1_001}, "top_k"),
+        (search.SearchMulti, {"query": "x", "queryType": "custom"}, "weights"),
+        (memories.MemorySimilarityMatrix, {"memory_ids": [ONE]}, "memory_ids"),
+        (search.SearchSingleSpace, {"query": "x", "space_index": 13}, "space_index"),
     ],
 )
 def test_an_error_names_the_parameter(kind: type[Params], arguments: dict[str, Any], parameter: str):
@@ -225,17 +226,17 @@ def test_an_error_names_the_parameter(kind: type[Params], arguments: dict[str, A
 
 def test_an_unknown_argument_is_refused_with_its_name():
     with pytest.raises(InvalidParamsFault, match="bogus"):
-        parse({"query": "x", "bogus": 1}, schemas.SearchGraph)
+        parse({"query": "x", "bogus": 1}, search.SearchGraph)
 
 
 def test_an_argument_given_in_both_spellings_is_refused():
     with pytest.raises(InvalidParamsFault):
-        parse({"query": "x", "top_k": 1, "topK": 2}, schemas.SearchGraph)
+        parse({"query": "x", "top_k": 1, "topK": 2}, search.SearchGraph)
 
 
 def test_an_error_names_the_parameter_whatever_its_value_says():
     with pytest.raises(InvalidParamsFault) as raised:
-        parse({"query": "x", "modality": "a - at `$.b"}, schemas.SearchGraph)
+        parse({"query": "x", "modality": "a - at `$.b"}, search.SearchGraph)
     assert raised.value.data["parameter"] == "modality"
 
 

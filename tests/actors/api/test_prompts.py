@@ -2,6 +2,7 @@
 
 import re
 
+import mcp_types as types
 import pytest
 from mcp import MCPError
 
@@ -17,8 +18,8 @@ ERAS = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 
 
 @pytest.mark.parametrize("prompt", PROMPTS, ids=lambda prompt: prompt.name)
-def test_a_prompt_names_only_tools_and_parameters_that_exist(prompt: Prompt) -> None:
-    names = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", prompt.text))
+def test_a_prompt_names_only_tools_and_parameters_that_exist(prompt: types.Prompt) -> None:
+    names = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", TEXTS[prompt.name]))
     assert names & set(BY_NAME), "it teaches no tool"
     assert names - set(BY_NAME) - PARAMETERS - PROFILES == set()
 
@@ -45,7 +46,7 @@ async def test_a_prompt_ends_with_what_it_was_given(context: Context, connect: C
         (bare,) = (await agent.client.get_prompt("consolidate")).messages
     assert given.role == "user"
     assert given.content.text.endswith("Question: Where is the {key}?\nNamespace: home")
-    assert bare.content.text == next(prompt.text for prompt in PROMPTS if prompt.name == "consolidate")
+    assert bare.content.text == TEXTS["consolidate"]
 
 
 @pytest.mark.anyio

@@ -12,7 +12,7 @@ from actors.api.operations.audit import audit_trail
 from actors.api.operations.maintenance import store_status
 from actors.api.operations.retrieval import search as search_operations
 from actors.api.params.audit import AuditTrail
-from actors.comparator.search.weight_profiles import SEED_PROFILES
+from actors.comparator.messages.profiles import FIXED_PROFILES
 from events.spaces import SPACES
 from events.vocabulary import MemoryErased
 from tests.actors.conftest import Connect, search, store

@@ -380,7 +380,7 @@ async def test_the_profiles_are_listed_with_weights_that_sum_to_one(context: Con
     profiles = {
         profile["query_type"]: dict(zip(INDEX, profile["weights"], strict=True)) for profile in answer["profiles"]
     }
-    assert profiles.keys() == {profile.value for profile in SEED_PROFILES}
+    assert profiles.keys() == {profile.value for profile in FIXED_PROFILES}
     assert all(sum(row.values()) == pytest.approx(1, abs=0.01) for row in profiles.values())
     assert profiles["semantic_search"]["e1_semantic"] == pytest.approx(0.30)
     assert profiles["semantic_search"]["e7_code"] == pytest.approx(0.18)
@@ -400,7 +400,7 @@ async def test_every_listed_profile_ranks_by_its_own_weights(context: Context, w
             given = await ranked(way, "Why were the cellars flooded?", query_type="custom", weights=list(row.values()))
             assert ids(named) == ids(given)
             assert named["query_metadata"]["weights_applied"] == list(row.values())
-    assert len(SEED_PROFILES) == len(SearchProfile) - 1
+    assert len(FIXED_PROFILES) == len(SearchProfile) - 1
 
 
 @pytest.mark.requirement("INTEG-001/multi-perspective/rank-fusion", "INTEG-001/multi-perspective/only-those-asked")

@@ -238,7 +238,7 @@ async def test_a_session_has_no_more_than_so_many_requests_under_way(tmp_path: P
 
     async def busy(messages: Any, answers: Any) -> None:
         nonlocal under_way, most
-        counted = CountedAnswers(answers)
+        counted = ResponseWriter(answers)
 
         async def answer(request: Any) -> None:
             nonlocal under_way
@@ -246,25 +246,25 @@ async def test_a_session_has_no_more_than_so_many_requests_under_way(tmp_path: P
             under_way -= 1
             await counted.send(SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=request.id, result={})))
 
-        async with in_order(messages, counted) as ordered, anyio.create_task_group() as group, counted:
+        async with valid_messages(messages, counted) as ordered, anyio.create_task_group() as group, counted:
             async for message in ordered:
                 under_way += 1
                 most = max(most, under_way)
-                if under_way == IN_FLIGHT:
+                if under_way == MAX_OPEN_REQUESTS:
                     gate.set()
                 group.start_soon(answer, message.message)
 
     def ask_much() -> list[int]:
         rude = Rude(tmp_path)
         with rude.socket:
-            for number in range(3 * IN_FLIGHT):
+            for number in range(3 * MAX_OPEN_REQUESTS):
                 rude.socket.sendall(b'{"jsonrpc": "2.0", "id": %d, "method": "ping"}\n' % number)
             with rude.socket.makefile("rb") as answers:
-                return [json.loads(answers.readline())["id"] for _ in range(3 * IN_FLIGHT)]
+                return [json.loads(answers.readline())["id"] for _ in range(3 * MAX_OPEN_REQUESTS)]
 
     async with listen(tmp_path, busy, CARD_HERE):
-        assert sorted(await anyio.to_thread.run_sync(ask_much)) == [*range(3 * IN_FLIGHT)]
-    assert most == IN_FLIGHT
+        assert sorted(await anyio.to_thread.run_sync(ask_much)) == [*range(3 * MAX_OPEN_REQUESTS)]
+    assert most == MAX_OPEN_REQUESTS
 
 
 async def test_an_id_that_waits_for_its_answer_already_is_refused(listening: Doors, tmp_path: Path) -> None:

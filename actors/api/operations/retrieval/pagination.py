@@ -14,7 +14,6 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from actors.api.params.memories import SearchGraph
 from actors.api.params.parsing import invalid
 from projections.mind.workspace import CAPACITY
 

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from actors.comparator.compare.alignment import LEAST_COHESION, Star
+from actors.comparator.compare.alignment import MIN_COHESION, GoalProfile
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.similarity import one_to_many
 from events.spaces import INDEX
 from events.vocabulary.values import WIDTH
 from projections.memories.atlas import Atlas
-from tests.actors.comparator.likeness import atlas_of, memory
+from tests.actors.comparator.similar_memories import atlas_of, memory
 from tests.projections.history import memory_id
 
 RAW = Calibration({})
@@ -36,8 +36,8 @@ def atlas() -> Atlas:
 
 
 @cache
-def star() -> Star:
-    return Star.of(atlas(), RAW, GOAL, EXEMPLARS)
+def star() -> GoalProfile:
+    return GoalProfile.of(atlas(), RAW, GOAL, EXEMPLARS)
 
 
 def towards(row: int, *exemplars: int) -> npt.NDArray[np.float64]:
@@ -45,22 +45,22 @@ def towards(row: int, *exemplars: int) -> npt.NDArray[np.float64]:
     return np.stack([one_to_many(atlas(), RAW, one, np.array([row]))[0] for one in exemplars]).astype(np.float64)
 
 
-def test_cohesion_is_how_similar_each_exemplar_is_to_the_others():
+def test_cohesion_is_the_mean_similarity_of_exemplars_to_each_other():
     pairs = [towards(row, *(one for one in range(4) if one != row)) for row in range(4)]
     np.testing.assert_allclose(star().cohesion, np.concatenate(pairs).mean(axis=0), rtol=1e-5)
     assert (star().cohesion < 0.99).all(), "none is compared with itself"
 
 
-def test_an_alignment_is_the_mean_similarity_by_the_cohesion():
+def test_alignment_is_the_mean_similarity_divided_by_the_cohesion():
     purposes = star().purposes(atlas(), RAW, np.array([ON_PURPOSE, OFF_PURPOSE, IN_MEANING_ALONE]))
     assert purposes.shape == (3, WIDTH)
     assert purposes.dtype == np.float32
     for purpose, row in zip(purposes, (ON_PURPOSE, OFF_PURPOSE, IN_MEANING_ALONE), strict=True):
-        expected = towards(row, 0, 1, 2, 3).mean(axis=0) / np.maximum(star().cohesion, LEAST_COHESION)
+        expected = towards(row, 0, 1, 2, 3).mean(axis=0) / np.maximum(star().cohesion, MIN_COHESION)
         np.testing.assert_allclose(purpose, np.minimum(expected, 1.0), rtol=1e-5)
 
 
-def test_what_is_like_the_exemplars_is_aligned_and_what_is_unlike_them_is_not():
+def test_memories_similar_to_the_exemplars_are_aligned_and_others_are_not():
     on, off, meaning = star().purposes(atlas(), RAW, np.array([ON_PURPOSE, OFF_PURPOSE, IN_MEANING_ALONE]))
     assert on.mean() > 0.9
     assert off.mean() < on.mean() - 0.2
@@ -69,34 +69,34 @@ def test_what_is_like_the_exemplars_is_aligned_and_what_is_unlike_them_is_not():
     assert np.delete(meaning, told).mean() == pytest.approx(np.delete(off, told).mean(), abs=0.05)
 
 
-def test_an_exemplar_is_measured_against_the_others():
+def test_an_exemplar_is_compared_with_the_other_exemplars():
     purposes = star().purposes(atlas(), RAW, np.arange(5))
     for row in range(4):
         others = [one for one in range(4) if one != row]
-        expected = towards(row, *others).mean(axis=0) / np.maximum(star().cohesion, LEAST_COHESION)
+        expected = towards(row, *others).mean(axis=0) / np.maximum(star().cohesion, MIN_COHESION)
         np.testing.assert_allclose(purposes[row], np.minimum(expected, 1.0), rtol=1e-5)
-    flattered = towards(0, 0, 1, 2, 3).mean(axis=0) / np.maximum(star().cohesion, LEAST_COHESION)
+    flattered = towards(0, 0, 1, 2, 3).mean(axis=0) / np.maximum(star().cohesion, MIN_COHESION)
     assert (purposes[0] < np.minimum(flattered, 1.0)).any(), "itself it would serve better"
 
 
-def test_a_goal_of_a_single_exemplar_is_as_cohesive_as_one_can_be():
-    alone = Star.of(atlas(), RAW, GOAL, np.array([0]))
+def test_the_cohesion_of_a_single_exemplar_is_one():
+    alone = GoalProfile.of(atlas(), RAW, GOAL, np.array([0]))
     assert alone.cohesion.tolist() == [1.0] * WIDTH
     purposes = alone.purposes(atlas(), RAW, np.array([0, ON_PURPOSE]))
     np.testing.assert_allclose(purposes, one_to_many(atlas(), RAW, 0, np.array([0, ON_PURPOSE])), rtol=1e-6)
     np.testing.assert_allclose(purposes[0], 1.0, atol=0.01)
 
 
-def test_a_memory_as_near_as_the_goal_is_to_itself_is_wholly_aligned():
-    cohesion = np.linspace(LEAST_COHESION, 1.0, WIDTH).astype(np.float32)
-    goal = Star(GOAL, EXEMPLARS, cohesion)
+def test_a_memory_as_similar_as_the_exemplars_are_to_each_other_has_alignment_one():
+    cohesion = np.linspace(MIN_COHESION, 1.0, WIDTH).astype(np.float32)
+    goal = GoalProfile(GOAL, EXEMPLARS, cohesion)
     np.testing.assert_allclose(goal.alignment(np.stack([cohesion] * 4)), 1.0, rtol=1e-6)
     np.testing.assert_allclose(goal.alignment(np.stack([cohesion / 2] * 4)), 0.5, rtol=1e-6)
 
 
-def test_a_space_in_which_exemplars_differ_makes_little_of_little():
-    goal = Star(GOAL, EXEMPLARS, np.full(WIDTH, 0.01, np.float32))
-    np.testing.assert_allclose(goal.alignment(np.full((4, WIDTH), 0.01, np.float32)), 0.01 / LEAST_COHESION, rtol=1e-5)
+def test_low_cohesion_does_not_inflate_small_similarities():
+    goal = GoalProfile(GOAL, EXEMPLARS, np.full(WIDTH, 0.01, np.float32))
+    np.testing.assert_allclose(goal.alignment(np.full((4, WIDTH), 0.01, np.float32)), 0.01 / MIN_COHESION, rtol=1e-5)
 
 
 @given(
@@ -104,10 +104,10 @@ def test_a_space_in_which_exemplars_differ_makes_little_of_little():
     similarities=arrays(np.float32, (3, 2, WIDTH), elements=SCORES),
     more=SCORES,
 )
-def test_alignments_lie_between_nothing_and_one_and_grow_with_similarity(
+def test_alignments_lie_between_zero_and_one_and_grow_with_similarity(
     cohesion: npt.NDArray[np.float32], similarities: npt.NDArray[np.float32], more: float
 ):
-    goal = Star(GOAL, EXEMPLARS[:3], cohesion)
+    goal = GoalProfile(GOAL, EXEMPLARS[:3], cohesion)
     alignment = goal.alignment(similarities)
     assert alignment.shape == (2, WIDTH)
     assert ((alignment >= 0) & (alignment <= 1)).all()

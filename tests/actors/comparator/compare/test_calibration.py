@@ -48,7 +48,7 @@ def one(key: str, raw: float) -> float:
 
 
 @pytest.mark.parametrize("key", [space.key for space in SPACES])
-def test_the_unrelated_score_0_the_identical_1_and_those_whom_half_call_related_one_half(key: str) -> None:
+def test_unrelated_maps_to_0_identity_to_1_and_half_to_one_half(key: str) -> None:
     curve = SHIPPED[key]
     scores = [one(key, raw) for raw in (0.0, curve.unrelated, curve.half, 1.0)]
     assert scores == pytest.approx([0.0, 0.0, 0.5, 1.0], abs=1e-6)
@@ -63,25 +63,25 @@ def test_calibration_keeps_order_shape_and_type_and_stays_between_0_and_1(key: s
     assert (np.diff(scores.ravel()[np.argsort(raw, axis=None)]) >= 0).all()
 
 
-def test_above_the_unrelated_a_higher_score_stays_a_higher_one() -> None:
+def test_calibration_is_strictly_increasing_above_the_unrelated_level() -> None:
     for key, curve in SHIPPED.items():
         raw = np.linspace(curve.unrelated, 1, 200, dtype=np.float32)
         assert (np.diff(CALIBRATION.apply(key, raw)) > 0).all()
 
 
-def test_moments_and_positions_keep_their_scores() -> None:
+def test_temporal_spaces_keep_their_raw_scores() -> None:
     raw = np.linspace(0, 1, 50, dtype=np.float32)
     for key in TEMPORAL:
         assert CALIBRATION.apply(key, raw) == pytest.approx(raw)
 
 
-def test_every_space_of_the_embedded_profile_was_fitted_with_the_model_that_fills_it() -> None:
+def test_every_space_of_the_embedded_profile_was_fitted_with_its_model() -> None:
     assert CALIBRATION.fitted == {space.key for space in SPACES}, (
         "a model has changed: run scripts/train/calibration.py"
     )
 
 
-def test_a_space_that_another_model_fills_stays_raw_and_says_so() -> None:
+def test_a_space_of_another_model_stays_raw_and_is_not_in_fitted() -> None:
     others = tuple(
         msgspec.structs.replace(model, sha256="0" * 64) if model.key == "e1_semantic" else model
         for model in DECLARED.spaces
@@ -93,21 +93,21 @@ def test_a_space_that_another_model_fills_stays_raw_and_says_so() -> None:
     assert calibration.fitted == CALIBRATION.fitted - {"e1_semantic"}
 
 
-def test_what_a_space_weighs_where_people_graded_is_shipped_and_time_weighs_nothing() -> None:
+def test_graded_weights_are_shipped_and_those_of_temporal_spaces_are_zero() -> None:
     weights = dict(zip([space.key for space in SPACES], CALIBRATION.weights, strict=True))
     assert sum(weights.values()) == pytest.approx(1, abs=1e-3)
     assert min(weights.values()) >= 0
     assert not any(weights[key] for key in TEMPORAL)
 
 
-def test_where_another_model_fills_a_space_that_was_graded_all_weigh_the_same() -> None:
+def test_graded_weights_are_equal_if_a_semantic_space_has_another_model() -> None:
     others = {key: curve for key, curve in SHIPPED.items() if key != "e12_late_interaction"}
     assert Calibration(others).weights == pytest.approx(1 / 13)
     timeless = {key: curve for key, curve in SHIPPED.items() if key not in TEMPORAL}
     assert Calibration(timeless).weights.tolist() == CALIBRATION.weights.tolist(), "nobody graded time"
 
 
-def test_all_spaces_at_once_are_what_they_are_one_by_one() -> None:
+def test_apply_all_equals_apply_for_each_space() -> None:
     raw = np.random.default_rng(3).random((40, len(SPACES)), np.float32)
     raw[:, 4] = np.nan
     calibration = Calibration({key: curve for key, curve in SHIPPED.items() if key != "e1_semantic"})
@@ -121,12 +121,12 @@ def test_a_space_that_does_not_exist_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(("unrelated", "half"), [(0.5, 0.5), (0.6, 0.5), (-0.1, 0.5), (0.1, 1.0), (float("nan"), 0.5)])
-def test_levels_through_which_no_rising_curve_leads_are_refused(unrelated: float, half: float) -> None:
-    with pytest.raises(ValueError, match="no curve"):
+def test_levels_without_a_rising_curve_are_refused(unrelated: float, half: float) -> None:
+    with pytest.raises(ValueError, match="no rising curve"):
         Curve("a model", "0" * 64, unrelated, half)
 
 
-def test_the_table_that_ships_is_the_one_of_the_constants_that_ship() -> None:
+def test_the_shipped_log_matches_the_shipped_calibration() -> None:
     table = FILE.with_suffix(".txt").read_text("utf-8").splitlines()
     lines = {line.split()[0]: line for line in table if line}
     for key, curve in SHIPPED.items():
@@ -166,7 +166,7 @@ def similarities(profile: EmbeddedProfile, *contents: str) -> dict[str, np.ndarr
     return found | {"overall": np.mean(list(found.values()), axis=0)}
 
 
-def test_the_two_foxes_of_the_seeds_are_as_alike_as_the_seeds_say(profile: EmbeddedProfile) -> None:
+def test_the_published_example_pair_has_the_published_similarity(profile: EmbeddedProfile) -> None:
     found = {key: float(scores[0, 1]) for key, scores in similarities(profile, *FOXES).items()}
     assert 0.6 <= found["overall"] <= 0.8
     assert 0.7 <= found["e1_semantic"] <= 0.9
@@ -174,7 +174,7 @@ def test_the_two_foxes_of_the_seeds_are_as_alike_as_the_seeds_say(profile: Embed
     assert 0.6 <= found["e12_late_interaction"] <= 0.8
 
 
-def test_two_memories_with_the_same_words_are_alike_in_every_space_and_from_both_sides(
+def test_memories_with_the_same_words_are_similar_in_every_space_in_both_directions(
     profile: EmbeddedProfile,
 ) -> None:
     for scores in similarities(profile, *FOXES).values():
@@ -183,7 +183,7 @@ def test_two_memories_with_the_same_words_are_alike_in_every_space_and_from_both
         assert scores == pytest.approx(scores.T, abs=1e-3)
 
 
-def test_memories_that_have_nothing_to_do_with_each_other_stay_below_one_half(profile: EmbeddedProfile) -> None:
+def test_unrelated_memories_stay_below_one_half(profile: EmbeddedProfile) -> None:
     found = similarities(profile, *STRANGERS)
     apart = ~np.eye(len(STRANGERS), dtype=bool)
     for key in SEMANTIC:

@@ -1,4 +1,4 @@
-"""Duplicates are found without comparing all pairs, and none is lost to that."""
+"""DuplicateSearch are found without comparing all pairs, and none is lost to that."""
 
 from datetime import timedelta
 
@@ -9,7 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from actors.comparator.compare.calibration import FILE, Calibration, Fit
-from actors.comparator.compare.duplicates import MOST, WEIGHTS, Duplicates, Pair
+from actors.comparator.compare.duplicates import MAX_COMPARED, WEIGHTS, DuplicatePair, DuplicateSearch
 from actors.comparator.compare.similarity import one_to_many
 from actors.embedder.jobs import run_plan
 from actors.embedder.messages import EmbedMemory
@@ -21,7 +21,7 @@ from events.vocabulary.values import Modality
 from projections.memories.atlas import Atlas
 from projections.memories.sessions import Sessions
 from projections.storage.arrays import Rows
-from tests.actors.comparator.likeness import KEYS, atlas_of, like
+from tests.actors.comparator.similar_memories import KEYS, atlas_of, like
 from tests.events.samples import NOON, random_fingerprint, stored
 from tests.projections.history import history, memory_id
 
@@ -51,9 +51,9 @@ def slices(rows: Rows, size: int) -> list[Rows]:
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
-def search(atlas: Atlas, calibration: Calibration, threshold: float, parts: list[Rows]) -> list[Pair]:
-    duplicates = Duplicates(atlas, calibration, threshold)
-    return [pair for part in parts for pair in duplicates.take(part, atlas.facets.live)]
+def search(atlas: Atlas, calibration: Calibration, threshold: float, parts: list[Rows]) -> list[DuplicatePair]:
+    duplicates = DuplicateSearch(atlas, calibration, threshold)
+    return [pair for part in parts for pair in duplicates.add(part, atlas.facets.live)]
 
 
 def by_hand(atlas: Atlas, calibration: Calibration, threshold: float) -> dict[frozenset[int], float]:
@@ -77,7 +77,7 @@ ATLAS = families(12, 12)
 
 @pytest.mark.parametrize("calibration", [SHIPPED, RAW], ids=["calibrated", "raw"])
 @pytest.mark.parametrize("threshold", [LIGHT, DEEP, 0.6])
-def test_the_pairs_are_those_of_comparing_everything_with_everything(calibration: Calibration, threshold: float):
+def test_the_pairs_equal_those_of_an_exhaustive_comparison(calibration: Calibration, threshold: float):
     expected = by_hand(ATLAS, calibration, threshold)
     found = search(ATLAS, calibration, threshold, slices(np.arange(len(ATLAS)), 32))
     assert len(expected) > 5
@@ -86,13 +86,13 @@ def test_the_pairs_are_those_of_comparing_everything_with_everything(calibration
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 144])
-def test_neither_the_slices_nor_their_order_matter(size: int):
+def test_slices_and_their_order_do_not_change_the_pairs(size: int):
     rows = np.random.default_rng(size).permutation(len(ATLAS))
     found = search(ATLAS, SHIPPED, DEEP, slices(rows, size))
     assert {frozenset((pair.row, pair.other)) for pair in found} == by_hand(ATLAS, SHIPPED, DEEP).keys()
 
 
-def test_only_rows_that_were_taken_in_are_paired():
+def test_only_added_rows_are_paired():
     some = np.arange(0, len(ATLAS), 2)
     expected = {pair for pair in by_hand(ATLAS, SHIPPED, DEEP) if all(row % 2 == 0 for row in pair)}
     assert expected
@@ -100,24 +100,24 @@ def test_only_rows_that_were_taken_in_are_paired():
     assert {frozenset((pair.row, pair.other)) for pair in found} == expected
 
 
-def test_what_was_forgotten_during_the_pass_is_paired_with_nothing():
+def test_a_memory_forgotten_during_the_pass_has_no_pairs():
     copied = stored("copied")
     atlas = atlas_of([copied, copied, copied])
-    duplicates = Duplicates(atlas, SHIPPED, LIGHT)
-    assert [pair[:2] for pair in duplicates.take(np.array([0, 1]), atlas.facets.live)] == [(1, 0)]
+    duplicates = DuplicateSearch(atlas, SHIPPED, LIGHT)
+    assert [pair[:2] for pair in duplicates.add(np.array([0, 1]), atlas.facets.live)] == [(1, 0)]
     atlas.apply(history(copied, copied, copied, MemoryForgotten(memory=memory_id(1)))[-1])
     live = atlas.facets.live
     assert np.count_nonzero(live) == 2
-    found = duplicates.take(np.array([2]), live)
+    found = duplicates.add(np.array([2]), live)
     assert len(found) == 1
     assert live[found[0].other]
 
 
 def test_an_empty_slice_has_no_pairs():
-    assert Duplicates(ATLAS, SHIPPED, LIGHT).take(np.empty(0, np.int64), ATLAS.facets.live) == []
+    assert DuplicateSearch(ATLAS, SHIPPED, LIGHT).add(np.empty(0, np.int64), ATLAS.facets.live) == []
 
 
-def test_time_and_surroundings_have_no_say():
+def test_time_and_context_do_not_affect_duplicates():
     assert not TEMPORAL & WEIGHTS.keys()
     assert "e8_graph" not in WEIGHTS
     elsewhere = dict.fromkeys(KEYS, 1.0) | dict.fromkeys([*TEMPORAL, "e8_graph"], 0.0)
@@ -127,8 +127,8 @@ def test_time_and_surroundings_have_no_say():
     assert search(atlas, SHIPPED, 0.999, [np.array([0, 1])])[0][:2] == (1, 0)
 
 
-def test_more_copies_than_one_memory_is_compared_with_still_hang_together():
-    count = 3 * MOST
+def test_more_copies_than_the_comparison_limit_stay_connected():
+    count = 3 * MAX_COMPARED
     atlas = atlas_of([stored("the same")] * count)
     found = search(atlas, SHIPPED, LIGHT, slices(np.arange(count), 16))
     assert len(found) < count * (count - 1) / 2, "not all pairs were compared"
@@ -175,18 +175,20 @@ def similar(profile: EmbeddedProfile) -> dict[frozenset[str], float]:
 
 
 @pytest.mark.parametrize("pair", [("text", "text again"), ("code", "code again")])
-def test_the_same_text_at_another_time_is_entirely_alike(similar: dict[frozenset[str], float], pair: tuple[str, str]):
+def test_the_same_text_at_another_time_has_similarity_one(similar: dict[frozenset[str], float], pair: tuple[str, str]):
     assert similar[frozenset(pair)] >= 0.9999
 
 
 @pytest.mark.parametrize("pair", [("text", "re-spaced"), ("code", "code re-spaced")])
-def test_a_re_spaced_copy_is_alike_enough_for_light(similar: dict[frozenset[str], float], pair: tuple[str, str]):
+def test_a_copy_with_other_white_space_passes_the_light_threshold(
+    similar: dict[frozenset[str], float], pair: tuple[str, str]
+):
     assert similar[frozenset(pair)] > LIGHT
 
 
-def test_a_sentence_with_a_synonym_is_alike_enough_for_deep(similar: dict[frozenset[str], float]):
+def test_a_sentence_with_a_synonym_passes_the_deep_threshold(similar: dict[frozenset[str], float]):
     assert DEEP < similar[frozenset(("text", "synonym"))] < 0.9999
 
 
-def test_what_says_something_else_is_alike_to_nothing(similar: dict[frozenset[str], float]):
+def test_a_different_statement_has_no_duplicates(similar: dict[frozenset[str], float]):
     assert not any("other" in pair for pair in similar)

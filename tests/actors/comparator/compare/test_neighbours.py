@@ -1,4 +1,4 @@
-"""What a new memory is judged by: a few candidates stand for all, in every space that says what it is about."""
+"""Neighbours of a new memory: the candidates represent all memories in every semantic space."""
 
 import inspect
 import random
@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from actors.comparator.compare import neighbours
-from actors.comparator.compare.alignment import Star
+from actors.comparator.compare.alignment import GoalProfile
 from actors.comparator.compare.calibration import Calibration
-from actors.comparator.compare.neighbours import EXACT, NEAREST, NEUTRAL, candidates, nearest, resonances
+from actors.comparator.compare.neighbours import EXHAUSTIVE, NEAREST, NO_PURPOSE, candidates, nearest, resonances
 from actors.comparator.compare.similarity import one_to_many
 from actors.comparator.messages import Neighbours, NewMemory, Resonate
 from actors.embedder.jobs import run_plan
@@ -35,7 +35,16 @@ from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 from projections.memories.sessions import Sessions
 from projections.storage.arrays import Rows
-from tests.actors.comparator.likeness import KEYS, QUESTION, atlas_of, like, memory, query, varied, with_embedding
+from tests.actors.comparator.similar_memories import (
+    KEYS,
+    QUESTION,
+    atlas_of,
+    like,
+    memory,
+    query,
+    varied,
+    with_embedding,
+)
 from tests.events.samples import NOON, stored
 from tests.projections.history import history, memory_id
 
@@ -123,14 +132,14 @@ def errors(corpus: Corpus) -> Errors:
     return measured
 
 
-def test_entropy_by_candidates_is_that_by_all_memories(errors: Errors):
+def test_entropy_from_candidates_approximates_entropy_from_all_memories(errors: Errors):
     assert errors.candidates.mean() < COUNT / 2, "only a part is looked at"
     assert errors.spaces.min() > -1e-5, "candidates can only be farther away than the nearest of all"
     assert errors.overall.max() < BOUND
 
 
 @pytest.mark.parametrize("key", SEMANTIC)
-def test_in_each_space_entropy_by_candidates_is_that_by_all_memories(errors: Errors, key: str):
+def test_entropy_from_candidates_approximates_the_exact_one_in_each_space(errors: Errors, key: str):
     assert errors.spaces[:, INDEX[key]].max() < BOUND
 
 
@@ -152,16 +161,16 @@ ASKED = stored("asked", fingerprint=QUESTION, namespace="many")
 
 @cache
 def atlas() -> Atlas:
-    return atlas_of(varied(2 * EXACT))
+    return atlas_of(varied(2 * EXHAUSTIVE))
 
 
 def rows_for(at: Atlas, **wanted: Any) -> Rows:
     return candidates(at, query(), NOON, at.facets.eligible(Filter(**wanted)))
 
 
-def test_where_there_are_few_all_are_candidates():
-    few = atlas_of(varied(EXACT))
-    assert rows_for(few).tolist() == list(range(EXACT))
+def test_few_eligible_memories_are_all_candidates():
+    few = atlas_of(varied(EXHAUSTIVE))
+    assert rows_for(few).tolist() == list(range(EXHAUSTIVE))
     assert 0 < len(rows_for(atlas())) < len(atlas())
     namespace = np.flatnonzero(atlas().facets.eligible(Filter(namespace="few")))
     assert rows_for(atlas(), namespace="few").tolist() == namespace.tolist()
@@ -172,34 +181,34 @@ def a_row_that_is_no_candidate(crowd: list[MemoryStored]) -> int:
 
 
 @pytest.mark.parametrize("key", ["e1_semantic", "e9_hdc", "e13_splade", "e11_entity"])
-def test_candidates_are_the_nearest_by_words_meaning_letters_and_names(key: str):
-    crowd = [memory({}, seed) for seed in range(2 * EXACT)]
+def test_candidates_include_the_nearest_in_e13_e1_e9_and_e11(key: str):
+    crowd = [memory({}, seed) for seed in range(2 * EXHAUSTIVE)]
     row = a_row_that_is_no_candidate(crowd)
     crowd[row] = memory({key: 0.9}, 1_000)
     assert row in rows_for(atlas_of(crowd))
 
 
 def test_candidates_are_the_nearest_in_time():
-    crowd = [memory({}, seed, created_at=NOON + timedelta(days=1 + seed)) for seed in range(2 * EXACT)]
+    crowd = [memory({}, seed, created_at=NOON + timedelta(days=1 + seed)) for seed in range(2 * EXHAUSTIVE)]
     row = a_row_that_is_no_candidate(crowd)
     crowd[row] = memory({}, row, created_at=NOON - timedelta(minutes=1))
     assert row in rows_for(atlas_of(crowd))
 
 
-def test_candidates_can_be_found_in_the_namespace():
+def test_candidates_are_eligible_in_the_namespace():
     assert atlas().facets.eligible(Filter(namespace="many"))[rows_for(atlas(), namespace="many")].all()
-    gone = atlas_of([*varied(2 * EXACT), MemoryForgotten(memory=memory_id(2)), MemoryErased(memory=memory_id(3))])
+    gone = atlas_of([*varied(2 * EXHAUSTIVE), MemoryForgotten(memory=memory_id(2)), MemoryErased(memory=memory_id(3))])
     assert not {1, 2} & {*rows_for(gone, namespace="many").tolist()}
 
 
 # ── neighbours ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def found(at: Atlas, asked: MemoryStored = ASKED, star: Star | None = None) -> Neighbours:
+def found(at: Atlas, asked: MemoryStored = ASKED, star: GoalProfile | None = None) -> Neighbours:
     return neighbours.neighbours(at, RAW, new(asked), star)
 
 
-def test_similarities_are_those_of_the_candidates_the_best_first_in_each_space():
+def test_similarities_are_sorted_best_first_in_each_space():
     near = found(atlas())
     rows = rows_for(atlas(), namespace="many")
     scores = one_to_many(atlas(), RAW, query(), rows)
@@ -210,12 +219,12 @@ def test_similarities_are_those_of_the_candidates_the_best_first_in_each_space()
     assert near.nearest == tuple(atlas().ids(rows[np.argsort(-mean, kind="stable")][:NEAREST]))
 
 
-def test_nothing_is_near_where_nothing_is_stored():
+def test_an_empty_store_has_no_neighbours():
     for empty in (atlas_of([]), atlas()):
         near = found(empty, stored("asked", namespace="nobody's"))
         assert near.similarities.shape == (WIDTH, 0)
         assert near.nearest == near.causes == near.effects == ()
-        assert (near.purpose, near.north_star) == (NEUTRAL, None)
+        assert (near.purpose, near.north_star) == (NO_PURPOSE, None)
         assert not any(near.purpose)
         assert len(near.purpose) == WIDTH
 
@@ -227,7 +236,7 @@ def test_memories_of_another_namespace_are_no_neighbours():
     assert near.similarities[INDEX["e1_semantic"]] == pytest.approx([0.3], abs=0.02)
 
 
-def test_effects_of_a_new_memory_are_told_from_its_causes():
+def test_causes_and_effects_of_a_new_memory_are_distinguished():
     asked, other = QUESTION.take("e5_causal", Directed), like({}, 7).take("e5_causal", Directed)
     crowd = [memory({}, seed, namespace="many") for seed in range(20)]
     effect = with_embedding(crowd[3], "e5_causal", Directed.of(other.as_cause, asked.as_cause))
@@ -238,7 +247,7 @@ def test_effects_of_a_new_memory_are_told_from_its_causes():
     assert [weight for _, weight in (*near.effects, *near.causes)] == pytest.approx([1.0, 1.0], abs=0.01)
 
 
-# ── the North Star ──────────────────────────────────────────────────────────────────────────────────
+# ── the North GoalProfile ──────────────────────────────────────────────────────────────────────────────────
 
 GOAL = memory_id(4_711)
 
@@ -250,12 +259,12 @@ def purposeful() -> Atlas:
 
 
 @cache
-def star() -> Star:
-    return Star.of(purposeful(), RAW, GOAL, np.arange(3))
+def star() -> GoalProfile:
+    return GoalProfile.of(purposeful(), RAW, GOAL, np.arange(3))
 
 
 @pytest.mark.parametrize("likeness", [0.1, 0.8])
-def test_a_new_memory_is_measured_against_the_exemplars(likeness: float):
+def test_the_purpose_of_a_new_memory_comes_from_the_exemplars(likeness: float):
     asked = stored("asked", fingerprint=like({}, 50, otherwise=likeness), namespace="many")
     near = found(purposeful(), asked, star())
     assert near.north_star == GOAL
@@ -264,7 +273,7 @@ def test_a_new_memory_is_measured_against_the_exemplars(likeness: float):
     assert bool(np.mean(near.purpose) > 0.75) is (likeness > 0.5)
 
 
-def test_an_exemplar_is_a_neighbour_only_where_it_can_be_found():
+def test_an_exemplar_is_a_neighbour_only_if_it_is_eligible():
     near = found(purposeful(), star=star())
     assert near.similarities.shape == (WIDTH, 5)
     assert not {*near.nearest} & {memory_id(number) for number in (1, 2, 3)}
@@ -272,7 +281,7 @@ def test_an_exemplar_is_a_neighbour_only_where_it_can_be_found():
 
 def test_an_exemplar_does_not_count_itself():
     purposes = star().purposes(purposeful(), RAW, np.array([0]))
-    against_others = Star(GOAL, np.array([1, 2]), star().cohesion).purposes(purposeful(), RAW, np.array([0]))
+    against_others = GoalProfile(GOAL, np.array([1, 2]), star().cohesion).purposes(purposeful(), RAW, np.array([0]))
     np.testing.assert_allclose(purposes, against_others, rtol=1e-6)
     copy = stored("copy", fingerprint=like({}, 0, otherwise=0.8), namespace="many")
     assert (np.array(found(purposeful(), copy, star()).purpose) >= purposes[0]).all(), "another one may well be like it"
@@ -287,7 +296,7 @@ def resonate(focus: Any, *rows: int, **overrides: Any) -> Resonate:
     return Resonate(focus=focus, memories=tuple(memory_id(row + 1) for row in rows), **fields)
 
 
-def test_memories_resonate_with_a_question_where_it_speaks_and_are_unmeasured_elsewhere():
+def test_resonance_with_a_question_is_nan_in_spaces_without_an_embedding():
     asked = {key: embedding for key, embedding in query().items() if key != "e4_temporal_positional"}
     spoken = EVERYTHING - {"e2_temporal_recent"}
     answer = resonances(atlas(), RAW, resonate(asked, 3, 5, keys=spoken))
@@ -301,7 +310,7 @@ def test_memories_resonate_with_a_question_where_it_speaks_and_are_unmeasured_el
 
 
 @pytest.mark.parametrize("focus", [memory_id(12), query()])
-def test_what_the_namespace_hides_or_was_taken_away_does_not_resonate(focus: Any):
+def test_memories_that_are_not_eligible_do_not_resonate(focus: Any):
     at = atlas_of([*varied(20), MemoryForgotten(memory=memory_id(2)), MemoryErased(memory=memory_id(3))])
     answer = resonances(at, RAW, resonate(focus, 0, 1, 2, 3, 4, 99, namespace="many"))
     assert answer.memories == (memory_id(4), memory_id(5))
@@ -310,26 +319,26 @@ def test_what_the_namespace_hides_or_was_taken_away_does_not_resonate(focus: Any
     assert everywhere.memories == (memory_id(1), memory_id(4), memory_id(5))
 
 
-def test_a_stored_memory_resonates_with_others_as_they_compare():
+def test_resonance_with_a_stored_memory_equals_its_similarity():
     answer = resonances(atlas(), RAW, resonate(memory_id(8), 3, 7))
     np.testing.assert_allclose(answer.scores, one_to_many(atlas(), RAW, 7, np.array([3, 7])), rtol=1e-6)
     np.testing.assert_allclose(answer.scores[1], 1.0, atol=0.01)
 
 
 @pytest.mark.parametrize("gone", [MemoryForgotten(memory=memory_id(2)), MemoryErased(memory=memory_id(2))])
-def test_nothing_resonates_with_a_memory_that_can_not_be_found(gone: Any):
+def test_a_focus_that_is_not_live_is_refused(gone: Any):
     at = atlas_of([*varied(9), gone])
     with pytest.raises(NotFoundFault, match=str(memory_id(2))):
         resonances(at, RAW, resonate(memory_id(2), 0, 3))
 
 
-def test_what_is_no_memory_of_the_namespace_can_not_be_a_focus_there():
+def test_a_focus_of_another_namespace_is_refused():
     for focus in (memory_id(2), memory_id(99)):
         with pytest.raises(NotFoundFault, match=str(focus)):
             resonances(atlas(), RAW, resonate(focus, 0, 3, namespace="few"))
 
 
-def test_neighbours_of_a_stored_memory_join_those_that_were_named():
+def test_neighbours_of_the_focus_are_added_to_the_given_memories():
     crowd = [memory({}, seed, namespace="many") for seed in range(30)]
     crowd[20:23] = [memory({}, 100 + seed, otherwise=0.8, namespace="many") for seed in range(3)]
     at = atlas_of([*crowd, memory({}, 200, otherwise=0.9, namespace="few")])
@@ -341,7 +350,7 @@ def test_neighbours_of_a_stored_memory_join_those_that_were_named():
 # ── nearest ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_nearest_are_those_most_alike_in_what_they_are_about():
+def test_the_nearest_have_the_highest_mean_over_the_semantic_spaces():
     scores = np.zeros((3, WIDTH), np.float32)
     scores[0, [INDEX[key] for key in TEMPORAL]] = 1.0
     scores[1, MEANING] = 0.2
@@ -349,7 +358,7 @@ def test_the_nearest_are_those_most_alike_in_what_they_are_about():
     assert nearest(scores, 2).tolist() == [1, 2], "the same time makes no two memories alike"
 
 
-def test_a_space_that_says_nothing_has_no_say_in_who_is_nearest():
+def test_nan_is_ignored_in_the_choice_of_the_nearest():
     scores = np.full((2, WIDTH), 0.5, np.float32)
     scores[1, MEANING] = np.nan
     scores[1, INDEX["e1_semantic"]] = 0.6

@@ -10,7 +10,7 @@ from actors.comparator.compare.calibration import FILE, Calibration, Fit
 from actors.comparator.compare.similarity import one_to_many
 from events.spaces import INDEX
 from projections.memories.atlas import Atlas
-from tests.actors.comparator.likeness import KEYS, atlas_of, like
+from tests.actors.comparator.similar_memories import KEYS, atlas_of, like
 from tests.events.samples import random_fingerprint, stored
 from tests.projections.history import passage
 
@@ -49,7 +49,7 @@ def test_a_memory_and_its_copy_are_the_same_in_every_space(*, calibrated: bool):
 
 
 @pytest.mark.parametrize("calibrated", [False, True])
-def test_every_figure_lies_between_nothing_and_identity(*, calibrated: bool):
+def test_every_similarity_lies_between_zero_and_one(*, calibrated: bool):
     scores = table(calibrated=calibrated)
     assert scores.dtype == np.float32
     assert ((scores >= 0) & (scores <= 1)).all()  # which NaN isn't
@@ -67,7 +67,7 @@ def test_a_pair_scores_the_same_from_either_side_to_the_last_bit(key: str):
     assert (scores == scores.T).all()
 
 
-def test_a_pair_scores_the_same_whoever_else_is_compared():
+def test_the_score_of_a_pair_does_not_depend_on_other_pairs():
     some = np.array([61, 3, 45, 3])
     picked = one_to_many(atlas(), SHIPPED, 5, some)
     assert picked.tobytes() == table(calibrated=True)[5][some].tobytes()
@@ -75,14 +75,14 @@ def test_a_pair_scores_the_same_whoever_else_is_compared():
     assert picked.tobytes() == np.concatenate(alone).tobytes()
 
 
-def test_passages_of_a_long_memory_have_no_say():
+def test_passages_of_a_long_memory_do_not_affect_its_similarity():
     short = msgspec.structs.replace(LONG, passages=())
     other = stored("other")
     with_them, without = (one_to_many(atlas_of([one, other]), SHIPPED, 1, np.array([0])) for one in (LONG, short))
     assert with_them.tobytes() == without.tobytes()
 
 
-def test_what_else_is_stored_does_not_change_how_alike_two_memories_are():
+def test_other_memories_do_not_change_the_similarity_of_a_pair():
     pair = [
         stored("memory a"),
         stored("memory b", fingerprint=like({}, 1, otherwise=0.6, of=stored("memory a").fingerprint)),
@@ -95,7 +95,7 @@ def test_what_else_is_stored_does_not_change_how_alike_two_memories_are():
     assert alone.min() > 0.3
 
 
-def test_causes_meet_causes_and_effects_meet_effects():
+def test_causes_are_compared_with_causes_and_effects_with_effects():
     both = like({}, 1, otherwise=0.0)
     swapped = msgspec.structs.replace(both["e5_causal"], cause=both["e5_causal"].effect, effect=both["e5_causal"].cause)
     embeddings = tuple(swapped if key == "e5_causal" else both[key] for key in KEYS)
@@ -105,5 +105,5 @@ def test_causes_meet_causes_and_effects_meet_effects():
     assert scores[1, INDEX["e5_causal"]] > 0.99
 
 
-def test_nobody_to_compare_with_is_no_comparison():
+def test_no_targets_give_no_comparisons():
     assert one_to_many(atlas(), SHIPPED, 0, np.empty(0, np.int64)).shape == (0, len(KEYS))

@@ -63,7 +63,7 @@ def by_the_formula(s: npt.NDArray[np.float64], strategy: Strategy) -> float:
     return sum(weights[i] * s[i] for i in n) / sum(weights)
 
 
-def test_the_names_on_the_wire_are_the_seven_that_clients_know_and_our_own() -> None:
+def test_the_strategy_names_are_the_seven_published_ones_and_graded() -> None:
     assert " ".join(Strategy) == (
         "graded "
         "cosine euclidean synergy_weighted group_hierarchical cross_correlation_dominant tucker_compressed adaptive"
@@ -83,7 +83,7 @@ def test_a_strategy_is_its_formula(strategy: Strategy, seed: int, spread: float)
 
 @pytest.mark.parametrize("strategy", Strategy)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_identical_memories_are_wholly_alike_and_coherent(strategy: Strategy, dtype: type) -> None:
+def test_identical_memories_have_similarity_and_coherence_one(strategy: Strategy, dtype: type) -> None:
     identical = np.ones((2, 13), dtype)
     assert overall(identical, strategy).tolist() == [1.0, 1.0]
     assert coherence(identical).tolist() == [1.0, 1.0]
@@ -114,7 +114,7 @@ def test_spaces_that_agree_give_the_score_that_they_agree_on(strategy: Strategy,
 
 @pytest.mark.parametrize("strategy", Strategy)
 @given(pairs=SCORES)
-def test_a_pair_is_judged_without_regard_to_the_pairs_beside_it(
+def test_the_result_of_a_pair_does_not_depend_on_other_pairs(
     strategy: Strategy, pairs: npt.NDArray[np.float64]
 ) -> None:
     alone = [one(pair[np.newaxis], strategy) for pair in pairs]
@@ -154,7 +154,7 @@ def test_synergy_weighs_a_space_that_many_support_more_than_one_that_few_do() ->
 
 
 @pytest.mark.requirement("INTEG-001/comparator/strategies")
-def test_three_temporal_spaces_do_not_outvote_the_other_groups() -> None:
+def test_three_temporal_spaces_weigh_as_much_as_any_other_group() -> None:
     same_time_only = scores(0.0, **dict.fromkeys(TEMPORAL, 1.0))
     assert one(same_time_only, Strategy.COSINE) == pytest.approx(3 / 13)
     assert one(same_time_only, Strategy.GROUP_HIERARCHICAL) == pytest.approx(1 / 6)
@@ -163,7 +163,7 @@ def test_three_temporal_spaces_do_not_outvote_the_other_groups() -> None:
 
 
 @pytest.mark.requirement("INTEG-001/comparator/strategies")
-def test_a_space_that_stands_alone_adds_nothing_to_the_cross_correlation_but_a_pair_that_agrees_does() -> None:
+def test_cross_correlation_counts_agreeing_pairs_of_spaces_and_not_single_spaces() -> None:
     alone = scores(0.0, e1_semantic=1.0)
     assert one(alone, Strategy.COSINE) > 0.07
     assert one(alone, Strategy.CROSS_CORRELATION_DOMINANT) == 0.0
@@ -220,7 +220,7 @@ def test_coherence_is_one_over_one_plus_the_coefficient_of_variation() -> None:
     assert coherence(scores(0.0, e1_semantic=1.0)) == pytest.approx([1 / (1 + 12**0.5)])
 
 
-def test_memories_with_nothing_in_common_are_not_coherent_in_it() -> None:
+def test_coherence_is_zero_if_all_scores_are_zero() -> None:
     assert coherence(scores(0.0)).tolist() == [0.0]
 
 
@@ -265,7 +265,7 @@ def test_anything_but_thirteen_scores_a_pair_is_an_error(call: Call, shape: tupl
         call(np.ones(shape))
 
 
-def test_rounding_just_past_the_ends_of_the_range_is_forgiven_and_does_not_come_out_again() -> None:
+def test_rounding_errors_outside_the_range_are_clipped() -> None:
     above, below = scores(1.0 + 5e-7), scores(0.0 - 5e-7)
     for strategy in Strategy:
         assert one(above, strategy) == 1.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.comparator.graph.edges import around, ways
+from actors.comparator.graph.edges import find_neighbourhood, find_paths
 from actors.comparator.messages import FindNeighbourhood, FindPaths
 from actors.runtime.settings import PathKind
 from events.vocabulary import (
@@ -36,13 +36,13 @@ class Graph:
         wanted = FindPaths(
             start=memory_id(start), end=memory_id(end), namespace=None, max_hops=hops, kind=kind, alternatives=more
         )
-        found = ways(self.atlas, self.links, wanted)
+        found = find_paths(self.atlas, self.links, wanted)
         assert found.complete
         return ["".join(str(memory.int) for memory in path.memories) for path in found.paths]
 
     def near(self, memory: int, depth: int = 1, limit: int = 10) -> dict[int, tuple[str, bool]]:
         wanted = FindNeighbourhood(memory=memory_id(memory), namespace="default", depth=depth, limit=limit)
-        found = around(self.atlas, self.links, wanted)
+        found = find_neighbourhood(self.atlas, self.links, wanted)
         return {one.memory.int: (one.edge.relation, one.edge.forward) for one in found}
 
 
@@ -63,7 +63,7 @@ def linked(source: int, *targets: int, relation: str = LINK_TO, weight: float = 
     )
 
 
-def test_links_are_walked_from_either_end():
+def test_links_are_traversed_in_both_directions():
     graph = Graph(*memories(3), linked(1, 2), linked(3, 2))
     assert graph.paths(1, 3) == ["123"]
     assert graph.paths(3, 1) == ["321"]
@@ -73,7 +73,7 @@ def test_links_are_walked_from_either_end():
 
 @pytest.mark.parametrize("gone", [MemoryForgotten(memory=TWO), MemoryErased(memory=TWO)])
 @pytest.mark.parametrize("between", [[*memories(3)], [*turns(0, 1, 2)]])
-def test_what_can_not_be_found_is_not_walked(between: list[MemoryStored], gone: Event):
+def test_memories_that_are_not_eligible_are_not_traversed(between: list[MemoryStored], gone: Event):
     edges = [] if between[0].session else [linked(1, 2), linked(2, 3)]
     assert Graph(*between, *edges).paths(1, 3) == ["123"]
     graph = Graph(*between, *edges, gone)
@@ -81,7 +81,7 @@ def test_what_can_not_be_found_is_not_walked(between: list[MemoryStored], gone: 
     assert graph.near(1) == graph.near(3) == {}
 
 
-def test_a_memory_that_is_restored_is_walked_again():
+def test_a_restored_memory_is_traversed_again():
     gone = [*memories(3), linked(1, 2), linked(2, 3), MemoryForgotten(memory=TWO)]
     assert Graph(*gone).paths(1, 3) == []
     assert Graph(*gone, MemoryRestored(memory=TWO)).paths(1, 3) == ["123"]
@@ -93,7 +93,7 @@ def test_the_turns_of_a_session_are_edges_both_ways():
     assert graph.paths(3, 1) == ["321"]
     assert graph.near(2) == {1: (NEXT, False), 3: (NEXT, True)}
     wanted = FindNeighbourhood(memory=TWO, namespace="default", depth=1, limit=2)
-    edges = {one.memory: one.edge for one in around(graph.atlas, graph.links, wanted)}
+    edges = {one.memory: one.edge for one in find_neighbourhood(graph.atlas, graph.links, wanted)}
     assert {(edge.source, edge.target, edge.weight) for edge in edges.values()} == {
         (ONE, TWO, TURN_WEIGHT),
         (TWO, THREE, TURN_WEIGHT),
@@ -130,7 +130,7 @@ def test_the_most_confident_path_comes_first_and_the_others_after_it():
     assert graph.paths(1, 4, hops=1) == []
 
 
-def test_what_is_near_is_reached_in_as_many_hops_as_are_wanted():
+def test_a_neighbourhood_reaches_the_requested_number_of_hops():
     graph = Graph(*turns(0, 1, 2, 3), linked(1, 4))
     assert graph.near(1).keys() == {2, 4}
     assert graph.near(1, depth=2).keys() == {2, 3, 4}
@@ -138,21 +138,21 @@ def test_what_is_near_is_reached_in_as_many_hops_as_are_wanted():
     assert [*graph.near(1, limit=1)] == [4], "of these the strongest"
 
 
-def test_to_be_walked_changes_no_path():
+def test_traversals_change_no_path():
     drawn = [*memories(3), linked(1, 2), linked(2, 3)]
     graph = Graph(*drawn)
     wanted = FindPaths(start=ONE, end=THREE, namespace=None, max_hops=4, kind=PathKind.ANY, alternatives=0)
-    found = ways(graph.atlas, graph.links, wanted)
+    found = find_paths(graph.atlas, graph.links, wanted)
     steps = tuple(edge.step for edge in found.paths[0].edges)
     walked = Graph(*drawn, LinksTraversed(steps=steps))
     assert walked.paths(1, 3) == ["123"]
     assert [walked.links.traversals(step) for step in steps] == [1, 1]
 
 
-def test_what_belongs_to_another_namespace_is_not_walked():
+def test_memories_of_other_namespaces_are_not_traversed():
     foreign = [stored("here"), stored("there", namespace="elsewhere"), stored("here too")]
     graph = Graph(*foreign, linked(1, 2), linked(2, 3))
     assert graph.near(1) == {}
     assert graph.paths(1, 3) == ["123"], "whoever asks for no namespace in particular walks through all"
     wanted = FindPaths(start=ONE, end=THREE, namespace="default", max_hops=4, kind=PathKind.ANY, alternatives=0)
-    assert ways(graph.atlas, graph.links, wanted).paths == ()
+    assert find_paths(graph.atlas, graph.links, wanted).paths == ()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.comparator.graph.paths import LONGEST, EdgesOf, best_paths, narrative, neighbourhood, walkable
+from actors.comparator.graph.paths import EdgesOf, best_paths, is_traversable, nearest_nodes
 from actors.comparator.messages.graph import Edge, Path
 from actors.runtime.settings import PathKind
 from events.vocabulary.values import Step
@@ -67,46 +67,46 @@ def test_no_path_is_longer_than_allowed() -> None:
     assert ways(DIAMOND, A, D, max_hops=0) == []
 
 
-def test_a_cheap_detour_does_not_hide_the_only_way_that_is_short_enough() -> None:
+def test_a_cheap_detour_does_not_hide_the_only_path_within_the_hop_limit() -> None:
     detour = along(edge(A, B, 0.9), edge(B, C, 0.9), edge(A, C, 0.1), edge(C, D, 0.9), edge(D, E, 0.9))
     assert ways(detour, A, E, max_hops=4) == ["ABCDE"]
     assert ways(detour, A, E, max_hops=3) == ["ACDE"]
 
 
-def test_no_alternative_comes_by_a_memory_twice() -> None:
+def test_no_alternative_visits_a_memory_twice() -> None:
     circle = along(edge(A, B, 0.9), edge(B, E, 0.9), edge(B, A, 0.9), edge(A, C, 0.9), edge(C, E, 0.9))
     assert ways(circle, A, E, alternatives=5) == ["ABE", "ACE"]
 
 
-def test_where_nothing_leads_there_is_no_path() -> None:
+def test_disconnected_memories_have_no_path() -> None:
     found = best_paths(D, A, DIAMOND, max_hops=6, alternatives=2, budget=PLENTY)
     assert found.paths == ()
     assert found.complete
 
 
-def test_a_memory_is_its_own_end_without_a_step() -> None:
+def test_the_path_from_a_memory_to_itself_is_empty() -> None:
     (path,) = best_paths(A, A, along(edge(A, B), edge(B, A)), max_hops=4, alternatives=3, budget=PLENTY).paths
     assert path.memories == (A,)
     assert path.confidence == 1.0
 
 
-def test_an_edge_without_strength_leads_nowhere() -> None:
+def test_an_edge_of_strength_zero_is_ignored() -> None:
     assert ways(along(edge(A, B, 0.0)), A, B) == []
 
 
-def test_of_several_edges_between_two_memories_the_strongest_is_walked() -> None:
+def test_the_strongest_of_parallel_edges_is_used() -> None:
     both = along(edge(A, B, 0.4), edge(A, B, 0.7, "link_to"))
     found = best_paths(A, B, both, max_hops=4, alternatives=5, budget=PLENTY).paths
     assert [path.edges[0].relation for path in found] == ["link_to"]
 
 
-def test_a_search_that_runs_out_of_its_budget_says_so() -> None:
+def test_a_search_that_exceeds_its_budget_is_marked_incomplete() -> None:
     ladder = along(*(edge(memory(n), memory(n + 1)) for n in range(10)), edge(memory(0), memory(10), 0.9))
     assert not best_paths(memory(0), memory(9), ladder, max_hops=9, alternatives=0, budget=5).complete
     assert best_paths(memory(0), memory(9), ladder, max_hops=9, alternatives=0, budget=50).complete
 
 
-def test_a_search_in_a_vast_graph_ends_at_its_budget() -> None:
+def test_a_search_in_a_large_graph_stops_at_its_budget() -> None:
     asked = count()
 
     def grows(here: UUID) -> list[Edge]:
@@ -127,7 +127,7 @@ def test_a_search_in_a_vast_graph_ends_at_its_budget() -> None:
     max_hops=st.integers(1, 5),
     alternatives=st.integers(0, 5),
 )
-def test_the_paths_are_the_best_of_all_that_there_are(edges: list[Edge], max_hops: int, alternatives: int) -> None:
+def test_the_paths_equal_the_best_of_an_exhaustive_search(edges: list[Edge], max_hops: int, alternatives: int) -> None:
     edges_of = along(*edges)
     found = best_paths(A, E, edges_of, max_hops, alternatives, PLENTY)
     assert found.complete
@@ -153,13 +153,13 @@ def every_path(path: Path, end: UUID, edges_of: EdgesOf, hops: int) -> Iterator[
 
 
 @given(st.permutations([edge(A, B), edge(A, C), edge(B, D), edge(C, D), edge(B, C), edge(C, B)]))
-def test_ties_are_settled_alike_whatever_the_order_of_the_edges(edges: list[Edge]) -> None:
+def test_ties_are_broken_independently_of_the_order_of_edges(edges: list[Edge]) -> None:
     assert ways(along(*edges), A, D, alternatives=3) == ["ABD", "ACD", "ABCD", "ACBD"]
-    assert [near.memory for near in neighbourhood(A, along(*edges), 2, 9)] == [B, C, D]
-    assert neighbourhood(A, along(*edges), 2, 9)[2].edge == edge(B, D)
+    assert [near.memory for near in nearest_nodes(A, along(*edges), 2, 9)] == [B, C, D]
+    assert nearest_nodes(A, along(*edges), 2, 9)[2].edge == edge(B, D)
 
 
-def test_an_edge_that_is_walked_backwards_leads_to_its_source() -> None:
+def test_an_edge_traversed_backwards_leads_to_its_source() -> None:
     back = Edge(B, A, "causes", 0.8, 0.5, forward=False)
     assert (back.start, back.end) == (A, B)
     assert back.strength == 0.4
@@ -168,35 +168,35 @@ def test_an_edge_that_is_walked_backwards_leads_to_its_source() -> None:
 
 def test_causal_paths_go_from_causes_to_effects_alone() -> None:
     cause = edge(A, B)
-    assert walkable(cause, PathKind.CAUSAL)
-    assert not walkable(Edge(A, B, "causes", 1, 1, forward=False), PathKind.CAUSAL)
-    assert not walkable(edge(A, B, relation="link_to"), PathKind.CAUSAL)
-    assert not walkable(edge(A, B, relation="next"), PathKind.CAUSAL)
+    assert is_traversable(cause, PathKind.CAUSAL)
+    assert not is_traversable(Edge(A, B, "causes", 1, 1, forward=False), PathKind.CAUSAL)
+    assert not is_traversable(edge(A, B, relation="link_to"), PathKind.CAUSAL)
+    assert not is_traversable(edge(A, B, relation="next"), PathKind.CAUSAL)
 
 
 def test_semantic_paths_go_along_links_and_goals_either_way() -> None:
     for relation in ("link_to", "cluster"):
         for forward in (True, False):
-            assert walkable(Edge(A, B, relation, 1, 1, forward=forward), PathKind.SEMANTIC)
-    assert not walkable(edge(A, B), PathKind.SEMANTIC)
-    assert not walkable(edge(A, B, relation="next"), PathKind.SEMANTIC)
+            assert is_traversable(Edge(A, B, relation, 1, 1, forward=forward), PathKind.SEMANTIC)
+    assert not is_traversable(edge(A, B), PathKind.SEMANTIC)
+    assert not is_traversable(edge(A, B, relation="next"), PathKind.SEMANTIC)
 
 
 def test_any_path_goes_along_everything() -> None:
     for relation in ("link_to", "cluster", "causes", "next"):
-        assert walkable(Edge(A, B, relation, 1, 1, forward=False), PathKind.ANY)
+        assert is_traversable(Edge(A, B, relation, 1, 1, forward=False), PathKind.ANY)
 
 
-def test_a_neighbourhood_names_the_nearer_and_of_these_the_stronger_first() -> None:
-    near = neighbourhood(A, along(edge(A, B, 0.5), edge(A, C, 0.7), edge(B, D, 1.0), edge(D, E, 1.0)), 2, limit=10)
+def test_a_neighbourhood_is_sorted_by_hops_then_by_confidence() -> None:
+    near = nearest_nodes(A, along(edge(A, B, 0.5), edge(A, C, 0.7), edge(B, D, 1.0), edge(D, E, 1.0)), 2, limit=10)
     assert [(NAMES[each.memory], each.hops) for each in near] == [("C", 1), ("B", 1), ("D", 2)]
     assert [each.confidence for each in near] == pytest.approx([0.7, 0.5, 0.5])
 
 
-def test_a_memory_is_reached_by_the_fewest_hops_and_then_by_the_most_confident_way() -> None:
+def test_a_memory_is_reached_by_the_fewest_hops_then_by_the_most_confident_path() -> None:
     direct = (edge(A, B, 0.9), edge(A, C, 0.3))
     around = along(*direct, edge(B, A, 1.0), edge(B, C, 1.0), edge(B, D, 0.4), edge(C, D, 0.9))
-    near = neighbourhood(A, around, 3, 10)
+    near = nearest_nodes(A, around, 3, 10)
     reached = {NAMES[each.memory]: each for each in near}
     assert reached["C"].edge == edge(A, C, 0.3)
     assert reached["D"].edge == edge(B, D, 0.4)
@@ -204,36 +204,8 @@ def test_a_memory_is_reached_by_the_fewest_hops_and_then_by_the_most_confident_w
     assert "A" not in reached
 
 
-def test_a_neighbourhood_is_no_larger_than_asked_for() -> None:
+def test_a_neighbourhood_is_limited() -> None:
     star = along(*(edge(A, memory(n), n / 100) for n in range(10, 60)), edge(memory(59), E))
-    near = neighbourhood(A, star, 2, limit=3)
+    near = nearest_nodes(A, star, 2, limit=3)
     assert [each.memory.int for each in near] == [59, 58, 57]
-    assert [each.memory for each in neighbourhood(A, star, 2, limit=51)][-1] == E
-
-
-def test_a_narrative_reads_right_both_ways() -> None:
-    texts = {A: "It rained.", B: "The street\n is wet.", C: "Ann slipped.", D: "Ann's diary"}
-    walked = Path(A, (edge(A, B), edge(B, C, relation="next"), Edge(D, C, "link_to", 1, 1, forward=False)))
-    assert narrative(walked, texts) == (
-        '"It rained." -> caused -> "The street is wet." -> is followed by -> "Ann slipped." '
-        '-> is linked from -> "Ann\'s diary"'
-    )
-    returned = Path(C, (Edge(B, C, "next", 1, 1, forward=False), Edge(A, B, "causes", 1, 1, forward=False)))
-    assert narrative(returned, texts) == (
-        '"Ann slipped." -> follows -> "The street is wet." -> was caused by -> "It rained."'
-    )
-
-
-def test_a_relation_that_an_agent_named_reads_as_it_was_named() -> None:
-    texts = {A: "a", B: "b"}
-    assert narrative(Path(A, (edge(A, B, relation="supports"),)), texts) == '"a" -> supports -> "b"'
-    back = Edge(B, A, "supports", 1, 1, forward=False)
-    assert narrative(Path(A, (back,)), texts) == '"a" -> is where \'supports\' leads from -> "b"'
-
-
-def test_long_texts_are_shortened_even_without_spaces() -> None:
-    for text in ("x" * 500, "tide " * 100):
-        quoted = narrative(Path(A, ()), {A: text})
-        assert quoted.startswith(f'"{text[:40]}')
-        assert quoted.endswith('…"')
-        assert len(quoted) <= LONGEST + 2
+    assert [each.memory for each in nearest_nodes(A, star, 2, limit=51)][-1] == E

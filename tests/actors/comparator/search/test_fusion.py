@@ -3,33 +3,31 @@
 import numpy as np
 import pytest
 
-from actors.comparator.search.fusion import SPREAD, fuse, lend, standardise
+from actors.comparator.search.fusion import NEIGHBOUR_SHARE, fuse, neighbour_bonus, scale
 
 
-def test_spaces_of_different_scales_weigh_the_same_once_standardised() -> None:
+def test_standardised_spaces_of_different_scales_contribute_equally() -> None:
     small, large = np.array([0.1, 0.2, 0.3], np.float32), np.array([30, 20, 10], np.float32)
     scores = {"small": small, "large": large}
-    scale = {key: standardise(values) for key, values in scores.items()}
-    contributions = fuse(scores, {"small": 0.5, "large": 0.5}, scale)
+    scales = {key: scale(values) for key, values in scores.items()}
+    contributions = fuse(scores, {"small": 0.5, "large": 0.5}, scales)
     assert contributions["small"] == pytest.approx(-contributions["large"])
 
 
-def test_a_space_that_sees_no_difference_has_no_say() -> None:
+def test_a_space_with_equal_scores_contributes_nothing() -> None:
     same = np.full(4, 0.7, np.float32)
-    assert fuse({"same": same}, {"same": 1.0}, {"same": standardise(same)})["same"].tolist() == [0, 0, 0, 0]
+    assert fuse({"same": same}, {"same": 1.0}, {"same": scale(same)})["same"].tolist() == [0, 0, 0, 0]
 
 
-def test_a_space_that_sees_less_difference_than_it_should_has_the_less_to_say() -> None:
+def test_a_space_below_its_minimum_deviation_contributes_less() -> None:
     scores = np.array([0.50, 0.51, 0.49, 0.50], np.float32)
-    full, less = (
-        fuse({"one": scores}, {"one": 1.0}, {"one": standardise(scores, least)})["one"] for least in (0, 0.05)
-    )
+    full, less = (fuse({"one": scores}, {"one": 1.0}, {"one": scale(scores, least)})["one"] for least in (0, 0.05))
     assert full.std() == pytest.approx(1.0, abs=1e-3)
     assert less.std() == pytest.approx(scores.std() / 0.05, abs=1e-3)
-    assert standardise(10 * scores, 0.05) == standardise(10 * scores), "and as much as others if it sees more"
+    assert scale(10 * scores, 0.05) == scale(10 * scores), "and as much as others if it sees more"
 
 
-def test_a_turn_borrows_a_share_of_its_better_neighbour_and_never_loses() -> None:
+def test_a_turn_gets_a_share_of_its_best_neighbour_and_never_a_penalty() -> None:
     fused = np.array([3.0, -1.0, -2.0, 0.6], np.float32)
     neighbours = np.array([[1, -1], [0, 2], [1, -1], [-1, -1]])
-    assert lend(fused, neighbours) == pytest.approx([0, 3 * SPREAD, 0, 0])
+    assert neighbour_bonus(fused, neighbours) == pytest.approx([0, 3 * NEIGHBOUR_SHARE, 0, 0])

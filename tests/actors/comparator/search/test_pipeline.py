@@ -14,18 +14,21 @@ from hypothesis import strategies as st
 
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.messages import Found, Search
+from actors.comparator.messages.profiles import MIN_POOL
 from actors.comparator.search import pipeline
-from actors.comparator.search.query_classifier import QueryKind, cues
-from actors.embedder.spaces.lexical import term_frequencies
+from actors.comparator.search.recall import SPARSE, recall
+from actors.comparator.search.weight_profiles import query_kinds
 from actors.runtime.settings import SearchProfile
+from actors.text.lexical import terms
+from actors.text.query_classifier import QueryKind, extract_hints
 from events.fingerprint import Dense, Directed, Sparse
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import compress
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 from projections.storage.arrays import Rows
-from projections.time.time_mentions import NO_HINTS
-from tests.actors.comparator.likeness import KEYS, QUESTION, atlas_of, memory, query, varied, with_embedding
+from projections.time.time_mentions import SILENT
+from tests.actors.comparator.similar_memories import KEYS, QUESTION, atlas_of, memory, query, varied, with_embedding
 from tests.events.samples import NOON, stored
 from tests.projections.history import memory_id
 
@@ -35,18 +38,20 @@ ASKED = QUESTION.take(MEANING, Dense).array
 STAGES = ["sparse recall", "prefix recall", "fusion", "alignment", "late interaction", "context", "explanation"]
 
 
-def found(atlas: Atlas, ignited: Mapping[UUID, float] | None = None, text: str = "the tide", **overrides: Any) -> Found:
+def found(
+    atlas: Atlas, workspace: Mapping[UUID, float] | None = None, text: str = "the tide", **overrides: Any
+) -> Found:
     fields: dict[str, Any] = {
         "text": text,
-        "cues": cues(text, NOON),
+        "cues": extract_hints(text, NOON),
         "embeddings": query(),
         "profile": SearchProfile.BALANCED,
         "filter": Filter(),
         "limit": 10,
-        "pool": pipeline.RECALL,
+        "pool": MIN_POOL,
         **overrides,
     }
-    return pipeline.search(atlas, RAW, Search(**fields), ignited or {})
+    return pipeline.search(atlas, RAW, Search(**fields), workspace or {})
 
 
 def rows_of(atlas: Atlas, answer: Found) -> list[int]:
@@ -73,19 +78,19 @@ MINE = [154, 153, 152, 151, 150]
 """The nearest first."""
 
 
-def test_stage_2_finds_what_a_global_search_that_is_filtered_afterwards_would_lose():
+def test_stage_2_finds_eligible_memories_that_filtering_afterwards_would_lose():
     atlas = crowded()
     eligible, everything = atlas.facets.eligible(Filter(namespace="mine")), atlas.facets.eligible(Filter())
-    inside = atlas.recall_prefix(ASKED, pipeline.RECALL, eligible)
-    afterwards = atlas.recall_prefix(ASKED, pipeline.RECALL, everything)
+    inside = atlas.recall_prefix(ASKED, MIN_POOL, eligible)
+    afterwards = atlas.recall_prefix(ASKED, MIN_POOL, everything)
     assert inside.tolist() == MINE
     assert [row for row in afterwards.tolist() if eligible[row]] == []
-    for key in pipeline.WORDS:
-        named = atlas.recall_sparse(key, QUESTION.take(key, Sparse), pipeline.RECALL, eligible)
+    for key in SPARSE:
+        named = atlas.recall_sparse(key, QUESTION.take(key, Sparse), MIN_POOL, eligible)
         assert eligible[named].all()
 
 
-def test_a_search_in_a_small_namespace_finds_it_whole_whatever_else_is_stored():
+def test_a_search_in_a_small_namespace_finds_all_of_it():
     assert rows_of(crowded(), found(crowded(), filter=Filter(namespace="mine"))) != []
     assert sorted(rows_of(crowded(), found(crowded(), filter=Filter(namespace="mine")))) == sorted(MINE)
 
@@ -101,7 +106,7 @@ def purposed(*kinds: tuple[float, tuple[float, ...]]) -> Atlas:
     )
 
 
-def test_stage_4_drops_candidates_and_brings_in_nothing():
+def test_stage_4_drops_candidates_and_adds_none():
     near, far = 0.8, 0.2
     atlas = purposed((near, ALIGNED), (near, ASKEW), (near, UNMEASURED), *[(far, ALIGNED)] * 20)
     everything = found(atlas, pool=3, limit=30)
@@ -112,7 +117,7 @@ def test_stage_4_drops_candidates_and_brings_in_nothing():
     assert not {1, 2} & {*best_aligned.tolist()}, "a global search by alignment would have named others"
 
 
-def test_stage_4_asks_for_the_alignment_of_candidates_alone(monkeypatch: pytest.MonkeyPatch):
+def test_stage_4_reads_the_alignment_of_candidates_only(monkeypatch: pytest.MonkeyPatch):
     atlas = purposed(*[(0.8, ALIGNED)] * 3, *[(0.2, ALIGNED)] * 20)
     asked: list[int] = []
     alignments = atlas.purposes.alignments
@@ -121,7 +126,7 @@ def test_stage_4_asks_for_the_alignment_of_candidates_alone(monkeypatch: pytest.
     assert {*asked} == {0, 1, 2}
 
 
-def test_stage_4_is_skipped_unless_an_alignment_is_asked_for():
+def test_stage_4_is_skipped_unless_an_alignment_is_requested():
     atlas = purposed((0.8, ALIGNED), (0.7, ASKEW))
     skipped = {asked: found(atlas, min_alignment=asked).stages[3].skipped for asked in (None, -1.0, 0.5)}
     assert skipped == {None: True, -1.0: False, 0.5: False}
@@ -137,7 +142,7 @@ def test_stage_4_is_skipped_while_nothing_is_measured_against_a_north_star(asked
     assert not found(purposed((0.8, UNMEASURED), (0.7, ALIGNED)), **asked).stages[3].skipped
 
 
-def test_of_equally_similar_memories_the_one_that_serves_the_north_star_comes_first_where_that_counts():
+def test_alignment_decides_between_equally_similar_memories_if_requested():
     fingerprint = memory({}, 0, otherwise=0.5).fingerprint
     equals = [
         stored(f"equal {row}", fingerprint=fingerprint, purpose=purpose)
@@ -149,7 +154,7 @@ def test_of_equally_similar_memories_the_one_that_serves_the_north_star_comes_fi
     assert rows_of(atlas, counting) == [2, 0, 1, 3]
     assert {hit.alignment for hit in plain.hits} == {None}
     assert [hit.alignment for hit in counting.hits] == pytest.approx(
-        [pipeline.SERVING * alignment for alignment in (0.9, 0.1, 0.0, 0.9)]
+        [pipeline.ALIGNMENT_WEIGHT * alignment for alignment in (0.9, 0.1, 0.0, 0.9)]
     )
     similarity = {hit.memory: hit.similarity for hit in plain.hits}
     assert {hit.memory: hit.similarity for hit in counting.hits} == pytest.approx(similarity)
@@ -158,7 +163,7 @@ def test_of_equally_similar_memories_the_one_that_serves_the_north_star_comes_fi
         assert hit.score == pytest.approx(contributed + hit.context + (hit.alignment or 0.0))
 
 
-def test_a_neighbouring_turn_that_joins_late_is_ranked_by_how_it_serves_too():
+def test_an_added_neighbouring_turn_gets_the_alignment_bonus_too():
     turns = [
         memory({MEANING: likeness}, 0, session="talk", position=place, purpose=purpose)
         for place, (likeness, purpose) in enumerate([(0.0, ASKEW), (0.9, ASKEW), (0.0, ALIGNED)])
@@ -171,13 +176,13 @@ def test_a_neighbouring_turn_that_joins_late_is_ranked_by_how_it_serves_too():
     assert (before, after) == ([0, 2], [2, 0])
 
 
-def test_where_nothing_is_aligned_nothing_is_found():
+def test_a_minimum_alignment_that_nothing_reaches_finds_nothing():
     answer = found(purposed((0.8, ASKEW), (0.7, ASKEW)), min_alignment=0.9)
     assert answer.hits == ()
     assert not answer.more
 
 
-def test_stage_4_also_keeps_out_the_neighbouring_turns_that_serve_the_north_star_less():
+def test_stage_4_also_drops_neighbouring_turns_of_low_alignment():
     turns = [
         memory({MEANING: likeness}, seed, session="talk", position=seed, purpose=purpose, namespace=namespace)
         for seed, (likeness, purpose, namespace) in enumerate(
@@ -194,7 +199,7 @@ def test_stage_4_also_keeps_out_the_neighbouring_turns_that_serve_the_north_star
 
 
 @pytest.mark.parametrize("asked", [None, 0.0])
-def test_every_space_reads_the_candidates_and_late_interaction_those_that_are_left(
+def test_every_space_scores_the_candidates_and_late_interaction_the_remaining_ones(
     monkeypatch: pytest.MonkeyPatch, asked: float | None
 ):
     fresh, read = atlas_of(varied(400)), dict[str, list[Rows]]()
@@ -205,12 +210,10 @@ def test_every_space_reads_the_candidates_and_late_interaction_those_that_are_le
         return relevance(key, embedding, rows, *others)
 
     monkeypatch.setattr(fresh, "relevance", watched)
-    monkeypatch.setattr(pipeline, "KEPT", 20)
+    monkeypatch.setattr(pipeline, "MAX_RERANKED", 20)
     answer = found(fresh, pool=40, min_alignment=asked)
     counts = {stage.name: stage.candidates for stage in answer.stages}
-    named = np.unique(
-        np.concatenate([rows for _, rows in pipeline.recall(fresh, query(), fresh.facets.live, 40, NO_HINTS)])
-    )
+    named = np.unique(np.concatenate([rows for _, rows in recall(fresh, query(), fresh.facets.live, 40, SILENT)]))
     assert read.keys() == {*KEYS}
     for key in KEYS:
         first = read[key][0]
@@ -224,7 +227,7 @@ def test_every_space_reads_the_candidates_and_late_interaction_those_that_are_le
     assert {*rows_of(fresh, answer)} <= {*read[LATE][0].tolist()}
 
 
-def test_the_stages_tell_in_order_how_many_they_let_through_and_how_long_they_took():
+def test_stages_are_reported_in_order_with_candidates_and_durations():
     answer = found(atlas(), min_alignment=0.05)
     counts = [stage.candidates for stage in answer.stages]
     assert [stage.name for stage in answer.stages] == STAGES
@@ -233,12 +236,12 @@ def test_the_stages_tell_in_order_how_many_they_let_through_and_how_long_they_to
     assert all(stage.milliseconds > 0 for stage in answer.stages)
 
 
-def test_a_question_for_causes_recalls_by_causes_too():
+def test_a_query_about_causes_adds_causal_recall():
     answer = found(atlas(), text="why is the tide high")
     assert [stage.name for stage in answer.stages] == [*STAGES[:2], "causal recall", *STAGES[2:]]
 
 
-def test_what_only_causes_name_is_found_only_by_a_question_for_them():
+def test_causal_recall_finds_memories_that_other_recall_misses():
     memories = [memory({MEANING: 0.5}, seed) for seed in range(10)]
     asked = QUESTION.take("e5_causal", Directed)
     causes = with_embedding(memory({}, 99), "e5_causal", Directed(cause=asked.effect, effect=asked.cause))
@@ -250,7 +253,7 @@ def test_what_only_causes_name_is_found_only_by_a_question_for_them():
 
 @pytest.mark.parametrize("wanted", [{}, {"filter": Filter(namespace="nobody's")}, {"min_alignment": 0.5}, {"as_of": 0}])
 @pytest.mark.parametrize("rows", [0, 3])
-def test_a_search_that_can_find_nothing_says_so(rows: int, wanted: dict[str, Any]):
+def test_a_search_without_candidates_returns_an_empty_answer(rows: int, wanted: dict[str, Any]):
     atlas = atlas_of(varied(rows))
     if not rows or wanted.keys() & {"filter", "as_of"}:
         answer = found(atlas, **wanted)
@@ -277,7 +280,7 @@ def pages(limit: int, **overrides: Any) -> list[Found]:
     least=st.sampled_from([0.0, 0.45, 0.6, 0.99]),
     as_of=st.sampled_from([None, 37, 400]),
 )
-def test_pages_put_together_are_the_one_long_page(limit: int, pool: int, least: float, as_of: int | None):
+def test_concatenated_pages_equal_one_long_page(limit: int, pool: int, least: float, as_of: int | None):
     fixed = {"pool": pool, "min_similarity": least, "as_of": as_of}
     whole = found(atlas(), limit=1_000, **fixed)
     assert not whole.more
@@ -290,7 +293,7 @@ def test_pages_put_together_are_the_one_long_page(limit: int, pool: int, least: 
 
 
 @pytest.mark.parametrize("least", [0.0, 0.5])
-def test_there_is_more_as_long_as_another_page_would_hold_something(least: float):
+def test_more_is_true_while_another_page_has_results(least: float):
     everything = len(found(atlas(), limit=1_000, min_similarity=least).hits)
     assert everything > 10
     more = {
@@ -310,7 +313,7 @@ def test_a_page_past_the_last_is_empty():
     assert found(atlas(), offset=5_000).hits == found(atlas(), offset=5_000, min_similarity=0.2).hits == ()
 
 
-def test_a_threshold_leaves_out_and_keeps_the_order():
+def test_a_threshold_drops_results_and_keeps_the_order():
     everything = found(atlas(), limit=1_000).hits
     least = sorted(hit.similarity for hit in everything)[len(everything) // 2]
     kept = found(atlas(), limit=1_000, min_similarity=least).hits
@@ -318,7 +321,7 @@ def test_a_threshold_leaves_out_and_keeps_the_order():
     assert 0 < len(kept) < len(everything)
 
 
-def test_memories_that_were_stored_later_stay_out_of_the_pages_that_follow():
+def test_memories_stored_later_do_not_appear_on_later_pages():
     answer = found(atlas(), as_of=50, limit=1_000)
     assert rows_of(atlas(), answer)
     assert max(rows_of(atlas(), answer)) < 50
@@ -342,7 +345,7 @@ def only(key: str, likeness: float, seed: int) -> MemoryStored:
         (SearchProfile.FACT_CHECKING, "e11_entity"),
     ],
 )
-def test_a_profile_puts_first_what_its_leading_space_likes(profile: SearchProfile, favoured: str):
+def test_a_profile_ranks_first_the_best_memory_of_its_leading_space(profile: SearchProfile, favoured: str):
     leading = (MEANING, "e5_causal", "e7_code", "e11_entity")
     liked = (*leading[:3], "e6_sparse")  # E11 ranks by the words that E6 counts
     atlas = atlas_of(only(key, 0.95, seed) for seed, key in enumerate(liked))
@@ -368,14 +371,14 @@ def first(contents: tuple[str, ...], question: str, **asked: Any) -> str:
     return contents[rows_of(atlas, answer)[0]]
 
 
-def test_of_two_names_in_a_question_the_rarer_one_tells_which_memory_states_the_fact():
+def test_the_rarer_of_two_names_in_a_query_counts_more():
     contents = ("Ana came to the house.", "Ana sang in the house.", "Ana left the house.", "Zebedee left.", "Rain.")
     question = "Did Ana meet Zebedee?"
     assert first(contents, question) == "Zebedee left."
     assert first(contents, question, without=frozenset({"e11_entity"})) == contents[0]
 
 
-def test_of_one_fact_in_two_years_that_of_the_year_asked_for_comes_first():
+def test_the_fact_of_the_requested_year_ranks_first():
     contents = ("Torres joined Elche in 2008.", "Torres joined Cadiz in the summer of 2011.", "The rain of May.")
     question = "Who did Torres join between 2010 and 2012?"
     assert first(contents, question) == contents[1]
@@ -383,7 +386,7 @@ def test_of_one_fact_in_two_years_that_of_the_year_asked_for_comes_first():
     assert first(contents, "Who did Torres join between 2007 and 2009?") == contents[0]
 
 
-def test_a_hit_is_what_its_spaces_and_its_neighbours_add_up_to():
+def test_the_score_of_a_hit_is_the_sum_of_its_parts():
     turns = [memory({}, seed, otherwise=0.1 * seed, session="talk", position=seed) for seed in range(9)]
     hits = found(atlas_of(turns)).hits
     assert any(hit.context > 0 for hit in hits)
@@ -394,7 +397,7 @@ def test_a_hit_is_what_its_spaces_and_its_neighbours_add_up_to():
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-def test_a_single_candidate_is_found_though_nothing_tells_it_apart():
+def test_a_single_candidate_is_found_although_its_contributions_are_zero():
     (hit,) = found(atlas_of([memory({MEANING: 0.9}, 0)])).hits
     assert hit.memory == memory_id(1)
     assert hit.similarity > 0
@@ -403,13 +406,13 @@ def test_a_single_candidate_is_found_though_nothing_tells_it_apart():
 # ── what is in the workspace ────────────────────────────────────────────────────────────────────────
 
 
-def test_a_candidate_in_the_workspace_gains_in_proportion_to_its_order():
+def test_the_priming_bonus_is_proportional_to_the_order():
     plain = found(atlas(), limit=40)
     orders = {plain.hits[39].memory: 0.9, plain.hits[20].memory: 0.8, memory_id(9_999): 1.0}
     primed = found(atlas(), orders, limit=400)
     gains = {hit.memory: hit.priming for hit in primed.hits}
     assert {memory: gain for memory, gain in gains.items() if gain} == pytest.approx(
-        {memory: pipeline.PRIMING * order for memory, order in orders.items() if memory in gains}
+        {memory: pipeline.PRIMING_WEIGHT * order for memory, order in orders.items() if memory in gains}
     )
     scores = {hit.memory: hit.score for hit in found(atlas(), limit=400).hits}
     assert gains.keys() == scores.keys(), "nothing is found that wasn't"
@@ -418,14 +421,14 @@ def test_a_candidate_in_the_workspace_gains_in_proportion_to_its_order():
     assert primed.primed == {memory: order for memory, order in orders.items() if memory != memory_id(9_999)}
 
 
-def test_of_near_equals_the_one_in_the_workspace_comes_first():
+def test_priming_decides_between_near_equals():
     copies = atlas_of([memory({}, 0, otherwise=0.5)] * 3 + [memory({}, 1)])
     assert rows_of(copies, found(copies)) == [0, 1, 2, 3]
     assert rows_of(copies, found(copies, {memory_id(3): 0.8})) == [2, 0, 1, 3]
     assert rows_of(copies, found(copies, {memory_id(4): 1.0})) == [0, 1, 2, 3], "it decides between near equals alone"
 
 
-def test_what_the_search_does_not_recall_is_not_brought_in_by_the_workspace():
+def test_priming_adds_no_candidates():
     asked = {"pool": 5, "limit": 400}
     recalled = {hit.memory for hit in found(atlas(), **asked).hits}
     others = {memory_id(row + 1): 1.0 for row in range(len(atlas()))}.keys() - recalled
@@ -435,12 +438,12 @@ def test_what_the_search_does_not_recall_is_not_brought_in_by_the_workspace():
     assert {hit.priming for hit in primed.hits} == {0.0}
 
 
-def test_with_nothing_in_the_workspace_hits_are_the_same_to_the_last_bit():
+def test_without_primed_candidates_hits_are_bitwise_equal():
     assert found(atlas(), limit=400).hits == found(atlas(), {memory_id(9_999): 1.0}, limit=400).hits
     assert found(atlas(), limit=400).hits == found(atlas(), {memory_id(1): 1.0}, limit=400, primed={}).hits
 
 
-def test_a_later_page_is_primed_by_what_was_in_the_workspace_on_the_first():
+def test_later_pages_use_the_priming_of_the_first_page():
     whole = found(atlas(), limit=60)
     then = {whole.hits[30].memory: 0.95, whole.hits[45].memory: 0.85}
     since = {whole.hits[3].memory: 1.0, whole.hits[50].memory: 0.9}
@@ -458,25 +461,25 @@ def test_a_later_page_is_primed_by_what_was_in_the_workspace_on_the_first():
 def asked(text: str, embeddings: dict[str, Any] | None = None) -> Search:
     return Search(
         text=text,
-        cues=cues(text, NOON),
+        cues=extract_hints(text, NOON),
         embeddings=query() if embeddings is None else embeddings,
         profile=SearchProfile.AUTO,
         filter=Filter(),
         limit=10,
-        pool=pipeline.RECALL,
+        pool=MIN_POOL,
     )
 
 
-def test_a_question_is_for_a_voice_if_somebody_of_that_name_speaks_in_what_is_stored():
+def test_a_query_that_names_an_eligible_speaker_is_of_kind_speaker():
     alike = memory({}, 0, otherwise=0.5)
     atlas = atlas_of([alike, msgspec.structs.replace(alike, metadata={"speaker": "Ana"})])
     everything, silence = atlas.facets.live, np.array([True, False])
-    assert QueryKind.VOICE in pipeline.kinds(atlas, asked("What did Ana say?"), everything)
-    assert QueryKind.VOICE not in pipeline.kinds(atlas, asked("What did Ben say?"), everything)
-    assert QueryKind.VOICE not in pipeline.kinds(atlas, asked("What did Ana say?"), silence)
+    assert QueryKind.SPEAKER in query_kinds(atlas, asked("What did Ana say?"), everything)
+    assert QueryKind.SPEAKER not in query_kinds(atlas, asked("What did Ben say?"), everything)
+    assert QueryKind.SPEAKER not in query_kinds(atlas, asked("What did Ana say?"), silence)
 
 
-def test_a_question_with_a_term_that_nothing_stored_holds_is_for_something_unknown():
+def test_a_query_with_a_term_that_no_memory_contains_is_of_kind_unknown_word():
     terms = QUESTION.take("e6_sparse", Sparse)
     atlas = atlas_of([memory({"e6_sparse": 1.0}, 0), memory({}, 1)])
     everything = atlas.facets.live
@@ -484,11 +487,11 @@ def test_a_question_with_a_term_that_nothing_stored_holds_is_for_something_unkno
         term for term in range(30_522) if not atlas.contains_terms("e6_sparse", Sparse.of({term: 1.0}), everything)
     )
     misspelt = query() | {"e6_sparse": Sparse.of({int(terms.ids[0]): 1.0, strange: 1.0})}
-    assert QueryKind.UNKNOWN not in pipeline.kinds(atlas, asked("the tide"), everything)
-    assert QueryKind.UNKNOWN in pipeline.kinds(atlas, asked("the tied", misspelt), everything)
+    assert QueryKind.UNKNOWN_WORD not in query_kinds(atlas, asked("the tide"), everything)
+    assert QueryKind.UNKNOWN_WORD in query_kinds(atlas, asked("the tied", misspelt), everything)
 
 
-def test_of_memories_alike_in_all_else_the_one_of_the_time_that_is_named_comes_first():
+def test_the_memory_of_the_named_time_ranks_first():
     alike = memory({}, 0, otherwise=0.5)
     days = [datetime(2023, 5, day, 9, tzinfo=UTC) for day in (1, 8, 9, 20)]
     atlas = atlas_of(msgspec.structs.replace(alike, created_at=day) for day in days)
@@ -500,7 +503,7 @@ def test_of_memories_alike_in_all_else_the_one_of_the_time_that_is_named_comes_f
         assert hit.spaces["e2_temporal_recent"].contribution == 0
 
 
-def test_of_memories_alike_in_all_else_the_one_of_the_speaker_who_is_named_comes_first():
+def test_the_memory_of_the_named_speaker_ranks_first():
     alike = memory({}, 0, otherwise=0.5)
     atlas = atlas_of(
         msgspec.structs.replace(alike, metadata={} if name is None else {"speaker": name})

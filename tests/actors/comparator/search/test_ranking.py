@@ -12,14 +12,21 @@ from hypothesis import strategies as st
 
 from actors.comparator.compare.calibration import Calibration, Curve
 from actors.comparator.search import ranking
-from actors.comparator.search.ranking import LATE, Ranking, Similarities, by_perspectives, by_purpose, by_weights
+from actors.comparator.search.ranking import (
+    LATE_INTERACTION,
+    Ranking,
+    Similarities,
+    by_perspectives,
+    by_purpose,
+    by_weights,
+)
 from events.fingerprint import Sparse, Tokens
 from events.vocabulary import MemoryErased, MemoryForgotten
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 from projections.spaces.directed import Direction
 from projections.storage.arrays import Mask, Rows, Scores
-from tests.actors.comparator.likeness import KEYS, QUESTION, atlas_of, memory, query, varied
+from tests.actors.comparator.similar_memories import KEYS, QUESTION, atlas_of, memory, query, varied
 from tests.events.samples import stored
 from tests.projections.history import memory_id
 
@@ -77,11 +84,11 @@ def let_through(name: str) -> Mask:
     least=st.sampled_from([0.0, 0.3, 0.5, 0.8, 1.0]),
     first=st.sampled_from([1, 16, 256]),
 )
-def test_the_best_by_weighted_mean_are_found_and_no_others(
+def test_the_results_are_the_best_by_weighted_mean(
     weights: dict[str, float], name: str, limit: int, least: float, first: int
 ):
     eligible = let_through(name)
-    with patch.object(ranking, "FIRST", first):
+    with patch.object(ranking, "FIRST_BATCH", first):
         found = by_weights(similarities(), weights, eligible, limit, least)
     expected = sum(weight * table()[key] for key, weight in weights.items()) / sum(weights.values())
     assert eligible[found.rows].all()
@@ -108,49 +115,49 @@ def test_the_best_by_weighted_mean_are_found_and_no_others(
     least=st.sampled_from([0.0, 0.4]),
     first=st.integers(1, 40),
 )
-def test_to_defer_late_interaction_changes_no_ranking(
+def test_deferring_late_interaction_changes_no_ranking(
     weights: dict[str, float], late: float, name: str, limit: int, least: float, first: int
 ):
-    asked = weights | {LATE: late}
-    with patch.object(ranking, "FIRST", ROWS):
+    asked = weights | {LATE_INTERACTION: late}
+    with patch.object(ranking, "FIRST_BATCH", ROWS):
         exhaustive = by_weights(similarities(), asked, let_through(name), limit, least)
-    with patch.object(ranking, "FIRST", first):
+    with patch.object(ranking, "FIRST_BATCH", first):
         deferred = by_weights(similarities(), asked, let_through(name), limit, least)
     assert deferred.rows.tolist() == exhaustive.rows.tolist()
     np.testing.assert_allclose(deferred.similarity, exhaustive.similarity, atol=2e-7)
 
 
-def test_copies_that_late_interaction_scores_apart_keep_their_order():
+def test_copies_scored_in_different_batches_keep_their_order():
     rng = np.random.default_rng(0)
     for tokens in range(2, 24):
         asked = Tokens.of(rng.integers(0, 30_000, tokens), rng.standard_normal((tokens, 128)))
         copies = atlas_of([stored("copy")] * 5)
-        of = Similarities(copies, RAW, query() | {LATE: asked})
-        with patch.object(ranking, "FIRST", 4):
-            found = by_weights(of, {LATE: 0.9, "e1_semantic": 0.1}, copies.facets.live, 4, 0.0)
+        of = Similarities(copies, RAW, query() | {LATE_INTERACTION: asked})
+        with patch.object(ranking, "FIRST_BATCH", 4):
+            found = by_weights(of, {LATE_INTERACTION: 0.9, "e1_semantic": 0.1}, copies.facets.live, 4, 0.0)
         assert found.rows.tolist() == [0, 1, 2, 3]
         assert len({*found.similarity.tolist()}) == 1
 
 
-def test_late_interaction_reads_only_rows_that_it_could_bring_in():
+def test_late_interaction_scores_only_rows_that_can_enter_the_result():
     light, heavy, meaning = similarities(), similarities(), {"e1_semantic": 0.98}
-    with patch.object(ranking, "FIRST", 16):
-        by_weights(light, meaning | {LATE: 0.02}, let_through("all"), 10, 0.0)
-        by_weights(heavy, {LATE: 1.0}, let_through("all"), 10, 0.0)
-    assert 16 <= light.scored[LATE] < ROWS / 4
-    assert heavy.scored[LATE] == let_through("all").sum()
+    with patch.object(ranking, "FIRST_BATCH", 16):
+        by_weights(light, meaning | {LATE_INTERACTION: 0.02}, let_through("all"), 10, 0.0)
+        by_weights(heavy, {LATE_INTERACTION: 1.0}, let_through("all"), 10, 0.0)
+    assert 16 <= light.scored[LATE_INTERACTION] < ROWS / 4
+    assert heavy.scored[LATE_INTERACTION] == let_through("all").sum()
 
 
-def test_a_threshold_spares_late_interaction_what_could_not_reach_it():
+def test_late_interaction_skips_rows_that_cannot_reach_the_threshold():
     watched = similarities()
-    with patch.object(ranking, "FIRST", 1):
-        found = by_weights(watched, {"e1_semantic": 0.9, LATE: 0.1}, let_through("all"), 100, 0.8)
-    assert 0 < len(found.rows) <= watched.scored[LATE] < ROWS / 2
+    with patch.object(ranking, "FIRST_BATCH", 1):
+        found = by_weights(watched, {"e1_semantic": 0.9, LATE_INTERACTION: 0.1}, let_through("all"), 100, 0.8)
+    assert 0 < len(found.rows) <= watched.scored[LATE_INTERACTION] < ROWS / 2
 
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("name", ["all", "few"])
-def test_one_space_ranks_as_that_space_alone_does(key: str, name: str):
+def test_ranking_by_one_space_equals_a_search_of_that_space(key: str, name: str):
     eligible = let_through(name)
     alone = by_weights(similarities(), {key: 1.0}, eligible, 50, 0.0)
     active = by_weights(similarities(), {key: 0.05}, eligible, 50, 0.0)
@@ -169,13 +176,13 @@ def test_only_the_proportions_of_weights_count(weights: dict[str, float], power:
     assert same(one, other)
 
 
-def test_a_space_without_weight_is_never_read():
+def test_a_space_of_weight_zero_is_not_scored():
     watched = similarities()
     found = by_weights(watched, dict.fromkeys(KEYS, 0.0) | {"e7_code": 0.5}, let_through("all"), 5, 0.0)
     assert watched.scored.keys() == found.spaces.keys() == {"e7_code"}
 
 
-def test_more_than_there_are_gives_all_of_them():
+def test_a_limit_above_the_number_of_rows_returns_all():
     found = by_weights(similarities(), dict.fromkeys(KEYS, 1.0), let_through("few"), 10_000, 0.0)
     assert sorted(found.rows.tolist()) == np.flatnonzero(let_through("few")).tolist()
 
@@ -186,26 +193,28 @@ def test_more_than_there_are_gives_all_of_them():
 @cache
 def bonus() -> Scores:
     """What serving the North Star adds to each row; the erased one has no purpose."""
-    return ranking.serving(atlas())
+    return ranking.alignment_bonus(atlas())
 
 
-def test_serving_the_north_star_adds_in_proportion_and_nothing_where_it_was_never_measured():
+def test_the_alignment_bonus_is_proportional_and_zero_where_not_measured():
     ways = {"whole": 1.0, "half": 0.5, "unmeasured": 0.0, "opposed": -1.0}
     served = atlas_of(stored(name, purpose=(alignment,) * 13) for name, alignment in ways.items())
     np.testing.assert_allclose(
-        ranking.serving(served), [ranking.SERVING, ranking.SERVING / 2, 0.0, -ranking.SERVING], rtol=1e-6
+        ranking.alignment_bonus(served),
+        [ranking.ALIGNMENT_WEIGHT, ranking.ALIGNMENT_WEIGHT / 2, 0.0, -ranking.ALIGNMENT_WEIGHT],
+        rtol=1e-6,
     )
     assert bonus()[8] == 0.0
     assert np.isfinite(bonus()).all()
 
 
-def test_of_equally_similar_memories_the_one_that_serves_the_north_star_comes_first():
+def test_alignment_decides_between_equally_similar_memories():
     off, on = stored("off", fingerprint=QUESTION, purpose=(0.1,) * 13), stored("on", fingerprint=QUESTION)
     pair = atlas_of([off, on])
     of = Similarities(pair, RAW, query())
     plain, served = (
         by_weights(of, {"e1_semantic": 1.0}, pair.facets.live, 2, 0.0, bonus=extra)
-        for extra in (None, ranking.serving(pair))
+        for extra in (None, ranking.alignment_bonus(pair))
     )
     assert plain.rows.tolist() == [0, 1]
     assert served.rows.tolist() == [1, 0]
@@ -220,10 +229,10 @@ def test_of_equally_similar_memories_the_one_that_serves_the_north_star_comes_fi
     least=st.sampled_from([0.0, 0.3, 0.5]),
     first=st.sampled_from([1, 16, 256]),
 )
-def test_a_bonus_orders_and_neither_changes_similarities_nor_who_is_similar_enough(
+def test_a_bonus_changes_the_order_but_neither_similarities_nor_the_result_set(
     weights: dict[str, float], name: str, limit: int, least: float, first: int
 ):
-    with patch.object(ranking, "FIRST", first):
+    with patch.object(ranking, "FIRST_BATCH", first):
         found = by_weights(similarities(), weights, let_through(name), limit, least, bonus=bonus())
     expected = sum(weight * table()[key] for key, weight in weights.items()) / sum(weights.values())
     np.testing.assert_allclose(found.similarity, expected[found.rows], atol=2e-6)
@@ -237,7 +246,7 @@ def test_a_bonus_orders_and_neither_changes_similarities_nor_who_is_similar_enou
     assert (ranked[left] <= ranked[found.rows].min(initial=np.inf) + 4e-6).all()
 
 
-def test_a_bonus_brings_in_nobody_who_is_not_similar_enough():
+def test_a_bonus_does_not_lift_a_memory_over_the_threshold():
     near, far = (
         memory({"e1_semantic": 0.6}, 0, purpose=(0.0,) * 13),
         memory({"e1_semantic": 0.45}, 1, purpose=(1.0,) * 13),
@@ -261,21 +270,21 @@ def test_a_bonus_brings_in_nobody_who_is_not_similar_enough():
     first=st.integers(1, 40),
     strength=st.floats(-5, 5),
 )
-def test_to_defer_late_interaction_changes_no_ranking_with_a_bonus_either(
+def test_deferring_late_interaction_changes_no_ranking_with_a_bonus(
     weights: dict[str, float], late: float, name: str, limit: int, least: float, first: int, strength: float
 ):
-    asked, extra = weights | {LATE: late}, bonus() * np.float32(strength)
-    with patch.object(ranking, "FIRST", ROWS):
+    asked, extra = weights | {LATE_INTERACTION: late}, bonus() * np.float32(strength)
+    with patch.object(ranking, "FIRST_BATCH", ROWS):
         exhaustive = by_weights(similarities(), asked, let_through(name), limit, least, bonus=extra)
-    with patch.object(ranking, "FIRST", first):
+    with patch.object(ranking, "FIRST_BATCH", first):
         deferred = by_weights(similarities(), asked, let_through(name), limit, least, bonus=extra)
     assert deferred.rows.tolist() == exhaustive.rows.tolist()
     np.testing.assert_allclose(deferred.similarity, exhaustive.similarity, atol=2e-7)
 
 
 @pytest.mark.parametrize("rows", [0, 20])
-@pytest.mark.parametrize("weights", [dict.fromkeys(KEYS, 1.0), {"e1_semantic": 1.0}, {LATE: 1.0}])
-def test_where_nothing_is_eligible_nothing_is_found(rows: int, weights: dict[str, float]):
+@pytest.mark.parametrize("weights", [dict.fromkeys(KEYS, 1.0), {"e1_semantic": 1.0}, {LATE_INTERACTION: 1.0}])
+def test_without_eligible_rows_nothing_is_found(rows: int, weights: dict[str, float]):
     empty = atlas_of(varied(rows))
     nobody = empty.facets.eligible(Filter(namespace="nobody's"))
     of = Similarities(empty, CURVED, query())
@@ -289,7 +298,7 @@ def test_where_nothing_is_eligible_nothing_is_found(rows: int, weights: dict[str
         assert found.scanned == 0
 
 
-@pytest.mark.parametrize("weights", [{"e1_semantic": 1.0}, {"e6_sparse": 0.5, LATE: 0.5}])
+@pytest.mark.parametrize("weights", [{"e1_semantic": 1.0}, {"e6_sparse": 0.5, LATE_INTERACTION: 0.5}])
 def test_of_equal_memories_the_earlier_comes_first(weights: dict[str, float]):
     copies = atlas_of([stored("other"), *[stored("copy")] * 6, stored("another")])
     of = Similarities(copies, RAW, query(stored("copy").fingerprint))
@@ -302,7 +311,7 @@ def test_a_forgotten_and_an_erased_memory_are_not_ranked():
     assert not {7, 8} & {*found.rows.tolist()}
 
 
-def test_a_question_for_effects_ranks_by_the_memories_as_effects():
+def test_a_query_about_effects_ranks_memories_as_effects():
     of = Similarities(atlas(), CURVED, query(), Direction.EFFECT)
     found = by_weights(of, {"e5_causal": 1.0}, let_through("all"), ROWS, 0.0)
     raw = atlas().scores("e5_causal", QUESTION["e5_causal"], found.rows, direction=Direction.EFFECT)
@@ -321,7 +330,7 @@ def ranks_of(key: str, eligible: Mask, least: float) -> dict[int, int]:
 
 @settings(max_examples=30, deadline=None)
 @given(
-    keys=st.lists(st.sampled_from([key for key in KEYS if key != LATE]), min_size=1, unique=True),
+    keys=st.lists(st.sampled_from([key for key in KEYS if key != LATE_INTERACTION]), min_size=1, unique=True),
     name=st.sampled_from(["few", "all"]),
     limit=st.sampled_from([5, 1_000]),
     least=st.sampled_from([0.0, 0.5, 0.9]),
@@ -362,7 +371,7 @@ def test_a_small_k_prefers_one_first_place_and_a_large_k_two_good_ones():
     assert flat.rows.tolist() == [2, 3, 0, 1, 4]
 
 
-def test_a_space_that_is_not_asked_has_no_say():
+def test_only_requested_spaces_are_fused():
     of = perspectives({"e1_semantic": 0.9, "e7_code": 0.1}, {"e1_semantic": 0.5, "e7_code": 0.9})
     for key, order in (("e1_semantic", [0, 1]), ("e7_code", [1, 0])):
         found = by_perspectives(of, (key,), np.ones(2, np.bool_), 2, 0.0, 60)
@@ -370,7 +379,7 @@ def test_a_space_that_is_not_asked_has_no_say():
         assert found.spaces.keys() == found.ranks.keys() == {key}
 
 
-def test_a_threshold_meets_the_similarities_and_never_the_fused_score():
+def test_the_threshold_applies_to_similarities_and_not_to_the_fused_score():
     of = perspectives({"e1_semantic": 0.9}, {"e1_semantic": 0.6}, {"e1_semantic": 0.3})
     found = by_perspectives(of, ("e1_semantic", "e7_code"), np.ones(3, np.bool_), 3, 0.5, 60)
     assert found.rows.tolist() == [0, 1]
@@ -378,7 +387,7 @@ def test_a_threshold_meets_the_similarities_and_never_the_fused_score():
     assert found.ranks["e7_code"].tolist() == [0, 0]
 
 
-def test_what_no_space_ranks_is_not_found():
+def test_a_memory_that_no_space_ranks_is_not_found():
     lonely = atlas_of([stored("other"), memory({"e6_sparse": 1.0}, 1)])
     apart = Sparse.of({30_521: 1.0})
     of = Similarities(lonely, RAW, query() | {"e13_splade": apart})
@@ -402,7 +411,7 @@ def test_purposes_rank_by_their_cosine():
     assert sorted(bounded.rows.tolist()) == [row for row in np.flatnonzero(eligible) if cosines[row] >= 0.25]
 
 
-def test_a_memory_without_purpose_is_neither_near_nor_far():
+def test_a_memory_without_a_purpose_vector_is_left_out():
     neutral = atlas_of([stored("a", purpose=(0.0,) * 13), stored("b"), stored("c", purpose=(-0.5,) * 13)])
     found = by_purpose(neutral, np.ones(13, np.float32), neutral.facets.live, 5, -1.0)
     assert found.rows.tolist() == [1, 2]
@@ -415,7 +424,7 @@ def test_a_memory_is_nearest_to_its_own_purpose():
     assert found.similarity[0] == pytest.approx(1.0)
 
 
-def test_no_cosine_of_purposes_passes_one():
+def test_no_cosine_of_purposes_exceeds_one():
     purposes = [tuple(purpose) for purpose in np.random.default_rng(0).uniform(-1, 1, (100, 13)).tolist()]
     alike = atlas_of(stored("same", purpose=purpose) for purpose in purposes)
     nearest = [by_purpose(alike, alike.purposes.at(row), alike.facets.live, 1, 0.0) for row in range(100)]

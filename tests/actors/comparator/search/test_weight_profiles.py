@@ -4,43 +4,44 @@ from itertools import combinations
 
 import pytest
 
-from actors.comparator.search.query_classifier import QueryKind
-from actors.comparator.search.weight_profiles import AUTO, SEED_PROFILES, weights
+from actors.comparator.messages.profiles import FIXED_PROFILES
+from actors.comparator.search.weight_profiles import AUTO, profile_weights
 from actors.runtime.settings import SearchProfile
+from actors.text.query_classifier import QueryKind
 from events.spaces import SPACES
 
 KEYS = [space.key for space in SPACES]
-MAIN = [QueryKind.TALK, QueryKind.CODE, QueryKind.CAUSE]
+MAIN = [QueryKind.GENERAL, QueryKind.CODE, QueryKind.CAUSE]
 MORE = [kind for kind in QueryKind if kind not in MAIN]
 
 
-@pytest.mark.parametrize("profile", SEED_PROFILES)
+@pytest.mark.parametrize("profile", FIXED_PROFILES)
 def test_each_profile_weighs_thirteen_spaces_and_sums_to_one(profile: SearchProfile) -> None:
-    row = SEED_PROFILES[profile]
+    row = FIXED_PROFILES[profile]
     assert list(row) == KEYS
     assert sum(row.values()) == pytest.approx(1.0, abs=0.01)
     assert min(row.values()) >= 0
 
 
-def test_the_rows_of_seed_002_hold_but_for_the_share_of_the_thirteenth() -> None:
-    semantic = SEED_PROFILES[SearchProfile.SEMANTIC_SEARCH]
+def test_the_fixed_profiles_equal_the_published_rows_except_for_the_weight_of_e13() -> None:
+    semantic = FIXED_PROFILES[SearchProfile.SEMANTIC_SEARCH]
     assert semantic["e1_semantic"] == pytest.approx(0.30)
     assert semantic["e7_code"] == pytest.approx(0.18)
     assert semantic["e13_splade"] == pytest.approx(0.02)
-    assert SEED_PROFILES[SearchProfile.CAUSAL_REASONING]["e5_causal"] == pytest.approx(0.43)
-    assert SEED_PROFILES[SearchProfile.FACT_CHECKING]["e11_entity"] == pytest.approx(0.41)
+    assert FIXED_PROFILES[SearchProfile.CAUSAL_REASONING]["e5_causal"] == pytest.approx(0.43)
+    assert FIXED_PROFILES[SearchProfile.FACT_CHECKING]["e11_entity"] == pytest.approx(0.41)
     assert (
-        max(SEED_PROFILES[SearchProfile.CODE_SEARCH], key=SEED_PROFILES[SearchProfile.CODE_SEARCH].__getitem__)
+        max(FIXED_PROFILES[SearchProfile.CODE_SEARCH], key=FIXED_PROFILES[SearchProfile.CODE_SEARCH].__getitem__)
         == "e7_code"
     )
 
 
-@pytest.mark.parametrize("profile", SEED_PROFILES)
-def test_a_fixed_profile_weighs_the_same_whatever_is_asked(profile: SearchProfile) -> None:
+@pytest.mark.parametrize("profile", FIXED_PROFILES)
+def test_a_fixed_profile_does_not_depend_on_the_query(profile: SearchProfile) -> None:
     assert (
-        weights(profile, frozenset({QueryKind.CODE, QueryKind.TIME}))
-        == weights(profile, frozenset())
-        == SEED_PROFILES[profile]
+        profile_weights(profile, frozenset({QueryKind.CODE, QueryKind.TIME}))
+        == profile_weights(profile, frozenset())
+        == FIXED_PROFILES[profile]
     )
 
 
@@ -59,22 +60,20 @@ def test_the_table_of_auto_has_a_row_for_each_kind_of_question() -> None:
         (QueryKind.CODE, "e7_code"),
         (QueryKind.CAUSE, "e5_causal"),
         (QueryKind.TIME, "e2_temporal_recent"),
-        (QueryKind.RHYTHM, "e3_temporal_periodic"),
-        (QueryKind.ORDER, "e4_temporal_positional"),
-        (QueryKind.VOICE, "e11_entity"),
-        (QueryKind.UNKNOWN, "e9_hdc"),
+        (QueryKind.RECURRING, "e3_temporal_periodic"),
+        (QueryKind.POSITION, "e4_temporal_positional"),
+        (QueryKind.SPEAKER, "e11_entity"),
+        (QueryKind.UNKNOWN_WORD, "e9_hdc"),
     ],
 )
-def test_a_kind_of_question_weighs_the_space_that_is_made_for_it_more_than_others_do(
-    kind: QueryKind, space: str
-) -> None:
-    assert AUTO[kind][space] > AUTO[QueryKind.TALK].get(space, 0.0)
+def test_each_kind_of_query_raises_the_weight_of_its_space(kind: QueryKind, space: str) -> None:
+    assert AUTO[kind][space] > AUTO[QueryKind.GENERAL].get(space, 0.0)
 
 
 @pytest.mark.parametrize("main", MAIN)
 @pytest.mark.parametrize("more", [*combinations(MORE, 0), *combinations(MORE, 1), *combinations(MORE, 3)])
 def test_kinds_add_up_and_weights_sum_to_one(main: QueryKind, more: tuple[QueryKind, ...]) -> None:
-    found = weights(SearchProfile.AUTO, frozenset({main, *more}))
+    found = profile_weights(SearchProfile.AUTO, frozenset({main, *more}))
     assert list(found) == KEYS
     assert sum(found.values()) == pytest.approx(1.0)
     rows = [AUTO[kind] for kind in (main, *more)]

@@ -18,7 +18,7 @@ from events.vocabulary import (
     PurposesRealigned,
 )
 from events.vocabulary.values import DriftLevel
-from tests.actors.comparator.likeness import KEYS, like
+from tests.actors.comparator.similar_memories import KEYS, like
 from tests.actors.consolidator.asleep import Night, asleep, worked_off
 from tests.events.samples import random_fingerprint
 from tests.projections.sleeps import goal

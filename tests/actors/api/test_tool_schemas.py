@@ -18,7 +18,7 @@ from events.vocabulary.values import Modality
 from tests.actors.conftest import Connect, store
 
 LISTED_TOOLS = [tool for tool in TOOLS if tool.listed]
-SCHEMAS = {tool.name: listing.schema_of(tool) for tool in LISTED_TOOLS}
+SCHEMAS = {tool.name: tool_schemas.schema_of(tool) for tool in LISTED_TOOLS}
 ID = "00000000-0000-4000-8000-000000000001"
 
 FULL = {
@@ -161,7 +161,7 @@ def test_what_a_schema_describes_is_accepted(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_no_schema_says_what_an_error_can_say_in_time(name: str) -> None:
+def test_schemas_omit_limits_that_errors_name(name: str) -> None:
     def parts(schema: Any) -> Iterator[dict[str, Any]]:
         if isinstance(schema, dict):
             yield schema
@@ -176,8 +176,8 @@ def test_no_schema_says_what_an_error_can_say_in_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("tool", LISTED_TOOLS, ids=lambda tool: tool.name)
-def test_of_an_answer_the_field_is_listed_that_an_agent_goes_on_with(tool: Tool) -> None:
-    schema = listing.output_schema(tool.returns)
+def test_the_output_schema_lists_the_field_that_agents_use_next(tool: Tool) -> None:
+    schema = tool_schemas.output_schema(tool.returns)
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["type"] == "object"
     assert [*schema.get("properties", {})] == ([tool.returns] if tool.returns else [])
@@ -185,25 +185,25 @@ def test_of_an_answer_the_field_is_listed_that_an_agent_goes_on_with(tool: Tool)
 
 
 @pytest.mark.parametrize(("name", "wrong"), [*LISTED, *UNLISTED])
-def test_what_is_wrong_is_refused_by_its_name(name: str, wrong: dict[str, Any]) -> None:
+def test_an_error_names_the_invalid_parameter(name: str, wrong: dict[str, Any]) -> None:
     (params,) = (tool.params for tool in TOOLS if tool.name == name)
     with pytest.raises(InvalidParamsFault, match=next(iter(wrong))):
         parse(FULL[name] | wrong, params)
 
 
 @pytest.mark.parametrize(("name", "wrong", "listed"), [(*one, one in LISTED) for one in (*LISTED, *UNLISTED)])
-def test_what_a_schema_lists_tells_the_same_as_the_refusal(name: str, wrong: dict[str, Any], *, listed: bool) -> None:
+def test_a_schema_rejects_exactly_the_listed_violations(name: str, wrong: dict[str, Any], *, listed: bool) -> None:
     assert jsonschema.Draft202012Validator(SCHEMAS[name]).is_valid(FULL[name] | wrong) is not listed
 
 
-def test_what_may_be_left_out_is_listed_with_its_plain_type() -> None:
+def test_optional_parameters_are_listed_without_null() -> None:
     properties = SCHEMAS["search_graph"]["properties"]
     assert properties["session"] == {"type": "string"}
     assert properties["modality"] == {"enum": sorted(Modality)}, "a list of strings says that it is one"
     assert properties["profile"]["default"] == "auto"
 
 
-def test_what_reads_takes_a_moment_and_two_tools_say_so() -> None:
+def test_as_of_is_listed_by_two_read_only_tools_and_in_the_instructions() -> None:
     assert [name for name, schema in SCHEMAS.items() if "as_of" in schema["properties"]] == [
         "search_graph",
         "memory_retrieve",
@@ -212,7 +212,7 @@ def test_what_reads_takes_a_moment_and_two_tools_say_so() -> None:
     assert all(tool.read_only for tool in TOOLS if tool.lists_as_of)
 
 
-def test_what_is_not_listed_is_no_tool_but_a_method() -> None:
+def test_unlisted_operations_are_methods_and_no_tools() -> None:
     unlisted = {tool.name: tool.method for tool in TOOLS if not tool.listed}
     assert unlisted.keys() >= {"status", "diff", "replay", "schedule"}
     assert unlisted.keys().isdisjoint(BY_NAME)

@@ -1,7 +1,7 @@
-"""Times that come again, as a question names them: "on Sunday mornings", "at night", "every summer".
+"""Parse recurring times in a query: "on Sunday mornings", "at night", "every summer".
 
-E3 of one moment says at which hour, on which day and in which season it is. Of many moments that share nothing but what
-is asked for, the mean says just that.
+E3 encodes hour, weekday and season of one moment. The mean of many moments that share only the named period encodes
+that period alone.
 """
 
 import re
@@ -37,35 +37,35 @@ _HOURS: Final = {
 }
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _YEAR: Final = 364
-"""Days that are looked at: whole weeks, so that no day of the week counts more."""
+"""Days to sample from: whole weeks, so that every weekday occurs equally often."""
 _STRIDE: Final = 5
-"""Days from one sample to the next where any day will do: in step with no week."""
+"""Days between two samples where any day matches; coprime to 7, so that all weekdays occur."""
 
 
-def moments(question: str, asked_at: datetime) -> tuple[datetime, ...]:
-    """Return moments of the year before `asked_at` that have in common what a question asks for; none if it doesn't.
+def sample_moments(query: str, asked_at: datetime) -> tuple[datetime, ...]:
+    """Return sample moments of the recurring time in a query, from the year before `asked_at`; empty without one.
 
-    At most 260, one a day, spread evenly over the hours that are asked for.
+    At most 260, one a day, spread evenly over the hours of the named part of the day.
     """
-    day, part, season = _DAY.search(question), _PART.search(question), _SEASON.search(question)
+    day, part, season = _DAY.search(query), _PART.search(query), _SEASON.search(query)
     if day is None and part is None and season is None:
         return ()
-    first, last = _HOURS[_hours(part)] if part else (0, 24)
+    first, last = _HOURS[_part_of_day(part)] if part else (0, 24)
     start = asked_at.replace(year=max(2, asked_at.year), hour=0, minute=0, second=0, microsecond=0)
-    days = [*_days(day, season, start)]
+    days = [*_days_ago(day, season, start)]
     return tuple(
         start - timedelta(days=ago) + timedelta(hours=first + share * (last - first))
         for ago, share in zip(days, weyl_sequence(len(days)), strict=True)
     )
 
 
-def _hours(part: re.Match[str]) -> str:
+def _part_of_day(part: re.Match[str]) -> str:
     name = next(name for name in part.groups() if name is not None).casefold()
     return "lunch" if name.startswith("lunch") else name
 
 
-def _days(day: re.Match[str] | None, season: re.Match[str] | None, start: datetime) -> Iterator[int]:
-    """Yield how many days ago the days lie on which it happens."""
+def _days_ago(day: re.Match[str] | None, season: re.Match[str] | None, start: datetime) -> Iterator[int]:
+    """Yield the matching days of the year before `start`, as days before it."""
     wanted = set[int]()
     if day is not None:
         name = day["one"] or day["many"] or day["named"]

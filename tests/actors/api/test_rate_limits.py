@@ -71,7 +71,7 @@ def test_settings_are_read_from_one_line_or_several() -> None:
         ("store_memory=²", "whole number"),
     ],
 )
-def test_a_setting_that_says_nothing_sensible_is_refused_by_name(setting: str, words: str) -> None:
+def test_an_invalid_setting_is_refused_by_name(setting: str, words: str) -> None:
     with pytest.raises(InvalidParamsFault, match=words) as caught:
         limits_of(["search_graph=1", setting])
     assert setting in caught.value.message

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from actors.api.responses.audit import happening
+from actors.api.responses.audit import describe_event
 from events.storage.log import Envelope
 from events.vocabulary import Event, Known, Shredded
 from projections.memories.catalog import Catalog
@@ -30,7 +30,7 @@ def test_every_kind_of_event_has_a_sentence(kind: type[Event]) -> None:
     samples = [event for event in SAMPLES if isinstance(event, kind)]
     assert samples
     for event in samples:
-        told = happening(wrapped(event))
+        told = describe_event(wrapped(event))
         assert len(told["what"].split()) >= 3
         assert told["kind"].replace("_", "") == kind.__name__.lower()
         assert "<" not in told["what"], "that is how Python shows an object"
@@ -38,16 +38,16 @@ def test_every_kind_of_event_has_a_sentence(kind: type[Event]) -> None:
 
 
 def test_no_two_kinds_of_events_share_a_sentence() -> None:
-    told = {kind: happening(wrapped(next(e for e in SAMPLES if isinstance(e, kind))))["what"] for kind in KINDS}
+    told = {kind: describe_event(wrapped(next(e for e in SAMPLES if isinstance(e, kind))))["what"] for kind in KINDS}
     assert len({*told.values()}) == len(KINDS)
 
 
-def test_a_kind_without_a_sentence_is_an_error_and_no_silence() -> None:
+def test_an_event_without_a_sentence_raises_an_error() -> None:
     class Shrugged(Event, frozen=True, kw_only=True, tag="memory_shrugged.1"):
         """What a later version may add."""
 
     with pytest.raises(TypeError, match="Shrugged"):
-        happening(wrapped(Shrugged()))
+        describe_event(wrapped(Shrugged()))
 
 
 @pytest.mark.parametrize(
@@ -58,15 +58,15 @@ def test_a_kind_without_a_sentence_is_an_error_and_no_silence() -> None:
         ("pattern_discovered.1", "a pattern was found"),
     ],
 )
-def test_what_nobody_can_read_any_more_is_told_as_that(kind: str, words: str) -> None:
-    told = happening(wrapped(Shredded(kind=kind)))
+def test_shredded_events_are_described_as_unreadable(kind: str, words: str) -> None:
+    told = describe_event(wrapped(Shredded(kind=kind)))
     assert words in told["what"]
     assert told["kind"] == kind.removesuffix(".1")
 
 
-def test_a_memory_is_told_by_whom_it_was_stored_where_and_why() -> None:
+def test_a_stored_memory_is_described_with_speaker_place_and_reason() -> None:
     event = stored("Ebbe und Flut", session="harbour", rationale="for the pilot", metadata={"speaker": "Ana"})
-    told = happening(wrapped(event, IDS[0]), IDS[0])
+    told = describe_event(wrapped(event, IDS[0]), IDS[0])
     assert told["actor"] == "test"
     assert told["at"] == NOON.isoformat()
     for part in (
@@ -80,7 +80,7 @@ def test_a_memory_is_told_by_whom_it_was_stored_where_and_why() -> None:
         assert part in told["what"]
 
 
-def test_everything_that_touches_a_memory_is_told_as_that_memory_saw_it() -> None:
+def test_every_event_of_a_memory_is_described_from_its_side() -> None:
     x, y, s, *_ = IDS
     run = UUID(int=1_001)
     log = log_of(linked(x, y), forgotten(x), restored(x), pruned(run, x), undone(run, x), merged(run, s, y), erased(x))
@@ -88,7 +88,9 @@ def test_everything_that_touches_a_memory_is_told_as_that_memory_saw_it() -> Non
     for envelope in log:
         catalog.apply(envelope)
     lives = {
-        memory: [happening(envelope, memory)["what"] for envelope in log if envelope.seq in catalog.get(memory).events]
+        memory: [
+            describe_event(envelope, memory)["what"] for envelope in log if envelope.seq in catalog.get(memory).events
+        ]
         for memory in (x, y, s)
     }
     assert [what.split()[0].rstrip(",:") for what in lives[x]] == [
@@ -104,7 +106,7 @@ def test_everything_that_touches_a_memory_is_told_as_that_memory_saw_it() -> Non
 def test_of_many_memories_only_the_first_are_named() -> None:
     (event,) = [event for event in SAMPLES if type(event).__name__ == "MemoryRecalled"]
     many = msgspec.structs.replace(event, memories=tuple(memory_id(number) for number in range(1, 101)))
-    told = happening(wrapped(many))["what"]
+    told = describe_event(wrapped(many))["what"]
     assert "100 memories" in told
     assert "and 97 more" in told
     assert len(told) < 300

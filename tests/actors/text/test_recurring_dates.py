@@ -36,10 +36,8 @@ DAYS, HOURS, MONTHS = {*range(7)}, {*range(24)}, {*range(1, 13)}
         ("on weekdays in spring", {*range(5)}, HOURS, {3, 4, 5}),
     ],
 )
-def test_moments_have_in_common_what_is_asked_for_and_nothing_else(
-    question: str, days: set[int], hours: set[int], months: set[int]
-):
-    found = moments(question, ASKED)
+def test_sample_moments_share_only_the_named_period(question: str, days: set[int], hours: set[int], months: set[int]):
+    found = sample_moments(question, ASKED)
     begun = [moment - timedelta(hours=6 if "night" in question else 0) for moment in found]
     assert {moment.weekday() for moment in begun} == days
     assert {moment.month for moment in begun} == months
@@ -62,8 +60,8 @@ def test_moments_have_in_common_what_is_asked_for_and_nothing_else(
         "",
     ],
 )
-def test_a_time_that_does_not_come_again_is_no_rhythm(question: str):
-    assert moments(question, ASKED) == ()
+def test_a_single_time_has_no_sample_moments(question: str):
+    assert sample_moments(question, ASKED) == ()
 
 
 @pytest.mark.parametrize(
@@ -75,7 +73,9 @@ def test_a_time_that_does_not_come_again_is_no_rhythm(question: str):
         ("every summer", lambda moment: moment.month in {6, 7, 8}),
     ],
 )
-def test_their_mean_is_nearest_to_just_those_moments(question: str, fits: Callable[[datetime], bool]):
+def test_the_mean_of_sample_moments_is_nearest_to_moments_of_the_period(
+    question: str, fits: Callable[[datetime], bool]
+):
     rng = np.random.default_rng(3)
     others = [ASKED - timedelta(minutes=int(ago)) for ago in rng.integers(0, 1_000_000, 1_000)]
     scores = periodicity(others) @ mean_direction(periodicity(moments(question, ASKED)))
@@ -89,10 +89,10 @@ def test_their_mean_is_nearest_to_just_those_moments(question: str, fits: Callab
     asked_at=st.datetimes(timezones=st.just(UTC)),
     question=st.sampled_from(["on weekdays at night", "every winter", "on Sundays", "at noon"]) | st.text(),
 )
-def test_no_question_at_any_moment_is_an_error(asked_at: datetime, question: str):
-    assert len(moments(question, asked_at)) <= 260
+def test_no_query_at_any_time_raises_an_error(asked_at: datetime, question: str):
+    assert len(sample_moments(question, asked_at)) <= 260
 
 
-def test_the_first_and_the_last_year_have_their_nights_too():
+def test_sample_moments_exist_in_the_first_and_last_year():
     for asked_at in (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, tzinfo=UTC)):
-        assert {moment.hour for moment in moments("at night", asked_at)} == {21, 22, 23, 0, 1, 2, 3, 4}
+        assert {moment.hour for moment in sample_moments("at night", asked_at)} == {21, 22, 23, 0, 1, 2, 3, 4}

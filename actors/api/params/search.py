@@ -1,0 +1,180 @@
+"""Parameters of searches. Docstrings are the descriptions of tools."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from msgspec import Meta
+
+from actors.api.params.fields import (
+    MAX_CURSOR,
+    SPACE_RANGE,
+    Alignment,
+    Moment,
+    Name,
+    Purpose,
+    Query,
+    QueryType,
+    Similarity,
+    Spaces,
+    Tags,
+    TopK,
+    Weights,
+    check_spaces,
+    check_weights,
+)
+from actors.api.params.parsing import Params, invalid
+from actors.runtime.faults import InvalidParamsFault
+from actors.runtime.settings import SearchProfile
+from events.vocabulary.values import Modality, Quadrant
+
+MIN_TOKENS = 320
+"""Size of an answer with one short result."""
+
+MIN_PURPOSE = 1e-6
+"""Below it, float32 may not represent the norm of a purpose vector."""
+
+
+class TextSearch(Params, frozen=True, kw_only=True):
+    """The parameters of every search by text."""
+
+    not_blank = ("query",)
+
+    query: Query
+    namespace: Name | None = None
+    session: Name | None = None
+
+
+class MemorySearch(TextSearch, frozen=True, kw_only=True):
+    """As search_graph, each result with the score of every space."""
+
+    top_k: Annotated[int, Meta(ge=1, le=100)] = 10
+    min_similarity: Similarity = 0.0
+
+
+class SearchGraph(MemorySearch, frozen=True, kw_only=True):
+    """Find memories by a question or keywords, before answering about anything said, decided or learned earlier.
+
+    Best first, each with the spaces that found it.
+    """
+
+    profile: SearchProfile = SearchProfile.AUTO
+    speaker: Annotated[Name | None, Meta(description="As in metadata.speaker")] = None
+    modality: Modality | None = None
+    quadrant: Annotated[Quadrant | None, Meta(description="Johari window in E1")] = None
+    tags: Annotated[Tags, Meta(description="All must match")] = ()
+    since: Moment | None = None
+    until: Moment | None = None
+    asked_at: Annotated[Moment | None, Meta(description="ISO 8601, if not now")] = None
+    min_alignment: Annotated[Alignment | None, Meta(description="Minimum, with the North Star")] = None
+    include_purpose_alignment: Annotated[bool, Meta(description="Prefer what serves the North Star")] = False
+    max_tokens: Annotated[Annotated[int, Meta(ge=MIN_TOKENS)] | None, Meta(description="Size limit of the answer")] = (
+        None
+    )
+    cursor: Annotated[Annotated[str, Meta(max_length=MAX_CURSOR)] | None, Meta(description="next_cursor")] = None
+    explain: Annotated[bool, Meta(description="Add scores, weights, stages")] = False
+
+
+class MemorySearchMultiPerspective(TextSearch, frozen=True, kw_only=True):
+    """Rank by several spaces and fuse the ranks (RRF)."""
+
+    perspectives: Annotated[Spaces | None, Meta(description="Spaces, 0 = E1 to 12 = E13; all")] = None
+    top_k: TopK = 10
+    min_similarity: Similarity = 0.0
+    fusion_k: Annotated[int, Meta(ge=1, le=1_000)] = 60
+    asked_at: Moment | None = None
+
+    def check(self) -> None:
+        """Refuse unknown and repeated spaces."""
+        super().check()
+        check_spaces(self.perspectives, "perspectives")
+
+
+class SearchMulti(Params, frozen=True, kw_only=True):
+    """Rank by explicit weights over chosen spaces. If nothing is found, lower min_similarity."""
+
+    not_blank = ("query",)
+
+    query: Annotated[Query | dict[str, Any], Meta(description='Text, or {"embeddings": vectors of memory_retrieve}')]
+    query_type: QueryType = QueryType.SEMANTIC_SEARCH
+    weights: Annotated[Weights | None, Meta(description="Sum to 1, with query_type custom")] = None
+    active_spaces: Annotated[Spaces | None, Meta(description="0 to 12; all")] = None
+    top_k: TopK = 10
+    min_similarity: Similarity = 0.5
+    include_per_embedder_scores: bool = True
+    include_purpose_alignment: Annotated[bool, Meta(description="Show it, and let it count")] = False
+    namespace: Name | None = None
+    session: Name | None = None
+    asked_at: Moment | None = None
+
+    def check(self) -> None:
+        """Refuse a blank query, unknown spaces, and weights that are invalid, missing or not used."""
+        super().check()
+        check_spaces(self.active_spaces, "active_spaces")
+        if self.weights is None:
+            if self.query_type is QueryType.CUSTOM:
+                problem = "Missing 'weights' parameter: query_type custom needs them"
+                raise InvalidParamsFault(problem, parameter="weights", reason="missing_custom_weights")
+            return
+        if self.query_type is not QueryType.CUSTOM:
+            raise invalid("weights", f"they need query_type custom, not {self.query_type}", reason="invalid_weights")
+        check_weights(self.weights)
+        if self.active_spaces is not None and not any(self.weights[space] for space in self.active_spaces):
+            problem = "all active spaces have weight 0"
+            raise invalid("weights", problem, reason="invalid_weights", weights=self.weights)
+
+
+class SearchSingleSpace(Params, frozen=True, kw_only=True):
+    """Rank by one of the thirteen spaces alone."""
+
+    not_blank = ("query",)
+
+    space_index: Annotated[int, Meta(description="0 = E1 to 12 = E13", extra_json_schema=SPACE_RANGE)]
+    query_embedding: Annotated[Any, Meta(description="A vector of memory_retrieve")] = None
+    query: Annotated[Query | None, Meta(description="Text, instead of query_embedding")] = None
+    top_k: TopK = 10
+    min_similarity: Similarity = 0.0
+    namespace: Name | None = None
+    session: Name | None = None
+    asked_at: Moment | None = None
+
+    def check(self) -> None:
+        """Refuse an unknown space, a blank query, and anything but exactly one of embedding and text."""
+        super().check()
+        check_spaces((self.space_index,), "space_index")
+        if self.query is None and self.query_embedding is None:
+            raise InvalidParamsFault("Missing 'query_embedding' parameter", parameter="query_embedding")
+        if self.query is not None and self.query_embedding is not None:
+            raise invalid("query", "give it or query_embedding, not both")
+
+
+class SearchByPurpose(Params, frozen=True, kw_only=True):
+    """Find memories that serve the North Star as a purpose vector or another memory does."""
+
+    purpose_vector: Purpose | None = None
+    memory_id: UUID | None = None
+    top_k: TopK = 10
+    min_similarity: Alignment = 0.0
+    namespace: Name | None = None
+
+    @property
+    def purpose(self) -> tuple[float, ...] | UUID:
+        """The given one of both.
+
+        Raises:
+            InvalidParamsFault: neither or both are given.
+        """
+        given = [one for one in (self.purpose_vector, self.memory_id) if one is not None]
+        if len(given) != 1:
+            problem = "Give either 'purpose_vector' or 'memory_id'"
+            raise InvalidParamsFault(problem, parameter="purpose_vector")
+        return given[0]
+
+    def check(self) -> None:
+        """Refuse anything but exactly one of vector and memory, and a zero vector."""
+        _ = self.purpose
+        if self.purpose_vector is not None and max(map(abs, self.purpose_vector)) < MIN_PURPOSE:
+            raise invalid("purpose_vector", "all zero: it has no direction")
+
+
+class SearchWeightProfiles(Params, frozen=True, kw_only=True):
+    """List the weights of each query_type."""

@@ -1,0 +1,92 @@
+"""Fields that several answers share."""
+
+from datetime import datetime
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+from projections.memories.catalog import Body, Entry
+
+MAX_EXCERPT = 2_000
+"""Characters of a memory in a search result; a window of the embedding model has some 1,400."""
+
+LABEL = 120
+"""Characters that identify a memory in a list; memory_retrieve returns the whole."""
+
+
+def rounded(value: float) -> float:
+    """Return a number with four decimals."""
+    return round(value, 4)
+
+
+def iso(moment: datetime | None) -> str | None:
+    """Return a time in ISO 8601."""
+    return moment.isoformat() if moment else None
+
+
+def pick(source: object, *names: str) -> dict[str, Any]:
+    """Return attributes as JSON values: ids as text, times in ISO 8601, numbers with four decimals."""
+    return {name: _json_value(getattr(source, name)) for name in names}
+
+
+def _json_value(value: object) -> object:
+    match value:
+        case float():
+            return rounded(value)
+        case UUID():
+            return str(value)
+        case datetime():
+            return iso(value)
+        case Enum():
+            return value.value
+        case tuple():
+            return [_json_value(one) for one in value]
+        case _:
+            return value
+
+
+def body_of(entry: Entry) -> Body:
+    """Return the stored content of a memory that is not erased."""
+    if entry.body is None:
+        raise ValueError(f"{entry.id} has no body")
+    return entry.body
+
+
+def shown(entry: Entry, start: int = 0, end: int | None = None) -> dict[str, Any]:
+    """Return the content of a memory, or an excerpt of it from `start`, with its time and place."""
+    body = body_of(entry)
+    text = body.text
+    end = len(text) if end is None else end
+    content = text[start : min(end, start + MAX_EXCERPT)]
+    answer: dict[str, Any] = {"content": content}
+    if len(content) < len(text):
+        answer["excerpt"] = {"start": start, "end": start + len(content), "of": len(text)}
+    answer |= {"createdAt": iso(body.created_at), "namespace": body.namespace}
+    if body.session is not None:
+        answer |= {"session": body.session, "position": body.position}
+    if body.tags:
+        answer["tags"] = list(body.tags)
+    return answer
+
+
+def excerpt(entry: Entry | None, length: int) -> str | None:
+    """Return the start of a memory on one line; None for an erased one."""
+    if entry is None or entry.body is None:
+        return None
+    text = " ".join(entry.body.text.split())
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def mean_alignment(purpose: tuple[float, ...]) -> float:
+    """Return the alignment with the North Star: the mean of a purpose vector."""
+    return sum(purpose) / len(purpose)
+
+
+def alignment(entry: Entry) -> float | None:
+    """Return the alignment of a memory with the North Star; None without a North Star."""
+    return rounded(mean_alignment(entry.purpose)) if any(entry.purpose) else None
+
+
+def duplicate_of(twin: UUID | None) -> dict[str, str]:
+    """Return the field that names the oldest live memory of the same content."""
+    return {"duplicate_of": str(twin)} if twin else {}

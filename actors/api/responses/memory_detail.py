@@ -1,0 +1,140 @@
+"""The answer of `memory_retrieve`: one memory with its embeddings, links, purpose and history."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from actors.api.params.embeddings import encode, shape
+from actors.api.responses.common import body_of, iso, mean_alignment, pick, rounded
+from actors.api.responses.memories import learning, learning_inputs, stored_params
+from actors.comparator.messages import Edges
+from actors.workspace.johari import insights
+from events.spaces import SPACES
+from events.storage.log import Envelope
+from events.vocabulary import MemoryRecalled, MemoryStored, PurposesRealigned
+from events.vocabulary.values import Quadrant
+from projections.memories.catalog import Body, Entry
+from projections.memories.links import Link
+
+MAX_EVOLUTION = 100
+"""Latest snapshots of a memory's evolution."""
+
+MISALIGNED = -0.15
+"""Change of alignment below which a realignment counts as a misalignment."""
+
+
+class Band(StrEnum):
+    """Alignment of a memory with the North Star."""
+
+    OPTIMAL = "Optimal"
+    ACCEPTABLE = "Acceptable"
+    WARNING = "Warning"
+    CRITICAL = "Critical"
+
+    @classmethod
+    def of(cls, alignment: float) -> "Band":
+        """Return the band of an alignment."""
+        if alignment >= 0.75:
+            return cls.OPTIMAL
+        if alignment >= 0.70:
+            return cls.ACCEPTABLE
+        return cls.WARNING if alignment >= 0.55 else cls.CRITICAL
+
+
+def memory(entry: Entry, edges: Edges, history: Sequence[Envelope], *, include_embeddings: bool) -> dict[str, Any]:
+    """Return everything that is stored of one memory.
+
+    Args:
+        entry: Its catalog entry.
+        edges: Its edges.
+        history: Every event that changed or recalled it; the first one stored it.
+        include_embeddings: Whether to return the vectors too.
+    """
+    body, stored = body_of(entry), history[0].event
+    if not isinstance(stored, MemoryStored):
+        raise TypeError(f"event {history[0].seq} is not a stored memory")
+    theta = mean_alignment(entry.purpose)
+    answer = {
+        "id": str(entry.id),
+        "content": body.text,
+        "contentHashHex": body.sha256.hex(),
+        "state": entry.state.value,
+        "createdAt": iso(body.created_at),
+        "storedAt": iso(entry.stored_at),
+        "lastUpdated": iso(history[-1].at),
+        "lastAccessed": iso(entry.last_accessed),
+        "accessCount": entry.access_count,
+        **stored_params(body),
+        "position": body.position,
+        "reason": entry.reason,
+        "lineage": [str(absorbed) for absorbed in entry.lineage],
+        "links": [str(link.target) for link in edges.outgoing],
+        "linkedFrom": [str(link.source) for link in edges.incoming],
+        "edges": [
+            *(_edge(link, link.target, forward=True) for link in edges.outgoing),
+            *(_edge(link, link.source, forward=False) for link in edges.incoming),
+        ],
+        "purposeVector": list(entry.purpose),
+        "thetaToNorthStar": rounded(theta),
+        "alignmentBand": Band.of(theta).value if any(entry.purpose) else None,
+        "johari": {
+            space.key: {
+                "quadrant": row.quadrant.value,
+                "confidence": rounded(row.confidence),
+                "weights": {quadrant: rounded(weight) for quadrant, weight in zip(Quadrant, row.weights, strict=True)},
+            }
+            for space, row in zip(SPACES, body.johari, strict=True)
+        },
+        "johariDominant": [row.quadrant.value for row in body.johari],
+        "insights": list(insights(body.johari)),
+        "utl": learning(body.learning) | learning_inputs(body.learning),
+        "evolutionSnapshots": _evolution(body, history)[-MAX_EVOLUTION:],
+        "embeddings": {
+            space.key: {"kind": space.kind.value, **shape(stored.fingerprint[space.key])} for space in SPACES
+        },
+        "passages": len(body.passages),
+    }
+    if include_embeddings:
+        answer["vectors"] = {space.key: encode(stored.fingerprint[space.key]) for space in SPACES}
+    return answer
+
+
+def _edge(link: Link, other: UUID, *, forward: bool) -> dict[str, Any]:
+    """Return an edge from the side of one of its ends."""
+    return {
+        "id": str(other),
+        "forward": forward,
+        **pick(link, "relation", "weight", "confidence", "traversals"),
+    }
+
+
+def _evolution(body: Body, history: Sequence[Envelope]) -> list[dict[str, Any]]:
+    """Return a snapshot of purpose and quadrant at each event that created, accessed or realigned a memory."""
+    snapshots: list[dict[str, Any]] = []
+    purpose: tuple[float, ...] = ()
+    goal: UUID | None = None
+    for envelope in history:
+        match envelope.event:
+            case MemoryStored() as stored:
+                purpose, goal = stored.purpose, stored.north_star
+                trigger: dict[str, Any] = {"trigger": "Created"}
+            case MemoryRecalled():
+                trigger = {"trigger": "Accessed"}
+            case PurposesRealigned() as realigned:
+                before, purpose = purpose, realigned.of(history[0].id)
+                trigger = _realignment(goal, realigned.goal, mean_alignment(purpose) - mean_alignment(before))
+                goal = realigned.goal
+            case _:
+                continue
+        quadrant = body.johari[0].quadrant.value
+        snapshots.append({"timestamp": iso(envelope.at), **trigger, "purpose": list(purpose), "quadrant": quadrant})
+    return snapshots
+
+
+def _realignment(before: UUID | None, goal: UUID, change: float) -> dict[str, Any]:
+    if before is not None and change < MISALIGNED:
+        return {"trigger": "MisalignmentDetected", "deltaA": rounded(change)}
+    if before == goal:
+        return {"trigger": "Recalibration"}
+    return {"trigger": "GoalChanged", "old": str(before) if before else None, "new": str(goal)}

@@ -1,0 +1,159 @@
+"""Answers about the workspace and the consciousness metrics."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from actors.api.responses.common import LABEL, alignment, body_of, iso, pick, rounded, shown
+from actors.workspace.attention import CAPACITY, ENTER, EXIT
+from actors.workspace.consciousness import (
+    BroadcastCandidate,
+    ConsciousnessState,
+    differentiation,
+    is_fragmented,
+    level_of,
+    state_of,
+    winner,
+)
+from actors.workspace.consciousness import consciousness as measure
+from actors.workspace.messages import Attention
+from projections.memories.catalog import Entry
+
+Entries = Mapping[UUID, Entry]
+
+SUGGESTED_ACTIONS = {
+    "conflict": "critique_context: several memories are in the workspace at once; see whether they agree",
+    "empty": "epistemic_action: nothing is in the workspace; ask, or store what you found",
+}
+
+
+def consciousness(now: Attention, entries: Entries, at: datetime) -> dict[str, Any]:
+    """Return the answer of `get_consciousness_state`."""
+    order = _order(now)
+    active = _active(now, entries)
+    # Without a winner, the best candidate shows what the workspace would contain.
+    leading = active or (now.focus.candidates[0].memory if now.focus and now.focus.candidates else None)
+    purpose = entries[leading].purpose if leading and leading in entries else ()
+    # Before a forecast was scored, reflection is 0; `meta_learning` distinguishes that from an accuracy of 0.
+    reflection = 0.0 if now.accuracy is None else now.accuracy
+    metrics = measure(order, reflection, differentiation(purpose) if purpose else 0.0)
+    return {
+        "C": rounded(metrics.consciousness),
+        "r": rounded(order),
+        **pick(metrics, "integration", "reflection", "differentiation"),
+        "limiting_factor": metrics.limiting,
+        "state": _state(now, at).value,
+        "coherence_level": level_of(order).value,
+        "fragmented": is_fragmented(order),
+        "coupling": now.coupling,
+        "workspace": {"active_memory": _label(active, entries), "ignited": len(now.ignited)},
+        "meta_learning": pick(now, "accuracy", "scored"),
+        "lifecycle": {
+            **pick(now, "stage", "interactions"),
+            "lambda_s": rounded(now.lambdas[0]),
+            "lambda_c": rounded(now.lambdas[1]),
+        },
+    }
+
+
+def status(now: Attention, entries: Entries, at: datetime) -> dict[str, Any]:
+    """Return the answer of `get_workspace_status`."""
+    candidates = now.focus.candidates if now.focus else ()
+    answer: dict[str, Any] = {
+        "active_memory": _label(_active(now, entries), entries),
+        "ignited": [
+            {
+                **_node(one.memory, entries),
+                "r": rounded(one.order),
+                "since": iso(one.since),
+                "seconds": rounded((at - one.since).total_seconds()),
+            }
+            for one in now.ignited
+        ],
+        "is_broadcasting": bool(now.ignited),
+        "has_conflict": bool(now.conflict),
+        "conflict_memories": [str(memory) for memory in now.conflict],
+        "candidates": [{**_node(one.memory, entries), "r": rounded(one.order)} for one in candidates],
+        "focus": _focus(now),
+        "queued_for_rem": [str(one.memory) for one in now.queued],
+        "coupling": now.coupling,
+        "thresholds": {"enter": ENTER, "exit": EXIT, "capacity": CAPACITY},
+    }
+    if now.emptied_at is not None:
+        answer["empty_for_seconds"] = rounded((at - now.emptied_at).total_seconds())
+    if now.conflict or now.emptied_at is not None:
+        answer["suggested_action"] = SUGGESTED_ACTIONS["conflict" if now.conflict else "empty"]
+    return answer
+
+
+def coupling_adjusted(before: Attention, after: Attention, at: datetime) -> dict[str, Any]:
+    """Return the answer of `adjust_coupling`, with the measured order before and after."""
+    return {
+        "old_K": before.coupling,
+        "new_K": after.coupling,
+        "previous_r": rounded(_order(before)),
+        "r": rounded(_order(after)),
+        "state": _state(after, at).value,
+        "ignited": [str(one.memory) for one in after.ignited],
+    }
+
+
+def broadcast(memory: UUID, now: Attention) -> dict[str, Any]:
+    """Return the answer of `trigger_workspace_broadcast`."""
+    ignited = any(one.memory == memory for one in now.ignited)
+    candidates = now.focus.candidates if now.focus else ()
+    order = next((one.order for one in candidates if one.memory == memory), 0.0)
+    answer: dict[str, Any] = {
+        "success": ignited,
+        "memory_id": str(memory),
+        "r": rounded(order),
+        "is_broadcasting": bool(now.ignited),
+        "ignited": [str(one.memory) for one in now.ignited],
+    }
+    if not ignited:
+        answer["reason"] = f"r is below {ENTER}: the spaces do not agree; raise K with adjust_coupling, or set force"
+    return answer
+
+
+def _order(now: Attention) -> float:
+    """Return the global order parameter: that of the best candidate, 0 without candidates."""
+    return now.focus.candidates[0].order if now.focus and now.focus.candidates else 0.0
+
+
+def _state(now: Attention, at: datetime) -> ConsciousnessState:
+    idle_seconds = (at - now.focused_at).total_seconds() if now.focused_at else float("inf")
+    return state_of(_order(now), idle_seconds)
+
+
+def _active(now: Attention, entries: Entries) -> UUID | None:
+    """Return the ignited memory with the largest product of order, importance and alignment."""
+    won = winner(
+        BroadcastCandidate(
+            one.memory, one.order, body_of(entries[one.memory]).importance, alignment(entries[one.memory])
+        )
+        for one in now.ignited
+        if one.memory in entries
+    )
+    return None if won is None else won.memory
+
+
+def _label(memory: UUID | None, entries: Entries) -> dict[str, Any] | None:
+    return None if memory is None else _node(memory, entries)
+
+
+def _node(memory: UUID, entries: Entries) -> dict[str, Any]:
+    content = {"content": shown(entries[memory])["content"][:LABEL]} if memory in entries else {}
+    return {"id": str(memory)} | content
+
+
+def _focus(now: Attention) -> dict[str, Any] | None:
+    if now.focus is None:
+        return None
+    subject = now.focus.subject
+    return {
+        "kind": "question" if subject is None else "memory",
+        "memory_id": str(subject) if subject else None,
+        "namespace": now.focus.namespace,
+        "at": iso(now.focused_at),
+    }

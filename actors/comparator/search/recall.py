@@ -1,0 +1,51 @@
+"""Recall: each method names candidate rows for a query."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import numpy as np
+
+from events.fingerprint import Dense, Embedding, Float32, Sparse
+from projections.memories.atlas import Atlas
+from projections.storage.arrays import Mask, Rows
+from projections.time.time_mentions import QueryHints
+
+E1: Final = "e1_semantic"
+TIME: Final = "e2_temporal_recent"
+CAUSAL: Final = "e5_causal"
+SPARSE: Final = ("e6_sparse", "e13_splade")
+
+NO_ROWS: Rows = np.empty(0, np.int64)
+
+MIN_TIME_MATCH: Final = 0.5
+"""Match with the time in the query, in [0, 1], from which time recall considers a memory."""
+
+
+def e1_vector(embeddings: Mapping[str, Embedding]) -> Float32:
+    """Return the E1 vector of a query, shape (dimension,).
+
+    Raises:
+        TypeError: the embedding is not dense.
+    """
+    embedding = embeddings[E1]
+    if not isinstance(embedding, Dense):
+        raise TypeError(f"{E1} must be dense")
+    return embedding.array
+
+
+def recall(
+    atlas: Atlas, embeddings: Mapping[str, Embedding], eligible: Mask, count: int, hints: QueryHints
+) -> Iterator[tuple[str, Rows]]:
+    """Yield the name of each recall method, and at most `count` rows for each space that it searches, best first."""
+    sparse = [(key, embeddings.get(key)) for key in SPARSE]
+    found = [atlas.recall_sparse(key, terms, count, eligible) for key, terms in sparse if isinstance(terms, Sparse)]
+    yield "sparse recall", np.concatenate([NO_ROWS, *found])
+    if E1 in embeddings:
+        yield "prefix recall", atlas.recall_prefix(e1_vector(embeddings), count, eligible)
+    if hints.direction is not None and CAUSAL in embeddings:
+        yield "causal recall", atlas.nearest(CAUSAL, embeddings[CAUSAL], count, eligible, direction=hints.direction)[0]
+    if hints.intervals and TIME in embeddings and E1 in embeddings:
+        matches = np.zeros(len(eligible), np.float32)
+        rows = np.flatnonzero(eligible)
+        matches[rows] = atlas.telling.times(hints.intervals, rows)
+        yield "time recall", atlas.nearest(E1, embeddings[E1], count, matches >= MIN_TIME_MATCH)[0]

@@ -1,0 +1,124 @@
+"""Classify a query by its wording, and extract the hints that its embeddings do not carry."""
+
+import re
+from datetime import datetime
+from enum import StrEnum
+
+from actors.text.recurring_dates import sample_moments
+from events.vocabulary.values import Modality
+from projections.spaces.directed import Direction
+from projections.time.intervals import named
+from projections.time.time_mentions import QueryHints, words
+
+
+class QueryKind(StrEnum):
+    """Kind of a query. The first three exclude each other; any of the others can be added to them."""
+
+    GENERAL = "general"
+    """Every query that is neither of the next two."""
+    CODE = "code"
+    CAUSE = "cause"
+    """States an event and asks for its cause or effect. A mere "why" is GENERAL: it describes what it looks for."""
+    TIME = "time"
+    """Names a time."""
+    RECURRING = "recurring"
+    """Names a recurring time."""
+    POSITION = "position"
+    """Asks for the start or the end of a session."""
+    SPEAKER = "speaker"
+    """Names a person who speaks in a stored memory."""
+    UNKNOWN_WORD = "unknown_word"
+    """Contains a word that no stored memory contains, such as a misspelt one."""
+
+
+class SessionPart(StrEnum):
+    """The end of a session that a query asks for."""
+
+    START = "start"
+    END = "end"
+
+
+_NOUNS = r"(?:cause|reason|effect|result|consequence|outcome|impact)s?"
+_CAUSAL_PREFIX = re.compile(
+    rf"^\s*what (?:caused|led to|(?:is|was|are|were) the {_NOUNS} of|"
+    r"(?:happens|happened|will happen) (?:when|if|after|because))(?: this\s*:)?\s*",
+    re.IGNORECASE,
+)
+_EFFECT = re.compile(r"\b(?:effect|result|consequence|outcome|impact)s?\b|\bhappen", re.IGNORECASE)
+_CAUSE = re.compile(r"\b(?:why|cause[sd]?|led to|reasons?)\b", re.IGNORECASE)
+_LANGUAGE = re.compile(
+    r"\b(?:python[23]?|javascript|typescript|golang|bash|numpy|pandas|django)\b|\bc\+\+|\bc#", re.IGNORECASE
+)
+"""Unambiguous names of languages and libraries."""
+_CODE = re.compile(
+    r"\b(?:java|rust|function|method|class|regex|api|code|snippet|def|dataframe|string|list|dict|array|json|csv|sql|file|"
+    r"import|parse|iterate|exception|loop|datetime)\b|(?<![a-z])[a-z]+_[a-z]+|\b\w+\(\)",
+    re.IGNORECASE,
+)
+"""Ambiguous words: `MIN_CODE_WORDS` different ones make a query CODE."""
+MIN_CODE_WORDS = 2
+_START = re.compile(
+    r"\b(?:at (?:the )?(?:beginning|start|first)|to begin with|(?:start|began|begin|open)(?:ed|s)? with|"
+    r"(?:the )?(?:very )?first (?:thing|message|turn|topic|question))\b",
+    re.IGNORECASE,
+)
+_END = re.compile(
+    r"\b(?:at the (?:very )?end|(?:end|finish|close)(?:ed|s)? with|just now|a moment ago|"
+    r"(?:the )?(?:very )?last (?:thing|message|turn|topic|question))\b",
+    re.IGNORECASE,
+)
+
+
+def causal_direction(query: str) -> Direction | None:
+    """Return whether a query asks for causes or for effects; None for neither."""
+    prefix = _CAUSAL_PREFIX.match(query)
+    if prefix is not None:
+        return Direction.EFFECT if _EFFECT.search(prefix.group()) else Direction.CAUSE
+    return Direction.CAUSE if _CAUSE.search(query) else None
+
+
+def causal_subject(query: str) -> str:
+    """Return the event that a causal query states, without the interrogative prefix; any other query unchanged.
+
+    Without this, "What is the effect of this: it rained" finds texts about effects instead of texts about rain.
+    """
+    return _CAUSAL_PREFIX.sub("", query).strip() or query
+
+
+def session_part(query: str) -> SessionPart | None:
+    """Return the end of a session that a query asks for."""
+    return SessionPart.START if _START.search(query) else SessionPart.END if _END.search(query) else None
+
+
+def main_kind(query: str) -> QueryKind:
+    """Return GENERAL, CODE or CAUSE."""
+    if _CAUSAL_PREFIX.match(query):
+        return QueryKind.CAUSE
+    code_words = {match.group().casefold() for match in _CODE.finditer(query)}
+    return QueryKind.CODE if _LANGUAGE.search(query) or len(code_words) >= MIN_CODE_WORDS else QueryKind.GENERAL
+
+
+def extract_hints(query: str, asked_at: datetime) -> QueryHints:
+    """Return direction, times, session part, modality and words of a query; relative times count from `asked_at`."""
+    part = session_part(query)
+    return QueryHints(
+        direction=causal_direction(query),
+        intervals=tuple(named(query, asked_at, asking=True)),
+        recurring=sample_moments(query, asked_at),
+        start=part is SessionPart.START,
+        end=part is SessionPart.END,
+        modality=Modality.CODE if main_kind(query) is QueryKind.CODE else Modality.TEXT,
+        words=words(query),
+    )
+
+
+def classify(query: str, hints: QueryHints) -> frozenset[QueryKind]:
+    """Return the kinds of a query that its text alone shows: all but SPEAKER and UNKNOWN_WORD."""
+    kinds = {main_kind(query)}
+    if hints.intervals:
+        kinds.add(QueryKind.TIME)
+    if hints.recurring:
+        kinds.add(QueryKind.RECURRING)
+    if hints.start or hints.end:
+        kinds.add(QueryKind.POSITION)
+    return frozenset(kinds)
