@@ -55,11 +55,6 @@ def name_of(event: Event) -> str:
     return tag.rpartition(".")[0]
 
 
-def state_of(held: object, **otherwise: Any) -> dict[str, Any]:
-    """Return what is kept of an object in a snapshot: its attributes, some of them in another form or left out."""
-    return vars(held) | otherwise
-
-
 def digest_of(*parts: bytes | npt.NDArray[Any]) -> bytes:
     """Return the SHA-256 of byte strings and arrays, each with its length, so that no two lists of parts agree."""
     state = hashlib.sha256()

@@ -30,7 +30,7 @@ from events.vocabulary.codec import decompress
 from events.vocabulary.values import JohariRow, Learning, Modality
 from projections.memories.lifecycle import Change, Lifecycle
 from projections.memories.requests import Requests
-from projections.projection import MemoryState, digest_of, is_shredded_memory, state_of
+from projections.projection import MemoryState, digest_of, is_shredded_memory
 from projections.storage.arrays import Growing
 from projections.storage.blobs import Blobs
 
@@ -99,7 +99,6 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 _bodies = msgspec.msgpack.Decoder(Body)
 _names = msgspec.msgpack.Decoder(_Named)
-_lists = msgspec.msgpack.Decoder(list[Entry])
 
 
 class Catalog:
@@ -109,9 +108,13 @@ class Catalog:
     memory has a row, in the order of arrival.
     """
 
+    _entries: dict[UUID, Entry]
+    """Each without its body."""
+    _live: Counter[str]
+    """How many live memories each namespace holds."""
+
     def __init__(self) -> None:
-        self._entries: dict[UUID, Entry] = {}
-        """Each without its body."""
+        self._entries = {}
         self._ids: list[UUID] = []
         self._rows: dict[UUID, int] = {}
         self._bodies = Blobs()
@@ -120,8 +123,7 @@ class Catalog:
         """The first bytes of the hash of each content: few have the same; 0 once a memory is erased."""
         self._presence = Lifecycle()
         self._requests = Requests()
-        self._live: Counter[str] = Counter()
-        """How many live memories each namespace holds."""
+        self._live = Counter()
 
     def apply(self, envelope: Envelope) -> None:
         """Take in the next event of the log."""
@@ -194,14 +196,8 @@ class Catalog:
         entries, lengths = _encoder.encode(list(self._entries.values())), self._bodies.lengths
         return digest_of(entries, lengths, self._bodies.all(), self._presence.digest(), self._requests.digest())
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Give entries in one piece, since millions of objects one by one take seconds."""
-        return state_of(self, _entries=_encoder.encode(list(self._entries.values())), _ids=None, _rows=None)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take in what `__getstate__` returned."""
-        self.__dict__ |= state
-        self._entries = {entry.id: entry for entry in _lists.decode(state["_entries"])}
+    def after_load(self) -> None:
+        """Derive what a snapshot leaves out."""
         self._ids = list(self._entries)
         self._rows = {memory: row for row, memory in enumerate(self._ids)}
 

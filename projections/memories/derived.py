@@ -16,11 +16,15 @@ class Derived:
     provided that none is shredded before its last member is erased.
     """
 
+    _members: dict[UUID, set[UUID]]
+    _serving: dict[UUID, set[UUID]]
+    """The events whose words come from each memory, among others."""
+    _erased: set[UUID]
+
     def __init__(self) -> None:
-        self._members: dict[UUID, set[UUID]] = {}
-        self._serving: dict[UUID, set[UUID]] = {}
-        """The events whose words come from each memory, among others."""
-        self._erased: set[UUID] = set()
+        self._members = {}
+        self._serving = {}
+        self._erased = set()
 
     def apply(self, envelope: Envelope) -> None:
         """Take in the next event of the log."""

@@ -39,9 +39,12 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class _Column:
     """One optional string per row, kept as a number so that a comparison with all rows is one numpy call."""
 
+    _numbers: dict[str, int]
+    _next: int
+
     def __init__(self) -> None:
         self._codes = Growing(np.int32)
-        self._numbers: dict[str, int] = {}
+        self._numbers = {}
         self._next = 0
 
     def append(self, value: str | None) -> None:
@@ -67,10 +70,12 @@ class _Column:
 class Facets:
     """The columns of all rows, and the turns of their sessions."""
 
+    _tagged: dict[str, Growing[np.int32]]
+
     def __init__(self) -> None:
         self._columns = {name: _Column() for name in ("namespace", "session", "speaker", "modality", "quadrant")}
         self._created = Growing(np.int64)
-        self._tagged: dict[str, Growing[np.int32]] = {}
+        self._tagged = {}
         self._states = Growing(np.int8)
         self._survivors = Growing(np.int64)
         """Of each row, the one that absorbed it, or itself."""

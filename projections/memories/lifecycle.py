@@ -49,12 +49,16 @@ class Lifecycle:
     and not before. A later reader of the log therefore passes through the same states as a live process.
     """
 
+    _fates: dict[UUID, _Fate]
+    _absorbed: dict[UUID, dict[UUID, None]]
+    """Those that point at each memory, in the order in which they were merged."""
+    _hidden: dict[UUID, dict[UUID, None]]
+    """Those that each run hides at present."""
+
     def __init__(self) -> None:
-        self._fates: dict[UUID, _Fate] = {}
-        self._absorbed: dict[UUID, dict[UUID, None]] = {}
-        """Those that point at each memory, in the order in which they were merged."""
-        self._hidden: dict[UUID, dict[UUID, None]] = {}
-        """Those that each run hides at present."""
+        self._fates = {}
+        self._absorbed = {}
+        self._hidden = {}
 
     def apply(self, envelope: Envelope) -> tuple[Change, ...]:
         """Take in the next event of the log, and return what changed, each memory once."""

@@ -21,8 +21,10 @@ FRONT: Final = "front"
 class Requests:
     """The events of the latest requests that stored, deleted or restored something, by correlation id."""
 
+    _seqs: dict[bytes, list[int]]
+
     def __init__(self) -> None:
-        self._seqs: dict[bytes, list[int]] = {}
+        self._seqs = {}
 
     def apply(self, envelope: Envelope) -> None:
         """Take in the next event of the log."""

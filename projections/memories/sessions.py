@@ -1,7 +1,7 @@
 """Where each session stands: what the next turn needs of those before it."""
 
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from events.fingerprint import Dense, Float32, Levels, directions, levels
 from events.storage.log import Envelope
 from events.vocabulary import MemoryErased, MemoryStored
-from projections.projection import digest_of, state_of
+from projections.projection import digest_of
 from projections.storage.arrays import Growing
 
 REACH: Final = 3
@@ -39,16 +39,21 @@ class Sessions:
     kept, 400 bytes each, since any of them may be among the last once later ones are erased.
     """
 
+    _numbers: dict[_Key, int]
+    _next_number: int
+    _latest: dict[_Key, tuple[int, ...]]
+    """The turns of the highest positions in each session, ascending."""
+
     def __init__(self) -> None:
         self._memories = Growing(np.uint8, 16)
         self._owners = Growing(np.int32)
         """The session of each turn by its number; -1 once the turn is erased."""
         self._positions = Growing(np.int64)
-        self._vectors: Growing[np.int8] | None = None
-        self._numbers: dict[_Key, int] = {}
+        self._vectors = Growing(np.int8, 0)
+        """As wide as the first one."""
+        self._numbers = {}
         self._next_number = 0
-        self._latest: dict[_Key, tuple[int, ...]] = {}
-        """The turns of the highest positions in each session, ascending."""
+        self._latest = {}
         self._ahead: dict[_Key, tuple[_Ahead, ...]] = {}
 
     def apply(self, envelope: Envelope) -> None:
@@ -82,9 +87,8 @@ class Sessions:
             return ()
         key = (namespace, session)
         turns: dict[int, Levels] = {}
-        if self._vectors is not None:
-            for turn in self._latest.get(key, ()):
-                turns[int(self._positions.array[turn])] = self._vectors.array[turn]
+        for turn in self._latest.get(key, ()):
+            turns[int(self._positions.array[turn])] = self._vectors.array[turn]
         turns |= {turn.position: turn.e1 for turn in self._ahead.get(key, ())}
         since = self.next_position(namespace, session) - REACH
         return tuple(directions(turns[position]) for position in sorted(turns) if position >= since)
@@ -94,19 +98,14 @@ class Sessions:
         keys = {number: key for key, number in self._numbers.items()}
         left = np.flatnonzero(self._owners.array >= 0)
         named = msgspec.msgpack.encode([keys[number] for number in self._owners.array[left].tolist()])
-        vectors = b"" if self._vectors is None else self._vectors.array[left]
-        return digest_of(named, self._memories.array[left], self._positions.array[left], vectors)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what isn't in the log."""
-        return state_of(self, _ahead={})
+        return digest_of(named, self._memories.array[left], self._positions.array[left], self._vectors.array[left])
 
     def _last(self, key: _Key) -> int:
         latest = self._latest.get(key)
         return int(self._positions.array[latest[-1]]) if latest else -1
 
     def _push(self, key: _Key, memory: UUID, position: int, e1: Levels) -> None:
-        if self._vectors is None:
+        if not self._vectors:
             self._vectors = Growing(np.int8, len(e1))
         if key not in self._numbers:
             self._numbers[key] = self._next_number
@@ -130,7 +129,7 @@ class Sessions:
 
     def _erase(self, memory: UUID) -> None:
         found = np.flatnonzero((self._memories.array == np.frombuffer(memory.bytes, np.uint8)).all(axis=1))
-        if not len(found) or self._vectors is None:
+        if not len(found):
             return
         turn = int(found[0])
         number = int(self._owners.array[turn])

@@ -12,11 +12,13 @@ _NONE = -1
 class Turns:
     """The rows of each session as a chain in the order of their positions, so that many rows step along it at once."""
 
+    _last: dict[tuple[str, str], int]
+
     def __init__(self) -> None:
         self._positions = Growing(np.int64)
         self._before = Growing(np.int64)
         self._after = Growing(np.int64)
-        self._last: dict[tuple[str, str], int] = {}
+        self._last = {}
 
     def append(self, namespace: str | None, session: str | None, position: int) -> None:
         """Add the next row at its position in its session; without a session it has no neighbours."""

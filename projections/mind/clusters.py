@@ -19,13 +19,21 @@ class Clusters:
     member the first one counts.
     """
 
+    _formed: dict[str, dict[UUID, tuple[Group, ...]]]
+    _erased: set[UUID]
+
     def __init__(self) -> None:
-        self._formed: dict[str, dict[UUID, tuple[Group, ...]]] = {}
+        self._formed = {}
         self._places: dict[UUID, tuple[Group, float]] = {}
         """The group in force of each member, and how central it is there."""
-        self._erased: set[UUID] = set()
+        self._erased = set()
         self._names: dict[UUID, UUID] = {}
         """One object for each id: a night's groups name mostly the members of the night before."""
+
+    def after_load(self) -> None:
+        """Derive what a snapshot leaves out."""
+        for runs in self._formed.values():
+            self._replace((), _in_force(runs))
 
     def apply(self, envelope: Envelope) -> tuple[UUID, ...]:
         """Take in the next event of the log, and return the memories whose spoke may have changed, each once."""

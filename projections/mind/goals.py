@@ -1,6 +1,5 @@
 """What the memories serve: the goals found in them, the North Star of each namespace, and how far they drifted."""
 
-from collections import deque
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
@@ -57,11 +56,16 @@ class Goals:
     is shredded before its last member is erased. No two discoveries give a goal the same id.
     """
 
+    _goals: dict[UUID, _Known]
+    _serving: dict[UUID, list[UUID]]
+    _choices: dict[str, list[_Choice]]
+    _findings: dict[str, tuple[GoalRecord, ...]]
+
     def __init__(self) -> None:
-        self._goals: dict[UUID, _Known] = {}
-        self._serving: dict[UUID, list[UUID]] = {}
-        self._choices: dict[str, list[_Choice]] = {}
-        self._findings: dict[str, deque[GoalRecord]] = {}
+        self._goals = {}
+        self._serving = {}
+        self._choices = {}
+        self._findings = {}
         self._presence = Lifecycle()
 
     def apply(self, envelope: Envelope) -> None:
@@ -77,8 +81,8 @@ class Goals:
             case ConsolidationUndone(run=run, memories=()):
                 self._undo(run)
             case DriftDetected() as drift:
-                findings = self._findings.setdefault(drift.namespace, deque(maxlen=DRIFTS))
-                findings.append(GoalRecord(envelope.at, drift))
+                findings = (*self._findings.get(drift.namespace, ()), GoalRecord(envelope.at, drift))
+                self._findings[drift.namespace] = findings[-DRIFTS:]
             case MemoryErased(memory=memory):
                 self._leave(memory)
             case _:
@@ -111,7 +115,7 @@ class Goals:
 
     def drifts(self, namespace: str) -> tuple[GoalRecord, ...]:
         """Return the latest findings of drift, the oldest first."""
-        return tuple(self._findings.get(namespace, ()))
+        return self._findings.get(namespace, ())
 
     def digest(self) -> bytes:
         """Return the SHA-256 of goals, choices and findings, and of which memories can't be found."""

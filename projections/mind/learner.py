@@ -9,7 +9,7 @@ from collections import Counter
 from enum import StrEnum
 from itertools import islice
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -18,7 +18,7 @@ import numpy as np
 from events.storage.log import Envelope
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryRecalled, MemoryStored
 from events.vocabulary.values import Learning, Quadrant
-from projections.projection import digest_of, is_shredded_memory, state_of
+from projections.projection import digest_of, is_shredded_memory
 from projections.storage.arrays import Growing
 from projections.storage.blobs import Blobs
 
@@ -64,8 +64,6 @@ class _Forecast(msgspec.Struct, frozen=True):
 
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 _learning = msgspec.msgpack.Decoder(Learning)
-_Forecasts = tuple[int, dict[UUID, _Forecast], dict[UUID, _Forecast]]
-_decoder = msgspec.msgpack.Decoder(_Forecasts)
 
 
 class Learner:
@@ -75,14 +73,18 @@ class Learner:
     latter had taught, as if they had never been readable: so a later reader of the log knows the same.
     """
 
+    _interactions: int
+    _open: dict[UUID, _Forecast]
+    _settled: dict[UUID, _Forecast]
+
     def __init__(self) -> None:
         self._interactions = 0
         self._learners = Growing(np.uint8, 16)
         """The memories that taught something, in the order in which they did; zeros once they are erased."""
         self._learnings = Blobs()
         """What each taught: as bytes, since only the last one is ever read."""
-        self._open: dict[UUID, _Forecast] = {}
-        self._settled: dict[UUID, _Forecast] = {}
+        self._open = {}
+        self._settled = {}
         self._counts: Counter[tuple[Quadrant, bool]] = Counter()
 
     def apply(self, envelope: Envelope) -> None:
@@ -154,22 +156,13 @@ class Learner:
     def digest(self) -> bytes:
         """Return the SHA-256 of all that was learned, in the order in which it was."""
         left = np.flatnonzero(self._learnings.lengths)
-        return digest_of(self._forecasts(), self._learners.array[left], self._learnings.all())
+        forecasts = _encoder.encode((self._interactions, self._open, self._settled))
+        return digest_of(forecasts, self._learners.array[left], self._learnings.all())
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Give forecasts in one piece; counts follow from what is settled."""
-        return state_of(self, _open=self._forecasts(), _settled=None, _counts=None)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take in what `__getstate__` returned."""
-        self.__dict__ |= state
-        self._interactions, self._open, self._settled = _decoder.decode(state["_open"])
+    def after_load(self) -> None:
+        """Derive what a snapshot leaves out."""
         settled = self._settled.values()
         self._counts = Counter((forecast.window, bool(forecast.recalled)) for forecast in settled)
-
-    def _forecasts(self) -> bytes:
-        state: _Forecasts = (self._interactions, self._open, self._settled)
-        return _encoder.encode(state)
 
     def _interact(self) -> None:
         """Count one interaction, and settle as missed what was not recalled up to the one before."""

@@ -12,10 +12,13 @@ from projections.projection import digest_of
 class NorthStars:
     """The goal of each namespace, whether any of its members is left or not."""
 
+    chosen: dict[str, UUID]
+    _before: dict[UUID, dict[str, UUID]]
+    """What stood before each run that adjusted a goal."""
+
     def __init__(self) -> None:
-        self.chosen: dict[str, UUID] = {}
-        self._before: dict[UUID, dict[str, UUID]] = {}
-        """What stood before each run that adjusted a goal."""
+        self.chosen = {}
+        self._before = {}
 
     def apply(self, envelope: Envelope) -> None:
         """Take in the next event of the log."""

@@ -13,8 +13,10 @@ from projections.projection import digest_of
 class Priming:
     """The ignited memories, each with its order; one that is taken out of every search primes none."""
 
+    orders: dict[UUID, float]
+
     def __init__(self) -> None:
-        self.orders: dict[UUID, float] = {}
+        self.orders = {}
 
     def apply(self, envelope: Envelope) -> None:
         """Take in the next event of the log."""

@@ -1,6 +1,5 @@
 """What the runs of the consolidator did, which patterns they found, and which scheduled runs never began (design 7)."""
 
-from collections import deque
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
@@ -104,13 +103,19 @@ class Runs:
     before its last member is erased.
     """
 
+    _runs: dict[UUID, Run]
+    _patterns: dict[UUID, PatternDiscovered]
+    _showing: dict[UUID, list[UUID]]
+    """The patterns in which a memory stands."""
+    _skipped: tuple[tuple[datetime, ConsolidationSkipped], ...]
+    _erased: set[UUID]
+
     def __init__(self) -> None:
-        self._runs: dict[UUID, Run] = {}
-        self._patterns: dict[UUID, PatternDiscovered] = {}
-        self._showing: dict[UUID, list[UUID]] = {}
-        """The patterns in which a memory stands."""
-        self._skipped: deque[tuple[datetime, ConsolidationSkipped]] = deque(maxlen=SKIPPED)
-        self._erased: set[UUID] = set()
+        self._runs = {}
+        self._patterns = {}
+        self._showing = {}
+        self._skipped = ()
+        self._erased = set()
 
     def apply(self, envelope: Envelope) -> None:
         """Take in the next event of the log; what a run decided comes after its start.
@@ -130,7 +135,7 @@ class Runs:
             case PatternDiscovered() as pattern:
                 self._discover(pattern)
             case ConsolidationSkipped() as skipped:
-                self._skipped.append((envelope.at, skipped))
+                self._skipped = (*self._skipped, (envelope.at, skipped))[-SKIPPED:]
             case MemoryErased(memory=memory):
                 self._erased.add(memory)
                 self._leave(memory)
@@ -151,7 +156,7 @@ class Runs:
 
     def skipped(self) -> tuple[tuple[datetime, ConsolidationSkipped], ...]:
         """Return the latest scheduled runs that never began, and when they should have, the oldest first."""
-        return tuple(self._skipped)
+        return self._skipped
 
     def patterns(self, namespace: str | None = None) -> tuple[PatternDiscovered, ...]:
         """Return what is known as patterns now, of one namespace or of all.

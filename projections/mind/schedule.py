@@ -1,6 +1,5 @@
 """When the store sleeps: what somebody said of it, what was done last, and what has been going on meanwhile."""
 
-from collections import deque
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -41,24 +40,32 @@ SKIPS: Final = 10
 class Schedule:
     """The schedule as the log tells it; no clock is read, so what is due is for `actors.scheduler.timing` to say."""
 
+    when: dict[Mode, str | None]
+    """A crontab of five fields, an interval such as `90m`, or None for never."""
+    paused: bool
+    permitted: bool
+    """Whether scheduled runs may prune, and merge what isn't an exact copy."""
+    since: datetime | None
+    """When the log begins."""
+    active_at: datetime | None
+    """When an agent or a person last did anything."""
+    stored_at: datetime | None
+    """When a memory was last stored."""
+    skips: tuple[tuple[datetime, ConsolidationSkipped], ...]
+    """The latest scheduled runs that never began, and when, the oldest first."""
+    _started: dict[UUID, tuple[datetime, ConsolidationStarted]]
+    """Runs over the whole store that may still finish, and thereby do what is due."""
+    _last: dict[Mode, datetime]
+    _awaited: dict[Mode, datetime]
+
     def __init__(self) -> None:
         self.when = dict(DEFAULT)
-        """A crontab of five fields, an interval such as `90m`, or None for never."""
-        self.paused = False
-        self.permitted = False
-        """Whether scheduled runs may prune, and merge what isn't an exact copy."""
-        self.since: datetime | None = None
-        """When the log begins."""
-        self.active_at: datetime | None = None
-        """When an agent or a person last did anything."""
-        self.stored_at: datetime | None = None
-        """When a memory was last stored."""
-        self.skips: deque[tuple[datetime, ConsolidationSkipped]] = deque(maxlen=SKIPS)
-        """The latest scheduled runs that never began, and when, the oldest first."""
-        self._started: dict[UUID, tuple[datetime, ConsolidationStarted]] = {}
-        """Runs over the whole store that may still finish, and thereby do what is due."""
-        self._last: dict[Mode, datetime] = {}
-        self._awaited: dict[Mode, datetime] = {}
+        self.paused = self.permitted = False
+        self.since = self.active_at = self.stored_at = None
+        self.skips = ()
+        self._started = {}
+        self._last = {}
+        self._awaited = {}
 
     def apply(self, envelope: Envelope) -> None:
         """Take in the next event of the log."""
@@ -85,7 +92,7 @@ class Schedule:
                 if outcome is Outcome.FINISHED:
                     self._last.update(dict.fromkeys(COVERED[started.mode], began_at))
             case ConsolidationSkipped(mode=mode) as skipped:
-                self.skips.append((at, skipped))
+                self.skips = (*self.skips, (at, skipped))[-SKIPS:]
                 self._await(COVERED[mode], at)
             case event if is_shredded_memory(event):
                 self.stored_at = at

@@ -54,20 +54,27 @@ class WorkspaceState:
     read: nothing here comes from a body, so a later reader of the log passes through the same states.
     """
 
+    coupling: float
+    focus: FocusMoved | None
+    focused_at: datetime | None
+    ignited: dict[UUID, Ignition]
+    """In the order in which they entered."""
+    faded: dict[UUID, Fading]
+    """The queue for REM replay, oldest first."""
+    ignitions: Counter[UUID]
+    """How often each memory entered."""
+    conflict: tuple[UUID, ...]
+    """Those of the last conflict that are still in, the most synchronous first; none when fewer than two are."""
+    emptied_at: datetime | None
+    """Since when nothing is in, once something was."""
+
     def __init__(self) -> None:
         self.coupling = DEFAULT_COUPLING
-        self.focus: FocusMoved | None = None
-        self.focused_at: datetime | None = None
-        self.ignited: dict[UUID, Ignition] = {}
-        """In the order in which they entered."""
-        self.faded: dict[UUID, Fading] = {}
-        """The queue for REM replay, oldest first."""
-        self.ignitions: Counter[UUID] = Counter()
-        """How often each memory entered."""
-        self.conflict: tuple[UUID, ...] = ()
-        """Those of the last conflict that are still in, the most synchronous first; none when fewer than two are."""
-        self.emptied_at: datetime | None = None
-        """Since when nothing is in, once something was."""
+        self.focus = self.focused_at = self.emptied_at = None
+        self.ignited = {}
+        self.faded = {}
+        self.ignitions = Counter()
+        self.conflict = ()
         self._presence = Lifecycle()
 
     def apply(self, envelope: Envelope) -> None:

@@ -1,12 +1,12 @@
 """The space of memories in their context: in their sleep, those of a cluster move towards its middle."""
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from events.fingerprint import Levels, directions, levels
-from projections.projection import digest_of, state_of
+from events.fingerprint import directions, levels
+from projections.projection import digest_of
 from projections.spaces.dense import DenseSpace
 from projections.storage.arrays import Rows
 
@@ -17,10 +17,12 @@ SHARE: Final = np.float32(0.25)
 class ContextSpace(DenseSpace):
     """Vectors that may lean towards others, and are back bit by bit once they don't any more."""
 
+    _upright: dict[int, bytes]
+    """What was stored in each row that leans."""
+
     def __init__(self, dimension: int) -> None:
         super().__init__(dimension)
-        self._upright: dict[int, Levels] = {}
-        """What was stored in each row that leans."""
+        self._upright = {}
 
     def clear(self, row: int) -> None:
         """Overwrite a vector with zeros, and forget what was stored."""
@@ -31,7 +33,8 @@ class ContextSpace(DenseSpace):
         """Give these rows back what was stored in them."""
         leaning = [row for row in rows.tolist() if row in self._upright]
         if leaning:
-            self.replace(np.array(leaning), np.stack([self._upright.pop(row) for row in leaning]))
+            stored = np.frombuffer(b"".join(map(self._upright.pop, leaning)), np.int8)
+            self.replace(np.array(leaning), stored.reshape(len(leaning), -1))
 
     def lean(self, rows: Rows, towards: npt.NDArray[np.float32], shares: npt.NDArray[np.float32]) -> None:
         """Let upright rows that aren't empty lean, each of them towards a unit vector by its share of `SHARE`.
@@ -44,22 +47,10 @@ class ContextSpace(DenseSpace):
         stored = self.array[rows]
         mixed = (SHARE * shares)[:, None] * towards
         mixed += directions(stored)
-        self._upright.update(zip(rows.tolist(), stored, strict=True))
+        self._upright.update(zip(rows.tolist(), map(bytes, stored), strict=True))
         self.replace(rows, levels(mixed))
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the vectors, and of those that were stored in rows that lean."""
-        upright = b"".join(self._upright[row].tobytes() for row in sorted(self._upright))
+        upright = b"".join(self._upright[row] for row in sorted(self._upright))
         return digest_of(super().digest(), upright)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Give what was stored in rows that lean as one array."""
-        rows = sorted(self._upright)
-        stored = np.stack([self._upright[row] for row in rows]) if rows else np.empty(0, np.int8)
-        return state_of(self, _upright=(np.array(rows, np.int64), stored))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take in what `__getstate__` returned."""
-        rows, stored = state.pop("_upright")
-        self.__dict__ |= state
-        self._upright = {row: vector.copy() for row, vector in zip(rows.tolist(), stored, strict=True)}

@@ -9,10 +9,12 @@ from projections.projection import digest_of
 class DocumentFrequency:
     """Counts of memories by term, over the memories that can be found at present."""
 
+    count: int
+    """How many memories are counted."""
+
     def __init__(self, width: int) -> None:
         self._holders = np.zeros(width, np.int32)
         self.count = 0
-        """How many memories are counted."""
 
     def add(self, terms: npt.NDArray[np.uint16]) -> None:
         """Count one more memory with these distinct terms."""

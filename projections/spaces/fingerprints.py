@@ -40,6 +40,8 @@ _Held: TypeAlias = WindowedSpace | DenseSpace | DirectedSpace | SparseSpace | Bi
 class Fingerprints:
     """One row per memory in the order in which they came, never reused; a row may be empty."""
 
+    _ids: list[UUID]
+
     def __init__(self, dimensions: Mapping[str, int]) -> None:
         """Make empty spaces; `dimensions` gives the size of each by its key, and a missing one is a KeyError."""
         self.dimensions: Final = {space.key: dimensions[space.key] for space in SPACES}
@@ -47,8 +49,12 @@ class Fingerprints:
         self._context = ContextSpace(self.dimensions[CONTEXT])
         self._spaces = {space.key: _empty(space, self.dimensions[space.key]) for space in SPACES}
         self._spaces |= {WINDOWED: self._semantic, CONTEXT: self._context}
-        self._ids: list[UUID] = []
+        self._ids = []
         self._rows: dict[UUID, int] = {}
+
+    def after_load(self) -> None:
+        """Derive what a snapshot leaves out."""
+        self._rows = {memory: row for row, memory in enumerate(self._ids)}
 
     def __len__(self) -> int:
         return len(self._ids)

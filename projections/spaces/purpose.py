@@ -12,9 +12,11 @@ from projections.storage.arrays import Growing, Rows, Scores
 class PurposeSpace:
     """Purpose vectors by row, each entry in [-1, 1]; all zero while there is no North Star, NaN in an empty row."""
 
+    _goals: list[UUID | None]
+
     def __init__(self, width: int) -> None:
         self._matrix = Growing(np.float32, width)
-        self._goals: list[UUID | None] = []
+        self._goals = []
 
     def __len__(self) -> int:
         return len(self._matrix)

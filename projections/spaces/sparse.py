@@ -1,13 +1,13 @@
 """Sparse embeddings: an inverted file for ranking all memories, a forward index for scoring a few."""
 
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from events.fingerprint import Sparse
-from projections.projection import digest_of, state_of
+from projections.projection import digest_of
 from projections.spaces.document_frequency import DocumentFrequency
 from projections.storage.arrays import Growing, Mask, Rows, Scores, Stretches, places_of, reduce_rows
 
@@ -57,6 +57,9 @@ class SparseSpace:
     alike two memories are must not depend on what else is stored.
     """
 
+    _total: float
+    """Sum of all counted weights: exact, since float64 holds any sum of float16, so a removal leaves no trace."""
+
     def __init__(self, width: int, *, counts: bool = False) -> None:
         self._width = width
         self._counts = counts
@@ -70,7 +73,6 @@ class SparseSpace:
         self._lengths = Growing(np.float32)
         self._norms = Growing(np.float32)
         self._total = 0.0
-        """Sum of all counted weights: exact, since float64 holds any sum of float16, so a removal leaves no trace."""
         self._ranked: dict[str, tuple[Sparse, Scores]] = {}
         """By measure the last query that ranked all rows as they are, and their scores: whoever ranked asks again."""
 
@@ -197,10 +199,6 @@ class SparseSpace:
         total = repr(self._total).encode()
         counts = self._frequency.digest()
         return digest_of(lengths, self._terms.array[places], self._weights.array[places], counts, total)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the inverted file, which the next ranking makes anew."""
-        return state_of(self, _blocks=[], _posted=0, _ranked={})
 
     def _known(self, measure: str, query: Sparse) -> Scores | None:
         last = self._ranked.get(measure)

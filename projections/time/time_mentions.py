@@ -69,6 +69,11 @@ SILENT: Final = QueryHints()
 class TimeMentions:
     """Times and speakers by row."""
 
+    _numbers: dict[str, int]
+    _next: int
+    _called: dict[str, set[str]]
+    """Speakers by their first name."""
+
     def __init__(self) -> None:
         self._stretches = Stretches()
         self._days = Growing(np.float64, 2)
@@ -76,10 +81,9 @@ class TimeMentions:
         self._voices = Growing(np.int32)
         """The number of who speaks, -1 for nobody."""
         self._changing = Growing(np.bool_)
-        self._numbers: dict[str, int] = {}
+        self._numbers = {}
         self._next = 0
-        self._called: dict[str, set[str]] = {}
-        """Speakers by their first name."""
+        self._called = {}
 
     def __len__(self) -> int:
         return len(self._stretches)

@@ -1,25 +1,18 @@
-"""All projections together: one list for the living and for whoever replays, and one way to bytes and back."""
+"""All projections together: one list for actors and for replays."""
 
-import io
-import pickle
 from collections.abc import Iterable
-from uuid import UUID
 
 import msgspec
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.fingerprint import Dense
 from events.storage.log import Envelope
-from events.vocabulary import Event, MemoryErased, SpacesDeclared
+from events.vocabulary import Event, SpacesDeclared
 from events.vocabulary.values import SpaceModel
-from projections.registry import ALL, ComparatorProjections, EmbedderProjections, ProjectionSet, StoreProjections
+from projections.registry import ALL, ProjectionSet
 from projections.replay import digests, rebuild
-from projections.storage.snapshot import UnpackError, pack, unpack
-from tests.events.samples import DIMENSIONS, SLEEP, stored
-from tests.projections.history import history, memory_id
+from tests.events.samples import DIMENSIONS, SLEEP
+from tests.projections.history import history
 from tests.projections.sleeps import OF_A_LIFE, RUNS, log_of, read_last
 
 DECLARED = SpacesDeclared(
@@ -45,17 +38,6 @@ def declared_and(*events: Event) -> list[Envelope]:
     return [declared, *log]
 
 
-def through_bytes(folds: ProjectionSet) -> ProjectionSet:
-    """Pack and unpack, as if the arrays had gone through a file."""
-    packed = pack(folds)
-    rooms = []
-    for array in packed.arrays:
-        room = np.zeros(len(array) + 1_000, np.uint8)
-        room[: len(array)] = np.frombuffer(array, np.uint8)
-        rooms.append(room[: len(array)])
-    return unpack(packed.inline, rooms)
-
-
 def test_no_two_owners_name_a_projection_alike():
     names = [name for folds in ALL for name in folds().named()]
     assert len(names) == len(set(names)) == len(rebuild([]))
@@ -68,88 +50,3 @@ def test_a_replay_gives_the_digests_of_those_who_lived_through_it_whatever_was_e
     living = {name: digest for folds in lived(log) for name, digest in folds.digests().items()}
     assert digests(rebuild(log)) == living
     assert digests(rebuild(read_last(log))) == living
-
-
-@settings(max_examples=25)
-@given(LIFE, LIFE)
-def test_whoever_comes_back_from_bytes_goes_on_as_if_nothing_had_been(before: list[Event], after: list[Event]):
-    log = declared_and(*before, *after)
-    cut = len(log) - len(after)
-    for folds in lived(log[:cut]):
-        thawed = through_bytes(folds)
-        assert thawed.digests() == folds.digests()
-        for envelope in log[cut:]:
-            thawed.apply(envelope)
-            folds.apply(envelope)
-        assert thawed.digests() == folds.digests()
-
-
-def test_who_comes_back_finds_what_it_found_before():
-    (comparator,) = [one for one in lived(declared_and()) if isinstance(one, ComparatorProjections)]
-    thawed = through_bytes(comparator)
-    assert isinstance(thawed, ComparatorProjections)
-    before, after = comparator.atlas.atlas, thawed.atlas.atlas
-    assert before is not None
-    assert after is not None
-    query = stored("memory 3").fingerprint
-    everywhere = np.ones(len(before), np.bool_)
-    for key in DIMENSIONS:
-        rows, scores = before.nearest(key, query[key], 5, everywhere)
-        again, anew = after.nearest(key, query[key], 5, everywhere)
-        assert (rows.tolist(), scores.tolist()) == (again.tolist(), anew.tolist())
-
-
-def test_large_arrays_are_handed_out_as_they_are_and_bring_room_for_what_comes():
-    log = history(DECLARED, *(stored(f"memory {n}") for n in range(200)))
-    (comparator,) = [one for one in lived(log) if isinstance(one, ComparatorProjections)]
-    packed = pack(comparator)
-    assert sum(len(array) for array in packed.arrays) > 10 * len(packed.inline)
-    thawed = through_bytes(comparator)
-    thawed.apply(history(*[stored("one more")] * 202)[-1])
-    assert isinstance(thawed, ComparatorProjections)
-    assert thawed.atlas.atlas is not None
-    assert len(thawed.atlas.atlas) == 201
-
-
-def test_nothing_of_an_erased_memory_is_packed():
-    secret = stored("the secret", session="confession", metadata={"speaker": "somebody"}, tags=("hushed",))
-    vector = secret.fingerprint.take("e1_semantic", Dense).vector
-    others = [stored(f"memory {n}", session="s", position=n) for n in range(20)]
-    log = history(DECLARED, *others[:10], secret, *others[10:])
-    erasure = history(*[MemoryErased(memory=memory_id(12))] * (len(log) + 1))[-1]
-
-    def everything(owned: list[ProjectionSet]) -> bytes:
-        packed = [pack(folds) for folds in owned]
-        return b"".join(bytes(part) for one in packed for part in (one.inline, *one.arrays))
-
-    owned = lived(log)
-    before = everything(owned)
-    traces = (vector, secret.sha256, secret.content, b"confession", b"hushed", b"somebody")
-    assert all(trace in before for trace in traces)
-    for folds in owned:
-        folds.apply(erasure)
-    after = everything(owned)
-    assert [trace for trace in traces if trace in after] == []
-
-
-@pytest.mark.parametrize(
-    "forbidden", [print, io.BytesIO, pickle.loads, UUID], ids=["function", "stdlib", "loader", "class of theirs"]
-)
-def test_nothing_but_what_projections_consist_of_comes_out_of_bytes(forbidden: object):
-    packed = pack(forbidden)  # type: ignore[arg-type]
-    with pytest.raises(UnpackError):
-        unpack(packed.inline, packed.arrays)
-
-
-def test_bytes_that_hold_no_owners_projections_are_refused():
-    packed = pack({"catalog": StoreProjections().catalog})  # type: ignore[arg-type]
-    with pytest.raises(UnpackError, match="owner"):
-        unpack(packed.inline, packed.arrays)
-
-
-def test_turns_that_never_reached_the_log_are_not_packed():
-    folds = EmbedderProjections()
-    empty = pack(folds).inline
-    folds.sessions.advance("default", "talk", np.ones(384, np.float32))
-    assert folds.sessions.next_position("default", "talk") == 1
-    assert pack(folds).inline == empty
