@@ -15,7 +15,7 @@ from actors.runtime.actor import LOGGER
 from actors.runtime.messages import LoadSnapshot, SnapshotWritten, WriteSnapshot
 from actors.runtime.reply import Reply
 from actors.store.snapshot_files import SnapshotDraft, Snapshots
-from events.storage.chain import GENESIS, linked
+from events.storage.chain import GENESIS, verify_chain
 from events.storage.log import Head, Log, LogError
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ class SnapshotPolicy:
         self._tell(SnapshotSynced(draft, error))
 
     def _verify(self, log: DuckDBLog, head: Head, arrays: list[LazyArray]) -> None:
-        from events.storage.database import PAGE, pages  # noqa: PLC0415 -- only a log on disk has a snapshot
+        from events.storage.database import PAGE, select_pages  # noqa: PLC0415 -- only a log on disk has a snapshot
 
         if self._stopped.wait(READ_DELAY):
             return
@@ -216,7 +216,7 @@ class SnapshotPolicy:
             arrays.pop(0).fetch()
         try:
             with log.cursor() as cursor:
-                for row in linked(GENESIS, head, pages(cursor, 1, head.seq)):
+                for row in verify_chain(GENESIS, head, select_pages(cursor, 1, head.seq)):
                     if row.seq % PAGE == 0 and self._stopped.wait(PAGE_PAUSE):
                         return
         except LogError as error:

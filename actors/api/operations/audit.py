@@ -20,7 +20,7 @@ from actors.consolidator.messages import ReadRuns, RunList
 from actors.runtime.faults import StorageFault
 from actors.store.messages import Describe, ReadDigests
 from events.storage.log import LogError
-from events.storage.past import Past
+from events.storage.log_prefix import LogPrefix
 from projections.difference import difference
 from projections.replay import digests, rebuild
 
@@ -69,7 +69,7 @@ class Auditing(Access):
         later = self.hub.log.head.seq if params.b is None else await event_at(self, params.b, "b", least=0)
         if later < earlier:
             raise invalid("b", f"event {later} comes before event {earlier}")
-        past = Past(self.hub.log, later)
+        past = LogPrefix(self.hub.log, later)
         report = told_from_thread(progress, "events read")
         found = await self._from_log(lambda: difference(_watched(past, report), earlier))
         wanted = changes.shown(found, params.limit)
@@ -87,7 +87,7 @@ class Auditing(Access):
             seq, live = await self.ask(self.hub.store, ReadDigests(), LONG)
         else:
             seq = await event_at(self, params.as_of, "as_of")
-        past = Past(self.hub.log, seq)
+        past = LogPrefix(self.hub.log, seq)
         report = told_from_thread(progress, "events replayed")
         start = perf_counter()
         replayed = await self._from_log(lambda: digests(rebuild(_watched(past, report))))

@@ -129,7 +129,7 @@ class EmbeddedProfile:
         states: list[Float32] = yield reading.rows
         parts, passages = yield from self._parts(reading, states, request.modality, request.created_at)
 
-        parts["e12_late_interaction"] = yield Together(Tokens.kept_each, parts["e12_late_interaction"])
+        parts["e12_late_interaction"] = yield Together(Tokens.of_memories, parts["e12_late_interaction"])
 
         yield None  # so that the turns of a session get their places one by one
         meaning = vector_of(parts["e1_semantic"])

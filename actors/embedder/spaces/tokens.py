@@ -60,9 +60,9 @@ def token_embeddings(
 ) -> list[Tokens]:
     """Return the vectors of each text's tokens, in their order, from their wordpieces and states, shape (tokens, 384).
 
-    They are as fine as a question's; `Tokens.kept_each` makes of them what memories keep.
+    They are as fine as a question's; `Tokens.of_memories` makes of them what memories keep.
     """
-    return Tokens.asked_each(ids, np.concatenate(states) @ using.projection)
+    return Tokens.of_queries(ids, np.concatenate(states) @ using.projection)
 
 
 def _occurrence(ids: npt.NDArray[np.integer]) -> npt.NDArray[np.intp]:
