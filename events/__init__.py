@@ -1,1 +1,1 @@
-"""What happened: the vocabulary, the fingerprint and the log. Knows nothing above it."""
+"""The event vocabulary, fingerprints and the append-only log. Imports no other package of the product."""

@@ -1,7 +1,6 @@
-"""The thirteen spaces: the one place that says which exist, in which order, and how each compares.
+"""The thirteen spaces: the only definition of which exist, in which order, and how each compares.
 
-Names, kinds and purposes are those of seeds 001 and 004. Dimensions and models belong to a profile
-(`actors.embedder.profiles.embedded`) and are recorded per store in `SpacesDeclared`.
+A profile gives each space its model and dimension; `SpacesDeclared` records them per store.
 """
 
 from enum import StrEnum
@@ -11,7 +10,7 @@ import msgspec
 
 
 class Kind(StrEnum):
-    """The shape of an embedding, and with it the type that carries it in a fingerprint."""
+    """The shape of an embedding, and so its type in a fingerprint."""
 
     DENSE = "dense"
     """The direction of one vector."""
@@ -26,7 +25,7 @@ class Kind(StrEnum):
 
 
 class Metric(StrEnum):
-    """How two embeddings of one space are compared; every result lies in [0, 1]."""
+    """How two embeddings of one space are compared; results are in [0, 1]."""
 
     COSINE = "cosine"
     DIRECTED_COSINE = "directed_cosine"
@@ -36,7 +35,7 @@ class Metric(StrEnum):
 
 
 class Space(msgspec.Struct, frozen=True):
-    """One of the thirteen: `key` is its name on the wire, `purpose` the value it is aligned with."""
+    """One of the thirteen: `key` is its name in events and answers, `purpose` the value that it is aligned with."""
 
     key: str
     name: str
@@ -65,7 +64,7 @@ INDEX: Final[dict[str, int]] = {space.key: index for index, space in enumerate(S
 """Position of each space by key."""
 
 TEMPORAL: Final[frozenset[str]] = frozenset({"e2_temporal_recent", "e3_temporal_periodic", "e4_temporal_positional"})
-"""The spaces that say when, not what: they never decide that two memories are about the same thing."""
+"""The spaces of time, which don't count in the similarity of content."""
 
 SEMANTIC: Final[tuple[str, ...]] = tuple(space.key for space in SPACES if space.key not in TEMPORAL)
-"""The spaces that say what a memory is about, in order."""
+"""The spaces of content, in order."""

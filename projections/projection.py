@@ -52,11 +52,6 @@ def event_name(event: Event) -> str:
     return tag.rpartition(".")[0]
 
 
-def state_of(held: object, **otherwise: Any) -> dict[str, Any]:
-    """Return what is kept of an object in a snapshot: its attributes, some of them in another form or left out."""
-    return vars(held) | otherwise
-
-
 def digest_of(*parts: bytes | npt.NDArray[Any]) -> bytes:
     """Return the SHA-256 of byte strings and arrays; length prefixes keep different lists of parts distinct."""
     state = hashlib.sha256()

@@ -21,7 +21,7 @@ from actors.store.actor import Store
 from actors.store.messages import Replay
 from actors.workspace.actor import Workspace
 from events.storage.log import Envelope, LogError
-from events.storage.past import Past
+from events.storage.log_prefix import LogPrefix
 
 if TYPE_CHECKING:
     from actors.hub.composition import Hub
@@ -34,7 +34,7 @@ LOOK = 0.25
 """Seconds between two looks at how far a replay is."""
 
 
-class LogUntil(Past):
+class LogUntil(LogPrefix):
     """The log up to an event, followed by the erasure of each memory in it that was erased since.
 
     Nobody can read what was erased, as of whatever time; so it is known as erased throughout, with its time and reason.

@@ -1,4 +1,7 @@
-"""Projections as compressed and encrypted files, piece by piece: nobody who waits for an actor waits for all of it."""
+"""Projections as compressed and encrypted files in pieces, so that no actor is busy for longer than a few pieces.
+
+The plain content of a file is a safetensors file (`projections.storage.snapshot`).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import weakref
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Executor
 from io import FileIO
+from itertools import groupby
 from mmap import mmap
 from pathlib import Path
 from threading import Event
@@ -23,20 +27,22 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER
 from projections.registry import ProjectionSet
 from projections.storage.lazy_array import LazyArray
-from projections.storage.snapshot import Packed, pack, unpack
+from projections.storage.snapshot import StateError, Tensor, dump, load, parse
 
 PIECE: Final = 1 << 18
-"""Bytes that are sealed at once: who wants one item of an array waits for so many."""
+"""Bytes that are compressed and encrypted together: one item of an array costs a read of so many."""
 SLICE: Final = 8
-"""Pieces between two messages: some 3 ms."""
+"""Pieces that are written between two messages of an actor: some 3 ms."""
 TAG: Final = 16
-"""Bytes that each piece grows by (AES-GCM)."""
+"""Bytes of the authentication tag of each piece (AES-GCM)."""
 SPARE: Final = 256 << 20
-"""Bytes of the disk that are left alone: the log needs them more."""
+"""Bytes of free disk space that a snapshot leaves to the log."""
+_VERIFIED_TOGETHER: Final = 16
+"""Pieces of one task of the thread pool."""
 
 
 class Piece(NamedTuple):
-    """A stretch of a segment, and where in the file it stands."""
+    """A range of bytes of one segment, and where it stands in the file."""
 
     number: int
     segment: int
@@ -47,23 +53,23 @@ class Piece(NamedTuple):
 
     @property
     def compressed(self) -> bool:
-        """Whether it is; one that wouldn't get shorter stands as it is."""
+        """Whether it is compressed; one that compression doesn't shorten is stored as it is."""
         return self.length < self.end - self.start + TAG
 
 
 class Part(msgspec.Struct, frozen=True):
-    """What one owner put in its file: the lengths of its pickle and of its arrays, and those of the sealed pieces."""
+    """The layout of one actor's file."""
 
-    inline: int
-    arrays: tuple[int, ...]
+    segments: tuple[int, ...]
+    """Plain bytes of header and values, and of each array."""
     sealed: tuple[int, ...]
+    """Encrypted bytes of each piece."""
 
     def pieces(self) -> Iterator[Piece]:
         """Yield the pieces in the order of the file."""
         offset = 0
-        stretches = _stretches(self.inline, self.arrays)
-        for number, (stretch, length) in enumerate(zip(stretches, self.sealed, strict=True)):
-            yield Piece(number, *stretch, offset, length)
+        for number, (piece, length) in enumerate(zip(_ranges(self.segments), self.sealed, strict=True)):
+            yield Piece(number, *piece, offset, length)
             offset += length
 
     def size(self) -> int:
@@ -72,65 +78,65 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class EncryptedWriter:
-    """A file that an owner is to fill, encrypted with a key that only lives in memory until all owners are done.
+    """A file of a snapshot that an actor writes.
 
     Args:
         path: Of the file, which is created.
-        secret: An AES-256 key for all files of one snapshot.
-        number: Of the file among these.
+        secret: The AES-256 key of all files of the snapshot, in memory alone until all of them are written.
+        number: Of the file among these, part of each nonce.
     """
 
     def __init__(self, path: Path, secret: bytes, number: int) -> None:
         self.name = path.name
         self.file = FileIO(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         self.withdrawn = Event()
-        """Set by whoever no longer wants it."""
+        """Set when the snapshot is cancelled."""
         self._cipher = AESGCM(secret)
         self._number = number
 
-    def fill(self, folds: ProjectionSet) -> Generator[None, None, Part]:
-        """Write the projections, a slice at a time; nothing may be applied to them meanwhile.
+    def fill(self, projections: ProjectionSet) -> Generator[None, None, Part]:
+        """Write the projections, and yield after each slice; no event may be applied to them meanwhile.
 
         Raises:
-            OSError: the disk doesn't take it, or it was withdrawn.
+            OSError: the write failed, or the snapshot was cancelled.
         """
-        packed = pack(folds)
-        inline, arrays = len(packed.inline), tuple(array.nbytes for array in packed.arrays)
+        segments = dump(projections)
+        sizes = tuple(map(len, segments))
         room = memoryview(bytearray(PIECE + TAG))
         lengths: list[int] = []
-        for count, (segment, start, end) in enumerate(_stretches(inline, arrays)):
+        for count, (segment, start, end) in enumerate(_ranges(sizes)):
             if not count % SLICE:
                 yield
                 self._check()
-            plain = _segment(packed, segment)[start:end]
+            plain = segments[segment][start:end]
             shorter = cast("bytes", lz4.block.compress(plain, store_size=False))
-            told = shorter if len(shorter) < len(plain) else plain
-            sealed = room[: len(told) + TAG]
-            self._cipher.encrypt_into(_nonce(self._number, count), told, None, sealed)
+            content = shorter if len(shorter) < len(plain) else plain
+            sealed = room[: len(content) + TAG]
+            self._cipher.encrypt_into(_nonce(self._number, count), content, None, sealed)
             if self.file.write(sealed) != len(sealed):
-                raise OSError(f"the disk took only a part of a write to {self.name}")
+                raise OSError(f"a write to {self.name} was incomplete")
             lengths.append(len(sealed))
-        return Part(inline, arrays, tuple(lengths))
+        return Part(sizes, tuple(lengths))
 
     def _check(self) -> None:
         if self.withdrawn.is_set():
-            raise OSError("it was withdrawn")
+            raise OSError("the snapshot was cancelled")
         room = os.fstatvfs(self.file.fileno())
         if room.f_bavail * room.f_frsize < SPARE:
             raise OSError("the disk is nearly full")
 
 
 class EncryptedReader:
-    """The file of a sheet, open until nobody wants anything of it any more.
+    """A file of a snapshot, open as long as any array of it isn't read.
 
     Args:
         path: Of the file.
-        secret: What it is encrypted with.
-        number: Of the file among those of its snapshot.
-        part: What it holds.
+        secret: The key of all files of the snapshot.
+        number: Of the file among these.
+        part: Its layout.
 
     Raises:
-        OSError: it can't be read, or isn't as long as it was.
+        OSError: the file can't be read, or has another length.
     """
 
     def __init__(self, path: Path, secret: bytes, number: int, part: Part) -> None:
@@ -140,101 +146,104 @@ class EncryptedReader:
         self._cipher = AESGCM(secret)
         self._number = number
         if os.fstat(self._descriptor).st_size != part.size():
-            raise self._changed()
+            raise self._wrong_length()
 
-    def prove(self, pieces: Iterable[Piece]) -> None:
-        """Make sure that these pieces are what they were (`OSError`, `InvalidTag`)."""
+    def verify(self, pieces: Iterable[Piece]) -> None:
+        """Check the authentication tags of these pieces (`OSError`, `InvalidTag`)."""
         for piece in pieces:
-            self._decrypt(piece, _told.room[: piece.length - TAG])
+            self._decrypt(piece, _content.room[: piece.length - TAG])
 
     def restore(self, piece: Piece, plain: memoryview) -> None:
-        """Put a piece where it belongs (`OSError`, `InvalidTag`)."""
+        """Decrypt and decompress a piece into `plain` (`OSError`, `InvalidTag`)."""
         if not piece.compressed:
             self._decrypt(piece, plain)
             return
-        told = _told.room[: piece.length - TAG]
-        self._decrypt(piece, told)
-        plain[:] = cast("bytes", lz4.block.decompress(told, uncompressed_size=len(plain)))
+        content = _content.room[: piece.length - TAG]
+        self._decrypt(piece, content)
+        plain[:] = cast("bytes", lz4.block.decompress(content, uncompressed_size=len(plain)))
 
-    def _decrypt(self, piece: Piece, told: memoryview) -> None:
+    def _decrypt(self, piece: Piece, content: memoryview) -> None:
         sealed = _sealed.room[: piece.length]
         if os.preadv(self._descriptor, [sealed], piece.offset) != len(sealed):
-            raise self._changed()
-        self._cipher.decrypt_into(_nonce(self._number, piece.number), sealed, None, told)
+            raise self._wrong_length()
+        self._cipher.decrypt_into(_nonce(self._number, piece.number), sealed, None, content)
 
-    def _changed(self) -> OSError:
-        return OSError(f"{self._name} isn't as long as it was")
+    def _wrong_length(self) -> OSError:
+        return OSError(f"{self._name} has another length")
 
 
 class _Room(threading.local):
-    """Memory that a thread uses for one piece after the other: fresh memory takes longer than all the rest."""
+    """A buffer for one piece per thread: fresh memory for each takes longer than all the rest."""
 
     def __init__(self) -> None:
         self.room = memoryview(bytearray(PIECE + TAG))
 
 
-_sealed, _told = _Room(), _Room()
+_sealed, _content = _Room(), _Room()
 
 
-def read(sealed: EncryptedReader, part: Part, pool: Executor) -> tuple[ProjectionSet, list[LazyArray]]:
-    """Return what was written to a sheet, once every piece has proved to be what it was, and what comes later of it.
+def read(reader: EncryptedReader, part: Part, pool: Executor) -> tuple[ProjectionSet, list[LazyArray]]:
+    """Return the projections of a file, whose every piece was verified, and their arrays, which are read on first use.
 
     Raises:
-        OSError: the file can't be read, or isn't as long as it was.
-        InvalidTag: a piece isn't what it was.
-        UnpackError: it holds something else than projections.
+        OSError: the file can't be read.
+        InvalidTag: a piece was changed.
+        StateError: it isn't the state of this program's projections.
     """
     pieces = list(part.pieces())
-    for _ in pool.map(sealed.prove, [pieces[start : start + 16] for start in range(0, len(pieces), 16)]):
+    tasks = [pieces[start : start + _VERIFIED_TOGETHER] for start in range(0, len(pieces), _VERIFIED_TOGETHER)]
+    for _ in pool.map(reader.verify, tasks):
         pass
-    by_segment: dict[int, list[Piece]] = {segment: [] for segment in range(1 + len(part.arrays))}
-    for piece in pieces:
-        by_segment[piece.segment].append(piece)
-    lengths = (part.inline, *part.arrays)
-    inline, *arrays = (_later(sealed, length, by_segment[segment]) for segment, length in enumerate(lengths))
-    return unpack(inline.fetch().data, arrays), arrays
+    by_segment = {segment: list(group) for segment, group in groupby(pieces, lambda piece: piece.segment)}
+    head = bytearray(part.segments[0])
+    for piece in by_segment[0]:
+        reader.restore(piece, memoryview(head)[piece.start : piece.end])
+    values, tensors = parse(memoryview(head))
+    if len(tensors) != len(part.segments) - 1:
+        raise StateError("it has more or fewer arrays than its header names")
+    arrays = {
+        tensor.name: _lazy(reader, tensor, length, by_segment.get(segment, []))
+        for segment, (tensor, length) in enumerate(zip(tensors, part.segments[1:], strict=True), start=1)
+    }
+    return load(values, arrays), list(arrays.values())
 
 
-def _later(sealed: EncryptedReader, length: int, pieces: list[Piece]) -> LazyArray:
+def _lazy(reader: EncryptedReader, tensor: Tensor, length: int, pieces: list[Piece]) -> LazyArray:
     room = _room(length)
 
     def restore(number: int) -> None:
         piece = pieces[number]
         try:
-            sealed.restore(piece, room.data[piece.start : piece.end])
+            reader.restore(piece, room.data[piece.start : piece.end])
         except (OSError, InvalidTag) as error:
-            # It has proved itself, and changed since. The next start won't use it, but this one already did.
+            # The piece was sound when it was verified at the start, and actors use this snapshot already.
             LOGGER.critical("a snapshot was changed while it was read; stopping: %r", error)
             os._exit(EXIT_UNCERTAIN)
 
-    return LazyArray(room, length, PIECE, restore)
+    return LazyArray(room, tensor.dtype, tensor.shape, PIECE, restore)
 
 
 def check(path: Path, secret: bytes, number: int, part: Part) -> None:
-    """Read what was written to a sheet and keep nothing of it; raises what `read` does."""
-    EncryptedReader(path, secret, number, part).prove(part.pieces())
+    """Verify every piece of a file; raises what `read` raises."""
+    EncryptedReader(path, secret, number, part).verify(part.pieces())
 
 
-def _stretches(inline: int, arrays: Iterable[int]) -> Iterator[tuple[int, int, int]]:
-    """Yield which segment each piece belongs to, and from where to where in it."""
-    for segment, length in enumerate((inline, *arrays)):
+def _ranges(segments: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+    """Yield the segment, the start and the end of each piece."""
+    for segment, length in enumerate(segments):
         for start in range(0, length, PIECE):
             yield segment, start, min(start + PIECE, length)
 
 
-def _segment(packed: Packed, number: int) -> memoryview:
-    return memoryview(packed.inline) if number == 0 else packed.arrays[number - 1]
-
-
 def _room(length: int) -> npt.NDArray[np.uint8]:
-    """Return the beginning of an array a quarter longer; what isn't used of it takes no memory.
+    """Return room for an array and for a quarter more; unused pages take no memory.
 
-    Not by numpy, which asks for huge pages: a virtual machine that has to get them from its host first took 4 s of the
-    kernel's time for 1 GB, and 1.6 s in small pages.
+    numpy would ask for huge pages: in a virtual machine whose host had to provide them, 1 GB took 4 s of kernel time,
+    and 1.6 s in small pages.
     """
-    return np.frombuffer(mmap(-1, max(1, length + length // 4)), np.uint8)[:length]
+    return np.frombuffer(mmap(-1, max(1, length + length // 4)), np.uint8)
 
 
 def _nonce(number: int, count: int) -> bytes:
-    """Return what no two pieces under one key share, and what ties each to its place."""
+    """Return the nonce of a piece, unique under the key of its snapshot: the numbers of file and piece."""
     return number.to_bytes(4, "little") + count.to_bytes(8, "little")

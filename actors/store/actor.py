@@ -43,7 +43,7 @@ from actors.store.messages import (
 from actors.store.queries import answer
 from actors.store.replay import paced
 from actors.store.snapshot_files import Snapshots
-from actors.store.snapshot_policy import WORTH, IdleReached, SnapshotBroken, SnapshotPolicy, SnapshotSynced
+from actors.store.snapshot_policy import MIN_EVENTS, IdleReached, SnapshotBroken, SnapshotPolicy, SnapshotSynced
 from events.storage.log import Draft, Envelope, Head, Log, LogError, LogFullError
 from events.vocabulary import MemoryErased, MemoryStored, SpacesDeclared
 from projections.memories.catalog import Catalog
@@ -294,7 +294,7 @@ class Store(ProjectionActor[StoreProjections]):
     def _replay(self) -> Head:
         """Fold the log, and finish erasures that a crash cut off between the event and the key."""
         erased: list[UUID] = []
-        after = 0 if self._keeper is None else self._keeper.thaw(self._log, self._tellers())
+        after = 0 if self._keeper is None else self._keeper.load(self._log, self._tellers())
         for batch, folded in paced(self._log.read(after)):
             for envelope in batch:
                 self._fold(envelope)
@@ -332,12 +332,12 @@ class Store(ProjectionActor[StoreProjections]):
             return
         match message:
             case SnapshotWritten():
-                self._keeper.take(message)
+                self._keeper.on_written(message)
             case SnapshotSynced():
-                self._keeper.finish(message)
+                self._keeper.on_synced(message)
             case IdleReached():
-                if self._keeper.is_quiet():
-                    self._take_snapshot(WORTH)
+                if self._keeper.is_idle():
+                    self._take_snapshot(MIN_EVENTS)
             case SnapshotBroken(error=error):
                 LOGGER.critical("what was read from a snapshot doesn't follow from the log; stopping: %s", error)
                 self._keeper.erase()

@@ -1,9 +1,9 @@
-"""Snapshots on disk: at most one that counts, disposable, and believed only as far as it proves itself.
+"""Snapshots on disk: at most one is valid, each is disposable, and none is used before it is verified.
 
-A snapshot is a folder `snapshot/<id>`: one file for each owner of projections, and a manifest. The files are encrypted
-with a key that stands in the manifest, and the manifest with a key in the log's key ring, under the snapshot's id. So
-whoever changes a byte is noticed, a passphrase on the ring holds for the snapshot too, and to destroy its key is to
-erase it.
+A snapshot is a folder `snapshot/<id>` with one file for each actor that owns projections, and a manifest. The files are
+encrypted with a key in the manifest, and the manifest with a key of the log's key ring under the id of the snapshot.
+So every changed byte is detected, a passphrase on the key ring protects the snapshot too, and to destroy that key is to
+erase the snapshot (crypto-shredding).
 """
 
 from __future__ import annotations
@@ -26,114 +26,123 @@ from actors.runtime.actor import LOGGER
 from actors.runtime.snapshot_io import EncryptedReader, EncryptedWriter, Part, check, read
 from events.crypto.keys import KeyRing, KeyUnreadableError
 from events.storage.durable import sync_folder
-from events.storage.log import Head, Log
+from events.storage.log import Head, Log, LogError
 from events.verify.examination import Problem
 from projections.registry import ProjectionSet
 from projections.storage.lazy_array import LazyArray
-from projections.storage.snapshot import code
+from projections.storage.snapshot import SCHEMA, StateError
 
-FORMAT: Final = 3
-"""Of the files and the manifest; another one for whatever changes how these are read, such as the size of pieces."""
 MANIFEST: Final = "manifest"
 UNFINISHED: Final = ".tmp"
-"""Ends the name of one that is being written, or was when its process ended."""
+"""Suffix of the folder of a snapshot that isn't complete."""
 NOTHING_LOST: Final = "nothing, a start takes longer"
 _CONTEXT: Final = b"context-graph snapshot"
 _THREADS: Final = min(4, os.cpu_count() or 1)
-"""That read a snapshot: decryption leaves Python's lock alone."""
+"""Threads that verify a snapshot: decryption releases Python's lock."""
 
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a snapshot is of, and what it takes to read it."""
+class _Version(msgspec.Struct, frozen=True):
+    """The first thing to read of a manifest; earlier versions had no number."""
 
-    format: int
-    code: bytes
-    """`projections.storage.snapshot.code` of the program that wrote it."""
+    schema: int = 0
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """The description of a snapshot, and the key of its files."""
+
+    schema: int
+    """`projections.storage.snapshot.SCHEMA` of the program that wrote it."""
     head: Head
-    """Where the log stood."""
+    """Of the log when the snapshot was taken."""
     secret: bytes
     """The key of all files."""
     parts: dict[str, Part]
-    """By owner, in the order in which the files were numbered."""
+    """By actor, in the order in which the files are numbered."""
 
 
 class Loaded(NamedTuple):
-    """A snapshot that is used."""
+    """A snapshot in use."""
 
     head: Head
-    """Where it stands."""
-    folds: dict[str, ProjectionSet]
-    """What each owner knew then."""
-    later: list[LazyArray]
-    """Of which this is read when it is wanted, or as soon as somebody has the time."""
+    """Of the log when the snapshot was taken."""
+    projections: dict[str, ProjectionSet]
+    """By actor."""
+    arrays: list[LazyArray]
+    """Their arrays, which are read on first use."""
 
 
-class UnfitError(Exception):
-    """A snapshot can't be used, for the reason told."""
+class UnusableError(Exception):
+    """A snapshot can't be used."""
 
 
-class OtherVersionError(UnfitError):
-    """A snapshot is sound, but not of this program."""
+class OtherSchemaError(UnusableError):
+    """A snapshot is sound, but of another schema."""
 
 
 class SnapshotDraft:
-    """A snapshot that is being written. Its key is nowhere but here until it is finished."""
+    """A snapshot that is being written. Its key is in memory alone until it is finished.
+
+    Args:
+        folder: That holds all snapshots of a store.
+        head: Of the log.
+        owners: The names of the actors that write a file each.
+
+    Raises:
+        OSError: the files can't be created.
+    """
 
     def __init__(self, folder: Path, head: Head, owners: Iterable[str]) -> None:
-        """Create its files.
-
-        Raises:
-            OSError: they can't be.
-        """
         self.id = uuid4()
         self.head = head
         self.folder = folder / f"{self.id.hex}{UNFINISHED}"
         self.secret = AESGCM.generate_key(256)
         folder.mkdir(mode=0o700, exist_ok=True)
         self.folder.mkdir(mode=0o700)
-        self.sheets = [EncryptedWriter(self.folder / owner, self.secret, number) for number, owner in enumerate(owners)]
+        self.writers = [
+            EncryptedWriter(self.folder / owner, self.secret, number) for number, owner in enumerate(owners)
+        ]
         self.parts: dict[str, Part] = {}
-        self._waiting = {sheet.name for sheet in self.sheets}
+        self._pending = {writer.name for writer in self.writers}
 
     @property
     def complete(self) -> bool:
-        """Whether all owners are done with it, well or not."""
-        return not self._waiting
+        """Whether all actors have ended their files, written or not."""
+        return not self._pending
 
     @property
-    def given_up(self) -> bool:
-        """Whether it will never be complete."""
-        return any(sheet.withdrawn.is_set() for sheet in self.sheets)
+    def cancelled(self) -> bool:
+        """Whether it will be discarded."""
+        return any(writer.withdrawn.is_set() for writer in self.writers)
 
-    def take(self, sheet: EncryptedWriter, part: Part | None) -> bool:
-        """Note that a sheet is filled, or was given up; return whether it was the last one."""
-        self._waiting.discard(sheet.name)
+    def add(self, writer: EncryptedWriter, part: Part | None) -> bool:
+        """Record the end of a file, None if it wasn't written; return whether it was the last one."""
+        self._pending.discard(writer.name)
         if part is None:
-            self.withdraw()
+            self.cancel()
         else:
-            self.parts[sheet.name] = part
-        return not self._waiting
+            self.parts[writer.name] = part
+        return not self._pending
 
-    def withdraw(self) -> None:
-        """Let whoever still fills a sheet stop."""
-        for sheet in self.sheets:
-            sheet.withdrawn.set()
+    def cancel(self) -> None:
+        """Signal all writers to stop."""
+        for writer in self.writers:
+            writer.withdrawn.set()
 
     def sync(self) -> None:
-        """Wait until all sheets are on the disk, which takes seconds (`OSError`); any thread may call this."""
-        for sheet in self.sheets:
-            os.fsync(sheet.file.fileno())
+        """Wait until the disk has all files, which takes seconds (`OSError`); any thread may call this."""
+        for writer in self.writers:
+            os.fsync(writer.file.fileno())
 
     def close(self) -> None:
-        """Let go of the files, once nobody fills them any more."""
-        for sheet in self.sheets:
-            sheet.file.close()
+        """Close the files; no actor may write to them any more."""
+        for writer in self.writers:
+            writer.file.close()
 
 
 class Snapshots:
-    """The snapshots of one store; used by its writer's thread alone.
+    """The snapshots of one store. Only the thread of the store's actor may change them.
 
     Args:
         folder: Of the store.
@@ -143,22 +152,24 @@ class Snapshots:
     def __init__(self, folder: Path, keys: KeyRing) -> None:
         self._folder = folder / "snapshot"
         self._keys = keys
-        code()  # as it is now: whoever replaces this program's files while it runs writes another version of them
 
     def begin(self, head: Head, owners: Iterable[str]) -> SnapshotDraft:
-        """Create the files of a new one (`OSError`)."""
+        """Create the files of a new snapshot (`OSError`)."""
         return SnapshotDraft(self._folder, head, owners)
 
     def finish(self, draft: SnapshotDraft) -> None:
-        """Let a snapshot that is complete and on the disk take the place of all others (`OSError`)."""
+        """Make a snapshot valid whose files are on the disk, and erase all others.
+
+        Raises:
+            OSError: the snapshot isn't finished.
+        """
         manifest = Manifest(
-            format=FORMAT,
-            code=code(),
+            schema=SCHEMA,
             head=draft.head,
             secret=draft.secret,
-            parts={sheet.name: draft.parts[sheet.name] for sheet in draft.sheets},
+            parts={writer.name: draft.parts[writer.name] for writer in draft.writers},
         )
-        before = self._kept()
+        before = self._folders()
         self._keys.create([draft.id])
         sealed = self._keys.seal(draft.id, _CONTEXT, _encoder.encode(manifest))
         descriptor = os.open(draft.folder / MANIFEST, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -169,97 +180,93 @@ class Snapshots:
         sync_folder(draft.folder)
         draft.folder.rename(self._folder / draft.id.hex)
         sync_folder(self._folder)
-        self._remove(path for path in before if path != draft.folder)
+        self._erase(path for path in before if path != draft.folder)
 
     def load(self, log: Log, owners: Iterable[str]) -> Loaded | None:
-        """Return the newest snapshot; None without one that can be used.
-
-        Those that can't be are deleted, and the reason is logged.
-        """
+        """Return the newest snapshot, or None; unusable ones are erased, and the reason is logged."""
         found: list[tuple[Manifest, Path]] = []
-        self._remove(path for path in self._kept() if path.suffix == UNFINISHED)
-        for path in self._kept():
+        self._erase(path for path in self._folders() if path.suffix == UNFINISHED)
+        for path in self._folders():
             try:
                 found.append((self._manifest(path), path))
-            except (UnfitError, OSError) as unfit:
-                self._refuse(path, unfit)
+            except (UnusableError, OSError) as error:
+                self._reject(path, error)
         found.sort(key=lambda one: one[0].head.seq)
-        self._remove(path for _, path in found[:-1])
+        self._erase(path for _, path in found[:-1])
         for manifest, path in found[-1:]:
             try:
-                with _no_collections():
+                with _garbage_collector_paused():
                     return self._read(manifest, path, log, tuple(owners))
-            except Exception as unfit:  # noqa: BLE001 -- whatever it is: the log has it all
-                self._refuse(path, unfit)
+            except (UnusableError, StateError, InvalidTag, OSError, LogError) as error:
+                self._reject(path, error)
         return None
 
     def problems(self) -> list[Problem]:
-        """Check the snapshot byte by byte, and delete nothing; any thread may call this.
+        """Verify the snapshot byte by byte, and delete nothing; any thread may call this.
 
-        One of another version is none: it is sound, and nobody will use it.
+        One of another schema is no problem: the next start erases it.
         """
         found: list[Problem] = []
-        for path in self._kept():
+        for path in self._folders():
             if path.suffix == UNFINISHED:
                 continue
             try:
                 manifest = self._manifest(path)
                 for number, (name, part) in enumerate(manifest.parts.items()):
                     check(path / name, manifest.secret, number, part)
-            except OtherVersionError:
+            except OtherSchemaError:
                 continue
-            except (UnfitError, InvalidTag, OSError) as error:
-                if path.exists():  # else it was replaced meanwhile
-                    what = str(error) or "its content isn't what was written"
-                    found.append(Problem(f"snapshot/{path.name}", None, what, NOTHING_LOST))
+            except (UnusableError, InvalidTag, OSError) as error:
+                if path.exists():  # else a newer one has replaced it meanwhile
+                    found.append(Problem(f"snapshot/{path.name}", None, _reason(error), NOTHING_LOST))
         return found
 
     def discard(self, draft: SnapshotDraft) -> None:
-        """Delete what was written of a snapshot that was given up (`OSError`)."""
+        """Delete the files of a snapshot that was cancelled (`OSError`)."""
         if draft.folder.exists():
-            self._remove([draft.folder])
+            self._erase([draft.folder])
 
     def erase(self) -> None:
-        """Destroy all snapshots, and what is left of unfinished ones (`OSError`)."""
-        self._remove(self._kept())
+        """Erase all snapshots, unfinished ones too (`OSError`)."""
+        self._erase(self._folders())
 
     def _manifest(self, path: Path) -> Manifest:
         try:
             plain = self._keys.open(UUID(path.name), _CONTEXT, (path / MANIFEST).read_bytes())
             if plain is None:
-                raise UnfitError("its key was destroyed")
-            manifest = msgspec.msgpack.decode(plain, type=Manifest)
+                raise UnusableError("its key was destroyed")
+            schema = msgspec.msgpack.decode(plain, type=_Version).schema
+            if schema != SCHEMA:
+                raise OtherSchemaError(f"its schema is {schema or 'an earlier one'}, not {SCHEMA}")
+            return msgspec.msgpack.decode(plain, type=Manifest)
         except (KeyUnreadableError, msgspec.DecodeError, ValueError) as error:
-            raise UnfitError(f"its manifest can't be read: {error}") from error
-        if (manifest.format, manifest.code) != (FORMAT, code()):
-            raise OtherVersionError("another version of this program wrote it")
-        return manifest
+            raise UnusableError(f"its manifest can't be read: {error}") from error
 
     def _read(self, manifest: Manifest, path: Path, log: Log, owners: tuple[str, ...]) -> Loaded:
         if manifest.head.seq > log.head.seq or log.head_at(manifest.head.seq) != manifest.head:
-            raise UnfitError("it is of another log")
+            raise UnusableError("it belongs to another log")
         if set(manifest.parts) != set(owners):
-            raise UnfitError("others own projections now")
+            raise UnusableError("other actors own projections now")
         loaded = Loaded(manifest.head, {}, [])
         with ThreadPoolExecutor(_THREADS) as pool:
             for number, (name, part) in enumerate(manifest.parts.items()):
-                folds, later = read(EncryptedReader(path / name, manifest.secret, number, part), part, pool)
-                loaded.folds[name] = folds
-                loaded.later.extend(later)
+                reader = EncryptedReader(path / name, manifest.secret, number, part)
+                loaded.projections[name], arrays = read(reader, part, pool)
+                loaded.arrays.extend(arrays)
         return loaded
 
-    def _kept(self) -> list[Path]:
+    def _folders(self) -> list[Path]:
         return sorted(self._folder.iterdir()) if self._folder.is_dir() else []
 
-    def _refuse(self, path: Path, why: Exception) -> None:
-        LOGGER.warning("snapshot %s can't be used (%s); all is read from the log", path.name, why or type(why).__name__)
+    def _reject(self, path: Path, error: Exception) -> None:
+        LOGGER.warning("snapshot %s can't be used (%s); all is read from the log", path.name, _reason(error))
         try:
-            self._remove([path])
-        except OSError as error:
-            LOGGER.warning("nor can it be deleted: %s", error)
+            self._erase([path])
+        except OSError as undeletable:
+            LOGGER.warning("snapshot %s can't be deleted: %s", path.name, undeletable)
 
-    def _remove(self, paths: Iterable[Path]) -> None:
-        """Destroy the keys first: then it is erased, whatever becomes of the files."""
+    def _erase(self, paths: Iterable[Path]) -> None:
+        """Destroy the keys of snapshots, then delete their files: they are unreadable from the first step on."""
         paths = list(paths)
         self._keys.destroy([id_ for path in paths if (id_ := _id(path)) is not None])
         for path in paths:
@@ -271,6 +278,10 @@ class Snapshots:
             sync_folder(self._folder)
 
 
+def _reason(error: Exception) -> str:
+    return str(error) or "its content was changed"
+
+
 def _id(path: Path) -> UUID | None:
     try:
         return UUID(path.stem)
@@ -279,8 +290,8 @@ def _id(path: Path) -> UUID | None:
 
 
 @contextmanager
-def _no_collections() -> Generator[None, None, None]:
-    """Let the garbage collector wait while millions of objects arrive, none of them garbage."""
+def _garbage_collector_paused() -> Generator[None, None, None]:
+    """Pause the garbage collector, which would search millions of new objects again and again, none of them garbage."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""When the store has what is known written down, and what it does about it until then."""
+"""When the store takes snapshots, and the threads that write, read and verify them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Event, Thread, Timer
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import pykka
@@ -15,136 +15,136 @@ from actors.runtime.actor import LOGGER
 from actors.runtime.messages import LoadSnapshot, SnapshotWritten, WriteSnapshot
 from actors.runtime.reply import Reply
 from actors.store.snapshot_files import SnapshotDraft, Snapshots
-from events.storage.chain import GENESIS, linked
+from events.storage.chain import GENESIS, verify_chain
 from events.storage.log import Head, Log, LogError
 
 if TYPE_CHECKING:
     from events.storage.duckdb_log import DuckDBLog
     from projections.storage.lazy_array import LazyArray
 
-QUIET = 60.0
+IDLE: Final = 60.0
 """Seconds without an event after which a snapshot is taken."""
 
-WORTH = 1_000
-"""Events that must have come since the last one, for that."""
+MIN_EVENTS: Final = 1_000
+"""Events since the last snapshot that an idle store waits for."""
 
-LEISURE = 5.0
-"""Seconds until what nobody has wanted of a snapshot is read: whoever waits for the start has the cores first."""
+READ_DELAY: Final = 5.0
+"""Seconds after a start until the unread arrays are read: the models load first."""
 
-BREATH = 0.005
-"""Seconds between two pages of the log that are checked: whoever wants a core meanwhile gets one."""
+PAGE_PAUSE: Final = 0.005
+"""Seconds between two pages of the log that are verified, in which other threads get the processor."""
 
 
 class IdleReached(msgspec.Struct, frozen=True):
-    """Told to the store by a timer: nothing may have happened for a while."""
+    """Told to the store by a timer: no event may have come for `IDLE` seconds."""
 
 
 class SnapshotSynced(msgspec.Struct, frozen=True):
-    """Told to the store by a thread: all sheets of a snapshot are on the disk, or can't be."""
+    """Told to the store by a thread: the disk has all files of a snapshot, or an error occurred."""
 
     draft: SnapshotDraft
     error: OSError | None
 
 
 class SnapshotBroken(msgspec.Struct, frozen=True):
-    """Told to the store by a thread: the log isn't what the snapshot was taken of."""
+    """Told to the store by a thread: the log before the snapshot is damaged."""
 
     error: LogError
 
 
 class SnapshotPolicy:
-    """Takes snapshots for the store, in whose thread it lives; each is given up as soon as anything happens.
+    """Takes and loads snapshots in the thread of the store's actor. Any event cancels a snapshot that is being written.
 
     Args:
-        snapshots: Where they are kept.
-        store: Whom its threads tell.
+        snapshots: Of the store.
+        store: The actor that receives the messages of threads.
     """
 
     def __init__(self, snapshots: Snapshots, store: pykka.ActorRef[Any]) -> None:
         self.snapshots = snapshots
         self._store = store
-        self._at = 0
+        self._last_seq = 0
+        """Of the last snapshot."""
         self._draft: SnapshotDraft | None = None
-        self._taken: Reply[bool] = Reply()
-        self._thread: Thread | None = None
+        self._reply: Reply[bool] = Reply()
+        self._sync_thread: Thread | None = None
         self._timer: Timer | None = None
-        self._heard = 0.0
-        self._checked = Event()
-        self._checker: Thread | None = None
+        self._last_append = 0.0
+        self._stopped = Event()
+        self._verifier: Thread | None = None
 
-    def thaw(self, log: Log, owners: Mapping[str, Callable[[LoadSnapshot], object]]) -> int:
-        """Let every owner know what a snapshot holds; return the event up to which it goes, 0 without one.
+    def load(self, log: Log, owners: Mapping[str, Callable[[LoadSnapshot], object]]) -> int:
+        """Send the projections of the snapshot to their owners; return the event up to which it goes, 0 without one.
 
-        What nobody wants at once is read in a thread of its own, where the chain up to there is checked then: no start
-        waits for either.
+        A thread reads the rest of the arrays, and verifies the chain up to there, after the start.
         """
-        found = self.snapshots.load(log, owners)
-        if found is None:
+        loaded = self.snapshots.load(log, owners)
+        if loaded is None:
             return 0
         for name, tell in owners.items():
-            tell(LoadSnapshot(folds=found.folds[name]))
-        self._at = found.head.seq
-        self._checker = Thread(target=self._check, args=(log, found.head, found.later), name="chain", daemon=True)
-        self._checker.start()
-        return found.head.seq
+            tell(LoadSnapshot(folds=loaded.projections[name]))
+        self._last_seq = loaded.head.seq
+        self._verifier = Thread(target=self._verify, args=(log, loaded.head, loaded.arrays), name="chain", daemon=True)
+        self._verifier.start()
+        return loaded.head.seq
 
-    def happened(self, head: Head) -> None:
-        """Wait for quiet, once enough has come to be worth a snapshot."""
-        self._heard = monotonic()
-        if self._timer is None and head.seq - self._at >= WORTH:
-            self._arm(QUIET)
+    def on_append(self, head: Head) -> None:
+        """Start the idle timer once a snapshot is worth its cost."""
+        self._last_append = monotonic()
+        if self._timer is None and head.seq - self._last_seq >= MIN_EVENTS:
+            self._start_timer(IDLE)
 
-    def is_quiet(self) -> bool:
-        """Tell whether nothing has happened for a while; if something has, wait again."""
+    def is_idle(self) -> bool:
+        """Tell whether no event has come for `IDLE` seconds; otherwise start the timer again."""
         self._timer = None
-        left = self._heard + QUIET - monotonic()
+        left = self._last_append + IDLE - monotonic()
         if left > 0:
-            self._arm(left)
+            self._start_timer(left)
         return left <= 0
 
     def begin(self, head: Head, owners: Mapping[str, Callable[[WriteSnapshot], object]], after: int) -> Reply[bool]:
-        """Let every owner write down what it knows, unless that isn't worth it; answer whether all did, in the end.
+        """Begin a snapshot; the reply says in the end whether it was taken.
 
         Args:
-            head: Where the log stands.
-            owners: How each is told, by name.
-            after: Events that must have come since the last one.
+            head: Of the log.
+            owners: How to send a message to each owner of projections, by name.
+            after: Events since the last snapshot without which none is taken.
         """
-        if self._draft is not None and not self._draft.given_up:
-            return self._taken
-        taken: Reply[bool] = Reply()
-        if self._draft is not None or head.seq - self._at < after:
-            taken.set(value=False)
-            return taken
+        if self._draft is not None and not self._draft.cancelled:
+            return self._reply
+        reply: Reply[bool] = Reply()
+        if self._draft is not None or head.seq - self._last_seq < after:
+            reply.set(value=False)
+            return reply
         try:
             self._draft = self.snapshots.begin(head, owners)
         except OSError as error:
             LOGGER.warning("no snapshot can be written: %s", error)
-            taken.set(value=False)
-            return taken
-        self._taken = taken
-        for sheet in self._draft.sheets:
-            owners[sheet.name](WriteSnapshot(sheet=sheet, store=self._store))
-        return taken
+            reply.set(value=False)
+            return reply
+        self._reply = reply
+        for writer in self._draft.writers:
+            owners[writer.name](WriteSnapshot(sheet=writer, store=self._store))
+        return reply
 
-    def take(self, message: SnapshotWritten) -> None:
-        """Note what an owner made of its sheet; the last one ends it, well or not."""
+    def on_written(self, message: SnapshotWritten) -> None:
+        """Record the end of an owner's file; after the last one, sync or discard them all."""
         draft = self._draft
-        if draft is None or message.sheet not in draft.sheets or not draft.take(message.sheet, message.part):
+        if draft is None or message.sheet not in draft.writers or not draft.add(message.sheet, message.part):
             return
-        if draft.given_up:
+        if draft.cancelled:
             self._end(draft, taken=False)
             return
-        self._thread = Thread(target=self._sync, args=(draft,), name="snapshot", daemon=True)
-        self._thread.start()
+        self._sync_thread = Thread(target=self._sync, args=(draft,), name="snapshot", daemon=True)
+        self._sync_thread.start()
 
-    def finish(self, message: SnapshotSynced) -> None:
-        """Let a snapshot that is on the disk count."""
+    def on_synced(self, message: SnapshotSynced) -> None:
+        """Make a snapshot valid whose files are on the disk."""
         draft = message.draft
         if draft is not self._draft:
             return
         self._join()
-        if message.error is not None or draft.given_up:
+        if message.error is not None or draft.cancelled:
             self._end(draft, taken=False)
             return
         try:
@@ -153,27 +153,27 @@ class SnapshotPolicy:
             LOGGER.warning("the snapshot was not finished: %s", error)
             self._end(draft, taken=False)
         else:
-            self._at = draft.head.seq
+            self._last_seq = draft.head.seq
             self._end(draft, taken=True)
 
     def erase(self) -> None:
-        """Destroy what was written down, also what is being written (`OSError`)."""
+        """Erase all snapshots, and cancel the one that is being written (`OSError`)."""
         if self._draft is not None:
-            self._draft.withdraw()
+            self._draft.cancel()
         self.snapshots.erase()
-        self._at = 0
+        self._last_seq = 0
 
     def stop(self) -> None:
-        """Leave no thread behind."""
-        self._checked.set()
+        """Stop all threads."""
+        self._stopped.set()
         if self._timer is not None:
             self._timer.cancel()
             self._timer.join()
-        if self._checker is not None:
-            self._checker.join()
+        if self._verifier is not None:
+            self._verifier.join()
         self._join()
         if self._draft is not None:
-            self._draft.withdraw()
+            self._draft.cancel()
             if self._draft.complete:
                 self._draft.close()
 
@@ -181,16 +181,16 @@ class SnapshotPolicy:
         draft.close()
         self._draft = None
         if not taken:
-            with suppress(OSError):  # whatever is left of it is swept away at the next start, and nobody can read it
+            with suppress(OSError):  # its key was never stored, and the next start deletes what is left
                 self.snapshots.discard(draft)
-        self._taken.set(value=taken)
+        self._reply.set(value=taken)
 
     def _join(self) -> None:
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        if self._sync_thread is not None:
+            self._sync_thread.join()
+            self._sync_thread = None
 
-    def _arm(self, seconds: float) -> None:
+    def _start_timer(self, seconds: float) -> None:
         self._timer = Timer(seconds, self._tell, (IdleReached(),))
         self._timer.daemon = True
         self._timer.start()
@@ -200,24 +200,24 @@ class SnapshotPolicy:
             self._store.tell(message)
 
     def _sync(self, draft: SnapshotDraft) -> None:
+        error = None
         try:
             draft.sync()
-        except OSError as error:
-            self._tell(SnapshotSynced(draft, error))
-        else:
-            self._tell(SnapshotSynced(draft, None))
+        except OSError as failed:
+            error = failed
+        self._tell(SnapshotSynced(draft, error))
 
-    def _check(self, log: DuckDBLog, head: Head, later: list[LazyArray]) -> None:
-        from events.storage.database import PAGE, pages  # noqa: PLC0415 -- only a log on disk has a snapshot
+    def _verify(self, log: DuckDBLog, head: Head, arrays: list[LazyArray]) -> None:
+        from events.storage.database import PAGE, select_pages  # noqa: PLC0415 -- only a log on disk has a snapshot
 
-        if self._checked.wait(LEISURE):
+        if self._stopped.wait(READ_DELAY):
             return
-        while later and not self._checked.is_set():
-            later.pop(0).fetch()
+        while arrays and not self._stopped.is_set():
+            arrays.pop(0).fetch()
         try:
             with log.cursor() as cursor:
-                for row in linked(GENESIS, head, pages(cursor, 1, head.seq)):
-                    if row.seq % PAGE == 0 and self._checked.wait(BREATH):
+                for row in verify_chain(GENESIS, head, select_pages(cursor, 1, head.seq)):
+                    if row.seq % PAGE == 0 and self._stopped.wait(PAGE_PAUSE):
                         return
         except LogError as error:
             self._tell(SnapshotBroken(error))

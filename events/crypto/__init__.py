@@ -1,1 +1,1 @@
-"""Encryption keys of sealed events, and the passphrase that wraps them."""
+"""Keys of encrypted events, and the passphrase that protects them."""

@@ -1,11 +1,10 @@
-"""One key for each sealed event, kept beside the log, so that destroying a key erases what it sealed.
+"""The key ring: one key for each sealed event, beside the log, so that destroying it erases the event.
 
-The log itself never changes: it goes on verifying with a body that nobody can read. What this
-can't reach are copies of the key file made before, and old blocks that a copy-on-write file system or an SSD
-keeps for itself.
+The log itself never changes, and its chain still verifies (crypto-shredding). Earlier copies of the key file, and old
+blocks that a copy-on-write file system or an SSD retains, are out of reach.
 
-With a passphrase a header precedes the records (`events.crypto.wrapping`), and each key is wrapped: it is
-unwrapped whenever it is used, and lies open nowhere else.
+With a passphrase, a header precedes the records and each key is wrapped (`events.crypto.wrapping`). A wrapped key is
+unwrapped for each use, and never stored otherwise.
 """
 
 import os
@@ -21,35 +20,34 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.keywrap import InvalidUnwrap
 
-from events.crypto.wrapping import Wrapping
+from events.crypto.wrapping import KeyWrapping
 from events.storage.durable import DurableFile
 
-_SIZE: Final = 64
-"""Bytes of a record: event id, AES-256 key (32 bytes, 40 if wrapped), CRC-32 of both, zeros; none crosses a sector."""
+_RECORD: Final = 64
+"""Bytes of a record, so that none crosses a sector: event id, AES-256 key (32 bytes, 40 if wrapped), CRC-32, zeros."""
 _CRC: Final = struct.Struct("<I")
 _ID: Final = 16
 _NONCE: Final = 12
 
 
 class KeyUnreadableError(Exception):
-    """The key isn't there, or damaged, or not the one that sealed: this is never an erasure."""
+    """A key is missing, or damaged, or another one than that which encrypted; never the result of an erasure."""
 
 
 class KeyRing:
-    """The keys of a log: in a file of 64-byte records that only its owner may read, or in memory alone.
+    """The keys of a log, in a private file of 64-byte records or in memory alone.
 
-    A record whose key is all zeros says that the key was destroyed; its id stays, so that an
-    erasure can be told from a loss.
+    The record of a destroyed key keeps its id, with zeros for the key, which tells an erasure from a loss.
     """
 
     def __init__(self, path: Path | None = None, passphrase: str | None = None) -> None:
-        """Load the keys at `path`, which is created if need be; without a path nothing is written.
+        """Load the keys at `path`, or create the file; without a path they are in memory alone.
 
-        A torn record at the end is dropped: the crash that tore it came before its event was committed.
+        A torn record at the end is dropped: the crash came before its event was committed.
 
         Raises:
-            PassphraseError: the passphrase is wrong, or missing, or given for keys that have none.
-            LogError: the header that the passphrase opens is damaged.
+            PassphraseError: the passphrase is wrong, or missing, or given for keys without one.
+            LogError: the header is damaged.
         """
         self._lock = Lock()
         """Held while file and memory differ, and while the file is read."""
@@ -57,7 +55,7 @@ class KeyRing:
         try:
             content = b"" if self._file is None else self._file.read()
             if passphrase is not None and not content:
-                self._load(Wrapping.create(passphrase).header, passphrase)
+                self._load(KeyWrapping.create(passphrase).header, passphrase)
                 if self._file is not None:
                     self._file.write({0: self.content()})
             else:
@@ -68,37 +66,37 @@ class KeyRing:
 
     @classmethod
     def of(cls, content: bytes, passphrase: str | None = None) -> "KeyRing":
-        """Load the bytes of a key file, and never write; raises what the constructor does."""
+        """Load the bytes of a key file into memory alone; raises what the constructor raises."""
         ring = cls()
         ring._load(content, passphrase)
         return ring
 
     @property
-    def wrapping(self) -> Wrapping | None:
-        """What the passphrase opened, if there is one."""
+    def wrapping(self) -> KeyWrapping | None:
+        """The key wrapping, where there is a passphrase."""
         return self._wrapping
 
     def content(self) -> bytes:
-        """Return the bytes of a file that holds the same keys behind the same passphrase."""
+        """Return the bytes of a file with the same keys behind the same passphrase."""
         return self._header + bytes(self._records)
 
-    def rewrapped(self, wrapping: Wrapping | None) -> bytes:
-        """Return the bytes of a file that holds the same keys, wrapped differently or not at all.
+    def rewrapped(self, wrapping: KeyWrapping | None) -> bytes:
+        """Return the bytes of a file with the same keys, wrapped otherwise or not at all.
 
         Raises:
-            KeyUnreadableError: one of them is damaged.
+            KeyUnreadableError: a key is damaged.
         """
         ids = (UUID(bytes=id_) for id_ in self._offsets)
         records = (_record(id_.bytes, self._key(id_), wrapping) for id_ in ids)
         return (wrapping.header if wrapping else b"") + b"".join(records)
 
-    def is_as_written(self) -> bool:
-        """Tell whether the file still begins with these bytes; any thread may ask."""
+    def matches_file(self) -> bool:
+        """Tell whether the file still begins with these bytes; any thread may call this."""
         with self._lock:
             return self._file is None or self._file.read().startswith(self.content())
 
     def has(self, id_: UUID) -> bool:
-        """Tell whether the key is there; False when it was destroyed.
+        """Tell whether the key exists; False when it was destroyed.
 
         Raises:
             KeyUnreadableError: it is damaged or missing.
@@ -106,15 +104,15 @@ class KeyRing:
         return self._key(id_) is not None
 
     def damaged(self) -> Iterator[tuple[int, UUID]]:
-        """Yield the number of each record that isn't as it was written, and the id that it bears."""
+        """Yield the number and the id of each damaged record."""
         body = _ID + _width(self._wrapping)
-        for offset in range(0, len(self._records), _SIZE):
-            record = bytes(self._records[offset : offset + _SIZE])
-            if record != (record[:body] + _CRC.pack(crc32(record[:body]))).ljust(_SIZE, b"\0"):
-                yield offset // _SIZE, UUID(bytes=record[:_ID])
+        for offset in range(0, len(self._records), _RECORD):
+            record = bytes(self._records[offset : offset + _RECORD])
+            if record != (record[:body] + _CRC.pack(crc32(record[:body]))).ljust(_RECORD, b"\0"):
+                yield offset // _RECORD, UUID(bytes=record[:_ID])
 
     def create(self, ids: Collection[UUID]) -> None:
-        """Make a key for each id, on disk before this returns; an id that has one keeps it.
+        """Generate a key for each id that has none; they are on the disk when this returns.
 
         Raises:
             ValueError: the key of one of these ids was destroyed.
@@ -132,10 +130,10 @@ class KeyRing:
             if self._file is not None:
                 self._file.write({len(self._header) + start: records})
             self._records += records
-        self._offsets |= {id_.bytes: start + index * _SIZE for index, id_ in enumerate(new)}
+        self._offsets |= {id_.bytes: start + index * _RECORD for index, id_ in enumerate(new)}
 
     def seal(self, id_: UUID, aad: bytes, plain: bytes) -> bytes:
-        """Encrypt with the key of this id (AES-256-GCM); the nonce, random, stands in front.
+        """Encrypt with the key of this id (AES-256-GCM); a random nonce precedes the ciphertext.
 
         Raises:
             KeyUnreadableError: there is no such key.
@@ -147,10 +145,10 @@ class KeyRing:
         return nonce + AESGCM(key).encrypt(nonce, plain, aad)
 
     def open(self, id_: UUID, aad: bytes, sealed: bytes) -> bytes | None:
-        """Decrypt what `seal` returned; None when the key was destroyed.
+        """Decrypt the result of `seal`; None when the key was destroyed.
 
         Raises:
-            KeyUnreadableError: the key is damaged or missing, or didn't seal this.
+            KeyUnreadableError: the key is damaged or missing, or another one encrypted this.
         """
         key = self._key(id_)
         if key is None:
@@ -161,7 +159,7 @@ class KeyRing:
             raise KeyUnreadableError(f"the key of event {id_} doesn't open it") from None
 
     def destroy(self, ids: Collection[UUID]) -> None:
-        """Overwrite these keys with zeros, on disk before this returns; ids without a key are passed over."""
+        """Overwrite these keys with zeros, on the disk when this returns; ids without a key are ignored."""
         records = {
             self._offsets[id_.bytes]: _record(id_.bytes, None, self._wrapping)
             for id_ in ids
@@ -173,26 +171,26 @@ class KeyRing:
             if self._file is not None:
                 self._file.write({len(self._header) + offset: record for offset, record in records.items()})
             for offset, record in records.items():
-                self._records[offset : offset + _SIZE] = record
+                self._records[offset : offset + _RECORD] = record
 
     def close(self) -> None:
-        """Let go of the file; a second call does nothing."""
+        """Close the file; a second call does nothing."""
         if self._file is not None:
             self._file.close()
 
     def _load(self, content: bytes, passphrase: str | None) -> None:
-        self._wrapping = Wrapping.find(content, passphrase)
+        self._wrapping = KeyWrapping.open(content, passphrase)
         self._header = self._wrapping.header if self._wrapping else b""
         records = content[len(self._header) :]
-        self._records = bytearray(records[: len(records) - len(records) % _SIZE])
-        self._offsets = {records[offset : offset + _ID]: offset for offset in range(0, len(self._records), _SIZE)}
+        self._records = bytearray(records[: len(records) - len(records) % _RECORD])
+        self._offsets = {records[offset : offset + _ID]: offset for offset in range(0, len(self._records), _RECORD)}
 
     def _key(self, id_: UUID) -> bytes | None:
         """Return a key, or None if it was destroyed."""
         offset = self._offsets.get(id_.bytes)
         if offset is None:
             raise KeyUnreadableError(f"the key of event {id_} is missing")
-        record = bytes(self._records[offset : offset + _SIZE])
+        record = bytes(self._records[offset : offset + _RECORD])
         width = _width(self._wrapping)
         stored = record[_ID : _ID + width]
         if record[_ID + width :][: _CRC.size] != _CRC.pack(crc32(record[: _ID + width])):
@@ -205,11 +203,11 @@ class KeyRing:
             raise KeyUnreadableError(f"the key of event {id_} is damaged") from None
 
 
-def _width(wrapping: Wrapping | None) -> int:
+def _width(wrapping: KeyWrapping | None) -> int:
     return 40 if wrapping else 32
 
 
-def _record(id_: bytes, key: bytes | None, wrapping: Wrapping | None) -> bytes:
-    """Return the record of a key, or of one that was destroyed."""
+def _record(id_: bytes, key: bytes | None, wrapping: KeyWrapping | None) -> bytes:
+    """Return the record of a key; None for a destroyed one."""
     stored = bytes(_width(wrapping)) if key is None else wrapping.wrap(key) if wrapping else key
-    return (id_ + stored + _CRC.pack(crc32(id_ + stored))).ljust(_SIZE, b"\0")
+    return (id_ + stored + _CRC.pack(crc32(id_ + stored))).ljust(_RECORD, b"\0")

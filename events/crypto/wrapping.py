@@ -1,7 +1,7 @@
-"""How a passphrase guards a key file: a header in front of the records holds the master key that wraps all others.
+"""Key wrapping: a passphrase unlocks a master key, and the master key wraps all others.
 
-scrypt (RFC 7914) turns the passphrase into the key that wraps the master key, so that a new
-passphrase asks for one new header. The header stands there twice, since all memories hang on it.
+scrypt (RFC 7914) derives the key that wraps the master key (RFC 3394), so a new passphrase needs one new header. The
+header of a key file stands there twice, since every memory depends on it.
 """
 
 import os
@@ -15,31 +15,31 @@ from cryptography.hazmat.primitives.keywrap import InvalidUnwrap, aes_key_unwrap
 from events.storage.log import LogError, PassphraseError
 
 _MAGIC: Final = b"context-graph\0k1"
-"""What a file with a passphrase begins with; a record begins with an event's random id."""
+"""The first bytes of a file behind a passphrase; other key files begin with the random id of an event."""
 _BODY: Final = struct.Struct("<16s3I16s40s")
-"""Magic and version, scrypt's n, r and p, its salt, the master key wrapped (RFC 3394)."""
+"""Magic and version, scrypt's n, r, p and salt, the wrapped master key."""
 _CRC: Final = struct.Struct("<I")
 _COPY: Final = 128
 HEADER: Final = 2 * _COPY
-"""Bytes before the first record."""
+"""Bytes of both copies of the header."""
 
 _N, _R, _P = 2**15, 8, 1
-"""32 MB and some .08 s for one guess; the header says what it was made with."""
-_MOST: Final = 2**20
-"""Of n: a damaged or forged header mustn't ask for more than a gigabyte."""
+"""scrypt's cost: 32 MB and some .08 s for a guess."""
+_MAX_N: Final = 2**20
+"""A damaged or forged header must not allocate more than a gigabyte."""
 
 
-class Wrapping:
-    """A master key, and the header that holds it for whoever knows the passphrase."""
+class KeyWrapping:
+    """A master key, and the header that stores it behind a passphrase."""
 
     def __init__(self, master: bytes, header: bytes) -> None:
         self._master = master
         self.header = header
-        """As it stands in the file, `HEADER` bytes."""
+        """The first `HEADER` bytes of the key file."""
 
     @classmethod
-    def create(cls, passphrase: str) -> "Wrapping":
-        """Draw a master key; an empty passphrase is a `PassphraseError`."""
+    def create(cls, passphrase: str) -> "KeyWrapping":
+        """Generate a master key; an empty passphrase is a `PassphraseError`."""
         if not passphrase:
             raise PassphraseError("the passphrase is empty")
         master, salt = os.urandom(32), os.urandom(16)
@@ -48,16 +48,16 @@ class Wrapping:
         return cls(master, 2 * (body + _CRC.pack(crc32(body))).ljust(_COPY, b"\0"))
 
     @classmethod
-    def find(cls, content: bytes, passphrase: str | None) -> "Wrapping | None":
-        """Open the header that a key file starts with, by whichever copy is whole; None if it has none.
+    def open(cls, content: bytes, passphrase: str | None) -> "KeyWrapping | None":
+        """Unlock the header of a key file, by a copy of it that is sound; None for a file without a header.
 
         Raises:
-            PassphraseError: the passphrase is wrong, or missing, or given for a file that has none.
-            LogError: there was a header, and neither copy is whole.
+            PassphraseError: the passphrase is wrong, or missing, or given for a file without a header.
+            LogError: both copies of the header are damaged.
         """
         copies = [content[:_COPY], content[_COPY:HEADER]]
-        whole = next((copy for copy in copies if is_whole(copy)), None)
-        if whole is None:
+        sound = next((copy for copy in copies if _is_sound(copy)), None)
+        if sound is None:
             if any(copy.startswith(_MAGIC) for copy in copies):
                 raise LogError("the header of the keys is damaged: nothing can tell what wraps them")
             if passphrase is not None:
@@ -65,33 +65,32 @@ class Wrapping:
             return None
         if passphrase is None:
             raise PassphraseError("the keys are behind a passphrase, and none was given")
-        _, n, r, p, salt, wrapped = _BODY.unpack(whole[: _BODY.size])
+        _, n, r, p, salt, wrapped = _BODY.unpack(sound[: _BODY.size])
         try:
             return cls(aes_key_unwrap(_derive(passphrase, salt, n, r, p), wrapped), content[:HEADER])
         except InvalidUnwrap:
             raise PassphraseError("the passphrase is wrong") from None
 
     def damaged(self) -> list[int]:
-        """Return which copies of the header, 0 or 1, aren't whole."""
+        """Return which copies of the header, 0 or 1, are damaged."""
         copies = (self.header[:_COPY], self.header[_COPY:])
-        return [index for index, copy in enumerate(copies) if not is_whole(copy)]
+        return [index for index, copy in enumerate(copies) if not _is_sound(copy)]
 
     def wrap(self, key: bytes) -> bytes:
-        """Return a key of 32 bytes as 40, which nothing but this master key opens."""
+        """Return a key of 32 bytes as 40 wrapped ones."""
         return aes_key_wrap(self._master, key)
 
     def unwrap(self, wrapped: bytes) -> bytes:
-        """Return what `wrap` was given; anything else is an `InvalidUnwrap`."""
+        """Return the key that `wrap` wrapped; anything else is an `InvalidUnwrap`."""
         return aes_key_unwrap(self._master, wrapped)
 
 
-def is_whole(copy: bytes) -> bool:
-    """Tell whether these bytes are a header that nothing has changed, and one that can be worked with."""
+def _is_sound(copy: bytes) -> bool:
     body, rest = copy[: _BODY.size], copy[_BODY.size :]
     if len(copy) < _COPY or not body.startswith(_MAGIC) or rest != _CRC.pack(crc32(body)).ljust(len(rest), b"\0"):
         return False
     _, n, r, p, *_ = _BODY.unpack(body)
-    return n <= _MOST and n & (n - 1) == 0 and (r, p) == (_R, _P)
+    return n <= _MAX_N and n & (n - 1) == 0 and (r, p) == (_R, _P)
 
 
 def _derive(passphrase: str, salt: bytes, n: int, r: int, p: int) -> bytes:

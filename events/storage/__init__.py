@@ -1,1 +1,1 @@
-"""The log port, its backends, and the files that survive a crash."""
+"""The log port, its backends, and files that survive a crash."""

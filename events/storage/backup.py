@@ -1,15 +1,12 @@
-"""Copies of a store that stand by themselves, putting one back, and setting damaged files aside.
+"""Backups: copying a store, restoring a copy, and setting damaged files aside.
 
-A backup is a store folder like any other, with `backup.json` beside its files, which says what they should
-be. It is behind the same passphrase. It holds no key of a memory that was erased before it was
-made; an erasure doesn't reach into backups that were made before it.
+A backup is a store folder with a manifest, `backup.json`, and behind the same passphrase. It holds no key of a memory
+that was erased before; a later erasure doesn't reach it.
 """
 
-import ctypes
 import hashlib
 import os
 import shutil
-import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import islice
@@ -19,156 +16,143 @@ from typing import Final
 import duckdb
 import msgspec
 
-from events.storage.chain import GENESIS, linked
-from events.storage.database import NAME, PAGE, connect, insert, kept_from_others, pages, parser
+from events.storage import replacement
+from events.storage.chain import GENESIS, verify_chain
+from events.storage.database import DATABASE, PAGE, caching_parser, connect, exclusive, insert, select_pages
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.durable import DurableFile, HeadFile, sync_folder
 from events.storage.log import Head, LogError
+from events.storage.replacement import FILES
 from events.verify.examination import Progress
 from events.verify.verification import verify
 
-_FILES: Final = (NAME, "keys", "head")
 _MANIFEST: Final = "backup.json"
-_EXCHANGE: Final = 2
-"""The flag of `renameat2` on Linux, and of `renamex_np` on macOS, that makes two names change places."""
-_HERE: Final = -100
-"""Linux's AT_FDCWD: paths are relative to the working folder."""
 
 
 class _Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a backup says about itself."""
+    """The description of a backup."""
 
     format: int
     made_at: datetime
     seq: int
-    """The last event in it."""
+    """Of the last event."""
     files: dict[str, str]
-    """SHA-256 (hex) of each file."""
+    """SHA-256 (hex) by file."""
 
 
 def back_up(log: DuckDBLog, target: Path, progress: Progress | None = None) -> Head:
-    """Copy a log, which may be written to meanwhile, as it stands now; return where the copy ends.
+    """Copy a log as it stands now; appends may go on. Return the head of the copy.
 
     Args:
-        log: Its chain is checked on the way.
-        target: A folder that doesn't exist yet; it has this name only once it is complete.
-        progress: Is told how many events were copied, of how many.
+        log: Its chain is verified on the way.
+        target: A new folder; it has this name only once it is complete.
+        progress: Receives the events that were copied, and all of them.
 
     Raises:
-        LogCorruptError: the log is damaged; `events.verify.verification` tells what can be saved.
+        LogCorruptError: the log is damaged; `events.verify.verification` says what can be saved.
         LogError: the target exists, or can't be written.
     """
-    beside = target.with_name(f"{target.name}.partial-{_now()}")
+    partial = target.with_name(f"{target.name}.partial-{_now()}")
     try:
         if target.exists():
             raise LogError(f"{target} exists already")
-        beside.mkdir(mode=0o700, parents=True)
-        head = _copy_log(log, beside, progress)
-        _write(beside / _MANIFEST, msgspec.json.encode(_described(beside, head.seq)))
-        sync_folder(beside)
-        beside.rename(target)
+        partial.mkdir(mode=0o700, parents=True)
+        head = _copy_log(log, partial, progress)
+        _write(partial / _MANIFEST, msgspec.json.encode(_describe(partial, head.seq)))
+        sync_folder(partial)
+        partial.rename(target)
         sync_folder(target.parent)
-    except (OSError, ValueError, duckdb.Error) as error:  # the second of a path that can't be one
+    except (OSError, ValueError, duckdb.Error) as error:  # ValueError: the path holds a null byte
         raise LogError(f"the backup can't be written: {error}") from error
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
     return head
 
 
 def restore(backup: Path, folder: Path, passphrase: str | None = None, *, replace: bool = False) -> Path | None:
-    """Put a backup in the place of a store, and return where the store that was there is now, if there was one.
+    """Put a backup in the place of a store; return where the store is now that was there, if there was one.
 
-    The backup is checked whole and copied before anything is touched. Whenever this is killed, `folder`
-    is what it was or what the backup is.
+    The backup is verified and copied before anything changes. A crash leaves the old store or the backup in `folder`,
+    from the next time on that it is opened (`events.storage.replacement`).
 
     Args:
-        backup: What `back_up` made.
-        folder: Of the store to be.
-        passphrase: The one that the backup is behind.
-        replace: Whether a store that is there may be renamed to `<folder>.replaced-<UTC time>`.
+        backup: A folder that `back_up` made.
+        folder: Of the store.
+        passphrase: Of the backup.
+        replace: Whether an existing store may be renamed to `<folder>.replaced-<UTC time>`.
 
     Raises:
         LogError: the backup is damaged or isn't one, or `folder` isn't empty, or can't be written.
-        LogInUseError: somebody has one of them open.
+        LogInUseError: one of them is open.
         PassphraseError: the passphrase is wrong, or missing, or the backup has none.
     """
-    folder = folder.resolve()  # a link stays one, and `.` has a name to which others can be put beside
+    folder = folder.resolve()  # a symbolic link stays, and `.` gets a name
     manifest = _checked(backup, passphrase)
     now = _now()
-    beside = folder.with_name(f"{folder.name}.restoring-{now}")
-    with kept_from_others(folder):
-        occupied = folder.exists() and any(folder.iterdir())
-        if occupied and not replace:
-            raise LogError(f"{folder} isn't empty, and nothing was said about replacing it")
-        try:
+    new = replacement.new_folder(folder, now)
+    try:
+        replacement.finish(folder)
+        with exclusive(folder):
+            if folder.exists() and any(folder.iterdir()) and not replace:
+                raise LogError(f"{folder} isn't empty, and `replace` wasn't given")
             try:
-                _copy_backup(backup, beside, manifest)
-                if occupied:
-                    _exchange(beside, folder)
-                else:
-                    beside.rename(folder)
+                _copy_backup(backup, new, manifest)
             except BaseException:
-                shutil.rmtree(beside, ignore_errors=True)  # it hasn't taken the folder's place
+                shutil.rmtree(new, ignore_errors=True)
                 raise
-            replaced = beside.rename(folder.with_name(f"{folder.name}.replaced-{now}")) if occupied else None
-            sync_folder(folder.parent)
-        except OSError as error:
-            raise LogError(f"the backup can't be put in place: {error}") from error
-    return replaced
+            return replacement.replace(folder, now)
+    except OSError as error:
+        raise LogError(f"the backup can't be put in place: {error}") from error
 
 
 def quarantine(folder: Path) -> Path:
     """Move the files of a store to `<folder>/quarantine-<UTC time>/` and return that; nothing is deleted.
 
-    The head goes last: as long as it is there, no log is begun in place of one that was moved half.
+    The head file is moved last: as long as it is there, no log is created in place of one that was moved in part.
 
     Raises:
-        LogInUseError: somebody has the store open.
+        LogInUseError: the store is open.
         LogError: there is nothing to move, or it can't be moved.
     """
-    with kept_from_others(folder):
-        return _set_aside(folder)
-
-
-def _set_aside(folder: Path) -> Path:
-    found = [*folder.glob(f"{NAME}*"), *folder.glob("snapshot"), *folder.glob("keys*"), *folder.glob("head")]
-    if not found:
-        raise LogError(f"there is no store in {folder}")
-    aside = folder / f"quarantine-{_now()}"
-    try:
-        aside.mkdir(mode=0o700)
-        for path in found:
-            path.rename(aside / path.name)
-        sync_folder(aside)
-        sync_folder(folder)
-    except OSError as error:
-        raise LogError(f"the store can't be set aside: {error}") from error
-    return aside
+    with exclusive(folder):
+        found = [path for name in (f"{DATABASE}*", "snapshot", "keys*", "head") for path in folder.glob(name)]
+        if not found:
+            raise LogError(f"there is no store in {folder}")
+        target = folder / f"quarantine-{_now()}"
+        try:
+            target.mkdir(mode=0o700)
+            for path in found:
+                path.rename(target / path.name)
+            sync_folder(target)
+            sync_folder(folder)
+        except OSError as error:
+            raise LogError(f"the store can't be set aside: {error}") from error
+        return target
 
 
 def _copy_backup(backup: Path, target: Path, manifest: _Manifest) -> None:
-    """Copy the files of a backup into a new folder, and make sure of them."""
+    """Copy the files of a backup into a new folder, and compare them with its manifest."""
     target.mkdir(mode=0o700, parents=True)
-    for name in _FILES:
+    for name in FILES:
         shutil.copyfile(backup / name, target / name)
         (target / name).chmod(0o600)
         _sync(target / name)
-    if _described(target, manifest.seq).files != manifest.files:
+    if _describe(target, manifest.seq).files != manifest.files:
         raise LogError(f"the copy of {backup} isn't what the backup is")
     sync_folder(target)
 
 
 def _copy_log(log: DuckDBLog, folder: Path, progress: Progress | None) -> Head:
     head = log.head
-    with closing(connect(folder / NAME)) as database, log.cursor() as cursor:
-        rows = linked(GENESIS, head, pages(cursor, 1, head.seq))
-        parse = parser(database)
+    with closing(connect(folder / DATABASE)) as database, log.cursor() as cursor:
+        rows = verify_chain(GENESIS, head, select_pages(cursor, 1, head.seq))
+        parse = caching_parser(database)
         while page := list(islice(rows, PAGE)):
             insert(database, page, parse)
             if progress is not None:
                 progress(page[-1].seq, head.seq)
         database.execute("CHECKPOINT log")
-    # Last, so that what is erased while the rows are copied is erased in the copy too.
+    # Last, so that an erasure during the copy holds for the copy too.
     _write(folder / "keys", log.keys.content())
     with closing(HeadFile(folder / "head")) as file:
         file.write(head)
@@ -176,27 +160,27 @@ def _copy_log(log: DuckDBLog, folder: Path, progress: Progress | None) -> Head:
 
 
 def _checked(backup: Path, passphrase: str | None) -> _Manifest:
-    """Return what a backup says about itself if all of it holds."""
+    """Return the manifest of a backup that is verified."""
     try:
         manifest = msgspec.json.decode((backup / _MANIFEST).read_bytes(), type=_Manifest)
-        if manifest.files.keys() != set(_FILES):
+        if manifest.files.keys() != set(FILES):
             raise LogError(f"{backup} isn't a backup: its {_MANIFEST} names other files")
-        described = _described(backup, manifest.seq)
+        found = _describe(backup, manifest.seq).files
     except (OSError, msgspec.DecodeError) as error:
         raise LogError(f"{backup} isn't a backup: {error}") from error
-    changed = [name for name in _FILES if described.files[name] != manifest.files[name]]
     report = verify(backup, passphrase)
     if report.problems:
-        told = "; ".join(f"{problem.file}: {problem.what}" for problem in report.problems[:3])
-        raise LogError(f"{backup} is damaged: {told}")
+        reasons = "; ".join(f"{problem.file}: {problem.what}" for problem in report.problems[:3])
+        raise LogError(f"{backup} is damaged: {reasons}")
+    changed = [name for name in FILES if found[name] != manifest.files[name]]
     if changed or report.head.seq != manifest.seq:
-        raise LogError(f"{backup} isn't what it was when it was made: {', '.join(changed) or NAME} changed")
+        raise LogError(f"{backup} isn't what it was when it was made: {', '.join(changed) or DATABASE} changed")
     return manifest
 
 
-def _described(folder: Path, seq: int) -> _Manifest:
+def _describe(folder: Path, seq: int) -> _Manifest:
     files: dict[str, str] = {}
-    for name in _FILES:
+    for name in FILES:
         with (folder / name).open("rb") as file:
             files[name] = hashlib.file_digest(file, "sha256").hexdigest()
     return _Manifest(1, datetime.now(UTC), seq, files)
@@ -210,18 +194,6 @@ def _write(path: Path, content: bytes) -> None:
 def _sync(path: Path) -> None:
     with path.open("rb+") as file:
         os.fsync(file.fileno())
-
-
-def _exchange(one: Path, other: Path) -> None:
-    """Let two folders change places in one step, so that at no moment either name leads nowhere."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    names = os.fsencode(one), os.fsencode(other)
-    if sys.platform == "darwin":
-        failed = libc.renamex_np(*names, _EXCHANGE)
-    else:
-        failed = libc.renameat2(_HERE, names[0], _HERE, names[1], _EXCHANGE)
-    if failed:
-        raise OSError(ctypes.get_errno(), f"{os.strerror(ctypes.get_errno())}; rename {other} away and try again")
 
 
 def _now() -> str:

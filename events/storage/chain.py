@@ -1,8 +1,8 @@
-"""The hash chain: how drafts become rows, and rows events again, whatever keeps them.
+"""The hash chain: drafts as rows, and rows as events, for every backend.
 
-Each row holds the hash of the row before it, and the SHA-256 over that and all of its other
-columns; one byte changed anywhere breaks the chain at its row. Sealed events are hashed as
-they are kept, encrypted, so that the chain still verifies when a key is destroyed.
+Each row stores the hash of the row before it, and the SHA-256 over that and all of its other columns. Any changed byte
+breaks the chain at its row. Sealed events are hashed in their encrypted form, so the chain still verifies when a key is
+destroyed.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 
 
 class Row(NamedTuple):
-    """What a log keeps of one event, in the order of its columns."""
+    """One stored event, in the order of the columns."""
 
     seq: int
     id: UUID
@@ -42,12 +42,12 @@ class Row(NamedTuple):
 
     @property
     def head(self) -> Head:
-        """The end of a log that ends with this row."""
+        """The head of a log that ends with this row."""
         return Head(self.seq, self.hash)
 
 
-class Prepared(NamedTuple):
-    """A draft that can be written."""
+class EncodedDraft(NamedTuple):
+    """A draft as the columns of its row, before encryption."""
 
     draft: Draft
     kind: str
@@ -57,71 +57,61 @@ class Prepared(NamedTuple):
     """The event in msgpack."""
 
 
-def prepare(drafts: Sequence[Draft]) -> list[Prepared]:
-    """Encode drafts, all or none.
+def encode_drafts(drafts: Sequence[Draft]) -> list[EncodedDraft]:
+    """Encode all drafts or none.
 
     Raises:
-        UnknownKindError: an event isn't one that may be written.
+        UnknownKindError: an event isn't of a kind that is written.
         ValueError: a time has no zone.
-        TypeError, OverflowError: an event holds what msgpack can't say.
+        TypeError, OverflowError: msgpack has no form for a value in an event.
     """
-    return [Prepared(draft, kind_of(draft.event), in_utc(draft.at), encode(draft.event)) for draft in drafts]
+    return [EncodedDraft(draft, kind_of(draft.event), to_utc(draft.at), encode(draft.event)) for draft in drafts]
 
 
-def extend(head: Head, prepared: Sequence[Prepared], keys: KeyRing) -> list[Row]:
-    """Return the rows that continue a log after `head`; sealed events have a key on disk by then.
+def build_rows(head: Head, drafts: Sequence[EncodedDraft], keys: KeyRing) -> list[Row]:
+    """Return the rows that continue a log after `head`; the keys of sealed events are on the disk when this returns.
 
     Raises:
         ValueError: the id of a sealed event is that of an erased one.
     """
-    keys.create([draft.id for draft, *_ in prepared if draft.event.sealed])
+    keys.create([draft.id for draft, *_ in drafts if draft.event.sealed])
     rows: list[Row] = []
-    for draft, kind, at, plain in prepared:
+    for draft, kind, at, plain in drafts:
         data = keys.seal(draft.id, _context(draft.id, kind), plain) if draft.event.sealed else plain
-        row = Row(
-            head.seq + 1,
-            draft.id,
-            at,
-            kind,
-            draft.actor,
-            draft.correlation_id,
-            draft.causation_id,
-            data,
-            head.hash,
-            b"",
-        )
+        causes = draft.correlation_id, draft.causation_id
+        row = Row(head.seq + 1, draft.id, at, kind, draft.actor, *causes, data, head.hash, b"")
         rows.append(row._replace(hash=_digest(row)))
         head = rows[-1].head
     return rows
 
 
-def linked(start: Head, end: Head, rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield `rows`, which lead from one head to the other without a gap; otherwise `LogCorruptError`."""
+def verify_chain(start: Head, end: Head, rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield the rows after one head up to another, each once it is verified (`LogCorruptError`)."""
     head = start
     for row in rows:
         if row.seq != head.seq + 1:
             raise LogCorruptError(head.seq + 1, "it is missing")
         if row.prev_hash != head.hash:
             raise LogCorruptError(row.seq, "it doesn't continue the event before it")
-        verify(row)
+        verify_row(row)
         yield row
         head = row.head
     if head != end:
         raise LogCorruptError(head.seq + 1, "it is missing")
 
 
-def replay(start: Head, end: Head, rows: Iterable[Row], keys: KeyRing) -> Iterator[Envelope]:
-    """Yield the events of `rows`, which lead from one head to the other without a gap.
+def decode_rows(start: Head, end: Head, rows: Iterable[Row], keys: KeyRing) -> Iterator[Envelope]:
+    """Yield the events after one head up to another.
 
     Raises:
-        LogCorruptError: they don't, or one of them can't be read.
-        UnknownKindError: an event is of a kind that this version doesn't know.
+        LogCorruptError: the chain is broken, or an event can't be read.
+        UnknownKindError: this version doesn't define the kind of an event.
     """
-    return (_opened(row, keys) for row in linked(start, end, rows))
+    return (_decoded(row, keys) for row in verify_chain(start, end, rows))
 
 
-def verify(row: Row) -> None:
-    """Check a row against its own hash (`LogCorruptError`)."""
+def verify_row(row: Row) -> None:
+    """Compare a row with its own hash (`LogCorruptError`)."""
     if row.hash != _digest(row):
         raise LogCorruptError(row.seq, "its content doesn't match its hash")
 
@@ -130,22 +120,15 @@ def read_row(row: Row, keys: KeyRing) -> Envelope:
     """Return the event of one row, `Shredded` if its key was destroyed.
 
     Raises:
-        LogCorruptError: the row doesn't match its own hash, or can't be decrypted or decoded.
-        UnknownKindError: the event is of a kind that this version doesn't know.
+        LogCorruptError: the row doesn't match its hash, or can't be decrypted or decoded.
+        UnknownKindError: this version doesn't define the kind of the event.
     """
-    verify(row)
-    return _opened(row, keys)
+    verify_row(row)
+    return _decoded(row, keys)
 
 
-def _opened(row: Row, keys: KeyRing) -> Envelope:
-    try:
-        return envelope(row, _event(row, keys))
-    except (KeyUnreadableError, msgspec.DecodeError) as error:
-        raise LogCorruptError(row.seq, str(error)) from error
-
-
-def envelope(row: Row, event: Event) -> Envelope:
-    """Put an event in the envelope that its row describes."""
+def envelope_of(row: Row, event: Event) -> Envelope:
+    """Return an event with the metadata of its row."""
     return Envelope(
         seq=row.seq,
         id=row.id,
@@ -157,11 +140,18 @@ def envelope(row: Row, event: Event) -> Envelope:
     )
 
 
-def in_utc(at: datetime) -> datetime:
-    """Return a time as columns keep it, in UTC without a zone; one that has no zone is a ValueError."""
+def to_utc(at: datetime) -> datetime:
+    """Return a time as the columns store it, in UTC without a zone; a time without a zone is a ValueError."""
     if at.tzinfo is None:
         raise ValueError("the time of an event needs a zone")
     return at.astimezone(UTC).replace(tzinfo=None)
+
+
+def _decoded(row: Row, keys: KeyRing) -> Envelope:
+    try:
+        return envelope_of(row, _event(row, keys))
+    except (KeyUnreadableError, msgspec.DecodeError) as error:
+        raise LogCorruptError(row.seq, str(error)) from error
 
 
 def _event(row: Row, keys: KeyRing) -> Event:
@@ -176,5 +166,5 @@ def _digest(row: Row) -> bytes:
 
 
 def _context(id_: UUID, kind: str) -> bytes:
-    """Bind a sealed body to its event, so that it can't be moved to another."""
+    """Return the associated data of a sealed body, so that it can't be moved to another event."""
     return id_.bytes + kind.encode()

@@ -1,43 +1,42 @@
-"""The DuckDB file of a log: its schema, how it is opened, and how rows go in and out."""
+"""The DuckDB file of a log: its schema, how it is opened, and how rows are written and read."""
 
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import duckdb
 
 from events.storage.chain import Row
 from events.storage.log import LogError, LogInUseError
 
-Parse: TypeAlias = Callable[[str], duckdb.Statement]
-"""Parses a statement."""
+Parser: TypeAlias = Callable[[str], duckdb.Statement]
 
-NAME: Final = "log.duckdb"
-"""The file's name in its folder; what isn't folded into it yet stands in `log.duckdb.wal` and the like."""
+DATABASE: Final = "log.duckdb"
+"""The file's name in its folder. Its write-ahead log is `log.duckdb.wal`."""
 
 PAGE: Final = 256
-"""Rows read at a time. One query over everything would hold all of its result at once, whatever is fetched of it."""
+"""Rows of one query: DuckDB materialises the whole result of a query, however little is fetched."""
 
 _MEMORY: Final = "1GB"
-"""What a checkpoint may need: it holds all that it rewrites."""
-_READING: Final = "64MB"
-"""What is enough to read."""
+"""Limit of DuckDB's memory; a checkpoint holds all that it rewrites."""
+_READ_MEMORY: Final = "64MB"
+"""Limit to which DuckDB's memory is reduced after a long read."""
 
 _CONFIG: Final[dict[str, str | bool | int | float | list[str]]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
-    "checkpoint_threshold": "256MB",  # at the default of 16 MB an append in some hundred waits for up to .5 s
+    "checkpoint_threshold": "256MB",  # at the default of 16 MB, about 1 append in 100 took up to .5 s
     "memory_limit": _MEMORY,
-    "temp_directory": "",  # nothing is spilled beside whatever folder we happen to run in
-    "threads": 1,  # whoever stores one memory would wait for others to wake up; a checkpoint takes as long
+    "temp_directory": "",  # the default would spill into the working folder
+    "threads": 1,  # more threads delay small appends, and speed up no checkpoint
 }
 
 _ROW_GROUPS: Final = "ROW_GROUP_SIZE 8192"
-"""A checkpoint rewrites the last row group whole. At the default of 122,880 rows that broke the memory limit at 59,000
-memories of 16 KB, and the database with it; 8,192 rows are some 130 MB, and leave a third less unused space."""
+"""A checkpoint rewrites the last row group whole. At the default of 122,880 rows that exceeded the memory limit at
+59,000 memories of 16 KB; 8,192 rows are some 130 MB, and leave a third less unused space."""
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS log.main.log (
@@ -61,32 +60,32 @@ _TRIGGERS: Final = tuple(
     "INSERT INTO log.main.guard SELECT error('the log is append-only')"
     for action in ("UPDATE", "DELETE")
 )
-"""A guard against accidents: whoever drops them still can't mend the chain."""
+"""Against accidents. The hash chain is what detects a change by somebody who drops them."""
 
-SELECT: Final = f"""SELECT {", ".join(f'"{column}"' for column in Row._fields)} FROM log.main.log"""  # noqa: S608 (our own columns)
-_REMEMBERED: Final = 32
-"""Statements that are parsed once: to parse the question marks of 16 rows takes a third of the time of writing them."""
-_PLACES: Final = f"({', '.join('?' * len(Row._fields))})"
+_SELECT: Final = f"""SELECT {", ".join(f'"{column}"' for column in Row._fields)} FROM log.main.log"""  # noqa: S608 (constant names)
+_PARSED: Final = 32
+"""Parsed statements that are cached: parsing the parameters of 16 rows takes a third as long as writing them."""
+_PLACEHOLDERS: Final = f"({', '.join('?' * len(Row._fields))})"
 
 
 def connect(path: Path, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
-    """Attach the file to an instance of its own, so that a second log on it is refused within a process too.
+    """Attach the file to a DuckDB instance of its own, so that a second one is refused within a process too.
 
     Args:
-        path: of the file; a new one is created unless it is to be read only.
-        read_only: changes not a byte on disk, not even where a crash left something to fold in.
+        path: Of the file, which is created unless it is opened read-only.
+        read_only: Change nothing on disk, not even fold in the write-ahead log of a crashed process.
 
     Raises:
         LogInUseError: it is open already, here or in another process.
-        LogError: it can't be read.
+        LogError: DuckDB can't open it.
     """
     database = duckdb.connect(":memory:", config=_CONFIG)
     quoted = str(path).replace("'", "''")
     try:
-        # Whoever opens a log that turns out to be damaged leaves it as it is: `CHECKPOINT` is said when it is closed.
+        # Leave a damaged log as it was found: `DuckDBLog.close` checkpoints a sound one.
         database.execute("PRAGMA disable_checkpoint_on_shutdown")
         database.execute(f"ATTACH '{quoted}' AS log ({'READ_ONLY' if read_only else _ROW_GROUPS})")
-        database.execute("SET enable_external_access = false")  # from here on it can touch no other file
+        database.execute("SET enable_external_access = false")  # no other file can be opened from here on
         if not read_only:
             _create(database)
     except duckdb.Error as error:
@@ -96,26 +95,26 @@ def connect(path: Path, *, read_only: bool = False) -> duckdb.DuckDBPyConnection
 
 
 @contextmanager
-def kept_from_others(folder: Path) -> Generator[None, None, None]:
-    """Keep everybody from opening the log in this folder while inside; one that can't be opened needs no keeping.
+def exclusive(folder: Path) -> Generator[None, None, None]:
+    """Hold DuckDB's lock on the log in this folder; one that can't be opened needs no lock.
 
     Raises:
         LogInUseError: it is open, here or in another process.
     """
-    with ExitStack() as held:
-        if (folder / NAME).exists():
-            with suppress(_Damaged):
-                held.enter_context(closing(connect(folder / NAME, read_only=True)))
+    with ExitStack() as stack:
+        if (folder / DATABASE).exists():
+            with suppress(_UnreadableError):
+                stack.enter_context(closing(connect(folder / DATABASE, read_only=True)))
         yield
 
 
 def schema(cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Return all that the file defines, by kind and name, as SQL."""
+    """Return the SQL of all that the file defines, by kind and name."""
     found: dict[str, str] = {}
     for kind, function in (("table", "tables"), ("view", "views"), ("index", "indexes"), ("trigger", "triggers")):
-        ours = "NOT internal" if kind == "view" else "true"
-        cursor.execute(f"SELECT {kind}_name, sql FROM duckdb_{function}() WHERE database_name = 'log' AND {ours}")  # noqa: S608 (our own words)
-        found |= {f"{kind} {name}": sql for name, sql in cursor.fetchall()}
+        user_defined = "NOT internal" if kind == "view" else "true"
+        query = f"SELECT {kind}_name, sql FROM duckdb_{function}() WHERE database_name = 'log' AND {user_defined}"  # noqa: S608 (constant names)
+        found |= {f"{kind} {name}": sql for name, sql in cursor.execute(query).fetchall()}
     return found
 
 
@@ -127,72 +126,55 @@ def expected_schema() -> dict[str, str]:
         return schema(database)
 
 
-def parser(database: duckdb.DuckDBPyConnection) -> Parse:
-    """Return what parses SQL for all cursors of a database, in any thread, and remembers what it parsed last."""
+def caching_parser(database: duckdb.DuckDBPyConnection) -> Parser:
+    """Return a parser with a cache, for all cursors of a database in any thread."""
 
     def parse(sql: str) -> duckdb.Statement:
         with closing(database.cursor()) as cursor:
             return cursor.extract_statements(sql)[0]
 
-    return lru_cache(_REMEMBERED)(parse)
+    return lru_cache(_PARSED)(parse)
 
 
-def insert(cursor: duckdb.DuckDBPyConnection, rows: Sequence[Row], parse: Parse) -> None:
-    """Write all rows with one statement, five times faster than one by one."""
-    statement = "INSERT INTO log.main.log VALUES " + ", ".join([_PLACES] * len(rows))  # noqa: S608 (question marks only)
+def insert(cursor: duckdb.DuckDBPyConnection, rows: Sequence[Row], parse: Parser) -> None:
+    """Write all rows with one statement, five times as fast as one by one."""
+    statement = "INSERT INTO log.main.log VALUES " + ", ".join([_PLACEHOLDERS] * len(rows))  # noqa: S608 (parameters only)
     cursor.execute(parse(statement), [value for row in rows for value in row])
 
 
-def select(cursor: duckdb.DuckDBPyConnection, seqs: Sequence[int], parse: Parse) -> list[Row]:
-    """Return the rows with these sequence numbers, ascending, as far as they are there."""
-    places = ", ".join("?" * len(seqs))
-    cursor.execute(parse(f"{SELECT} WHERE seq IN ({places})"), seqs)
+def select(cursor: duckdb.DuckDBPyConnection, seqs: Sequence[int], parse: Parser) -> list[Row]:
+    """Return the rows with these sequence numbers, ascending; missing ones are left out."""
+    cursor.execute(parse(f"{_SELECT} WHERE seq IN ({', '.join('?' * len(seqs))})"), seqs)
     return sorted(Row(*fields) for fields in cursor.fetchall())  # by seq; DuckDB takes .3 ms to sort one row
 
 
-def between(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> list[Row]:
+def select_range(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> list[Row]:
     """Return the rows from `first` to `last`, both included, ascending."""
-    cursor.execute(f"{SELECT} WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, last])
+    cursor.execute(f"{_SELECT} WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, last])
     return [Row(*fields) for fields in cursor.fetchall()]
 
 
-def pages(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> Iterator[Row]:
-    """Yield the rows from `first` to `last`, ascending, never holding more than a page of them."""
+def select_pages(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> Iterator[Row]:
+    """Yield the rows from `first` to `last`, ascending, with at most a page of them in memory."""
     for start in range(first, last + 1, PAGE):
-        yield from between(cursor, start, min(start + PAGE - 1, last))
+        yield from select_range(cursor, start, min(start + PAGE - 1, last))
 
 
-def forget(cursor: duckdb.DuckDBPyConnection) -> None:
-    """Give memory back: DuckDB keeps what was read up to its limit, and lets go of it only where that is lowered.
+def select_last(cursor: duckdb.DuckDBPyConnection) -> Row | None:
+    """Return the last row, if there is one."""
+    fields = cursor.execute(f"{_SELECT} ORDER BY seq DESC LIMIT 1").fetchone()
+    return Row(*fields) if fields else None
 
-    Nothing may be written meanwhile.
-    """
-    with suppress(duckdb.OutOfMemoryException):  # what isn't in the file yet has to stay
-        cursor.execute(f"SET memory_limit = '{_READING}'")
+
+def release_memory(cursor: duckdb.DuckDBPyConnection) -> None:
+    """Empty DuckDB's cache, which it does only where its limit is lowered; nothing may be written meanwhile."""
+    with suppress(duckdb.OutOfMemoryException):  # rows that no checkpoint has written have to stay in memory
+        cursor.execute(f"SET memory_limit = '{_READ_MEMORY}'")
     cursor.execute(f"SET memory_limit = '{_MEMORY}'")
 
 
-def row_at(cursor: duckdb.DuckDBPyConnection, seq: int) -> tuple[Any, ...] | None:
-    """Return the columns of one row, if it is there."""
-    return cursor.execute(f"{SELECT} WHERE seq = ?", [seq]).fetchone()
-
-
-def last_row(cursor: duckdb.DuckDBPyConnection) -> tuple[Any, ...] | None:
-    """Return the columns of the last row, if there is one."""
-    return cursor.execute(f"{SELECT} ORDER BY seq DESC LIMIT 1").fetchone()
-
-
-def free_blocks(cursor: duckdb.DuckDBPyConnection | None) -> int:
-    """Return how many blocks of the file DuckDB has no use for, those that it cut off its end included."""
-    found = (
-        cursor
-        and cursor.execute("SELECT free_blocks FROM pragma_database_size() WHERE database_name = 'log'").fetchone()
-    )
-    return int(found[0]) if found else 0
-
-
-class _Damaged(LogError):
-    """The file can't be opened, and not since somebody else has it."""
+class _UnreadableError(LogError):
+    """DuckDB can't open the file, and not because it is in use."""
 
 
 def _create(database: duckdb.DuckDBPyConnection) -> None:
@@ -207,4 +189,4 @@ def _open_error(path: Path, error: duckdb.Error) -> LogError:
         return LogInUseError(f"{path} is open in another process{f', PID {holder[1]}' if holder else ''}")
     if "already attached" in str(error):
         return LogInUseError(f"{path} is open already in this process")
-    return _Damaged(f"{path} can't be opened: {error}")
+    return _UnreadableError(f"{path} can't be opened: {error}")

@@ -1,77 +1,94 @@
-"""The log in a DuckDB file, with the head that was acknowledged last and the keys beside it."""
+"""The log in a DuckDB file, with its head file and its keys beside it."""
 
 import os
 import shutil
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
-from io import FileIO
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import duckdb
 
 from events.crypto.keys import KeyRing, KeyUnreadableError
-from events.crypto.passphrase import clear_leftovers
-from events.storage.chain import GENESIS, Prepared, Row, envelope, extend, in_utc, prepare, read_row, replay, verify
-from events.storage.database import NAME, connect, forget, insert, last_row, pages, parser, row_at, select
-from events.storage.durable import HeadFile, slots_of
+from events.crypto.passphrase import remove_leftovers
+from events.storage import replacement
+from events.storage.chain import (
+    GENESIS,
+    EncodedDraft,
+    Row,
+    build_rows,
+    decode_rows,
+    encode_drafts,
+    envelope_of,
+    read_row,
+    to_utc,
+    verify_row,
+)
+from events.storage.database import (
+    DATABASE,
+    caching_parser,
+    connect,
+    insert,
+    release_memory,
+    select,
+    select_last,
+    select_pages,
+)
+from events.storage.durable import HeadFile, parse_slots
 from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogError, LogFullError
 
 _RESERVE: Final = 64 * 2**20
-"""Bytes of the disk that an append leaves alone: DuckDB needs room to close the file in good order."""
-_FOLDS: Final = 4
-"""How much room a batch asks for: once in the WAL, once in the main file, and as much again for what surrounds it."""
+"""Bytes of free disk space that an append leaves: DuckDB needs room to close the file."""
+_COPIES: Final = 4
+"""Room for a batch, in its own size: in the write-ahead log, in the main file, and as much again for overhead."""
 
-_TOGETHER: Final = 4_096
-"""Events that are read before what DuckDB keeps of them is forgotten: some 50 MB."""
+_RELEASE_EVERY: Final = 4_096
+"""Events of a long read between two releases of DuckDB's memory: some 50 MB."""
 
 
 class DuckDBLog:
     """Implements `events.storage.log.Log` in three files of one folder: `log.duckdb`, `head` and `keys`."""
 
     def __init__(self, folder: Path, passphrase: str | None = None) -> None:
-        """Open the log in `folder`, or begin one there; with a passphrase a new one keeps its keys behind it.
+        """Open the log in `folder`, or create one; a passphrase for a new log protects its keys.
 
         Raises:
-            PassphraseError: the passphrase is wrong, or missing, or given for a log that has none.
-            LogInUseError: it is open already, here or in another process.
-            LogBehindError: events that were acknowledged are missing from its end.
-            LogCorruptError: its last event, or the one acknowledged last, isn't what it was.
+            PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
+            LogInUseError: the log is open already, here or in another process.
+            LogBehindError: acknowledged events are missing from its end.
+            LogCorruptError: the last event, or the last acknowledged one, was changed.
             LogError: one of the files can't be read.
         """
         self.folder: Final = folder
         self._closed = False
         self._failed = False
         self._writing = Lock()
-        """Held while DuckDB may need all the memory that it is allowed."""
-        with ExitStack() as opened:
+        """Held while DuckDB may need all the memory that its limit allows."""
+        with ExitStack() as stack:
             try:
+                replacement.finish(folder)
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 if not os.access(folder, os.W_OK):
                     raise LogError(f"{folder} can't be written to")
-                _refuse_parts(folder)
-                # Closed after the database: whoever closes any descriptor of a file gives up the process's locks on it.
-                outlasting = opened.enter_context(ExitStack())
-                self._database = opened.enter_context(closing(connect(folder / NAME)))
-                (folder / NAME).chmod(0o600)  # DuckDB goes by the umask
-                self.file: Final[FileIO] = outlasting.enter_context((folder / NAME).open("rb", buffering=0))
-                """The main file, to read its bytes: nobody else in this process may open it while the log is open."""
-                self._parse = parser(self._database)
+                _check_files(folder)
+                self._database = stack.enter_context(closing(connect(folder / DATABASE)))
+                (folder / DATABASE).chmod(0o600)  # DuckDB applies the umask
+                self._parse = caching_parser(self._database)
                 self._writer = self._database.cursor()
-                self._head_file = opened.enter_context(closing(HeadFile(folder / "head")))
-                clear_leftovers(folder / "keys")
-                self._keys = opened.enter_context(closing(KeyRing(folder / "keys", passphrase)))
+                self._head_file = stack.enter_context(closing(HeadFile(folder / "head")))
+                remove_leftovers(folder / "keys")
+                self._keys = stack.enter_context(closing(KeyRing(folder / "keys", passphrase)))
                 self._head = self._recover()
             except OSError as error:
                 raise LogError(f"the log can't be opened: {error}") from error
-            self._resources = opened.pop_all()
+            self._resources = stack.pop_all()
 
     @property
     def head(self) -> Head:
-        """Where the log ends."""
+        """The end of the log."""
         return self._head
 
     @property
@@ -80,23 +97,23 @@ class DuckDBLog:
         return self._keys
 
     def head_at(self, seq: int) -> Head:
-        """Where the log ended with event `seq`, or before the first for 0; `LogCorruptError` past its end."""
+        """Return the head after event `seq`, 0 for the empty log; `LogCorruptError` beyond its end."""
         if not seq:
             return GENESIS
         with self.cursor() as cursor:
-            return _row(cursor, seq).head
+            return self._row(cursor, seq).head
 
-    def until(self, moment: datetime, last: int | None = None) -> int:
+    def seq_at(self, moment: datetime, last: int | None = None) -> int:
         """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none."""
         end = self._head.seq if last is None else last
         with self.cursor() as cursor:
             found = cursor.execute(
-                'SELECT coalesce(max(seq), 0) FROM log.main.log WHERE "at" <= ? AND seq <= ?', [in_utc(moment), end]
+                'SELECT coalesce(max(seq), 0) FROM log.main.log WHERE "at" <= ? AND seq <= ?', [to_utc(moment), end]
             ).fetchone()
         return found[0] if found else 0
 
     def reserve(self, ids: Collection[UUID]) -> None:
-        """Make the keys of sealed events that may come, on disk before this returns: their append then needn't wait.
+        """Store keys for events to come, so that their append doesn't wait for the disk twice.
 
         Raises:
             LogError: they can't be written.
@@ -109,22 +126,22 @@ class DuckDBLog:
             raise LogError(f"the keys can't be written: {error}") from error
 
     def append(self, drafts: Sequence[Draft]) -> tuple[Envelope, ...]:
-        """Append all or none, durably, in one transaction.
+        """Append all drafts or none, durably, in one transaction.
 
         Raises:
-            LogFullError: the disk has too little room; nothing was written, and the log goes on.
-            LogError: the log is closed, or the outcome is unknown; then it takes no more.
-            ValueError, TypeError, OverflowError: a draft can't be written (`chain.prepare`); the log goes on.
+            LogFullError: the disk has too little room; nothing was written, and the log stays usable.
+            LogError: the log is closed, or the outcome is unknown; then every later append fails.
+            ValueError, TypeError, OverflowError: a draft can't be encoded (`encode_drafts`); the log stays usable.
         """
         self._check_open()
         if self._failed:
             raise LogError("an append failed and its outcome is unknown: open the log again")
         if not drafts:
             return ()
-        prepared = prepare(drafts)
-        self._check_room(prepared)
+        encoded = encode_drafts(drafts)
+        self._check_room(encoded)
         try:
-            rows = extend(self._head, prepared, self._keys)
+            rows = build_rows(self._head, encoded, self._keys)
             with self._writing:
                 insert(self._writer, rows, self._parse)
             self._head_file.write(rows[-1].head)
@@ -132,30 +149,24 @@ class DuckDBLog:
             self._failed = True
             raise LogError(f"an append failed and its outcome is unknown: {error}") from error
         self._head = rows[-1].head
-        return tuple(envelope(row, draft.event) for row, draft in zip(rows, drafts, strict=True))
+        return tuple(envelope_of(row, draft.event) for row, draft in zip(rows, drafts, strict=True))
 
     def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
-        """Yield the events after `after`, up to `last` or the present end, checking the chain (`LogCorruptError`).
-
-        What is appended meanwhile isn't read.
-        """
+        """Yield the events after `after`, up to `last` or the present end, and verify the chain (`LogCorruptError`)."""
         self._check_open()
         end = self._head if last is None else self.head_at(last)
         if after < end.seq:
             start = self.head_at(after)
             with self.cursor() as cursor:
-                rows = pages(cursor, after + 1, end.seq)
-                for count, envelope in enumerate(replay(start, end, rows, self._keys)):
-                    if not count % _TOGETHER:
-                        self._let_go()
+                rows = select_pages(cursor, after + 1, end.seq)
+                for count, envelope in enumerate(decode_rows(start, end, rows, self._keys)):
+                    if not count % _RELEASE_EVERY:
+                        self._release_memory()
                     yield envelope
-                self._let_go()
+                self._release_memory()
 
     def get(self, seqs: Collection[int]) -> list[Envelope]:
-        """Return the events with these sequence numbers, ascending; a missing one is a `LogCorruptError`.
-
-        Any thread may call this.
-        """
+        """Return the events with these sequence numbers, ascending; a missing one is a `LogCorruptError`."""
         wanted = sorted(set(seqs))
         if not wanted:
             return []
@@ -167,7 +178,7 @@ class DuckDBLog:
         return [read_row(row, self._keys) for row in rows]
 
     def shred(self, ids: Collection[UUID]) -> None:
-        """Destroy the keys of these sealed events for good; unknown ids and repeats are no error."""
+        """Destroy the keys of these events (crypto-shredding); unknown ids and repeats are no error."""
         self._check_open()
         try:
             self._keys.destroy(ids)
@@ -175,13 +186,13 @@ class DuckDBLog:
             raise LogError(f"the keys can't be written: {error}") from error
 
     def checkpoint(self) -> None:
-        """Fold what was appended into the main file, and forget it: for idle times, as it takes up to a second."""
+        """Fold the write-ahead log into the main file, and release memory; takes up to a second."""
         with self.cursor() as cursor, self._writing:
             cursor.execute("CHECKPOINT log")
-            forget(cursor)
+            release_memory(cursor)
 
     def close(self) -> None:
-        """Checkpoint and let go of the files; a second call does nothing."""
+        """Checkpoint and close the files; a second call does nothing."""
         if self._closed:
             return
         with self._resources:
@@ -191,26 +202,9 @@ class DuckDBLog:
             finally:
                 self._closed = True
 
-    def _recover(self) -> Head:
-        """Compare the end of the log with what was acknowledged, and return it."""
-        with self.cursor() as cursor:
-            last = last_row(cursor)
-            head = _verified(last).head if last else GENESIS
-            acknowledged = self._head_file.acknowledged
-            if acknowledged is None and head.seq:
-                raise LogError(f"the head file is missing: nothing says whether the log should go on after {head.seq}")
-            if acknowledged is not None and acknowledged.seq > head.seq:
-                raise LogBehindError(head.seq, acknowledged.seq)
-            if acknowledged is not None and acknowledged.seq and _row(cursor, acknowledged.seq).head != acknowledged:
-                raise LogCorruptError(acknowledged.seq, "it isn't the event that was acknowledged")
-        # Events that a crash left committed but not acknowledged are read from now on, so they must not get lost.
-        if head != acknowledged:
-            self._head_file.write(head)
-        return head
-
     @contextmanager
     def cursor(self) -> Generator[duckdb.DuckDBPyConnection, None, None]:
-        """Lend a cursor to one caller in one thread: two threads on one raise `ResourceInUseException`."""
+        """Provide a cursor for one thread: two threads on one cursor raise `ResourceInUseException`."""
         self._check_open()
         try:
             with closing(self._database.cursor()) as cursor:
@@ -218,21 +212,48 @@ class DuckDBLog:
         except duckdb.Error as error:
             raise LogError(f"DuckDB can't work on the log: {error}") from error
 
-    def _let_go(self) -> None:
-        """Have DuckDB forget most of what was read, unless something is being written, which may need its room."""
+    def _recover(self) -> Head:
+        """Compare the end of the log with the acknowledged head, and return it."""
+        with self.cursor() as cursor:
+            row = select_last(cursor)
+            if row is not None:
+                verify_row(row)
+            head = row.head if row else GENESIS
+            acknowledged = self._head_file.acknowledged
+            if acknowledged is None and head.seq:
+                raise LogError(f"the head file is missing: nothing says whether the log should go on after {head.seq}")
+            last = acknowledged.seq if acknowledged else 0
+            if last > head.seq:
+                raise LogBehindError(head.seq, last)
+            if last and self._row(cursor, last).head != acknowledged:
+                raise LogCorruptError(last, "it isn't the event that was acknowledged")
+        # A crash may leave committed events that weren't acknowledged. They are visible from now on, so they must stay.
+        if head != acknowledged:
+            self._head_file.write(head)
+        return head
+
+    def _row(self, cursor: duckdb.DuckDBPyConnection, seq: int) -> Row:
+        rows = select(cursor, [seq], self._parse)
+        if not rows:
+            raise LogCorruptError(seq, "it is missing")
+        verify_row(rows[0])
+        return rows[0]
+
+    def _release_memory(self) -> None:
+        """Empty DuckDB's cache, unless an append may need its memory."""
         if self._writing.acquire(blocking=False):
             try:
                 with self.cursor() as cursor:
-                    forget(cursor)
+                    release_memory(cursor)
             finally:
                 self._writing.release()
 
-    def _check_room(self, prepared: Sequence[Prepared]) -> None:
-        """Refuse a batch that might fill the disk, as long as nothing is written (`LogFullError`)."""
-        size = sum(len(each.plain) for each in prepared)
-        wal = self.folder / f"{NAME}.wal"
-        # What waits in the WAL will need its place in the main file while the WAL still has its own.
-        needed = _RESERVE + _FOLDS * size + (wal.stat().st_size if wal.exists() else 0)
+    def _check_room(self, drafts: Sequence[EncodedDraft]) -> None:
+        """Refuse a batch that might fill the disk, while nothing is written (`LogFullError`)."""
+        size = sum(len(each.plain) for each in drafts)
+        wal = self.folder / f"{DATABASE}.wal"
+        # A checkpoint writes the contents of the write-ahead log to the main file before it deletes that log.
+        needed = _RESERVE + _COPIES * size + (wal.stat().st_size if wal.exists() else 0)
         free = shutil.disk_usage(self.folder).free
         if free < needed:
             raise LogFullError(f"the disk has {free:,} bytes left, and {needed:,} are needed to store {size:,} safely")
@@ -242,23 +263,10 @@ class DuckDBLog:
             raise LogError("the log is closed")
 
 
-def _refuse_parts(folder: Path) -> None:
-    """Raise `LogError` if a file is missing where events were acknowledged: a new one would take the others' place."""
+def _check_files(folder: Path) -> None:
+    """Raise `LogError` if a file is missing where events were acknowledged; opening it would create a new one."""
     head = folder / "head"
-    acknowledged = [slot for slot in slots_of(head.read_bytes()) if slot is not None] if head.exists() else []
-    for name in (NAME, "keys"):
-        if any(slot.seq for slot in acknowledged) and not (folder / name).exists():
+    slots = parse_slots(head.read_bytes()) if head.exists() else []
+    for name in (DATABASE, "keys"):
+        if any(slot and slot.seq for slot in slots) and not (folder / name).exists():
             raise LogError(f"{folder / name} is missing, but events were acknowledged")
-
-
-def _row(cursor: duckdb.DuckDBPyConnection, seq: int) -> Row:
-    fields = row_at(cursor, seq)
-    if fields is None:
-        raise LogCorruptError(seq, "it is missing")
-    return _verified(fields)
-
-
-def _verified(fields: tuple[Any, ...]) -> Row:
-    row = Row(*fields)
-    verify(row)
-    return row

@@ -1,4 +1,4 @@
-"""Two small things that a crash can't tear: a private file with synchronous writes, and the head of a log in one."""
+"""Files that a crash can't tear: a private file with synchronous writes, and the head file of a log."""
 
 import os
 import struct
@@ -13,15 +13,15 @@ from events.storage.log import Head, LogError
 _sync = getattr(os, "fdatasync", os.fsync)
 """macOS has no fdatasync."""
 
-_SECTOR: Final = 512
-"""Bytes that a disk writes as one: whatever lies within one of them is written whole or not at all."""
+SECTOR: Final = 512
+"""Bytes that a disk writes atomically."""
 
 _SLOT: Final = struct.Struct("<q32s")
 _CRC: Final = struct.Struct("<I")
 
 
 class DurableFile:
-    """A file that only its owner may read, whose every `write` has reached the disk when it returns."""
+    """A file that only its owner may read, opened or created."""
 
     def __init__(self, path: Path) -> None:
         is_new = not path.exists()
@@ -36,32 +36,32 @@ class DurableFile:
         return self._file.read()
 
     def write(self, pieces: Mapping[int, bytes]) -> None:
-        """Put bytes at offsets, and wait once for the disk."""
-        self.put(pieces)
+        """Write bytes at offsets, and wait until the disk has them."""
+        self.write_unsynced(pieces)
         self.sync()
 
-    def put(self, pieces: Mapping[int, bytes]) -> None:
-        """Put bytes at offsets, where every process sees them; the disk may have them later."""
+    def write_unsynced(self, pieces: Mapping[int, bytes]) -> None:
+        """Write bytes at offsets. Every process sees them at once; a power cut may lose them."""
         for offset, data in pieces.items():
             self._file.seek(offset)
             if self._file.write(data) != len(data):
-                raise OSError(f"the disk took only a part of a write to {self._file.name}")
+                raise OSError(f"a write to {self._file.name} was incomplete")
 
     def sync(self) -> None:
-        """Wait until the disk has what was put."""
+        """Wait until the disk has all that was written."""
         _sync(self._file.fileno())
 
     def close(self) -> None:
-        """Let go of the file; a second call does nothing."""
+        """Close the file; a second call does nothing."""
         self._file.close()
 
 
 class HeadFile:
-    """The last head that was acknowledged, kept outside the log, whose chain can't see a missing end of its own.
+    """The last acknowledged head, outside of the log: a chain can't show that its own end is missing.
 
-    Two slots, a sector apart, are written in turn: when a crash tears one, the other still holds the head before it.
-    Nobody waits for the disk to have a head: whatever it stands for is in the log by then, which goes on to its own end
-    when it is opened. But a slot is written only once the other is on the disk, or one power cut could tear both.
+    Two slots in two sectors are written in turn, so when a crash tears one, the other holds the head before it. An
+    append doesn't wait for the disk to have its head: the log has the event by then. A slot is written only when the
+    other one is on the disk; otherwise one power cut could tear both.
     """
 
     def __init__(self, path: Path) -> None:
@@ -72,54 +72,54 @@ class HeadFile:
         """
         self._file = DurableFile(path)
         content = self._file.read()
-        slots = slots_of(content)
+        slots = parse_slots(content)
         heads = [head for head in slots if head is not None]
         if content and not heads:
             self._file.close()
             raise LogError(f"{path} is damaged: it no longer says which event was acknowledged last")
         self.acknowledged: Head | None = max(heads, key=lambda head: head.seq, default=None)
-        """What was acknowledged last; None when nothing ever was."""
+        """The last acknowledged head; None in a new file."""
         self._slot = slots.index(self.acknowledged) if heads else 1
         self._disk = ThreadPoolExecutor(1, "head")
-        self._on_its_way: Future[None] | None = None
+        self._pending_sync: Future[None] | None = None
 
     def write(self, head: Head) -> None:
-        """Record that everything up to this head, which is on the disk, is about to be acknowledged.
+        """Record that all events up to this head, which are on the disk, are about to be acknowledged.
 
         Raises:
-            OSError: the disk doesn't take it, or didn't take the one before.
+            OSError: this write or the sync of the last one failed.
         """
         slot = 1 - self._slot
         body = _SLOT.pack(head.seq, head.hash)
-        self._settle()
-        self._file.put({slot * _SECTOR: body + _CRC.pack(crc32(body))})
+        self._await_sync()
+        self._file.write_unsynced({slot * SECTOR: body + _CRC.pack(crc32(body))})
         self._slot = slot
         self.acknowledged = head
-        self._on_its_way = self._disk.submit(self._file.sync)
+        self._pending_sync = self._disk.submit(self._file.sync)
 
     def close(self) -> None:
-        """Let go of the file once the disk has it (`OSError`); a second call does nothing."""
+        """Close the file once the disk has it (`OSError`); a second call does nothing."""
         try:
-            self._settle()
+            self._await_sync()
         finally:
             self._disk.shutdown()
             self._file.close()
 
-    def _settle(self) -> None:
-        if self._on_its_way is not None:
-            on_its_way, self._on_its_way = self._on_its_way, None
-            on_its_way.result()
+    def _await_sync(self) -> None:
+        pending, self._pending_sync = self._pending_sync, None
+        if pending is not None:
+            pending.result()
 
 
-def slots_of(content: bytes) -> list[Head | None]:
-    """Return what the two slots of a head file say; None for one that was never written, or is damaged."""
-    return [_parse(content[start : start + _SECTOR]) for start in (0, _SECTOR)]
+def parse_slots(content: bytes) -> list[Head | None]:
+    """Return the heads in the two slots of a head file; None for an empty or damaged slot."""
+    return [_parse(content[start : start + SECTOR]) for start in (0, SECTOR)]
 
 
-def stray_bytes(content: bytes) -> bool:
+def has_stray_bytes(content: bytes) -> bool:
     """Tell whether a head file holds anything outside its slots, where nothing is ever written."""
     used = _SLOT.size + _CRC.size
-    return any(content[used:_SECTOR]) or any(content[_SECTOR + used :])
+    return any(content[used:SECTOR]) or any(content[SECTOR + used :])
 
 
 def _parse(sector: bytes) -> Head | None:
@@ -130,7 +130,7 @@ def _parse(sector: bytes) -> Head | None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a new file's name as durable as its content; Windows does so by itself and can't be asked."""
+    """Make the names in a folder durable; Windows does so by itself."""
     if os.name != "posix":
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""The log port: an append-only sequence of events, hash-chained, the only truth there is.
+"""The log port: an append-only, hash-chained sequence of events, from which everything else can be derived.
 
 Every backend passes the suite in `tests/events/log_suite.py`.
 """
@@ -14,39 +14,39 @@ from events.vocabulary import Event
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
-    """An event that wants to be appended."""
+    """An event that isn't appended yet."""
 
     id: UUID
     at: datetime
-    """When it happened, in UTC; kept to the microsecond."""
+    """When it happened, in UTC, to the microsecond."""
     actor: str
-    """Who decided it: `store`, `scheduler`, …"""
+    """The component that decided it: `store`, `scheduler`, …"""
     correlation_id: UUID
-    """The request that it serves."""
+    """Of the request."""
     causation_id: UUID | None = None
-    """The event or run that led to it, if one did."""
+    """The event or run that caused it, if one did."""
     event: Event
 
 
 class Envelope(Draft, frozen=True, kw_only=True):
-    """An event that was appended, with its place in the log (from 1, without gaps)."""
+    """An appended event with its sequence number, from 1 without gaps."""
 
     seq: int
 
 
 class Head(msgspec.Struct, frozen=True):
-    """The end of a log: the last sequence number (0 when empty) and the hash that covers all before it."""
+    """The end of a log: the last sequence number (0 if it is empty), and the hash of all events up to it."""
 
     seq: int
     hash: bytes
 
 
 class LogError(Exception):
-    """The log cannot be trusted or used as it stands."""
+    """The log can't be used, or not trusted."""
 
 
 class LogCorruptError(LogError):
-    """Row `seq` doesn't continue the chain, or can't be read."""
+    """Row `seq` breaks the chain or can't be read."""
 
     def __init__(self, seq: int, why: str) -> None:
         super().__init__(f"the log is damaged at event {seq}: {why}")
@@ -54,7 +54,7 @@ class LogCorruptError(LogError):
 
 
 class LogBehindError(LogError):
-    """Events that were acknowledged are missing from the end of the log."""
+    """Acknowledged events are missing from the end of the log."""
 
     def __init__(self, found: int, acknowledged: int) -> None:
         super().__init__(
@@ -66,54 +66,54 @@ class LogBehindError(LogError):
 
 
 class LogInUseError(LogError):
-    """Another process holds the log."""
+    """The log is open already."""
 
 
 class LogFullError(LogError):
-    """The disk has too little room for what was to be appended: nothing was written, and the log goes on."""
+    """The disk has too little room for an append. Nothing was written, and the log stays usable."""
 
 
 class PassphraseError(LogError):
-    """The passphrase of the keys is wrong, or missing, or there is none."""
+    """The passphrase of the keys is wrong, or missing, or the keys have none."""
 
 
 class Log(Protocol):
-    """Nine operations. One writer; `head_at`, `until`, `read` and `get` may be called from any thread."""
+    """An append-only log with one writer. Any thread may call `head_at`, `seq_at`, `read` and `get`."""
 
     @property
     def head(self) -> Head:
-        """Where the log ends."""
+        """The end of the log."""
         ...
 
     def head_at(self, seq: int) -> Head:
-        """Where the log ended with event `seq`, or before the first for 0; `LogCorruptError` past its end."""
+        """Return the head after event `seq`, 0 for the empty log; `LogCorruptError` beyond its end."""
         ...
 
-    def until(self, moment: datetime, last: int | None = None) -> int:
+    def seq_at(self, moment: datetime, last: int | None = None) -> int:
         """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none.
 
-        The clock may have gone backwards: events before that one may then carry a later `at`.
-        A moment without a zone is a ValueError.
+        Where the clock was set back, events before that one may have a later `at`. A moment without a time zone is a
+        ValueError.
         """
         ...
 
     def reserve(self, ids: Collection[UUID]) -> None:
-        """Make the keys of sealed events that may come, on disk before this returns: their append then needn't wait.
+        """Store keys for events to come (`LogError`), so that their append doesn't wait for the disk twice.
 
-        A key that never seals anything does no harm. Raises `LogError` when they can't be written.
+        A key that is never used does no harm.
         """
         ...
 
     def append(self, drafts: Sequence[Draft]) -> tuple[Envelope, ...]:
-        """Append all or none, durably: once this returns, a crash can't lose them.
+        """Append all drafts or none; they are on the disk when this returns.
 
-        Raises `LogFullError` when the disk has no room, and nothing happened; any other `LogError` when the outcome is
-        unknown: the caller must then stop and replay.
+        Raises `LogFullError` if the disk has no room, and nothing was written; any other `LogError` if the outcome is
+        unknown: the process must then end, and the next one replays.
         """
         ...
 
     def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
-        """Yield the events after `after`, up to `last` or the present end, checking the chain (`LogCorruptError`)."""
+        """Yield the events after `after`, up to `last` or the present end, and verify the chain (`LogCorruptError`)."""
         ...
 
     def get(self, seqs: Collection[int]) -> list[Envelope]:
@@ -121,9 +121,9 @@ class Log(Protocol):
         ...
 
     def shred(self, ids: Collection[UUID]) -> None:
-        """Destroy the keys of these sealed events for good; unknown ids and repeats are no error."""
+        """Destroy the keys of these events (crypto-shredding); unknown ids and repeats are no error."""
         ...
 
     def close(self) -> None:
-        """Checkpoint and let go of the files; a second call does nothing."""
+        """Checkpoint and close the files; a second call does nothing."""
         ...

@@ -1,16 +1,16 @@
-"""A log that lives as long as the process: for tests, trials and embedding in other programs."""
+"""A log in memory, for tests and for embedding in other programs."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from uuid import UUID
 
 from events.crypto.keys import KeyRing
-from events.storage.chain import GENESIS, Row, envelope, extend, in_utc, prepare, read_row, replay
+from events.storage.chain import GENESIS, Row, build_rows, decode_rows, encode_drafts, envelope_of, read_row, to_utc
 from events.storage.log import Draft, Envelope, Head, LogCorruptError, LogError
 
 
 class MemoryLog:
-    """Implements `events.storage.log.Log`, sealing and chain included, on a list."""
+    """Implements `events.storage.log.Log`, with encryption and chain, on a list."""
 
     def __init__(self) -> None:
         self._rows: list[Row] = []
@@ -19,40 +19,40 @@ class MemoryLog:
 
     @property
     def head(self) -> Head:
-        """Where the log ends."""
+        """The end of the log."""
         return self._rows[-1].head if self._rows else GENESIS
 
     def reserve(self, ids: Collection[UUID]) -> None:
-        """Make the keys of sealed events that may come."""
+        """Make keys for events to come."""
         self._check_open()
         self._keys.create(ids)
 
     def append(self, drafts: Sequence[Draft]) -> tuple[Envelope, ...]:
-        """Append all or none."""
+        """Append all drafts or none."""
         self._check_open()
-        rows = extend(self.head, prepare(drafts), self._keys)
+        rows = build_rows(self.head, encode_drafts(drafts), self._keys)
         self._rows += rows
-        return tuple(envelope(row, draft.event) for row, draft in zip(rows, drafts, strict=True))
+        return tuple(envelope_of(row, draft.event) for row, draft in zip(rows, drafts, strict=True))
 
     def head_at(self, seq: int) -> Head:
-        """Where the log ended with event `seq`, or before the first for 0; `LogCorruptError` past its end."""
+        """Return the head after event `seq`, 0 for the empty log; `LogCorruptError` beyond its end."""
         self._check_open()
         if not 0 <= seq <= len(self._rows):
             raise LogCorruptError(seq, "it is missing")
         return self._rows[seq - 1].head if seq else GENESIS
 
-    def until(self, moment: datetime, last: int | None = None) -> int:
+    def seq_at(self, moment: datetime, last: int | None = None) -> int:
         """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none."""
         self._check_open()
-        until = in_utc(moment)
-        return next((row.seq for row in reversed(self._rows[:last]) if row.at <= until), 0)
+        latest = to_utc(moment)
+        return next((row.seq for row in reversed(self._rows[:last]) if row.at <= latest), 0)
 
     def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
-        """Yield the events after `after`, up to `last` or the present end, checking the chain (`LogCorruptError`)."""
+        """Yield the events after `after`, up to `last` or the present end, and verify the chain (`LogCorruptError`)."""
         self._check_open()
         end = self.head if last is None else self.head_at(last)
         if after < end.seq:
-            yield from replay(self.head_at(after), end, self._rows[after : end.seq], self._keys)
+            yield from decode_rows(self.head_at(after), end, self._rows[after : end.seq], self._keys)
 
     def get(self, seqs: Collection[int]) -> list[Envelope]:
         """Return the events with these sequence numbers, ascending; a missing one is a `LogCorruptError`."""
@@ -63,12 +63,12 @@ class MemoryLog:
         return [read_row(self._rows[seq - 1], self._keys) for seq in sorted(set(seqs))]
 
     def shred(self, ids: Collection[UUID]) -> None:
-        """Destroy the keys of these sealed events for good; unknown ids and repeats are no error."""
+        """Destroy the keys of these events (crypto-shredding); unknown ids and repeats are no error."""
         self._check_open()
         self._keys.destroy(ids)
 
     def close(self) -> None:
-        """Refuse everything from now on; a second call does nothing."""
+        """Refuse every later call; a second call does nothing."""
         self._closed = True
 
     def _check_open(self) -> None:

@@ -1,49 +1,47 @@
-"""The rows of a log, gone through one by one, and what a person is told about those that can't be trusted."""
+"""The check of all rows of a log, and its report."""
 
 import hashlib
 from collections.abc import Callable
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 import duckdb
-import lz4.block  # pyright: ignore[reportMissingTypeStubs]
 import msgspec
 
 from events.crypto.keys import KeyRing
 from events.storage.chain import GENESIS, Row, read_row
-from events.storage.database import NAME, PAGE, between, expected_schema, schema
+from events.storage.database import DATABASE, PAGE, expected_schema, schema, select_range
 from events.storage.log import Head, LogCorruptError
 from events.vocabulary import MemoryStored, Shredded
-from events.vocabulary.codec import UnknownKindError, decompress, is_sealed
+from events.vocabulary.codec import BlockError, UnknownKindError, decompress, is_sealed
 
 Progress = Callable[[int, int], None]
-"""Is told how many events were looked at, and how many there are."""
+"""Receives how many events are checked, and how many there are."""
 
 _MEMORY: Final = "memory_stored"
-_LZ4Error = cast("type[Exception]", lz4.block.LZ4BlockError)  # pyright: ignore[reportUnknownMemberType]
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One thing that isn't as it was written."""
+    """One damaged place."""
 
     file: str
     seq: int | None
-    """The first event that it touches; None where it touches none, or nobody can tell which."""
+    """The first event that it damages; None if it damages none, or it is unknown."""
     what: str
     lost: str
-    """What can't be had back from this store, in words; empty where nothing is lost."""
+    """What this store can't return any more, in words; empty if nothing is lost."""
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What a check of a store found."""
+    """The result of a check."""
 
     events: int
-    """That can be read and trusted."""
+    """Events that can be read and trusted."""
     head: Head
-    """Where the log really ends."""
+    """Of the log as it was found."""
     acknowledged: Head | None
-    """Where the head file says that it ends; a crash may leave it a little behind."""
+    """In the head file; a crash may leave it a little behind."""
     sealed: int
-    """Of `events`, encrypted ones whose key is there."""
+    """Of `events`, encrypted ones whose key exists."""
     shredded: int
     """Of `events`, those whose key was destroyed."""
     problems: tuple[Problem, ...]
@@ -54,18 +52,26 @@ class Report(msgspec.Struct, frozen=True):
         return min((problem.seq for problem in self.problems if problem.seq is not None), default=None)
 
 
-class _Bad(NamedTuple):
-    """Events in a row that can't be trusted, for one reason."""
+class _BadRange(NamedTuple):
+    """Consecutive events that can't be trusted, for one reason."""
 
     first: int
     last: int
     why: str
     memories: int | None
-    """How many of them are memories; None if nobody can tell."""
+    """Memories among them; None if unknown."""
 
 
 class Examination:
-    """Goes through all rows once, in pages, and gathers what is wrong."""
+    """Checks the schema and all rows once, in pages.
+
+    Args:
+        cursor: On the log; None if it can't be opened.
+        keys: None if they can't be read.
+        acknowledged: From the head file.
+        problems: Found so far.
+        last: The last event to check; all of them by default.
+    """
 
     def __init__(
         self,
@@ -75,42 +81,33 @@ class Examination:
         problems: list[Problem],
         last: int | None = None,
     ) -> None:
-        """Take what could be opened.
-
-        Args:
-            cursor: On the log; None where it can't be opened.
-            keys: None where they can't be read.
-            acknowledged: What the head file says.
-            problems: What was found so far.
-            last: Up to which event to look; all of them by default.
-        """
         self._cursor = cursor
         self._keys = keys
         self._acknowledged = acknowledged
         self._problems = problems
         self._last = last
         self._head: Head | None = GENESIS
-        """Of the last row that was read; None after one that couldn't be."""
+        """Of the row before; None after one that can't be trusted."""
         self._end = GENESIS
-        self._bad: list[_Bad] = []
+        self._bad: list[_BadRange] = []
         self._good = self._sealed = self._shredded = 0
 
     def run(self, progress: Progress | None) -> Report:
-        """Check the schema and all rows, and put everything together."""
+        """Check everything, and return the report."""
         found = 0
         if self._cursor is not None:
             self._check_schema(self._cursor)
-            found = self._found(self._cursor)
+            found = self._count(self._cursor)
             for start in range(1, found + 1, PAGE):
                 stop = min(start + PAGE - 1, found)
-                self._check_page(self._cursor, start, stop)
+                self._check_range(self._cursor, start, stop)
                 if progress is not None:
                     progress(stop, found)
         self._check_end(found)
         lost = "the events that are named here" if self._bad else "no event"
         problems = (
             msgspec.structs.replace(problem, lost=lost)
-            if problem.file.startswith(NAME) and not problem.lost
+            if problem.file.startswith(DATABASE) and not problem.lost
             else problem
             for problem in self._problems
         )
@@ -120,7 +117,7 @@ class Examination:
             self._acknowledged,
             self._sealed,
             self._shredded,
-            (*problems, *map(_told, self._bad)),
+            (*problems, *map(_problem, self._bad)),
         )
 
     def _check_schema(self, cursor: duckdb.DuckDBPyConnection) -> None:
@@ -128,15 +125,15 @@ class Examination:
         try:
             found = schema(cursor)
         except duckdb.Error as error:
-            self._problems.append(Problem(NAME, None, f"its schema can't be read ({error})", ""))
+            self._problems.append(Problem(DATABASE, None, f"its schema can't be read ({error})", ""))
             return
         for name in sorted(expected.keys() | found.keys()):
             if found.get(name) != expected.get(name):
                 how = "missing" if name not in found else "unknown" if name not in expected else "not as it should be"
-                self._problems.append(Problem(NAME, None, f"{name} is {how}", "no event"))
+                self._problems.append(Problem(DATABASE, None, f"{name} is {how}", "no event"))
 
-    def _found(self, cursor: duckdb.DuckDBPyConnection) -> int:
-        """Return the last sequence number, or the one acknowledged if nobody can tell."""
+    def _count(self, cursor: duckdb.DuckDBPyConnection) -> int:
+        """Return the last sequence number, or the acknowledged one if DuckDB can't read any."""
         if self._last is not None:
             return self._last
         try:
@@ -145,10 +142,10 @@ class Examination:
         except duckdb.Error:
             return self._acknowledged.seq if self._acknowledged else 0
 
-    def _check_page(self, cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> None:
-        """Check a page; one that can't be read as a whole is halved until the rows are found that can't."""
+    def _check_range(self, cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> None:
+        """Check some rows; where DuckDB can't read them together, halve the range until the unreadable ones remain."""
         try:
-            rows = {row.seq: row for row in between(cursor, first, last)}
+            rows = {row.seq: row for row in select_range(cursor, first, last)}
         except duckdb.Error as error:
             kinds = _kinds(cursor, first, last)
             if first == last or kinds is None:
@@ -156,8 +153,8 @@ class Examination:
                 self._mark(first, last, why, None if kinds is None else sum(map(_is_memory, kinds)))
                 return
             middle = (first + last) // 2
-            self._check_page(cursor, first, middle)
-            self._check_page(cursor, middle + 1, last)
+            self._check_range(cursor, first, middle)
+            self._check_range(cursor, middle + 1, last)
             return
         for seq in range(first, last + 1):
             if seq in rows:
@@ -171,7 +168,7 @@ class Examination:
             why = "it doesn't continue the event before it"
         try:
             shredded = self._check_body(row)
-        except (LogCorruptError, UnknownKindError, ValueError, _LZ4Error) as error:
+        except (LogCorruptError, UnknownKindError, ValueError, BlockError) as error:
             why = why or str(error).removeprefix(f"the log is damaged at event {row.seq}: ")
         else:
             if why is None:
@@ -180,7 +177,7 @@ class Examination:
                 self._sealed += is_sealed(row.kind) and not shredded
         if why is not None:
             self._mark(row.seq, row.seq, why, int(_is_memory(row.kind)))
-        # A row that was changed is judged by itself: what follows it continued what it was, not what it is.
+        # The next row continues what a changed row was before, so it can't be compared with what that is now.
         self._head = row.head if why is None else None
         self._end = row.head
 
@@ -202,29 +199,29 @@ class Examination:
             return
         if acknowledged.seq > found:
             self._mark(found + 1, acknowledged.seq, "acknowledged, and missing", None)
-        elif acknowledged.seq and self._cursor is not None and not self._is_in_log(self._cursor, acknowledged):
+        elif acknowledged.seq and self._cursor is not None and not self._contains(self._cursor, acknowledged):
             self._mark(acknowledged.seq, acknowledged.seq, "not what was acknowledged", None)
 
-    def _is_in_log(self, cursor: duckdb.DuckDBPyConnection, head: Head) -> bool:
-        """Tell whether the log went through this head; events that can't be read have been named already."""
+    def _contains(self, cursor: duckdb.DuckDBPyConnection, head: Head) -> bool:
+        """Tell whether the log has this head; one that can't be read is a problem already."""
         try:
-            return all(row.head == head for row in between(cursor, head.seq, head.seq))
+            return all(row.head == head for row in select_range(cursor, head.seq, head.seq))
         except duckdb.Error:
             return True
 
     def _mark(self, first: int, last: int, why: str, memories: int | None) -> None:
-        """Add events that can't be trusted to those just before them if they are so for the same reason."""
+        """Record events that can't be trusted, together with those just before them if the reason is the same."""
         self._head = None
         before = self._bad[-1] if self._bad else None
         if before is not None and before.last == first - 1 and before.why == why:
             both = None if before.memories is None or memories is None else before.memories + memories
-            self._bad[-1] = _Bad(before.first, last, why, both)
+            self._bad[-1] = _BadRange(before.first, last, why, both)
         else:
-            self._bad.append(_Bad(first, last, why, memories))
+            self._bad.append(_BadRange(first, last, why, memories))
 
 
 def _kinds(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> list[str] | None:
-    """Return the kinds of the events in a range, or None if even these can't be read."""
+    """Return the kinds of the events in a range, or None if DuckDB can't read all their metadata."""
     try:
         cursor.execute(
             "SELECT * EXCLUDE (data) FROM log.main.log WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, last]
@@ -238,7 +235,7 @@ def _is_memory(kind: str) -> bool:
     return kind.rpartition(".")[0] == _MEMORY
 
 
-def _told(bad: _Bad) -> Problem:
+def _problem(bad: _BadRange) -> Problem:
     count = bad.last - bad.first + 1
     events = f"event {bad.first}" if count == 1 else f"events {bad.first} to {bad.last}"
     if bad.memories is None:
@@ -247,4 +244,4 @@ def _told(bad: _Bad) -> Problem:
         memories = f"{bad.memories} {'memory' if bad.memories == 1 else 'memories'}"
         others = count - bad.memories
         lost = f"{memories} and {others} other event{'s' * (others > 1)}" if others else memories
-    return Problem(NAME, bad.first, f"{events} can't be trusted: {bad.why}", lost)
+    return Problem(DATABASE, bad.first, f"{events} can't be trusted: {bad.why}", lost)

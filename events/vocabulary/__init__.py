@@ -1,13 +1,14 @@
-"""What can happen: the events of the log, past tense, versioned by tag.
+"""The vocabulary: all kinds of events, in the past tense, versioned by tag.
 
-Fields are only ever added, and always with a default; a changed meaning gets a new tag and an
-upcaster in `events.vocabulary.codec`. Whatever came from a model, the clock, a random generator, a threshold
-or a person stands in the event; what a fold can derive does not.
+Fields are only ever added, with a default; a changed meaning takes a new tag and an upcaster
+(`events.vocabulary.upcasting`). An event holds whatever came from a model, the clock, a random generator, a threshold
+or a person; what a projection can derive isn't stored.
 """
 
 from typing import TypeAlias
 
-from events.vocabulary.event import Event, Shredded
+from events.vocabulary.event import Event as Event
+from events.vocabulary.event import Shredded as Shredded
 from events.vocabulary.memories import (
     LinksTraversed,
     MemoriesLinked,
@@ -48,45 +49,6 @@ from events.vocabulary.sleep import (
     ShortcutsDrawn,
 )
 
-__all__ = [
-    "ClustersFormed",
-    "ConsolidationFinished",
-    "ConsolidationSkipped",
-    "ConsolidationStarted",
-    "ConsolidationUndone",
-    "CouplingAdjusted",
-    "DriftDetected",
-    "Event",
-    "FocusMoved",
-    "GoalAdjusted",
-    "GoalDiscovered",
-    "Known",
-    "LinksStrengthened",
-    "LinksTraversed",
-    "MemoriesLinked",
-    "MemoriesMerged",
-    "MemoriesPruned",
-    "MemoriesReplayed",
-    "MemoryErased",
-    "MemoryFaded",
-    "MemoryForgotten",
-    "MemoryIgnited",
-    "MemoryRecalled",
-    "MemoryRestored",
-    "MemoryStored",
-    "NorthStarChosen",
-    "PatternDiscovered",
-    "PruningPermitted",
-    "PurposesRealigned",
-    "ScheduleChanged",
-    "ScheduleSwitched",
-    "ShortcutsDrawn",
-    "Shredded",
-    "SpacesDeclared",
-    "WorkspaceConflicted",
-    "WorkspaceEmptied",
-]
-
 Known: TypeAlias = (
     SpacesDeclared
     | MemoryStored
@@ -122,4 +84,4 @@ Known: TypeAlias = (
     | ScheduleSwitched
     | PruningPermitted
 )
-"""Everything that a log may hold; `Known | Shredded` is everything that a fold may meet."""
+"""All kinds that are written. A reader gets `Shredded` too."""

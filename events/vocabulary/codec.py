@@ -1,7 +1,6 @@
-"""Events as bytes: msgpack maps, those that hold embeddings in an LZ4 block, brought up to date if their tag is old.
+"""Events as bytes: msgpack maps, compressed by LZ4 where they hold embeddings, and migrated to the current version.
 
-The tag stands in the log's `kind` column too, so that a reader of metadata needs no decoding.
-UUIDs are 16 bytes, and vectors are the bytes that they already were.
+The tag is stored in the log's `kind` column too, so metadata can be read without decoding. UUIDs take 16 bytes.
 """
 
 from collections.abc import Mapping
@@ -15,13 +14,14 @@ from events.vocabulary import Event, Known
 from events.vocabulary.upcasting import UPCASTERS, Upcaster
 
 _COMPRESSED: Final = frozenset({"memory_stored.2", "memory_stored.3"})
-"""Tags, also past ones, whose maps are compressed: a fifth of a memory says again what another space says, or zero."""
+"""Current and earlier tags whose maps are compressed: a fifth of a memory repeats another space, or is zero."""
 
 _KNOWN: Final[tuple[type[Known], ...]] = get_args(Known)
 _TAGS: Final[dict[type[Event], str]] = {event: str(event.__struct_config__.tag) for event in _KNOWN}
 _SEALED: Final[frozenset[str]] = frozenset(_TAGS[event].rpartition(".")[0] for event in _KNOWN if event.sealed)
 
-_BlockError: Final = cast("type[Exception]", lz4.block.LZ4BlockError)  # pyright: ignore[reportUnknownMemberType]
+BlockError: Final = cast("type[Exception]", lz4.block.LZ4BlockError)  # pyright: ignore[reportUnknownMemberType]
+"""Raised by `decompress`."""
 
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 _decoders: Final[dict[str, msgspec.msgpack.Decoder[Known]]] = {
@@ -30,7 +30,7 @@ _decoders: Final[dict[str, msgspec.msgpack.Decoder[Known]]] = {
 
 
 class UnknownKindError(LogError):
-    """An event of a kind that this version doesn't know; a newer one may have written it."""
+    """This version defines no such kind of event; a newer one may have written it."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(f"no event of kind {kind!r} is known to this version")
@@ -38,20 +38,20 @@ class UnknownKindError(LogError):
 
 
 def compress(text: str) -> bytes:
-    """Return the text as UTF-8 in an LZ4 block that starts with its uncompressed size."""
-    return _shorter(text.encode())
+    """Return the text in UTF-8 as an LZ4 block after its uncompressed size."""
+    return _compress(text.encode())
 
 
 def decompress(data: bytes) -> str:
-    """Return the text that `compress` was given; anything else is an `LZ4BlockError`."""
-    return _longer(data).decode()
+    """Return the text that `compress` compressed; anything else is a `BlockError`."""
+    return _decompress(data).decode()
 
 
 def kind_of(event: Event) -> str:
-    """Return the tag of an event that may be written, such as `memory_stored.1`.
+    """Return the tag of an event, such as `memory_stored.1`.
 
     Raises:
-        UnknownKindError: for any other event, such as `Shredded`, which only readers meet.
+        UnknownKindError: it is of a kind that isn't written, such as `Shredded`.
     """
     try:
         return _TAGS[type(event)]
@@ -60,7 +60,7 @@ def kind_of(event: Event) -> str:
 
 
 def is_sealed(kind: str) -> bool:
-    """Tell whether events of this kind are encrypted: if one version of a tag is, they all are."""
+    """Tell whether events of this kind are encrypted, as all versions of a tag are or none."""
     return kind.rpartition(".")[0] in _SEALED
 
 
@@ -68,36 +68,36 @@ def encode(event: Event) -> bytes:
     """Return the event as a msgpack map, compressed if its tag says so.
 
     Raises:
-        UnknownKindError: the event isn't one that may be written.
+        UnknownKindError: the event is of a kind that isn't written.
         OverflowError: the metadata hold an integer beyond 64 bits.
-        TypeError: the metadata hold something that msgpack can't say.
+        TypeError: the metadata hold a value that msgpack has no form for.
     """
     compressed = kind_of(event) in _COMPRESSED
     data = _encoder.encode(event)
-    return _shorter(data) if compressed else data
+    return _compress(data) if compressed else data
 
 
 def decode(kind: str, data: bytes, upcasters: Mapping[str, Upcaster] = UPCASTERS) -> Known:
-    """Return the event, brought up to date if its tag is old.
+    """Return the event, migrated to the current version of its kind.
 
     Args:
-        kind: its tag.
-        data: what `encode` returned, now or in an earlier version.
-        upcasters: by old tag.
+        kind: The tag.
+        data: The result of `encode`, in this or an earlier version.
+        upcasters: By earlier tag.
 
     Raises:
-        UnknownKindError: the tag is neither current nor old.
+        UnknownKindError: the tag is neither a current nor an earlier one.
         msgspec.DecodeError: the data are no event of this kind.
     """
     try:
         if kind in _COMPRESSED:
-            data = _longer(data)
+            data = _decompress(data)
         while kind in upcasters:
             fields: dict[str, Any] = msgspec.msgpack.decode(data, type=dict[str, Any])
             fields.pop("type", None)
             kind, fields = upcasters[kind](fields)
             data = _encoder.encode(fields)
-    except (_BlockError, LookupError, TypeError, ValueError) as error:
+    except (BlockError, LookupError, TypeError, ValueError) as error:
         raise msgspec.DecodeError(str(error)) from error
     try:
         decoder = _decoders[kind]
@@ -106,9 +106,9 @@ def decode(kind: str, data: bytes, upcasters: Mapping[str, Upcaster] = UPCASTERS
     return decoder.decode(data)
 
 
-def _shorter(data: bytes) -> bytes:
+def _compress(data: bytes) -> bytes:
     return cast("bytes", lz4.block.compress(data, store_size=True))  # pyright: ignore[reportUnknownMemberType]
 
 
-def _longer(data: bytes) -> bytes:
+def _decompress(data: bytes) -> bytes:
     return cast("bytes", lz4.block.decompress(data))  # pyright: ignore[reportUnknownMemberType]

@@ -1,4 +1,4 @@
-"""What all events are."""
+"""The base class of all events."""
 
 from typing import ClassVar
 
@@ -6,13 +6,13 @@ import msgspec
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """Anything that happened."""
+    """Something that happened."""
 
     sealed: ClassVar[bool] = False
-    """A sealed event is encrypted with a key of its own, which a hard delete destroys."""
+    """Whether events of this kind are encrypted, each with its own key."""
 
 
 class Shredded(Event, frozen=True, kw_only=True, tag="shredded.1"):
-    """Never written: what a reader gets in place of a sealed event whose key is gone."""
+    """Takes the place of a sealed event whose key was destroyed; never written."""
 
     kind: str

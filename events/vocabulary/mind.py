@@ -1,4 +1,4 @@
-"""What the memories serve, and what is attended to."""
+"""Events of goals, drift and the workspace."""
 
 import struct
 from typing import ClassVar
@@ -9,7 +9,7 @@ from events.vocabulary.values import WIDTH, DriftLevel, GoalLevel, Resonance
 
 
 class GoalDiscovered(Event, frozen=True, kw_only=True, tag="goal_discovered.1"):
-    """A goal was found in the memories. Its words come from them, so it is encrypted as they are."""
+    """A goal was found in the memories. Its words come from them, so it is encrypted."""
 
     sealed: ClassVar[bool] = True
 
@@ -18,24 +18,24 @@ class GoalDiscovered(Event, frozen=True, kw_only=True, tag="goal_discovered.1"):
     level: GoalLevel
     description: str
     terms: tuple[str, ...]
-    """Words that tell its members from the rest, most telling first."""
+    """Words that distinguish its members from other memories, the most distinctive first."""
     members: tuple[UUID, ...]
     """The most central first."""
     centrality: tuple[float, ...]
-    """Of each member, in (0, 1]: its similarity to the middle of them all."""
+    """Of each member, in (0, 1]: its similarity to the centroid."""
     coherence: float
     """The mean of `centrality`."""
     confidence: float
     spaces: tuple[str, ...]
-    """Keys of up to three spaces that tell its members from the rest, the best first."""
+    """Keys of up to three spaces that distinguish its members from other memories, the best first."""
     parent: UUID | None = None
-    """The goal that this one serves."""
+    """The goal above this one."""
     run: UUID | None = None
-    """Of the consolidator, in which it was found; undone with it."""
+    """The consolidation run that found it; undone with it."""
 
 
 class NorthStarChosen(Event, frozen=True, kw_only=True, tag="north_star_chosen.1"):
-    """From here on the memories of a namespace are measured against this goal."""
+    """The memories of a namespace are measured against this goal from now on."""
 
     namespace: str
     goal: UUID
@@ -43,19 +43,19 @@ class NorthStarChosen(Event, frozen=True, kw_only=True, tag="north_star_chosen.1
 
 
 class PurposesRealigned(Event, frozen=True, kw_only=True, tag="purposes_realigned.1"):
-    """The purpose of these memories was measured anew, against the goal named."""
+    """The purpose of these memories was measured again, against this goal."""
 
     goal: UUID
     memories: tuple[UUID, ...]
     purposes: bytes
     """float32, one row of `WIDTH` for each memory."""
     run: UUID | None = None
-    """Of the consolidator, by which it was done."""
+    """The consolidation run that did it."""
     previous: bytes = b""
-    """The purposes as they were before, so that a run can be undone; empty where it isn't the work of one."""
+    """The purposes before, so that a run can be undone; empty outside of a run."""
 
     def __post_init__(self) -> None:
-        """Refuse purposes that aren't one row for each memory."""
+        """Refuse anything but one row for each memory."""
         expected = 4 * WIDTH * len(self.memories)
         if len(self.purposes) != expected or len(self.previous) not in {0, expected}:
             message = f"{len(self.memories)} memories need {WIDTH} float32 each, not {len(self.purposes)} bytes"
@@ -66,12 +66,12 @@ class PurposesRealigned(Event, frozen=True, kw_only=True, tag="purposes_realigne
         return list(struct.iter_unpack(f"<{WIDTH}f", self.purposes))
 
     def of(self, memory: UUID) -> tuple[float, ...]:
-        """Return the purpose vector of one of the memories; another one is a ValueError."""
+        """Return the purpose vector of one of the memories (`ValueError` for another)."""
         return self.rows()[self.memories.index(memory)]
 
 
 class DriftDetected(Event, frozen=True, kw_only=True, tag="drift_detected.1"):
-    """The latest memories were seen to serve the North Star at another level than when it was last looked at."""
+    """The alignment of the latest memories with the North Star is on another level than at the last check."""
 
     namespace: str
     goal: UUID
@@ -79,35 +79,35 @@ class DriftDetected(Event, frozen=True, kw_only=True, tag="drift_detected.1"):
     similarity: float
     """Mean alignment of the latest memories, in [0, 1]."""
     spaces: tuple[float, ...]
-    """The same, space by space."""
+    """The same by space."""
     memories: int
-    """How many were looked at."""
+    """How many were measured."""
 
 
 class FocusMoved(Event, frozen=True, kw_only=True, tag="focus_moved.1"):
-    """The workspace turned to a new question or memory, and measured what agrees with it."""
+    """The workspace has a new focus, a query or a memory, and measured which memories agree with it."""
 
     subject: UUID | None
-    """The memory that was stored or broadcast; None for a question."""
+    """The memory that was stored or broadcast; None for a query."""
     namespace: str | None
-    """Within which memories were looked at; None for all."""
+    """Whose memories were measured; None for all."""
     coupling: float
     candidates: tuple[Resonance, ...]
     """The most synchronous first."""
 
 
 class MemoryIgnited(Event, frozen=True, kw_only=True, tag="memory_ignited.1"):
-    """A memory entered the workspace: its spaces agree on the present focus."""
+    """A memory entered the workspace, because its spaces agree on the focus."""
 
     memory: UUID
     order: float
     """Its order parameter r in [0, 1]."""
     forced: bool = False
-    """Whether somebody let it in whatever its order."""
+    """Whether a request put it there, whatever its order."""
 
 
 class MemoryFaded(Event, frozen=True, kw_only=True, tag="memory_faded.1"):
-    """A memory left the workspace; REM will replay it."""
+    """A memory left the workspace, and is queued for REM."""
 
     memory: UUID
     order: float
@@ -120,11 +120,11 @@ class WorkspaceConflicted(Event, frozen=True, kw_only=True, tag="workspace_confl
 
 
 class WorkspaceEmptied(Event, frozen=True, kw_only=True, tag="workspace_emptied.1"):
-    """Nothing is left in the workspace."""
+    """The last memory left the workspace."""
 
 
 class CouplingAdjusted(Event, frozen=True, kw_only=True, tag="coupling_adjusted.1"):
-    """Somebody changed how strongly spaces pull on each other."""
+    """The coupling strength of the oscillators was changed."""
 
     previous: float
     coupling: float

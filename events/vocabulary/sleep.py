@@ -1,4 +1,4 @@
-"""What happens to memories in their sleep, and when they sleep."""
+"""Events of consolidation runs and their schedule."""
 
 from typing import ClassVar
 from uuid import UUID
@@ -8,7 +8,7 @@ from events.vocabulary.values import Counts, DriftLevel, Group, Mode, Outcome, P
 
 
 class ConsolidationStarted(Event, frozen=True, kw_only=True, tag="consolidation_started.1"):
-    """A run of the consolidator began. Without a `ConsolidationFinished` it was cut off, and changed nothing."""
+    """A run began. Without a `ConsolidationFinished` it was interrupted, and changed nothing."""
 
     run: UUID
     mode: Mode
@@ -17,47 +17,47 @@ class ConsolidationStarted(Event, frozen=True, kw_only=True, tag="consolidation_
     """Whose memories; None for all, each namespace by itself."""
     salience_threshold: float
     max_memories: int
-    """How many of the latest are looked at; 0 for all."""
+    """How many of the latest are considered; 0 for all."""
     dry_run: bool
     thorough: bool
-    """Whether it may prune, and merge what isn't an exact copy: a scheduled run only once somebody has said so."""
+    """Whether it may prune, and merge near copies; a scheduled run needs `PruningPermitted`."""
     rationale: str | None = None
-    """Why somebody wanted a dream."""
+    """Of a dream that was requested."""
 
 
 class ConsolidationFinished(Event, frozen=True, kw_only=True, tag="consolidation_finished.1"):
-    """A run ended. All that it decided stands in the same transaction, or it decided nothing."""
+    """A run ended. All its decisions are in the same transaction."""
 
     run: UUID
     outcome: Outcome
     counts: Counts
-    """Of a dry run, what it would have done; of one that wasn't finished, zeros."""
+    """Of a dry run what it would have done; zeros if it wasn't finished."""
     memories: int
-    """Live ones within its reach, afterwards."""
+    """Live memories that it considered, afterwards."""
     milliseconds: float
     reason: str | None = None
     """Why it wasn't finished."""
 
 
 class MemoriesMerged(Event, frozen=True, kw_only=True, tag="memories_merged.1"):
-    """Memories were absorbed by one that says the same; it answers to their ids, and has their tags and links."""
+    """Duplicates were merged into one memory, which takes over their ids, tags and links."""
 
     run: UUID
     survivor: UUID
     absorbed: tuple[UUID, ...]
     similarities: tuple[float, ...]
-    """Of each to the one in the set that it is most like, in [0, 1]; 1 for an exact copy."""
+    """Of each to its nearest in the set, in [0, 1]; 1 for an exact copy."""
 
 
 class MemoriesPruned(Event, frozen=True, kw_only=True, tag="memories_pruned.1"):
-    """Memories were taken out of every search since they mattered too little; they can be restored."""
+    """Memories of low salience were hidden from every search; they can be restored."""
 
     run: UUID
     pruned: tuple[Pruned, ...]
 
 
 class ClustersFormed(Event, frozen=True, kw_only=True, tag="clusters_formed.1"):
-    """The memories of a namespace were grouped; these groups take the place of those of earlier runs."""
+    """The memories of a namespace were clustered; these clusters replace those of earlier runs."""
 
     run: UUID
     namespace: str
@@ -65,28 +65,28 @@ class ClustersFormed(Event, frozen=True, kw_only=True, tag="clusters_formed.1"):
 
 
 class LinksStrengthened(Event, frozen=True, kw_only=True, tag="links_strengthened.1"):
-    """Links that were walked together weigh more from now on."""
+    """Links that were followed together have new weights."""
 
     run: UUID
     links: tuple[Strengthened, ...]
 
 
 class ShortcutsDrawn(Event, frozen=True, kw_only=True, tag="shortcuts_drawn.1"):
-    """Paths that were often walked got a link from end to end."""
+    """Paths that were often followed got a link from end to end."""
 
     run: UUID
     shortcuts: tuple[Shortcut, ...]
 
 
 class MemoriesReplayed(Event, frozen=True, kw_only=True, tag="memories_replayed.1"):
-    """What had faded from the workspace was gone through again, and leaves the queue."""
+    """Memories that had left the workspace were replayed, and leave the queue."""
 
     run: UUID
     memories: tuple[UUID, ...]
 
 
 class PatternDiscovered(Event, frozen=True, kw_only=True, tag="pattern_discovered.1"):
-    """A pattern was found in the memories. It is no memory, and no search finds it; its words are encrypted."""
+    """A pattern was found in the memories. Searches don't return it; its words are encrypted."""
 
     sealed: ClassVar[bool] = True
 
@@ -95,7 +95,7 @@ class PatternDiscovered(Event, frozen=True, kw_only=True, tag="pattern_discovere
     namespace: str
     description: str
     terms: tuple[str, ...]
-    """Words that tell its members from the rest, most telling first."""
+    """Words that distinguish its members from other memories, the most distinctive first."""
     members: tuple[UUID, ...]
     """The most central first."""
     coherence: float
@@ -103,26 +103,26 @@ class PatternDiscovered(Event, frozen=True, kw_only=True, tag="pattern_discovere
 
 
 class GoalAdjusted(Event, frozen=True, kw_only=True, tag="goal_adjusted.1"):
-    """Since drift was significant, memories are measured against another North Star, or anew against the same."""
+    """After significant drift, memories are measured against another North Star, or again against the same."""
 
     run: UUID
     namespace: str
     previous: UUID
     goal: UUID
     level: DriftLevel
-    """Of the drift that called for it."""
+    """Of the drift."""
 
 
 class ConsolidationUndone(Event, frozen=True, kw_only=True, tag="consolidation_undone.1"):
-    """What a run did was taken back."""
+    """A run was undone."""
 
     run: UUID
     memories: tuple[UUID, ...] = ()
-    """For these memories alone, absorbed, surviving or pruned; all of the run where it is empty."""
+    """Absorbed, surviving or pruned memories for which alone it was undone; empty for the whole run."""
 
 
 class ConsolidationSkipped(Event, frozen=True, kw_only=True, tag="consolidation_skipped.1"):
-    """A scheduled run was due and didn't begin."""
+    """A scheduled run was due and wasn't started."""
 
     mode: Mode
     trigger: Trigger
@@ -130,7 +130,7 @@ class ConsolidationSkipped(Event, frozen=True, kw_only=True, tag="consolidation_
 
 
 class ScheduleChanged(Event, frozen=True, kw_only=True, tag="schedule_changed.1"):
-    """Somebody said when to sleep."""
+    """The schedule of a mode was changed."""
 
     mode: Mode
     when: str | None
@@ -138,12 +138,12 @@ class ScheduleChanged(Event, frozen=True, kw_only=True, tag="schedule_changed.1"
 
 
 class ScheduleSwitched(Event, frozen=True, kw_only=True, tag="schedule_switched.1"):
-    """Somebody paused all scheduled sleep, or let it go on."""
+    """All scheduled runs were paused or resumed."""
 
     paused: bool
 
 
 class PruningPermitted(Event, frozen=True, kw_only=True, tag="pruning_permitted.1"):
-    """Somebody allowed scheduled runs to prune, and to merge what isn't an exact copy, or forbade it again."""
+    """Scheduled runs were allowed to prune and to merge near copies, or no longer."""
 
     permitted: bool

@@ -1,21 +1,22 @@
-"""What events of old tags are called today, and how their fields become those of today."""
+"""Upcasters: migrations of events of earlier tags to the current ones."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from events.fingerprint import Tokens, pack
+from events.fingerprint import Tokens
+from events.quantization import pack
 
 Upcaster: TypeAlias = Callable[[dict[str, Any]], tuple[str, dict[str, Any]]]
-"""Takes the fields of an old event; returns the tag that succeeded its own, and the fields of that."""
+"""Takes the fields of an event; returns the next tag, and the fields of that."""
 
 _VECTORS: Final = frozenset({"vector", "cause", "effect"})
-"""What the unit vectors of embeddings and passages are called."""
+"""The fields that hold unit vectors, of embeddings and passages."""
 
 
-def _in_levels(fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Bring the unit vectors of a stored memory from float16 to int8."""
+def _to_int8(fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Convert the unit vectors of a stored memory from float16 to int8."""
     embeddings = [_packed(embedding) for embedding in fields["fingerprint"]["embeddings"]]
     passages = [_packed(passage) for passage in fields.get("passages", ())]
     return "memory_stored.2", fields | {"fingerprint": {"embeddings": embeddings}, "passages": passages}
@@ -27,8 +28,8 @@ def _packed(vectors: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _in_nibbles(fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Bring the vectors of a stored memory's tokens from int8 to four bits."""
+def _to_nibbles(fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Convert the token vectors of a stored memory from int8 to four bits an entry."""
     embeddings = [_narrowed(one) if one["type"] == "tokens" else one for one in fields["fingerprint"]["embeddings"]]
     return "memory_stored.3", fields | {"fingerprint": {"embeddings": embeddings}}
 
@@ -39,5 +40,5 @@ def _narrowed(tokens: dict[str, Any]) -> dict[str, Any]:
     return tokens | {"vectors": Tokens.of(pieces, vectors).vectors}
 
 
-UPCASTERS: Final[Mapping[str, Upcaster]] = {"memory_stored.1": _in_levels, "memory_stored.2": _in_nibbles}
-"""By old tag. The tag that an upcaster returns may be old as well."""
+UPCASTERS: Final[Mapping[str, Upcaster]] = {"memory_stored.1": _to_int8, "memory_stored.2": _to_nibbles}
+"""By earlier tag. The tag that an upcaster returns may be an earlier one too."""

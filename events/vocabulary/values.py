@@ -1,4 +1,4 @@
-"""What events are made of: words with a fixed meaning, and small values of several numbers."""
+"""The enumerations and value types that events consist of."""
 
 from enum import StrEnum
 from uuid import UUID
@@ -11,7 +11,7 @@ WIDTH = len(SPACES)
 
 
 class Modality(StrEnum):
-    """What kind of content a memory holds (seeds 001 and 004)."""
+    """The kind of content of a memory."""
 
     TEXT = "text"
     CODE = "code"
@@ -43,7 +43,7 @@ class JohariRow(msgspec.Struct, frozen=True):
 
 
 class Learning(msgspec.Struct, frozen=True):
-    """What the store of a memory taught (UTL): per space and in sum; all but the phase in [0, 1] or as named."""
+    """What was learned from a memory when it was stored (unified theory of learning); in [0, 1] unless stated."""
 
     entropy: float
     coherence: float
@@ -56,11 +56,11 @@ class Learning(msgspec.Struct, frozen=True):
     delta_s: tuple[float, ...]
     delta_c: tuple[float, ...]
     usefulness: float | None = None
-    """How likely the memory was thought to be recalled soon; None where nothing was foretold."""
+    """The predicted probability that the memory is recalled soon; None without a prediction."""
 
 
 class SpaceModel(msgspec.Struct, frozen=True):
-    """What fills one space: the model or method, the SHA-256 (hex) of its weights or definition, the dimension."""
+    """The model or method of one space, the SHA-256 (hex) of its weights or definition, and its dimension."""
 
     key: str
     model: str
@@ -69,7 +69,7 @@ class SpaceModel(msgspec.Struct, frozen=True):
 
 
 class GoalLevel(StrEnum):
-    """How much of the memories a goal spans, the widest first (facts 3.2)."""
+    """How many of the memories a goal spans, the widest first."""
 
     NORTH_STAR = "NorthStar"
     STRATEGIC = "Strategic"
@@ -78,7 +78,7 @@ class GoalLevel(StrEnum):
 
 
 class DriftLevel(StrEnum):
-    """How far memories have moved from the North Star, the least first (facts 3.4)."""
+    """How far memories have moved away from the North Star, the least first."""
 
     NONE = "None"
     LOW = "Low"
@@ -88,7 +88,7 @@ class DriftLevel(StrEnum):
 
 
 class Step(msgspec.Struct, frozen=True, order=True):
-    """One link of a path, as it was drawn: a path may walk it from its target to its source."""
+    """A link; a path may follow it from its target to its source."""
 
     source: UUID
     target: UUID
@@ -96,11 +96,11 @@ class Step(msgspec.Struct, frozen=True, order=True):
 
 
 class Resonance(msgspec.Struct, frozen=True):
-    """How a memory agrees with the focus: its calibrated score in each space, and the order that they lead to."""
+    """How a memory agrees with the focus: its calibrated score in each space, and the order that follows."""
 
     memory: UUID
     scores: bytes
-    """float32, `WIDTH` of them in [0, 1]; NaN where the focus doesn't speak to a space."""
+    """float32, `WIDTH` of them in [0, 1]; NaN in a space where the focus has no embedding."""
     order: float
     """The order parameter r in [0, 1]."""
 
@@ -111,7 +111,7 @@ class Resonance(msgspec.Struct, frozen=True):
 
 
 class Mode(StrEnum):
-    """How deep a sleep is; each does what the one before it does, and more (seed 003). A dream does what REM adds."""
+    """The depth of a consolidation run; each includes the one before it. A dream is what REM adds, alone."""
 
     LIGHT = "light"
     DEEP = "deep"
@@ -120,27 +120,27 @@ class Mode(StrEnum):
 
 
 class Trigger(StrEnum):
-    """What a run of the consolidator was begun by."""
+    """What started a run of the consolidator."""
 
     REQUEST = "request"
     SCHEDULE = "schedule"
     MADE_UP = "made up"
-    """A scheduled one whose time had passed while nothing ran."""
+    """A scheduled run that is done late, since the store was closed at its time."""
     IDLE = "idle"
 
 
 class Outcome(StrEnum):
-    """How a run ended. Nothing but the record of one that wasn't finished is in the log."""
+    """How a run ended. A run that wasn't finished changed nothing."""
 
     FINISHED = "finished"
     ABORTED = "aborted"
-    """By a query, or by somebody."""
+    """By a query or a request."""
     TIMED_OUT = "timed_out"
     FAILED = "failed"
 
 
 class Salience(msgspec.Struct, frozen=True):
-    """How much a memory matters, in [0, 1]: the sum of what each part adds (facts 10.3)."""
+    """How much a memory matters, in [0, 1]: the sum of weighted parts."""
 
     importance: float
     recency: float
@@ -155,23 +155,23 @@ class Salience(msgspec.Struct, frozen=True):
 
 
 class Pruned(msgspec.Struct, frozen=True):
-    """A memory that was taken out of every search since it mattered too little."""
+    """A memory that was hidden from every search, because its salience was too low."""
 
     memory: UUID
     salience: Salience
 
 
 class Group(msgspec.Struct, frozen=True):
-    """Memories that are about the same thing."""
+    """A cluster: memories about the same subject."""
 
     members: tuple[UUID, ...]
     """The most central first."""
     centrality: tuple[float, ...]
-    """Of each member, in (0, 1]: its similarity to the middle of them all."""
+    """Of each member, in (0, 1]: its similarity to the centroid."""
 
 
 class Strengthened(msgspec.Struct, frozen=True):
-    """What a link weighs from now on."""
+    """The new weight of a link."""
 
     step: Step
     weight: float
@@ -179,19 +179,19 @@ class Strengthened(msgspec.Struct, frozen=True):
 
 
 class Shortcut(msgspec.Struct, frozen=True):
-    """A link along a path that was often walked."""
+    """A link from end to end of a path that was often followed."""
 
     step: Step
     weight: float
     """The product of the weights on the path."""
     confidence: float
-    """The least on the path."""
+    """The lowest on the path."""
     via: tuple[UUID, ...]
     """The memories in between, in the order of the path."""
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run of the consolidator did, or would have done."""
+    """What a run of the consolidator did, or in a dry run would have done."""
 
     looked_at: int = 0
     merged: int = 0

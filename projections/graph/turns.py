@@ -12,6 +12,8 @@ _NONE = -1
 class Turns:
     """The rows of each session as a doubly linked list by position; neighbours of many rows are found at once."""
 
+    _last: dict[tuple[str, str], int]
+
     def __init__(self) -> None:
         self._positions = GrowableArray(np.int64)
         self._before = GrowableArray(np.int64)

@@ -53,6 +53,11 @@ class Catalog:
     the memory of their 150 objects.
     """
 
+    _entries: dict[UUID, Entry]
+    """Each without its body."""
+    _live: Counter[str]
+    """How many live memories each namespace holds."""
+
     def __init__(self) -> None:
         self._entries: dict[UUID, Entry] = {}
         """Without bodies."""

@@ -11,8 +11,10 @@ from projections.projection import digest_of
 class Declaration:
     """The latest declaration of the spaces."""
 
+    latest: SpacesDeclared | None
+
     def __init__(self) -> None:
-        self.latest: SpacesDeclared | None = None
+        self.latest = None
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""
@@ -27,10 +29,17 @@ class Declaration:
 class DeclaredAtlas:
     """The atlas of a log; None before the first declaration, which gives the dimensions of its spaces."""
 
+    declared: SpacesDeclared | None
+    """The first declaration: no later one may say anything else of the dimensions."""
+
     def __init__(self) -> None:
         self.declared: SpacesDeclared | None = None
         """The first declaration; later ones have the same dimensions."""
         self.atlas: Atlas | None = None
+
+    def after_load(self) -> None:
+        """Derive what a snapshot leaves out."""
+        self.atlas = None if self.declared is None else Atlas.of(self.declared)
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""

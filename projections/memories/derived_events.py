@@ -12,6 +12,11 @@ from projections.projection import digest_of
 class DerivedEvents:
     """The remaining members of each goal and pattern, by event id; shredded events are skipped."""
 
+    _members: dict[UUID, set[UUID]]
+    _serving: dict[UUID, set[UUID]]
+    """The events whose words come from each memory, among others."""
+    _erased: set[UUID]
+
     def __init__(self) -> None:
         self._members: dict[UUID, set[UUID]] = {}
         self._serving: dict[UUID, set[UUID]] = {}

@@ -41,6 +41,9 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class _Column:
     """One optional string for each row, dictionary-encoded, so that a comparison is one numpy call."""
 
+    _numbers: dict[str, int]
+    _next: int
+
     def __init__(self) -> None:
         self._codes = GrowableArray(np.int32)
         self._numbers: dict[str, int] = {}
@@ -68,6 +71,8 @@ class _Column:
 
 class Facets:
     """Filter columns of all rows, and the order of rows in their sessions."""
+
+    _tagged: dict[str, Growing[np.int32]]
 
     def __init__(self) -> None:
         self._columns = {name: _Column() for name in _COLUMNS}

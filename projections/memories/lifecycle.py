@@ -47,6 +47,12 @@ class Lifecycle:
     erasure passes through the live states.
     """
 
+    _fates: dict[UUID, _Fate]
+    _absorbed: dict[UUID, dict[UUID, None]]
+    """Those that point at each memory, in the order in which they were merged."""
+    _hidden: dict[UUID, dict[UUID, None]]
+    """Those that each run hides at present."""
+
     def __init__(self) -> None:
         self._statuses: dict[UUID, _Status] = {}
         """Of the memories that aren't live."""

@@ -31,6 +31,8 @@ COUNT_BITS: Final = 16
 class Requests:
     """Sequence numbers by key: of the latest requests that stored, deleted or restored something, and of imports."""
 
+    _seqs: dict[bytes, list[int]]
+
     def __init__(self) -> None:
         self._latest: dict[bytes, list[int]] = {}
         self._derived = DerivedKeys()

@@ -36,6 +36,11 @@ class Sessions:
     All turns are kept, 400 bytes each, since erasing the last ones of a session makes earlier ones the context.
     """
 
+    _numbers: dict[_Key, int]
+    _next_number: int
+    _latest: dict[_Key, tuple[int, ...]]
+    """The turns of the highest positions in each session, ascending."""
+
     def __init__(self) -> None:
         self._memories = GrowableArray(np.uint8, 16)
         self._owners = GrowableArray(np.int32)
@@ -79,9 +84,8 @@ class Sessions:
             return ()
         key = (namespace, session)
         turns: dict[int, Levels] = {}
-        if self._vectors is not None:
-            for turn in self._latest.get(key, ()):
-                turns[int(self._positions.array[turn])] = self._vectors.array[turn]
+        for turn in self._latest.get(key, ()):
+            turns[int(self._positions.array[turn])] = self._vectors.array[turn]
         turns |= {turn.position: turn.e1 for turn in self._ahead.get(key, ())}
         since = self.next_position(namespace, session) - REACH
         return tuple(directions(turns[position]) for position in sorted(turns) if position >= since)
@@ -121,7 +125,7 @@ class Sessions:
 
     def _erase(self, memory: UUID) -> None:
         found = np.flatnonzero((self._memories.array == np.frombuffer(memory.bytes, np.uint8)).all(axis=1))
-        if not len(found) or self._vectors is None:
+        if not len(found):
             return
         turn = int(found[0])
         number = int(self._owners.array[turn])

@@ -1,6 +1,5 @@
 """Goals discovered in the memories, the North Star of each namespace, and the drift from it."""
 
-from collections import deque
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
@@ -54,6 +53,11 @@ class Goals:
     A goal exists as long as one of its members isn't erased, and doesn't list erased members. Shredded goals are
     skipped. Goal ids are unique across discoveries.
     """
+
+    _goals: dict[UUID, _Known]
+    _serving: dict[UUID, list[UUID]]
+    _choices: dict[str, list[_Choice]]
+    _findings: dict[str, tuple[GoalRecord, ...]]
 
     def __init__(self) -> None:
         self._goals: dict[UUID, _Known] = {}

@@ -8,7 +8,7 @@ from collections import Counter
 from enum import StrEnum
 from itertools import islice
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -72,6 +72,10 @@ class Learner:
 
     An erased memory still counts as an interaction, but its learning and its forecast are removed.
     """
+
+    _interactions: int
+    _open: dict[UUID, _Forecast]
+    _settled: dict[UUID, _Forecast]
 
     def __init__(self) -> None:
         self._interactions = 0
@@ -159,10 +163,8 @@ class Learner:
         """Give forecasts in one piece; counts follow from what is settled."""
         return state_of(self, _open=self._forecasts(), _settled=None, _counts=None)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take in what `__getstate__` returned."""
-        self.__dict__ |= state
-        self._interactions, self._open, self._settled = _decoder.decode(state["_open"])
+    def after_load(self) -> None:
+        """Derive what a snapshot leaves out."""
         settled = self._settled.values()
         self._counts = Counter((forecast.window, bool(forecast.recalled)) for forecast in settled)
 

@@ -12,6 +12,10 @@ from projections.projection import digest_of
 class NorthStars:
     """The goal of each namespace, whether or not it still has members."""
 
+    chosen: dict[str, UUID]
+    _before: dict[UUID, dict[str, UUID]]
+    """What stood before each run that adjusted a goal."""
+
     def __init__(self) -> None:
         self.chosen: dict[str, UUID] = {}
         self._before: dict[UUID, dict[str, UUID]] = {}

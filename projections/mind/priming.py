@@ -13,8 +13,10 @@ from projections.projection import digest_of
 class Priming:
     """Order parameters of the ignited memories, except those that are excluded from search."""
 
+    orders: dict[UUID, float]
+
     def __init__(self) -> None:
-        self.orders: dict[UUID, float] = {}
+        self.orders = {}
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""

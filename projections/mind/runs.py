@@ -101,6 +101,13 @@ class Runs:
     A pattern doesn't list erased members, and is removed with its last one. Shredded patterns are skipped.
     """
 
+    _runs: dict[UUID, Run]
+    _patterns: dict[UUID, PatternDiscovered]
+    _showing: dict[UUID, list[UUID]]
+    """The patterns in which a memory stands."""
+    _skipped: tuple[tuple[datetime, ConsolidationSkipped], ...]
+    _erased: set[UUID]
+
     def __init__(self) -> None:
         self._runs: dict[UUID, Run] = {}
         self._patterns: dict[UUID, PatternDiscovered] = {}

@@ -1,6 +1,5 @@
 """The schedule of consolidation runs: its settings, its last runs, and recent activity."""
 
-from collections import deque
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -40,6 +39,24 @@ MAX_SKIPS: Final = 10
 
 class Schedule:
     """Settings and history of scheduled runs; `actors.scheduler.timing` compares them with the clock."""
+
+    when: dict[Mode, str | None]
+    """A crontab of five fields, an interval such as `90m`, or None for never."""
+    paused: bool
+    permitted: bool
+    """Whether scheduled runs may prune, and merge what isn't an exact copy."""
+    since: datetime | None
+    """When the log begins."""
+    active_at: datetime | None
+    """When an agent or a person last did anything."""
+    stored_at: datetime | None
+    """When a memory was last stored."""
+    skips: tuple[tuple[datetime, ConsolidationSkipped], ...]
+    """The latest scheduled runs that never began, and when, the oldest first."""
+    _started: dict[UUID, tuple[datetime, ConsolidationStarted]]
+    """Runs over the whole store that may still finish, and thereby do what is due."""
+    _last: dict[Mode, datetime]
+    _awaited: dict[Mode, datetime]
 
     def __init__(self) -> None:
         self.when = dict(DEFAULT)

@@ -49,6 +49,20 @@ class FadedMemory(msgspec.Struct, frozen=True):
 class WorkspaceState:
     """State of the workspace; a memory leaves it when it is excluded from search."""
 
+    coupling: float
+    focus: FocusMoved | None
+    focused_at: datetime | None
+    ignited: dict[UUID, Ignition]
+    """In the order in which they entered."""
+    faded: dict[UUID, Fading]
+    """The queue for REM replay, oldest first."""
+    ignitions: Counter[UUID]
+    """How often each memory entered."""
+    conflict: tuple[UUID, ...]
+    """Those of the last conflict that are still in, the most synchronous first; none when fewer than two are."""
+    emptied_at: datetime | None
+    """Since when nothing is in, once something was."""
+
     def __init__(self) -> None:
         self.coupling = DEFAULT_COUPLING
         self.focus: FocusMoved | None = None

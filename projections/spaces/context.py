@@ -1,12 +1,12 @@
 """The context space: vectors that consolidation blends with the hub of their cluster."""
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from events.fingerprint import Levels, directions, levels
-from projections.projection import digest_of, state_of
+from events.fingerprint import directions, levels
+from projections.projection import digest_of
 from projections.spaces.dense import DenseSpace
 from projections.storage.arrays import Rows
 
@@ -16,6 +16,9 @@ HUB_SHARE: Final = np.float32(0.25)
 
 class ContextSpace(DenseSpace):
     """Dense vectors that can be blended with others and restored bit by bit."""
+
+    _upright: dict[int, bytes]
+    """What was stored in each row that leans."""
 
     def __init__(self, dimension: int) -> None:
         super().__init__(dimension)

@@ -9,6 +9,9 @@ from projections.projection import digest_of
 class DocumentFrequency:
     """Number of counted memories that contain each term."""
 
+    count: int
+    """How many memories are counted."""
+
     def __init__(self, width: int) -> None:
         self._holders = np.zeros(width, np.int32)
         self.count = 0

@@ -36,6 +36,8 @@ _SpaceStore: TypeAlias = WindowedSpace | DenseSpace | DirectedSpace | SparseSpac
 class Fingerprints:
     """One row for each memory in the order of arrival, never reused; a row may be empty."""
 
+    _ids: list[UUID]
+
     def __init__(self, dimensions: Mapping[str, int]) -> None:
         """Create empty spaces; a space whose key `dimensions` lacks is a KeyError."""
         self.dimensions: Final = {space.key: dimensions[space.key] for space in SPACES}
@@ -45,6 +47,10 @@ class Fingerprints:
         self._spaces |= {SEMANTIC: self._semantic, CONTEXT: self._context}
         self._ids: list[UUID] = []
         self._rows: dict[UUID, int] = {}
+
+    def after_load(self) -> None:
+        """Derive what a snapshot leaves out."""
+        self._rows = {memory: row for row, memory in enumerate(self._ids)}
 
     def __len__(self) -> int:
         return len(self._ids)

@@ -12,6 +12,8 @@ from projections.storage.arrays import GrowableArray, Rows, Scores
 class PurposeSpace:
     """Purpose vectors by row, values in [-1, 1]; zero before there is a North Star, NaN in an empty row."""
 
+    _goals: list[UUID | None]
+
     def __init__(self, width: int) -> None:
         self._matrix = GrowableArray(np.float32, width)
         self._goals: list[UUID | None] = []

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from events.fingerprint import Sparse
-from projections.projection import digest_of, state_of
+from projections.projection import digest_of
 from projections.spaces.document_frequency import DocumentFrequency
 from projections.storage.arrays import (
     GrowableArray,
@@ -66,6 +66,9 @@ class SparseSpace:
     it takes them as they are. Only `bm25` and `coverage` use idf: the similarity of two memories must not depend on
     what else is stored.
     """
+
+    _total: float
+    """Sum of all counted weights: exact, since float64 holds any sum of float16, so a removal leaves no trace."""
 
     def __init__(self, width: int, *, counts: bool = False) -> None:
         self._width = width

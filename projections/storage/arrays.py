@@ -1,6 +1,6 @@
 """Growable arrays, ragged arrays in flat storage, and reductions over them."""
 
-from pickle import PickleBuffer
+from math import prod
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -70,22 +70,16 @@ class GrowableArray(Generic[S]):
         self._count -= 1
         self._room[self._count] = 0
 
-    def __getstate__(self) -> tuple[str, tuple[int, ...], int, PickleBuffer]:
-        """Return what was appended and nothing of the room beyond it, where bytes may lie that were taken out."""
-        return self._room.dtype.str, self._room.shape[1:], self._count, PickleBuffer(self.array.data)
-
-    def __setstate__(self, state: tuple[str, tuple[int, ...], int, Any]) -> None:
-        """Take in what `__getstate__` returned; the beginning of a longer array brings its room along."""
-        dtype, width, self._count, buffer = state
-        flat: npt.NDArray[np.uint8]
-        if isinstance(buffer, LazyArray):
-            self._later, flat = buffer, buffer.room
-        else:
-            longer: Any = getattr(buffer, "base", None)
-            self._later, flat = None, np.frombuffer(buffer if longer is None else longer, np.uint8)
-        item = int(np.dtype(dtype).itemsize * np.prod(width, dtype=np.int64))
-        room = flat[: len(flat) // item * item].view(dtype).reshape(-1, *width)
-        self._room = room if room.flags.writeable else room.copy()
+    def restore(self, saved: LazyArray) -> None:
+        """Take the place of what `array` was once; an array of other items is a ValueError."""
+        dtype, width = self._room.dtype, self._room.shape[1:]
+        if saved.dtype != dtype or (saved.shape[1:] != width and 0 not in width):
+            raise ValueError(f"an array of {saved.dtype}{saved.shape} isn't one of {dtype}{width}")
+        if not saved.shape[0]:
+            return
+        size = dtype.itemsize * prod(saved.shape[1:])
+        self._count, self._later = saved.shape[0], saved
+        self._room = saved.room[: len(saved.room) // size * size].view(dtype).reshape(-1, *saved.shape[1:])
 
     def _reserve(self, more: int) -> None:
         needed = self._count + more
@@ -97,6 +91,8 @@ class GrowableArray(Generic[S]):
 
 class RowSlices:
     """The slice of a flat array that belongs to each row (a ragged array); a slice may be empty."""
+
+    _end: int
 
     def __init__(self) -> None:
         self._starts = GrowableArray(np.int64)

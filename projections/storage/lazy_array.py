@@ -1,48 +1,65 @@
-"""Arrays that come piece by piece, once somebody wants them: a start then waits for what it needs alone."""
+"""Arrays of a snapshot that are read piece by piece, on first use, so that a start reads only what it needs."""
 
 from collections.abc import Callable
+from math import prod
 from threading import Lock
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 
 class LazyArray:
-    """Bytes of which each piece is read when it is wanted first; any thread may want it.
+    """An array in memory whose pieces are read on first use. Safe to use from any thread.
 
     Args:
-        room: Where they come, from its beginning on; it may be longer than they are.
-        length: How many there are.
+        room: Bytes that receive the array, uint8; longer than the array where it is to grow in place.
+        dtype: Of the items.
+        shape: Of the array.
         piece: Bytes of each piece but the last.
-        restore: Puts the piece with this number in its place; called once for each.
+        read: Puts the piece with this number in its place in `room`; called once for each piece.
     """
 
-    def __init__(self, room: npt.NDArray[np.uint8], length: int, piece: int, restore: Callable[[int], object]) -> None:
+    def __init__(
+        self,
+        room: npt.NDArray[np.uint8],
+        dtype: np.dtype[Any],
+        shape: tuple[int, ...],
+        piece: int,
+        read: Callable[[int], object],
+    ) -> None:
         self.room = room
-        self._length = length
+        self.dtype = dtype
+        self.shape = shape
+        self._length = dtype.itemsize * prod(shape)
         self._piece = piece
-        self._restore = restore
-        self._pieces = -(-length // piece)
-        self._left = set(range(self._pieces))
+        self._read = read
+        self._pieces = -(-self._length // piece)
+        self._unread = set(range(self._pieces))
         self._lock = Lock()
 
-    def fetch(self, start: int = 0, end: int | None = None) -> npt.NDArray[np.uint8]:
-        """Return those from `start` to `end`; all of them unless it is said."""
+    @property
+    def array(self) -> npt.NDArray[Any]:
+        """The whole array."""
+        self.fetch()
+        return self.room[: self._length].view(self.dtype).reshape(self.shape)
+
+    def fetch(self, start: int = 0, end: int | None = None) -> None:
+        """Read the bytes from `start` to `end` into the room; all of them by default."""
         end = self._length if end is None else end
         for number in range(start // self._piece, min(-(-end // self._piece), self._pieces)):
-            self._have(number)
-        return self.room[start:end]
+            self._ensure(number)
 
     def fetch_items(self, size: int, items: npt.NDArray[np.int64]) -> None:
-        """Have these items of `size` bytes each, which is at most that of a piece, in the room."""
-        if self._left:
+        """Read these items of `size` bytes each, at most the size of a piece, into the room."""
+        if self._unread:
             ends = np.concatenate([items * size, (items + 1) * size - 1])
             for number in np.unique(ends // self._piece).tolist():
-                self._have(number)
+                self._ensure(number)
 
-    def _have(self, number: int) -> None:
-        if number in self._left:
+    def _ensure(self, number: int) -> None:
+        if number in self._unread:
             with self._lock:
-                if number in self._left:
-                    self._restore(number)
-                    self._left.discard(number)
+                if number in self._unread:
+                    self._read(number)
+                    self._unread.discard(number)

@@ -1,133 +1,215 @@
-"""Projections as bytes, and back: the shortest way to what a replay of the log leads to.
+"""Projections as a safetensors file, and back: the state dictionary of all their objects, by path.
 
-Whatever is large lies in arrays, which are handed out as they are (pickle protocol 5, PEP 574); ids, which are many,
-stand in one table. What can be made from the rest is left out (`__getstate__` of each projection). Whoever unpacks has
-made sure that the bytes are the ones that were packed; even so, nothing comes of them but values of this program and of
-the few types that it consists of.
+A class declares the plain values of its state by annotations in its body; msgspec writes and reads them by their types.
+Its arrays (`Growing`, numpy) and the objects of this package that it consists of are found by value. Every other
+attribute is derived: the constructor or `after_load`, where a class has one, makes it from the rest.
 """
 
-import hashlib
-import io
-import pickle
-import sys
-from collections import Counter, deque
-from collections.abc import Sequence
-from datetime import datetime, timedelta, timezone
-from functools import cache, partial
-from importlib import import_module
-from pathlib import Path
-from typing import Any, Final, NamedTuple
-from uuid import UUID
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from functools import cache
+from typing import Any, Final, NamedTuple, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from projections.registry import PROJECTION_SETS, ProjectionSet
+from projections.registry import ALL, ProjectionSet
+from projections.storage.arrays import Growing
 from projections.storage.lazy_array import LazyArray
 
-_INLINE: Final = 65_536
-"""Bytes from which an array is handed out by itself."""
+SCHEMA: Final = 4
+"""Number of the layout of snapshots. Raise it with any change to what is written or what it means."""
 
-_frombuffer = import_module("numpy._core.numeric")._frombuffer  # noqa: SLF001 -- as numpy's own pickles name it
+VALUES: Final = "values"
+"""The first tensor: the name of the set of projections and all plain values, in msgpack."""
 
-
-def _array(buffer: Any, *rest: Any) -> Any:
-    """Return the array that numpy makes of a buffer, which is here by then."""
-    return _frombuffer(buffer.fetch() if isinstance(buffer, LazyArray) else buffer, *rest)
-
-
-_OURS: Final = ("events", "projections")
-_THEIRS: Final[dict[tuple[str, str], Any]] = {
-    **{("collections", one.__name__): one for one in (Counter, deque)},
-    **{("datetime", one.__name__): one for one in (datetime, timedelta, timezone)},
-    ("msgspec._utils", "rebuild"): import_module("msgspec._utils").rebuild,
-    ("numpy", "dtype"): np.dtype,
-    ("numpy._core.numeric", "_frombuffer"): _array,
+_DTYPES: Final[dict[str, np.dtype[Any]]] = {
+    name: np.dtype(kind)
+    for name, kind in (
+        ("BOOL", np.bool_),
+        ("I8", np.int8),
+        ("U8", np.uint8),
+        ("U16", np.uint16),
+        ("I32", np.int32),
+        ("I64", np.int64),
+        ("U64", np.uint64),
+        ("F32", np.float32),
+        ("F64", np.float64),
+    )
 }
-"""All that may be called besides classes of our own: what pickles of these types name."""
-
-_encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
-_inline = msgspec.msgpack.Decoder(tuple[list[UUID], bytes])
-
-
-class Packed(NamedTuple):
-    """Projections as bytes; the arrays are views that hold as long as nothing is applied to what was packed."""
-
-    inline: bytes
-    arrays: list[memoryview]
+"""Of safetensors, those that projections consist of."""
+_NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
+_LENGTH: Final = 8
+"""Bytes of the length of the header, which come first in the file."""
 
 
-class UnpackError(Exception):
-    """These bytes hold something that no projection consists of."""
+class StateError(Exception):
+    """These bytes hold no state of this program's projections."""
 
 
-class _Packer(pickle.Pickler):
-    def __init__(self, file: io.BytesIO) -> None:
-        arrays: list[memoryview] = []
-        # No method of ours: Python 3.11 dies of a segmentation fault where a view on a buffer is part of a cycle.
-        super().__init__(file, protocol=5, buffer_callback=partial(_take, arrays))
-        self.ids: dict[UUID, int] = {}
-        self.arrays = arrays
+class Tensor(NamedTuple):
+    """An array in a file."""
 
-    def persistent_id(self, obj: object) -> int | None:
-        """Put an id by its place in the table: a hundredth of the time that unpacking it as an object takes."""
-        return self.ids.setdefault(obj, len(self.ids)) if type(obj) is UUID else None
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
 
 
-def _take(arrays: list[memoryview], buffer: pickle.PickleBuffer) -> bool:
-    view = buffer.raw()
-    if view.nbytes < _INLINE or view.readonly:
-        return True
-    arrays.append(view)
-    return False
+class _Entry(msgspec.Struct, frozen=True):
+    """A tensor in the header of a safetensors file."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data_offsets: tuple[int, int]
 
 
-class _Unpacker(pickle.Unpickler):
-    def find_class(self, module_name: str, global_name: str, /) -> Any:
-        """Return a type that projections consist of (`UnpackError` for anything else)."""
-        if (module_name, global_name) in _THEIRS:
-            return _THEIRS[module_name, global_name]
-        found = getattr(sys.modules.get(module_name), global_name, None)
-        if module_name.partition(".")[0] not in _OURS or not isinstance(found, type) or found.__module__ != module_name:
-            raise UnpackError(f"a snapshot holds no {module_name}.{global_name}")
-        return found
+def dump(projections: ProjectionSet) -> list[memoryview]:
+    """Return the parts of a safetensors file: header and values, then each array.
+
+    The arrays are views. They hold until the next event is applied.
+    """
+    values: dict[str, object] = {}
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for path, held in _objects(projections):
+        values |= {f"{path}.{name}": getattr(held, name) for name in declared(type(held))}
+        for name, array in _arrays(held):
+            arrays[f"{path}.{name}"] = array.array if isinstance(array, Growing) else array
+    plain = _encoder.encode((type(projections).__name__, values))
+    tensors = {VALUES: np.frombuffer(plain, np.uint8), **arrays}
+    return [
+        memoryview(_header(tensors) + plain),
+        *(array.reshape(-1).view(np.uint8).data for array in arrays.values()),
+    ]
 
 
-def pack(folds: ProjectionSet) -> Packed:
-    """Return projections as bytes."""
-    file = io.BytesIO()
-    packer = _Packer(file)
-    packer.dump(folds)
-    return Packed(_encoder.encode((list(packer.ids), file.getvalue())), packer.arrays)
+def parse(head: memoryview) -> tuple[memoryview, list[Tensor]]:
+    """Return the values and the arrays that follow, given the first part of `dump` (`StateError`)."""
+    end = _LENGTH + int.from_bytes(head[:_LENGTH], "little")
+    try:
+        entries = msgspec.json.decode(head[_LENGTH:end], type=dict[str, _Entry])
+        first, *tensors = [Tensor(name, _DTYPES[one.dtype], one.shape) for name, one in entries.items()]
+    except (msgspec.DecodeError, KeyError, ValueError) as error:
+        raise StateError(f"its header can't be read: {error}") from error
+    if first != Tensor(VALUES, np.dtype(np.uint8), (len(head) - end,)):
+        raise StateError("its values aren't where they should be")
+    return head[end:], tensors
 
 
-def unpack(inline: bytes | bytearray | memoryview, arrays: Sequence[Any]) -> ProjectionSet:
-    """Return the projections of `pack`, which own the arrays from here on.
+def load(values: memoryview, arrays: Mapping[str, LazyArray]) -> ProjectionSet:
+    """Return the projections of `dump`, which own the arrays from here on.
 
     Args:
-        inline: As it was packed.
-        arrays: The same bytes as were handed out, in writable buffers or as `LazyArray`, which only growable arrays
-            leave for later. The beginning of a longer array brings room for what comes.
+        values: As `parse` returned them.
+        arrays: The arrays by name. Growable ones are read on first use, and grow in place as far as there is room.
 
     Raises:
-        UnpackError: they hold something that no projection consists of, or nothing that an actor owns.
+        StateError: this isn't the state of a set of projections, or another one than this program's.
     """
-    ids, pickled = _inline.decode(inline)
-    unpacker = _Unpacker(io.BytesIO(pickled), buffers=arrays)
-    unpacker.persistent_load = ids.__getitem__
-    folds = unpacker.load()
-    if type(folds) not in PROJECTION_SETS:
-        raise UnpackError(f"no owner has a {type(folds).__name__} of projections")
-    return folds
+    rest = dict(arrays)
+    try:
+        kind, plain = _values.decode(values)
+        projections = {one.__name__: one for one in ALL}[kind]()
+        for path, held in _objects(projections):
+            for name, hint in declared(type(held)).items():
+                setattr(held, name, _decode(hint, plain.pop(f"{path}.{name}")))
+            if after_load := getattr(held, "after_load", None):
+                after_load()
+            for name, array in _arrays(held):
+                saved = rest.pop(f"{path}.{name}")
+                if isinstance(array, Growing):
+                    array.restore(saved)
+                else:
+                    setattr(held, name, saved.array)
+    except (msgspec.DecodeError, KeyError, ValueError) as error:
+        raise StateError(f"its state doesn't fit: {error}") from error
+    if unknown := [*plain, *rest]:
+        raise StateError(f"nothing here is called {unknown[0]}")
+    return projections
 
 
 @cache
-def code() -> bytes:
-    """Return the SHA-256 of all that decides what projections look like: our code, and whose versions it rests on."""
-    state = hashlib.sha256(repr((sys.version_info, np.__version__, msgspec.__version__)).encode())
-    for package in _OURS:
-        folder = Path(str(import_module(package).__file__)).parent
-        for path in sorted(folder.rglob("*.py")):
-            state.update(f"{path.relative_to(folder.parent)}\0".encode())
-            state.update(path.read_bytes() + b"\0")
-    return state.digest()
+def declared(kind: type) -> dict[str, Any]:
+    """Return the names and types of the plain values of a class."""
+    return get_type_hints(kind)
+
+
+def _objects(projections: ProjectionSet) -> Iterator[tuple[str, object]]:
+    """Yield all objects with state by path, each once and before those that it consists of."""
+    seen: set[int] = set()
+    for name, projection in projections.named().items():
+        yield from _walk(name, projection, seen)
+
+
+def _walk(path: str, held: object, seen: set[int]) -> Iterator[tuple[str, object]]:
+    if id(held) not in seen:
+        seen.add(id(held))
+        yield path, held
+        for name, member in _members(held):
+            yield from _walk(f"{path}.{name}", member, seen)
+
+
+def _members(held: object) -> Iterator[tuple[str, object]]:
+    """Yield the objects of this package that an object consists of, also those by key in a dictionary."""
+    for name, value in _undeclared(held):
+        if _is_object(value):
+            yield name, value
+        elif isinstance(value, dict):
+            by_key = cast("dict[object, object]", value)
+            if _is_object(next(iter(by_key.values()), None)):
+                yield from ((f"{name}.{key}", one) for key, one in by_key.items())
+
+
+def _arrays(held: object) -> Iterator[tuple[str, Growing[Any] | npt.NDArray[Any]]]:
+    yield from ((name, value) for name, value in _undeclared(held) if isinstance(value, Growing | np.ndarray))
+
+
+def _undeclared(held: object) -> list[tuple[str, Any]]:
+    return [(name, value) for name, value in vars(held).items() if name not in declared(type(held))]
+
+
+def _is_object(value: object) -> bool:
+    ours = type(value).__module__.partition(".")[0] == __name__.partition(".")[0]
+    return ours and hasattr(value, "__dict__") and not isinstance(value, Growing | Enum)
+
+
+def _header(tensors: Mapping[str, npt.NDArray[Any]]) -> bytes:
+    entries: dict[str, _Entry] = {}
+    start = 0
+    for name, array in tensors.items():
+        entries[name] = _Entry(_NAMES[array.dtype], array.shape, (start, start + array.nbytes))
+        start += array.nbytes
+    header = msgspec.json.encode(entries)
+    header = header.ljust(-(-len(header) // _LENGTH) * _LENGTH)
+    return len(header).to_bytes(_LENGTH, "little") + header
+
+
+def _decode(hint: Any, value: msgspec.Raw) -> Any:
+    """Return a plain value of this type."""
+    if get_origin(hint) is Counter:
+        return Counter[Any](_decoder(dict[*get_args(hint), int]).decode(value))
+    return _decoder(hint).decode(value)
+
+
+@cache
+def _decoder(hint: Any) -> msgspec.msgpack.Decoder[Any]:
+    return msgspec.msgpack.Decoder(hint, dec_hook=_decode_array)
+
+
+def _encode_array(value: object) -> bytes:
+    """Write a small growable array, one of many, among the plain values."""
+    if isinstance(value, Growing):
+        return cast("Growing[Any]", value).array.tobytes()
+    raise NotImplementedError(f"{type(value).__name__} isn't a plain value")
+
+
+def _decode_array(hint: Any, value: Any) -> Growing[Any]:
+    (dtype,) = get_args(hint)
+    array = Growing[Any](dtype)
+    array.extend(np.frombuffer(value, dtype))
+    return array
+
+
+_encoder = msgspec.msgpack.Encoder(uuid_format="bytes", enc_hook=_encode_array)
+_values = msgspec.msgpack.Decoder(tuple[str, dict[str, msgspec.Raw]])

@@ -68,6 +68,11 @@ NO_HINTS: Final = QueryHints()
 class TimeMentions:
     """Times, speaker and change signal by row."""
 
+    _numbers: dict[str, int]
+    _next: int
+    _called: dict[str, set[str]]
+    """Speakers by their first name."""
+
     def __init__(self) -> None:
         self._slices = RowSlices()
         self._days = GrowableArray(np.float64, 2)

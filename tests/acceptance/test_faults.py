@@ -396,7 +396,7 @@ async def test_a_clock_that_goes_backwards_disturbs_nothing(tmp_path: Path) -> N
             for name, number in numbers(answer):
                 if any(word in name.lower() for word in ("age", "duration", "ms", "seconds", "days", "hours")):
                     assert number >= 0, (name, number)
-        assert hub.log.until(noon - timedelta(days=30)) > after_first
+        assert hub.log.seq_at(noon - timedelta(days=30)) > after_first
         then = await mind("search_graph", query="Rosa", as_of=(noon - timedelta(days=30)).isoformat())
         assert {found["fingerprintId"] for found in then["results"]} == ids, (
             "the last event at or before it stands after both"

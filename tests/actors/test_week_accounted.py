@@ -19,7 +19,7 @@ from actors.scheduler import actor
 from actors.store.messages import Append, ReadDigests
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, Log
-from events.storage.past import Past
+from events.storage.log_prefix import LogPrefix
 from events.vocabulary import ConsolidationFinished, ConsolidationUndone, MemoriesMerged, MemoriesPruned, MemoryErased
 from events.vocabulary.values import Mode
 from projections.projection import MemoryState
@@ -104,8 +104,8 @@ def test_before_a_merge_both_are_there_and_what_was_erased_since_is_erased_even_
     merge = next(one for one in told if isinstance(one.event, MemoriesMerged) and one.event.survivor not in erased)
     absorbed = set(merge.event.absorbed)
     with closing(DuckDBLog(week.log.folder)) as log:
-        before = states(Past(log, merge.seq - 1), absorbed | erased | {merge.event.survivor})
-        after = states(Past(log, merge.seq), absorbed | erased)
+        before = states(LogPrefix(log, merge.seq - 1), absorbed | erased | {merge.event.survivor})
+        after = states(LogPrefix(log, merge.seq), absorbed | erased)
         now = states(log, erased)
     assert {before[memory] for memory in absorbed - erased} | {before[merge.event.survivor]} == {MemoryState.LIVE}
     assert {after[memory] for memory in absorbed - erased} == {MemoryState.MERGED}

@@ -97,23 +97,23 @@ class LogSuite:
     def test_the_last_event_until_a_moment_is_found(self, log: Log):
         for minute in range(4):
             log.append([draft(forgotten(), at=NOON + timedelta(minutes=minute))])
-        assert log.until(NOON - timedelta(microseconds=1)) == 0
-        assert log.until(NOON) == 1
-        assert log.until(NOON + timedelta(seconds=90)) == 2
-        assert log.until(NOON + timedelta(days=1)) == 4
-        assert log.until(NOON + timedelta(days=1), last=3) == 3
+        assert log.seq_at(NOON - timedelta(microseconds=1)) == 0
+        assert log.seq_at(NOON) == 1
+        assert log.seq_at(NOON + timedelta(seconds=90)) == 2
+        assert log.seq_at(NOON + timedelta(days=1)) == 4
+        assert log.seq_at(NOON + timedelta(days=1), last=3) == 3
         east = timezone(timedelta(hours=14))
-        assert log.until((NOON + timedelta(minutes=2)).astimezone(east)) == 3
+        assert log.seq_at((NOON + timedelta(minutes=2)).astimezone(east)) == 3
 
     def test_a_clock_that_went_backwards_hides_no_later_event(self, log: Log):
         for minute in (0, 9, 1, 8):
             log.append([draft(forgotten(), at=NOON + timedelta(minutes=minute))])
-        assert log.until(NOON + timedelta(minutes=2)) == 3
-        assert log.until(NOON + timedelta(minutes=2), last=2) == 1
+        assert log.seq_at(NOON + timedelta(minutes=2)) == 3
+        assert log.seq_at(NOON + timedelta(minutes=2), last=2) == 1
 
     def test_a_moment_needs_a_zone(self, log: Log):
         with pytest.raises(ValueError, match="zone"):
-            log.until(NOON.replace(tzinfo=None))
+            log.seq_at(NOON.replace(tzinfo=None))
 
     def test_a_reader_sees_what_was_there_when_it_began(self, log: Log):
         envelopes = fill(log, 3)
@@ -197,6 +197,6 @@ class LogSuite:
         with pytest.raises(LogError, match="closed"):
             log.head_at(1)
         with pytest.raises(LogError, match="closed"):
-            log.until(NOON)
+            log.seq_at(NOON)
         with pytest.raises(LogError, match="closed"):
             log.shred([uuid4()])

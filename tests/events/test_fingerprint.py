@@ -181,7 +181,7 @@ def test_tokens_keep_their_shape_and_direction(matrix: npt.NDArray[np.float32]):
     assert tokens.ids.tolist() == list(range(len(matrix)))
     assert np.abs(tokens.array).max() <= 7 * 16
     assert len(tokens.vectors) == matrix.size / 2
-    asked = Tokens.asked(range(len(matrix)), matrix)
+    asked = Tokens.of_query(range(len(matrix)), matrix)
     assert (np.abs(asked.array.astype(np.int16)).max(axis=1) == 127).all()
     for got, least in ((tokens.array.astype(np.float32), 0.7), (asked.array.astype(np.float32), 0.99)):
         cosine = (got * matrix).sum(axis=1) / (np.linalg.norm(got, axis=1) * np.linalg.norm(matrix, axis=1))
@@ -197,11 +197,11 @@ def test_every_byte_of_a_token_holds_two_entries_one_of_each_half(dimension: int
 
 
 def test_the_tokens_of_a_question_are_not_kept():
-    with pytest.raises(ValueError, match="aren't kept"):
-        _ = Tokens.asked([1], np.ones((1, 4))).nibbles
+    with pytest.raises(ValueError, match="aren't stored"):
+        _ = Tokens.of_query([1], np.ones((1, 4))).nibbles
     parts = {space.key: embedding for space, embedding in zip(SPACES, stored().fingerprint.embeddings, strict=True)}
-    with pytest.raises(ValueError, match="no memory's"):
-        Fingerprint.of({**parts, "e12_late_interaction": Tokens.asked([1], np.ones((1, 128)))})
+    with pytest.raises(ValueError, match="tokens of a query"):
+        Fingerprint.of({**parts, "e12_late_interaction": Tokens.of_query([1], np.ones((1, 128)))})
 
 
 def test_tokens_that_do_not_match_their_vectors_are_refused():

@@ -1,19 +1,13 @@
-"""All projections together: one list for the living and for whoever replays, and one way to bytes and back."""
+"""All projections together: one list for actors and for replays."""
 
-import io
-import pickle
 from collections.abc import Iterable
-from uuid import UUID
 
 import msgspec
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.fingerprint import Dense
 from events.storage.log import Envelope
-from events.vocabulary import Event, MemoryErased, SpacesDeclared
+from events.vocabulary import Event, SpacesDeclared
 from events.vocabulary.values import SpaceModel
 from projections.registry import (
     PROJECTION_SETS,

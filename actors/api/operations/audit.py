@@ -21,7 +21,7 @@ from actors.runtime.ask import ask
 from actors.runtime.faults import StorageFault
 from actors.store.messages import Describe, ReadDigests
 from events.storage.log import LogError
-from events.storage.past import Past
+from events.storage.log_prefix import LogPrefix
 from projections.difference import difference
 from projections.registry import digests, rebuild
 

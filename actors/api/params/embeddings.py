@@ -200,4 +200,4 @@ def _decode_tokens(space: Space, value: Any, dimension: int, parameter: str) -> 
     ids = _numbers(pieces, f"{parameter}.pieces")
     if len(ids) != len(rows) or ((ids < 0) | (ids > np.iinfo(np.uint16).max) | (ids % 1 != 0)).any():
         raise invalid(f"{parameter}.pieces", "one wordpiece id for each token, 0 to 65535")
-    return Tokens.asked(ids.astype(int).tolist(), np.stack(vectors))
+    return Tokens.of_query(ids.astype(int).tolist(), np.stack(vectors))

@@ -143,11 +143,11 @@ def change_passphrase(
 
 def _locked(keys: Path) -> bool:
     """Tell whether keys are behind a passphrase."""
-    from events.crypto.wrapping import Wrapping
+    from events.crypto.wrapping import KeyWrapping
     from events.storage.log import PassphraseError
 
     try:
-        Wrapping.find(keys.read_bytes(), None)
+        KeyWrapping.open(keys.read_bytes(), None)
     except PassphraseError:
         return True
     return False

@@ -61,7 +61,7 @@ def token_embeddings(ids: Sequence[TokenIds], states: Sequence[Float32], using: 
 
     The result has the precision of queries; `Tokens.kept_each` reduces it to that of memories.
     """
-    return Tokens.asked_each(ids, np.concatenate(states) @ using.projection)
+    return Tokens.of_queries(ids, np.concatenate(states) @ using.projection)
 
 
 def _occurrences(ids: TokenIds) -> npt.NDArray[np.intp]:

@@ -17,8 +17,8 @@ from actors.store.actor import Store
 from actors.store.messages import Describe, ReadStatus, Replay, TakeSnapshot
 from actors.workspace.messages import Attention, ReadAttention, SetCoupling
 from events.storage.log import Envelope, LogFullError
+from events.storage.log_prefix import LogPrefix
 from events.storage.memory_log import MemoryLog
-from events.storage.past import Past
 from events.vocabulary import MemoryErased, MemoryForgotten
 from projections.projection import MemoryState
 from tests.actors.store.test_store import Listener, append
@@ -125,7 +125,7 @@ def past() -> tuple[MemoryLog, UUID]:
 
 def test_the_past_is_as_it_was_and_can_t_be_changed() -> None:
     log, memory = past()
-    store, listener = frozen(Past(log, 1))
+    store, listener = frozen(LogPrefix(log, 1))
     assert store.ask(Describe(memories=(memory,)), timeout=BOUND)[0].state is MemoryState.LIVE
     with pytest.raises(StorageFault, match="past can't be changed"):
         store.ask(append(MemoryErased(memory=memory)), timeout=BOUND)
@@ -136,7 +136,7 @@ def test_the_past_is_as_it_was_and_can_t_be_changed() -> None:
 
 
 def test_who_only_tells_the_past_is_told_that_nothing_comes_of_it() -> None:
-    store, listener = frozen(Past(past()[0], 1))
+    store, listener = frozen(LogPrefix(past()[0], 1))
     told = append(stored("now"))
     store.tell(told)
     assert store.ask(ReadStatus(), timeout=BOUND).live == 1
@@ -148,7 +148,7 @@ def test_who_only_tells_the_past_is_told_that_nothing_comes_of_it() -> None:
 def test_the_past_destroys_no_key() -> None:
     log, memory = past()
     log.append([draft(MemoryErased(memory=memory))])
-    store, listener = frozen(Past(log, 3))
+    store, listener = frozen(LogPrefix(log, 3))
     assert log.get([1])[0].event == stored("then"), "its keys are those of the present, whose business they are"
     assert store.ask(Describe(memories=(memory,)), timeout=BOUND)[0].state is MemoryState.ERASED
     store.stop()

@@ -16,11 +16,10 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from actors.hub import composition as hubs
 from actors.hub.composition import Hub, running
-from actors.runtime import snapshot_io as sealing
+from actors.runtime import snapshot_io
 from actors.runtime.actor import EXIT_UNCERTAIN
 from actors.runtime.snapshot_io import EncryptedReader, EncryptedWriter
-from actors.store import snapshot_files as snapshots
-from actors.store import snapshot_policy as keeping
+from actors.store import snapshot_files, snapshot_policy
 from actors.store.messages import Append, Describe, ReadDigests, TakeSnapshot
 from actors.store.snapshot_files import MANIFEST, Loaded, Manifest, Snapshots
 from events.fingerprint import Dense
@@ -188,9 +187,9 @@ def test_one_is_taken_at_the_close_once_enough_has_come(tmp_path: Path, monkeypa
 def test_one_is_taken_once_nothing_has_happened_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_000.0
     armed: list[float] = []
-    monkeypatch.setattr(keeping, "WORTH", 5)
-    monkeypatch.setattr(keeping, "monotonic", lambda: now)
-    monkeypatch.setattr("actors.store.actor.WORTH", 5)
+    monkeypatch.setattr(snapshot_policy, "MIN_EVENTS", 5)
+    monkeypatch.setattr(snapshot_policy, "monotonic", lambda: now)
+    monkeypatch.setattr("actors.store.actor.MIN_EVENTS", 5)
 
     class Unstarted(threading.Timer):
         def start(self) -> None:
@@ -199,21 +198,21 @@ def test_one_is_taken_once_nothing_has_happened_for_a_while(tmp_path: Path, monk
         def join(self, timeout: float | None = None) -> None:
             """It never began."""
 
-    monkeypatch.setattr(keeping, "Timer", Unstarted)
+    monkeypatch.setattr(snapshot_policy, "Timer", Unstarted)
     with kept(tmp_path) as store:
         fill(store, 3)
         assert armed == []
         fill(store, 4)
-        assert armed == [keeping.QUIET]
+        assert armed == [snapshot_policy.IDLE]
         now += 10
         store.append(stored("something happens"))
-        now += keeping.QUIET - 10
-        store.hub.store.tell(keeping.IdleReached())
+        now += snapshot_policy.IDLE - 10
+        store.hub.store.tell(snapshot_policy.IdleReached())
         store.digests()
-        assert armed == [keeping.QUIET, 10.0]
+        assert armed == [snapshot_policy.IDLE, 10.0]
         assert none_is_left(tmp_path)
         now += 10
-        store.hub.store.tell(keeping.IdleReached())
+        store.hub.store.tell(snapshot_policy.IdleReached())
         assert not store.snapshot(after=1) or only(tmp_path)
     assert only(tmp_path)
 
@@ -223,8 +222,8 @@ def test_a_snapshot_during_which_something_happens_is_given_up_and_can_be_taken_
 ) -> None:
     reached, may_go_on = threading.Event(), threading.Event()
     check = EncryptedWriter._check
-    monkeypatch.setattr(sealing, "PIECE", 1 << 14)
-    monkeypatch.setattr(sealing, "SLICE", 1)
+    monkeypatch.setattr(snapshot_io, "PIECE", 1 << 14)
+    monkeypatch.setattr(snapshot_io, "SLICE", 1)
 
     def held(self: EncryptedWriter) -> None:
         if self.name == "comparator" and not may_go_on.is_set():
@@ -313,12 +312,21 @@ def resealed(**changes: Any) -> Callable[[Path], None]:
     def change(folder: Path) -> None:
         log = DuckDBLog(folder)
         path, id_ = only(folder) / MANIFEST, UUID(only(folder).name)
-        plain = log.keys.open(id_, snapshots._CONTEXT, path.read_bytes())
+        plain = log.keys.open(id_, snapshot_files._CONTEXT, path.read_bytes())
         manifest = msgspec.structs.replace(msgspec.msgpack.decode(plain, type=Manifest), **changes)
-        path.write_bytes(log.keys.seal(id_, snapshots._CONTEXT, snapshots._encoder.encode(manifest)))
+        path.write_bytes(log.keys.seal(id_, snapshot_files._CONTEXT, snapshot_files._encoder.encode(manifest)))
         log.close()
 
     return change
+
+
+def earlier(folder: Path) -> None:
+    """Put a manifest there as versions wrote it that had pickled snapshots."""
+    log = DuckDBLog(folder)
+    path, id_ = only(folder) / MANIFEST, UUID(only(folder).name)
+    manifest = {"format": 3, "code": bytes(32), "head": log.head, "secret": bytes(32), "parts": {}}
+    path.write_bytes(log.keys.seal(id_, snapshot_files._CONTEXT, msgspec.msgpack.encode(manifest)))
+    log.close()
 
 
 def destroy_key(folder: Path) -> None:
@@ -339,8 +347,8 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "an empty manifest": empty,
     "another id": rename,
     "no id": misname,
-    "other code": resealed(code=bytes(32)),
-    "another format": resealed(format=0),
+    "another schema": resealed(schema=99),
+    "an earlier version": earlier,
     "another log": resealed(head=Head(5, bytes(32))),
     "a longer log": resealed(head=Head(500, bytes(32))),
     "a destroyed key": destroy_key,
@@ -361,6 +369,16 @@ def test_a_snapshot_that_isn_t_what_it_was_is_deleted_with_a_line_that_says_why_
     assert "can't be used (" in line
 
 
+@pytest.mark.parametrize("change", [earlier, resealed(schema=99)])
+def test_a_snapshot_of_another_schema_is_no_damage(
+    written: tuple[Path, dict[str, str]], change: Callable[[Path], None]
+) -> None:
+    folder, _ = written
+    change(folder)
+    with closing(DuckDBLog(folder)) as log:
+        assert Snapshots(folder, log.keys).problems() == []
+
+
 def test_what_a_crash_left_of_an_unfinished_snapshot_is_swept_away(written: tuple[Path, dict[str, str]]) -> None:
     folder, before = written
     unfinished = folder / "snapshot" / f"{uuid4().hex}.tmp"
@@ -379,7 +397,7 @@ def test_of_two_that_a_crash_left_the_newer_one_is_taken(tmp_path: Path, monkeyp
         first = only(tmp_path)
         store.append(stored("one more"))
         with monkeypatch.context() as patch:
-            patch.setattr(Snapshots, "_remove", lambda _self, _paths: None)
+            patch.setattr(Snapshots, "_erase", lambda _self, _paths: None)
             assert store.snapshot()
         live = store.digests()
     assert len(list((tmp_path / "snapshot").iterdir())) == 2
@@ -403,7 +421,7 @@ def test_a_log_that_was_changed_before_the_snapshot_ends_the_process_and_is_refu
         statuses.append(status)
         ended.set()
 
-    monkeypatch.setattr(keeping, "LEISURE", 0.0)
+    monkeypatch.setattr(snapshot_policy, "READ_DELAY", 0.0)
     monkeypatch.setattr("actors.store.actor.os._exit", end)
     with kept(folder):
         assert ended.wait(BOUND)
@@ -419,8 +437,7 @@ def test_a_log_that_was_changed_before_the_snapshot_ends_the_process_and_is_refu
 @pytest.fixture
 def spread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A closed store with a snapshot of many arrays in many pieces."""
-    monkeypatch.setattr("projections.storage.snapshot._INLINE", 1_000)
-    monkeypatch.setattr(sealing, "PIECE", 2_000)
+    monkeypatch.setattr(snapshot_io, "PIECE", 2_000)
     with kept(tmp_path) as store:
         fill(store)
         assert store.snapshot()
@@ -440,12 +457,12 @@ def test_nothing_is_read_before_somebody_wants_it_but_that_it_is_sound(
     spread: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(DuckDBLog(spread)) as log:
-        proved, restored = [], []
-        monkeypatch.setattr(EncryptedReader, "prove", noting(proved, EncryptedReader.prove))
+        verified, restored = [], []
+        monkeypatch.setattr(EncryptedReader, "verify", noting(verified, EncryptedReader.verify))
         monkeypatch.setattr(EncryptedReader, "restore", noting(restored, EncryptedReader.restore))
         loaded = Snapshots(spread, log.keys).load(log, OWNERS)
         assert loaded is not None
-        assert len(proved) >= len(OWNERS)
+        assert len(verified) >= len(OWNERS)
         before = in_arrays(restored)
         fetch_all(loaded)
         assert in_arrays(restored) > before
@@ -471,8 +488,8 @@ def test_a_snapshot_that_is_changed_while_it_is_read_ends_the_process(
 
 
 def fetch_all(loaded: Loaded) -> None:
-    for later in loaded.later:
-        later.fetch()
+    for array in loaded.arrays:
+        array.fetch()
 
 
 def in_arrays(restored: list[Any]) -> int:
@@ -505,7 +522,7 @@ def unsealed(folder: Path) -> bytes:
     """Return all plain bytes of the snapshot of a closed store."""
     log = DuckDBLog(folder)
     path = only(folder)
-    plain = log.keys.open(UUID(path.name), snapshots._CONTEXT, (path / MANIFEST).read_bytes())
+    plain = log.keys.open(UUID(path.name), snapshot_files._CONTEXT, (path / MANIFEST).read_bytes())
     log.close()
     manifest = msgspec.msgpack.decode(plain, type=Manifest)
     cipher = AESGCM(manifest.secret)
@@ -567,14 +584,14 @@ def test_an_erasure_while_a_snapshot_is_written_leaves_nothing_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reached, may_go_on = threading.Event(), threading.Event()
-    sync = snapshots.SnapshotDraft.sync
+    sync = snapshot_files.SnapshotDraft.sync
 
-    def held(self: snapshots.SnapshotDraft) -> None:
+    def held(self: snapshot_files.SnapshotDraft) -> None:
         reached.set()
         assert may_go_on.wait(BOUND)
         sync(self)
 
-    monkeypatch.setattr(snapshots.SnapshotDraft, "sync", held)
+    monkeypatch.setattr(snapshot_files.SnapshotDraft, "sync", held)
     with kept(tmp_path) as store:
         fill(store)
         secret = store.append(SECRET)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from events.crypto import wrapping
 from events.crypto.keys import KeyRing, KeyUnreadableError
-from events.crypto.passphrase import change_passphrase, clear_leftovers
-from events.crypto.wrapping import HEADER, Wrapping
+from events.crypto.passphrase import change_passphrase, remove_leftovers
+from events.crypto.wrapping import HEADER, KeyWrapping
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.durable import DurableFile
 from events.storage.log import LogError, LogInUseError, PassphraseError
@@ -136,7 +136,7 @@ def test_a_header_cannot_ask_for_endless_work():
     body = wrapping._BODY.pack(wrapping._MAGIC, 2**30, 8, 1, bytes(16), bytes(40))
     forged = (body + wrapping._CRC.pack(crc32(body))).ljust(HEADER // 2, b"\0")
     with pytest.raises(LogError, match="damaged"):
-        Wrapping.find(2 * forged, WORDS)
+        KeyWrapping.open(2 * forged, WORDS)
 
 
 @pytest.mark.parametrize(("old", "new"), [(None, WORDS), (WORDS, "other"), (WORDS, None), (None, None)])
@@ -228,7 +228,7 @@ def test_a_change_that_is_killed_leaves_whole_keys_and_nothing_else_for_long(
     content = path.read_bytes()
     passphrase = WORDS if content.startswith(wrapping._MAGIC) else None
     assert opened(path, passphrase, sealed) == THREE
-    clear_leftovers(path)
+    remove_leftovers(path)
     assert path.read_bytes() == content
     assert [name.name for name in tmp_path.iterdir()] == ["keys"]
 

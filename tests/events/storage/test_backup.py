@@ -8,7 +8,7 @@ from threading import Event, Lock
 import pytest
 
 from events.crypto import wrapping
-from events.storage import backup
+from events.storage import backup, replacement
 from events.storage.backup import back_up, quarantine, restore
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, LogCorruptError, LogError, LogInUseError, PassphraseError
@@ -133,13 +133,13 @@ def test_a_target_that_exists_is_left_alone(log: DuckDBLog, tmp_path: Path):
 
 def test_a_damaged_log_makes_no_backup(log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     fill_both(log)
-    rows = backup.pages
+    rows = backup.select_pages
 
     def forged(*arguments: object) -> object:
         for row in rows(*arguments):
             yield row._replace(actor="somebody") if row.seq == 7 else row
 
-    monkeypatch.setattr(backup, "pages", forged)
+    monkeypatch.setattr(backup, "select_pages", forged)
     with pytest.raises(LogCorruptError, match="event 7"):
         back_up(log, tmp_path / "backup")
     assert [path.name for path in tmp_path.iterdir()] == ["store"]
@@ -201,7 +201,7 @@ def test_nobody_opens_a_store_while_a_backup_takes_its_place(
 @pytest.mark.parametrize(
     ("name", "at", "told"),
     [
-        ("log.duckdb", 300_000, "log.duckdb: block 1 doesn't match"),
+        ("log.duckdb", 300_000, "log.duckdb: "),
         ("head", 3, "head: neither slot"),
         ("keys", 20, "keys: record 0"),
         ("backup.json", 0, "isn't a backup"),
@@ -263,14 +263,8 @@ class Killed(BaseException):
     """Stands for a kill -9: nothing catches it."""
 
 
-@pytest.mark.parametrize("step", range(12))
-def test_a_restore_that_is_killed_leaves_the_old_or_the_new(
-    log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
-):
-    envelopes = fill_both(log)
-    target = made(log, tmp_path / "backup")
-    later = fill(log, 1)
-    log.close()
+def killed_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    """Let the process be killed before this step of a restore."""
     done = 0
 
     def unless_killed(act: Callable[..., object]) -> Callable[..., object]:
@@ -283,16 +277,31 @@ def test_a_restore_that_is_killed_leaves_the_old_or_the_new(
 
         return acts
 
+    for owner, name in [
+        (shutil, "copyfile"),
+        (backup, "_sync"),
+        (backup, "sync_folder"),
+        (replacement, "sync_folder"),
+        (Path, "rename"),
+    ]:
+        monkeypatch.setattr(owner, name, unless_killed(getattr(owner, name)))
+
+
+STEPS = 11
+"""Of a restore that replaces a store."""
+
+
+@pytest.mark.parametrize("step", range(STEPS + 1))
+def test_a_restore_that_is_killed_leaves_the_old_or_the_new(
+    log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+):
+    envelopes = fill_both(log)
+    target = made(log, tmp_path / "backup")
+    later = fill(log, 1)
+    log.close()
     with monkeypatch.context() as patched:
-        for owner, name in [
-            (shutil, "copyfile"),
-            (backup, "_sync"),
-            (backup, "_exchange"),
-            (backup, "sync_folder"),
-            (Path, "rename"),
-        ]:
-            patched.setattr(owner, name, unless_killed(getattr(owner, name)))
-        if step < 10:
+        killed_at(patched, step)
+        if step < STEPS:
             with pytest.raises(Killed):
                 restore(target, tmp_path / "store", replace=True)
         else:
@@ -302,19 +311,65 @@ def test_a_restore_that_is_killed_leaves_the_old_or_the_new(
     assert content(tmp_path / "store") == envelopes
 
 
-def test_a_system_that_cannot_exchange_folders_says_so(log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("step", range(1, 6))
+def test_a_restore_that_was_killed_between_its_renames_is_finished_where_the_folder_was_made_again(
+    log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+):
+    envelopes = fill_both(log)
+    target = made(log, tmp_path / "backup")
+    fill(log, 1)
+    log.close()
+    before = files(tmp_path / "store")
+    with monkeypatch.context() as patched:
+        killed_at(patched, STEPS - 2)
+        with pytest.raises(Killed):
+            restore(target, tmp_path / "store", replace=True)
+    assert not (tmp_path / "store").exists()
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "hub.lock").touch()
+    with monkeypatch.context() as patched:
+        killed_at(patched, step)
+        if step < 5:
+            with pytest.raises(Killed):
+                DuckDBLog(tmp_path / "store")
+    assert content(tmp_path / "store") == envelopes
+    (replaced,) = tmp_path.glob("store.replaced-*")
+    assert files(replaced) == before
+    assert not list(tmp_path.glob("store.restoring-*"))
+
+
+def test_a_log_that_was_begun_after_a_restore_was_killed_is_left_alone(
+    log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    fill_both(log)
+    target = made(log, tmp_path / "backup")
+    log.close()
+    with monkeypatch.context() as patched:
+        killed_at(patched, STEPS - 2)
+        with pytest.raises(Killed):
+            restore(target, tmp_path / "store", replace=True)
+    begun = DuckDBLog(tmp_path / "elsewhere")
+    envelopes = fill(begun, 2)
+    begun.close()
+    (tmp_path / "elsewhere").rename(tmp_path / "store")
+    assert content(tmp_path / "store") == envelopes
+
+
+def test_a_store_that_cannot_be_renamed_stays(log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     fill_both(log)
     target = made(log, tmp_path / "backup")
     log.close()
     before = files(tmp_path / "store")
 
     def refused(*_: Path) -> None:
-        raise OSError(22, "Invalid argument; rename it away and try again")
+        raise OSError(22, "Invalid argument")
 
-    monkeypatch.setattr(backup, "_exchange", refused)
-    with pytest.raises(LogError, match="rename it away"):
-        restore(target, tmp_path / "store", replace=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", refused)
+        with pytest.raises(LogError, match="can't be put in place"):
+            restore(target, tmp_path / "store", replace=True)
     assert files(tmp_path / "store") == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["backup", "store"]
 
 
 def test_quarantined_files_are_all_there_and_a_new_log_can_begin(log: DuckDBLog, tmp_path: Path):

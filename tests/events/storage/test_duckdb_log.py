@@ -405,7 +405,7 @@ def test_an_empty_log_has_no_end_to_lose(log: DuckDBLog, folder: Path):
 
 
 def test_what_was_read_does_not_stay_in_memory(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(database, "_READING", "1MB")
+    monkeypatch.setattr(database, "_READ_MEMORY", "1MB")
     with closing(DuckDBLog(folder)) as log:
         log.append([draft(stored(metadata={"long": token_hex(4_000)})) for _ in range(400)])
     with closing(DuckDBLog(folder)) as log, log.cursor() as cursor:

@@ -66,7 +66,7 @@ def test_a_slot_is_written_only_once_the_other_is_on_the_disk(tmp_path: Path, mo
     first, second = heads(2)
     monkeypatch.setattr(DurableFile, "sync", refuse)
     file.write(first)
-    assert acknowledged(tmp_path / "head") == first, "everybody sees it, whether the disk has it or not"
+    assert acknowledged(tmp_path / "head") == first, "every process sees it, whether the disk has it or not"
     with pytest.raises(OSError, match="no disk"):
         file.write(second)
     monkeypatch.undo()

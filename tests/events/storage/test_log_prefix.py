@@ -8,8 +8,8 @@ import pytest
 
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Log, LogCorruptError, LogError
+from events.storage.log_prefix import LogPrefix
 from events.storage.memory_log import MemoryLog
-from events.storage.past import Past
 from events.vocabulary import MemoryErased, Shredded
 from tests.events.log_suite import fill, forgotten
 from tests.events.samples import NOON, draft, stored
@@ -25,7 +25,7 @@ def log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Log]:
 def test_the_past_ends_where_it_was_asked_to(log: Log):
     envelopes = fill(log, 3)
     then = log.head
-    past = Past(log, 3)
+    past = LogPrefix(log, 3)
     fill(log, 2)
     assert past.head == then
     assert list(past.read()) == envelopes
@@ -38,7 +38,7 @@ def test_the_past_ends_where_it_was_asked_to(log: Log):
 
 def test_what_comes_later_is_not_seen(log: Log):
     fill(log, 4)
-    past = Past(log, 2)
+    past = LogPrefix(log, 2)
     with pytest.raises(LogCorruptError, match="event 3"):
         past.get([1, 3])
     with pytest.raises(LogCorruptError, match="event 3"):
@@ -48,30 +48,30 @@ def test_what_comes_later_is_not_seen(log: Log):
 
 def test_before_the_first_event_there_is_nothing(log: Log):
     fill(log, 2)
-    past = Past(log, 0)
+    past = LogPrefix(log, 0)
     assert past.head.seq == 0
     assert list(past.read()) == []
-    assert past.until(NOON + timedelta(days=1)) == 0
+    assert past.seq_at(NOON + timedelta(days=1)) == 0
 
 
 @pytest.mark.parametrize("seq", [-1, 3])
 def test_a_number_that_the_log_does_not_have_is_refused(log: Log, seq: int):
     fill(log, 2)
     with pytest.raises(ValueError, match=f"no event {seq}: it ends at 2"):
-        Past(log, seq)
+        LogPrefix(log, seq)
 
 
 def test_moments_are_looked_up_within_the_past(log: Log):
     for minute in (0, 1, 9, 2):
         log.append([draft(forgotten(), at=NOON + timedelta(minutes=minute))])
-    assert Past(log, 3).until(NOON + timedelta(minutes=5)) == 2
-    assert Past(log, 4).until(NOON + timedelta(minutes=5)) == 4
-    assert Past(log, 4).until(NOON + timedelta(minutes=5), last=3) == 2
+    assert LogPrefix(log, 3).seq_at(NOON + timedelta(minutes=5)) == 2
+    assert LogPrefix(log, 4).seq_at(NOON + timedelta(minutes=5)) == 4
+    assert LogPrefix(log, 4).seq_at(NOON + timedelta(minutes=5), last=3) == 2
 
 
 def test_what_was_erased_since_is_erased_in_the_past_too(log: Log):
     kept, erased = log.append([draft(stored("kept")), draft(stored("erased"))])
-    past = Past(log, 2)
+    past = LogPrefix(log, 2)
     assert past.get([2]) == [erased]
     log.append([draft(MemoryErased(memory=erased.id))])
     log.shred([erased.id])
@@ -81,7 +81,7 @@ def test_what_was_erased_since_is_erased_in_the_past_too(log: Log):
 
 def test_the_past_cannot_be_changed(log: Log):
     (memory,) = log.append([draft(stored())])
-    past = Past(log, 1)
+    past = LogPrefix(log, 1)
     with pytest.raises(LogError, match="past can't be changed"):
         past.append([draft(forgotten())])
     with pytest.raises(LogError, match="past can't be changed"):
@@ -93,7 +93,7 @@ def test_the_past_cannot_be_changed(log: Log):
 
 def test_any_thread_may_read_the_past_while_the_log_goes_on(log: Log):
     envelopes = fill(log, 30)
-    past = Past(log, 20)
+    past = LogPrefix(log, 20)
     with ThreadPoolExecutor(3) as pool:
         readers = [pool.submit(lambda: list(past.read())) for _ in range(9)]
         fill(log, 30)
@@ -102,8 +102,8 @@ def test_any_thread_may_read_the_past_while_the_log_goes_on(log: Log):
 
 def test_a_past_of_a_past_is_one(log: Log):
     envelopes = fill(log, 4)
-    past = Past(Past(log, 3), 2)
+    past = LogPrefix(LogPrefix(log, 3), 2)
     assert list(past.read()) == envelopes[:2]
     with pytest.raises(ValueError, match="ends at 2"):
-        Past(past, 3)
+        LogPrefix(past, 3)
     assert UUID(int=1) == past.get([1])[0].correlation_id

@@ -1,0 +1,271 @@
+"""Projections as a safetensors file and back: the same state, nothing of what was erased, and no silent change."""
+
+import gc
+import hashlib
+from collections.abc import Iterable
+from enum import Enum
+from typing import Any, get_args, get_origin
+
+import msgspec
+import numpy as np
+import pytest
+import safetensors.numpy
+from hypothesis import given, settings
+
+from events.fingerprint import Dense
+from events.vocabulary import Event, MemoryErased
+from projections.registry import ALL, ComparatorProjections, EmbedderProjections, ProjectionSet
+from projections.storage import snapshot
+from projections.storage.arrays import Growing
+from projections.storage.lazy_array import LazyArray
+from projections.storage.snapshot import SCHEMA, StateError, declared, dump, load, parse
+from tests.events.samples import DIMENSIONS, stored
+from tests.projections.dumping import through_bytes, whole
+from tests.projections.history import history, memory_id
+from tests.projections.test_registry import DECLARED, LIFE, declared_and, lived
+
+STRUCTURES = {4: "53907b7aaf9dcb1128ea76bea732828d1fccf2198e81a6edb1ae2274b58f8c73"}
+"""By schema, the SHA-256 of the names and types of all that is written."""
+
+DERIVED = {
+    "_ahead",
+    "_blocks",
+    "_counts",
+    "_ids",
+    "_incoming",
+    "_names",
+    "_outgoing",
+    "_places",
+    "_posted",
+    "_ranked",
+    "_rows",
+    "dimensions",
+}
+"""Attributes that change and aren't written: `after_load` derives them, or they are caches."""
+
+
+# ── there and back ──────────────────────────────────────────────────────────────────────────────────
+
+
+@settings(max_examples=25)
+@given(LIFE, LIFE)
+def test_loaded_projections_go_on_as_if_nothing_had_happened(before: list[Event], after: list[Event]):
+    log = declared_and(*before, *after)
+    cut = len(log) - len(after)
+    for live in lived(log[:cut]):
+        loaded = through_bytes(live)
+        assert loaded.digests() == live.digests()
+        for envelope in log[cut:]:
+            loaded.apply(envelope)
+            live.apply(envelope)
+        assert loaded.digests() == live.digests()
+
+
+@settings(max_examples=25)
+@given(LIFE)
+def test_every_attribute_comes_back_but_for_caches(events: list[Event]):
+    for live in lived(declared_and(*events)):
+        loaded = through_bytes(live)
+        pairs = list(zip(snapshot._objects(live), snapshot._objects(loaded), strict=True))
+        assert len(pairs) >= len(live.named())
+        for (path, one), (again, other) in pairs:
+            assert path == again
+            assert vars(one).keys() == vars(other).keys()
+            for name in vars(one).keys() - {"_ahead", "_blocks", "_names", "_posted", "_ranked"}:
+                assert alike(vars(one)[name], vars(other)[name]), f"{path}.{name}"
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Compare two values of an attribute; objects with a state of their own are compared by themselves."""
+    if isinstance(one, Growing):
+        return one.array.dtype == other.array.dtype and np.array_equal(one.array, other.array, equal_nan=True)
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other)
+    if isinstance(one, dict) and one and isinstance(next(iter(one.values())), Growing):
+        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, dict) and any(map(snapshot._is_object, one.values())):
+        return list(one) == list(other)
+    if snapshot._is_object(one):
+        return type(one) is type(other)
+    if isinstance(one, dict):  # what an erasure empties may be gone
+        one, other = ({key: value for key, value in each.items() if value != {}} for each in (one, other))
+        return one == other and list(one) == list(other)
+    return type(one) is type(other) and one == other
+
+
+def test_what_was_found_before_is_found_after_a_load():
+    (comparator,) = [one for one in lived(declared_and()) if isinstance(one, ComparatorProjections)]
+    loaded = through_bytes(comparator)
+    assert isinstance(loaded, ComparatorProjections)
+    before, after = comparator.atlas.atlas, loaded.atlas.atlas
+    assert before is not None
+    assert after is not None
+    query = stored("memory 3").fingerprint
+    everywhere = np.ones(len(before), np.bool_)
+    for key in DIMENSIONS:
+        rows, scores = before.nearest(key, query[key], 5, everywhere)
+        again, anew = after.nearest(key, query[key], 5, everywhere)
+        assert (rows.tolist(), scores.tolist()) == (again.tolist(), anew.tolist())
+
+
+def test_arrays_are_views_and_come_back_with_room_to_grow():
+    log = history(DECLARED, *(stored(f"memory {n}") for n in range(200)))
+    (comparator,) = [one for one in lived(log) if isinstance(one, ComparatorProjections)]
+    head, *arrays = dump(comparator)
+    assert sum(map(len, arrays)) > 10 * len(head)
+    assert comparator.atlas.atlas is not None
+    vectors = comparator.atlas.atlas._semantic._vectors._matrix.array
+    assert any(np.shares_memory(np.frombuffer(array, np.uint8), vectors) for array in arrays if len(array))
+    loaded = through_bytes(comparator)
+    loaded.apply(history(*[stored("one more")] * 202)[-1])
+    assert isinstance(loaded, ComparatorProjections)
+    assert loaded.atlas.atlas is not None
+    assert len(loaded.atlas.atlas) == 201
+
+
+def test_the_file_is_one_that_safetensors_reads():
+    for live in lived(declared_and()):
+        tensors = safetensors.numpy.load(whole(live))
+        assert tensors.pop(snapshot.VALUES).dtype == np.uint8
+        for path, held in snapshot._objects(live):
+            for name, array in snapshot._arrays(held):
+                expected = array.array if isinstance(array, Growing) else array
+                assert np.array_equal(tensors.pop(f"{path}.{name}"), expected, equal_nan=True)
+        assert tensors == {}
+
+
+def test_nothing_of_an_erased_memory_is_written():
+    secret = stored("the secret", session="confession", metadata={"speaker": "somebody"}, tags=("hushed",))
+    vector = secret.fingerprint.take("e1_semantic", Dense).vector
+    others = [stored(f"memory {n}", session="s", position=n) for n in range(20)]
+    log = history(DECLARED, *others[:10], secret, *others[10:])
+    erasure = history(*[MemoryErased(memory=memory_id(12))] * (len(log) + 1))[-1]
+    owned = lived(log)
+    before = b"".join(map(whole, owned))
+    traces = (vector, secret.sha256, secret.content, b"confession", b"hushed", b"somebody")
+    assert all(trace in before for trace in traces)
+    for live in owned:
+        live.apply(erasure)
+    after = b"".join(map(whole, owned))
+    assert [trace for trace in traces if trace in after] == []
+
+
+def test_turns_that_never_reached_the_log_are_not_written():
+    live = EmbedderProjections()
+    empty = whole(live)
+    live.sessions.advance("default", "talk", np.ones(384, np.float32))
+    assert live.sessions.next_position("default", "talk") == 1
+    assert whole(live) == empty
+
+
+def test_a_dump_leaves_nothing_to_the_garbage_collector():
+    for kind in ALL:
+        live = kind()
+        dump(live)
+        gc.collect()
+        dump(live)
+        assert gc.collect() == 0, kind.__name__
+
+
+# ── what doesn't fit ────────────────────────────────────────────────────────────────────────────────
+
+
+def values_of(head: memoryview) -> tuple[str, dict[str, Any]]:
+    return msgspec.msgpack.decode(parse(head)[0])
+
+
+def reloaded(kind: str, values: dict[str, Any]) -> ProjectionSet:
+    return load(memoryview(msgspec.msgpack.encode((kind, values))), {})
+
+
+def test_only_the_projections_of_an_owner_are_loaded():
+    kind, values = values_of(dump(lived([])[-1])[0])
+    assert kind == "EmbedderProjections"
+    for other in ("Sessions", "ProjectionSet", "StoreProjections", "print"):
+        with pytest.raises(StateError):
+            reloaded(other, values)
+
+
+def test_a_value_that_is_missing_or_unknown_or_of_another_type_is_refused():
+    (scheduler,) = [one for one in lived([]) if "schedule" in one.named()]
+    kind, values = values_of(dump(scheduler)[0])
+    assert reloaded(kind, values).digests() == scheduler.digests()
+    with pytest.raises(StateError, match=r"schedule\.paused"):
+        reloaded(kind, {name: value for name, value in values.items() if name != "schedule.paused"})
+    with pytest.raises(StateError, match=r"schedule\.other"):
+        reloaded(kind, values | {"schedule.other": 1})
+    with pytest.raises(StateError, match="bool"):
+        reloaded(kind, values | {"schedule.paused": "never"})
+
+
+def test_an_array_that_is_missing_or_of_another_type_is_refused():
+    (embedder,) = [one for one in lived([]) if isinstance(one, EmbedderProjections)]
+    values, tensors = parse(dump(embedder)[0])
+    arrays = {
+        tensor.name: LazyArray(np.zeros(0, np.uint8), tensor.dtype, tensor.shape, 1, lambda _: None)
+        for tensor in tensors
+    }
+    assert load(values, arrays).digests() == embedder.digests()
+    first, *_ = arrays
+    with pytest.raises(StateError, match=first):
+        load(values, {name: array for name, array in arrays.items() if name != first})
+    odd = LazyArray(np.zeros(0, np.uint8), np.dtype(np.float32), (0, 16), 1, lambda _: None)
+    with pytest.raises(StateError, match="float32"):
+        load(values, arrays | {first: odd})
+
+
+@pytest.mark.parametrize("cut", [0, 4, 30])
+def test_a_header_that_was_cut_off_is_refused(cut: int):
+    with pytest.raises(StateError):
+        parse(dump(lived([])[0])[0][:cut])
+
+
+# ── the schema ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def structure(owned: Iterable[ProjectionSet]) -> list[str]:
+    """Return the names and types of all that is written."""
+    known: dict[type, str] = {}
+    lines = []
+    for live in owned:
+        for path, held in snapshot._objects(live):
+            lines += [f"{path}.{name}: {spelled(hint, known)}" for name, hint in declared(type(held)).items()]
+            for name, array in snapshot._arrays(held):
+                items = array.array if isinstance(array, Growing) else array
+                lines.append(f"{path}.{name}: {items.dtype}{list(items.shape[1:])}")
+    return sorted([*lines, *known.values()])
+
+
+def spelled(hint: Any, known: dict[type, str]) -> str:
+    """Return the name of a type, and note of what it consists."""
+    if inner := get_args(hint):
+        origin = get_origin(hint)
+        name = "Union" if type(None) in inner or origin is None or "Union" in str(origin) else origin.__name__
+        return f"{name}[{', '.join(spelled(one, known) for one in inner)}]"
+    if isinstance(hint, type) and hint not in known and issubclass(hint, msgspec.Struct | Enum):
+        known[hint] = hint.__name__
+        if issubclass(hint, Enum):
+            known[hint] += f" = {[one.value for one in hint]}"
+        else:
+            fields = msgspec.structs.fields(hint)
+            known[hint] += f" = {[(field.encode_name, spelled(field.type, known)) for field in fields]}"
+    return "..." if hint is Ellipsis else getattr(hint, "__name__", str(hint))
+
+
+def test_the_schema_number_is_raised_with_the_structure_of_the_state():
+    log = declared_and()
+    digest = hashlib.sha256("\n".join(structure(lived(log))).encode()).hexdigest()
+    assert STRUCTURES.get(SCHEMA) == digest, (
+        f"what snapshots hold has changed: raise SCHEMA in projections/storage/snapshot.py above {SCHEMA}, "
+        f"and record {digest} for it here"
+    )
+
+
+def test_every_attribute_that_changes_is_written_or_known_to_be_derived():
+    changing = dict | list | set | tuple | None
+    for live in lived(declared_and()):
+        for path, held in snapshot._objects(live):
+            members = {name.partition(".")[0] for name, _ in snapshot._members(held)}
+            for name, value in snapshot._undeclared(held):
+                if isinstance(value, changing) and name not in members:
+                    assert name in DERIVED, f"{path}.{name}"
