@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from actors.consolidator.messages import Undo
+from actors.consolidator.messages import UndoRun
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import running
 from actors.runtime.metrics import Latencies
@@ -51,7 +51,7 @@ class AccountedWeek(Week):
     def live(self) -> None:
         super().live()
         night = next(run for run in self.listed if run.mode is Mode.DEEP and run.merged_left)
-        self.hub.consolidator.ask(Undo(run=night.run), timeout=BOUND)
+        self.hub.consolidator.ask(UndoRun(run=night.run), timeout=BOUND)
         for name in (LIFE[1], "copy 2", "trivial 3"):
             memory = self.entry(name, own=True).id
             erasure = MemoryErased(memory=memory, reason="asked for")

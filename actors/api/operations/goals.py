@@ -8,7 +8,7 @@ from actors.api.context import Access, Progress, silent, told_from_thread
 from actors.api.params.mind import DiscoverGoals, GetAlignmentDrift, TriggerDriftCorrection
 from actors.api.responses import goals
 from actors.consolidator import messages
-from actors.consolidator.messages import Correction, Discovery, DriftReport
+from actors.consolidator.messages import DriftCorrection, DriftReport, GoalDiscovery
 
 LONG = 600.0
 """Seconds that a discovery and the measuring of a large store may take."""
@@ -20,7 +20,7 @@ class Goals(Access):
     async def discover_goals(self, params: DiscoverGoals, progress: Progress = silent) -> dict[str, Any]:
         """Find goals; where there is no North Star yet, choose one and measure all memories against it."""
         await self.replayed()
-        found: Discovery = await self.ask(
+        found: GoalDiscovery = await self.ask(
             self.hub.consolidator,
             messages.FindGoals(
                 namespace=params.namespace,
@@ -37,7 +37,7 @@ class Goals(Access):
         await self.replayed()
         report: DriftReport | None = await self.ask(
             self.hub.consolidator,
-            messages.MeasureDrift(namespace=params.namespace, memories=params.memories, noted=self.at is None),
+            messages.MeasureDrift(namespace=params.namespace, memories=params.memories, record=self.at is None),
             LONG,
         )
         return goals.drift(params.namespace, report, history=params.include_history)
@@ -47,7 +47,7 @@ class Goals(Access):
     ) -> dict[str, Any]:
         """Bring North Star and memories together where drift asks for it, and measure what that changed."""
         await self.replayed()
-        correction: Correction | None = await self.ask(
+        correction: DriftCorrection | None = await self.ask(
             self.hub.consolidator,
             messages.CorrectDrift(
                 namespace=params.namespace, on_progress=told_from_thread(progress, "memories measured")

@@ -14,7 +14,7 @@ from actors.comparator.messages import Found, Search
 from actors.comparator.search.pipeline import pool
 from actors.comparator.search.query_classifier import cues, subject
 from actors.comparator.search.relative_dates import anchor
-from actors.consolidator.messages import Queried
+from actors.consolidator.messages import QueryReceived
 from actors.embedder.messages import EmbeddedQuery, EmbedQuery
 from actors.runtime.settings import SearchProfile
 from projections.memories.facets import Filter
@@ -62,7 +62,7 @@ class Questions(Access):
         self, text: str, said: QueryHints, asked_at: datetime, namespace: str | None, session: str | None = None
     ) -> dict[str, Embedding]:
         """Embed a question in every space that it speaks to; a dream that a query shall stop hears of it."""
-        self.hub.consolidator.tell(Queried(at=perf_counter()))
+        self.hub.consolidator.tell(QueryReceived(at=perf_counter()))
         embedded: EmbeddedQuery = await self.embed(
             EmbedQuery(
                 text=said.subject or subject(text),

@@ -27,7 +27,7 @@ from actors.api.responses import memories, searches
 from actors.comparator.messages import Found, Hit, Match, Rank, RankByPerspectives, RankByPurpose, Ranked, Search
 from actors.comparator.search.pipeline import pool
 from actors.comparator.search.weight_profiles import SEED_PROFILES, Weights
-from actors.consolidator.messages import Queried
+from actors.consolidator.messages import QueryReceived
 from actors.runtime.settings import SearchProfile
 from actors.store.messages import Append
 from actors.workspace.messages import Ask
@@ -277,7 +277,7 @@ class Finding(Questions):
         }
 
     async def _ranked(self, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:
-        self.hub.consolidator.tell(Queried(at=perf_counter()))
+        self.hub.consolidator.tell(QueryReceived(at=perf_counter()))
         return await self.ask(self.hub.comparator, message)
 
     async def _still_there(self, found: tuple[F, ...]) -> list[tuple[F, Entry]]:

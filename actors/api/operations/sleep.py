@@ -24,16 +24,16 @@ from actors.api.params.sleep import (
 )
 from actors.api.responses import sleep
 from actors.consolidator.messages import (
-    Candidates,
     Consolidate,
     DreamState,
+    PruningCandidates,
     ReadCandidates,
     ReadDream,
     ReadRuns,
     RunList,
-    Slept,
-    Undo,
-    Undone,
+    RunResult,
+    UndoResult,
+    UndoRun,
 )
 from actors.runtime.faults import NotFoundFault
 from actors.scheduler import timing
@@ -69,7 +69,7 @@ class Sleeping(Access):
             max_seconds=params.max_seconds,
             on_progress=told_from_thread(progress),
         )
-        slept: Slept = await self._slept_before(wanted) or await self.ask(self.hub.consolidator, wanted, LONG)
+        slept: RunResult = await self._slept_before(wanted) or await self.ask(self.hub.consolidator, wanted, LONG)
         return sleep.slept(slept, await self._entries(sleep.shown_of(slept)))
 
     async def undo_consolidation(self, params: UndoConsolidation, _progress: Progress = silent) -> dict[str, Any]:
@@ -77,8 +77,8 @@ class Sleeping(Access):
         await self.replayed()
         if before := await self.done_before():
             return sleep.undone(await self._undone_before(params, before))
-        undo = Undo(run=params.run_id, memory=params.memory_id, request=correlation())
-        undone: Undone = await self.ask(self.hub.consolidator, undo)
+        undo = UndoRun(run=params.run_id, memory=params.memory_id, request=correlation())
+        undone: UndoResult = await self.ask(self.hub.consolidator, undo)
         return sleep.undone(undone)
 
     async def list_consolidations(self, params: ListConsolidations, _progress: Progress = silent) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class Sleeping(Access):
     ) -> dict[str, Any]:
         """Return what a run would prune now, with the parts of each salience."""
         await self.replayed()
-        found: Candidates = await self.ask(
+        found: PruningCandidates = await self.ask(
             self.hub.consolidator,
             ReadCandidates(namespace=params.namespace, salience_threshold=params.salience_threshold),
             LONG,
@@ -122,7 +122,7 @@ class Sleeping(Access):
             begun = self.hub.consolidator.ask(dream, block=False)
             await anyio.to_thread.run_sync(begun.get)  # raises what refuses it; its end isn't waited for
             return sleep.begun(dream.run, params.phase)
-        slept: Slept = await self.ask(self.hub.consolidator, dream, LONG)
+        slept: RunResult = await self.ask(self.hub.consolidator, dream, LONG)
         return sleep.begun(dream.run, params.phase) | sleep.slept(slept, {})
 
     async def get_dream_status(self, _params: GetDreamStatus, _progress: Progress = silent) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class Sleeping(Access):
         schedule: ScheduleState = await self.ask(self.hub.scheduler, ReadSchedule())
         return sleep.dream(state, schedule, self.now())
 
-    async def _slept_before(self, wanted: Consolidate) -> Slept | None:
+    async def _slept_before(self, wanted: Consolidate) -> RunResult | None:
         """Return what a run did that this request began before; None if it wasn't begun, or has to begin again.
 
         One that was cut off or stopped changed nothing, and a dry run changes nothing, so these begin again.
@@ -146,7 +146,7 @@ class Sleeping(Access):
         finished = run.finished
         if finished is None or finished.outcome is not Outcome.FINISHED or wanted.dry_run:
             return None
-        return Slept(
+        return RunResult(
             run=run.run,
             mode=run.mode,
             namespace=run.namespace,
@@ -162,7 +162,7 @@ class Sleeping(Access):
             drifts={},  # measured and told, but not written down
         )
 
-    async def _undone_before(self, params: UndoConsolidation, before: tuple[Envelope, ...]) -> Undone:
+    async def _undone_before(self, params: UndoConsolidation, before: tuple[Envelope, ...]) -> UndoResult:
         """Return what this very request took back, as far as nothing else happened to it since."""
         memory = params.memory_id
         found = await self._run(params.run_id)
@@ -176,7 +176,7 @@ class Sleeping(Access):
         } | {one.memory for one in run.pruned if memory is None or one.memory == memory}
         entries = (await self._entries(hidden)).values()
         again = {one.event.goal for one in before if isinstance(one.event, PurposesRealigned)}
-        return Undone(
+        return UndoResult(
             run=run,
             restored=tuple(sorted(entry.id for entry in entries if entry.state is MemoryState.LIVE)),
             erased=tuple(sorted(entry.id for entry in entries if entry.state is MemoryState.ERASED)),

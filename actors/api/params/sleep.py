@@ -10,8 +10,7 @@ from msgspec import Meta
 
 from actors.api.params.fields import MAX_CANDIDATES, MAX_MEMORIES, MAX_RUNS, MAX_SECONDS, Name
 from actors.api.params.parsing import Params, check_text
-from actors.consolidator.judgement.salience import THRESHOLD
-from actors.consolidator.messages import Phase
+from actors.consolidator.messages import SALIENCE_THRESHOLD, DreamPhase
 from actors.runtime.settings import SleepMode
 
 NEVER = "off"
@@ -25,7 +24,7 @@ class ConsolidateMemories(Params, frozen=True, kw_only=True):
     """Arguments of `consolidate_memories` (seed 003), and whose memories and how long."""
 
     mode: SleepMode = SleepMode.LIGHT
-    salience_threshold: Salience = THRESHOLD
+    salience_threshold: Salience = SALIENCE_THRESHOLD
     max_memories: Annotated[int, Meta(ge=0, le=MAX_MEMORIES, description="Look at the latest only; 0 for all")] = 0
     dry_run: bool = False
     namespace: Name | None = None
@@ -50,7 +49,7 @@ class GetPruningCandidates(Params, frozen=True, kw_only=True):
     """Arguments of `get_pruning_candidates`."""
 
     limit: Annotated[int, Meta(ge=1, le=MAX_CANDIDATES)] = 20
-    salience_threshold: Salience = THRESHOLD
+    salience_threshold: Salience = SALIENCE_THRESHOLD
     namespace: Name | None = None
 
 
@@ -58,7 +57,7 @@ class TriggerDream(Params, frozen=True, kw_only=True):
     """Arguments of `trigger_dream`."""
 
     rationale: Rationale
-    phase: Phase = Phase.FULL_CYCLE
+    phase: DreamPhase = DreamPhase.FULL_CYCLE
     force: Annotated[bool, Meta(description="Despite the pause of a minute")] = False
     abort_on_query: bool = True
     blocking: bool = False

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from actors.api.responses.memories import iso, rounded
-from actors.consolidator.goals.drift import recommendations, windows_left
 from events.spaces import SPACES
 
 if TYPE_CHECKING:
-    from actors.consolidator.goals.drift import Drift
-    from actors.consolidator.messages import Correction, Discovery, DriftReport
+    from actors.consolidator.messages import Drift, DriftCorrection, DriftReport, GoalDiscovery
     from events.vocabulary import GoalDiscovered
 
 SHOWN = 5
@@ -32,7 +30,7 @@ def goal(found: GoalDiscovered) -> dict[str, Any]:
     }
 
 
-def discovery(found: Discovery) -> dict[str, Any]:
+def discovery(found: GoalDiscovery) -> dict[str, Any]:
     """Return what `discover_goals` answers."""
     return {
         "discovered_goals": [goal(one) for one in found.goals],
@@ -56,7 +54,7 @@ def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[
             "north_star_id": None,
             "north_star": None,
         }
-    now = report.now
+    now = report.current
     answer = {
         "namespace": namespace,
         "status": "measured",
@@ -74,14 +72,13 @@ def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[
                 "drift_score": rounded(moved.drift_score),
                 "level": moved.level.value,
             }
-            for moved in now.moved
+            for moved in now.drifted
         ],
         "trend": report.trend.value if report.trend else None,
-        "recommendations": list(recommendations(now.level, report.trend)),
+        "recommendations": list(report.recommendations),
     }
-    left = windows_left([sample.similarity for sample in report.history])
-    if left is not None:
-        answer["windows_until_critical"] = left
+    if report.windows_until_critical is not None:
+        answer["windows_until_critical"] = report.windows_until_critical
     if history:
         answer["history"] = [
             {"similarity": rounded(sample.similarity), "level": sample.level.value, "memories": sample.memories}
@@ -95,16 +92,16 @@ def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[
                 "similarity": rounded(finding.drift.similarity),
                 "north_star_id": str(finding.drift.goal),
             }
-            for finding in report.noted
+            for finding in report.recorded
         ]
     return answer
 
 
-def correction(namespace: str, done: Correction | None) -> dict[str, Any]:
+def correction(namespace: str, done: DriftCorrection | None) -> dict[str, Any]:
     """Return what `trigger_drift_correction` answers; both alignments are measured."""
     if done is None:
         return {"namespace": namespace, "status": "not_configured", "strategy_applied": None, "applied": False}
-    before, after = done.before.now, done.after.now
+    before, after = done.before.current, done.after.current
     return {
         "namespace": namespace,
         "status": "measured",

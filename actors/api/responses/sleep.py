@@ -14,8 +14,16 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from actors.consolidator.goals.drift import Drift
-    from actors.consolidator.messages import Candidates, DreamState, Phase, PruningCandidate, RunList, Slept, Undone
+    from actors.consolidator.messages import (
+        DreamPhase,
+        DreamState,
+        Drift,
+        PruningCandidate,
+        PruningCandidates,
+        RunList,
+        RunResult,
+        UndoResult,
+    )
     from actors.scheduler.messages import ScheduleState
     from events.vocabulary import MemoriesMerged, PatternDiscovered
     from events.vocabulary.values import Counts, Pruned, Salience
@@ -31,7 +39,7 @@ EXCERPT = 100
 Entries = Mapping["UUID", "Entry"]
 
 
-def slept(run: Slept, entries: Entries) -> dict[str, Any]:
+def slept(run: RunResult, entries: Entries) -> dict[str, Any]:
     """Return what `consolidate_memories` answers: the fields of seed 003, and what was done to whom."""
     return {
         "run_id": str(run.run),
@@ -59,7 +67,7 @@ def slept(run: Slept, entries: Entries) -> dict[str, Any]:
     }
 
 
-def shown_of(run: Slept) -> Iterable[UUID]:
+def shown_of(run: RunResult) -> Iterable[UUID]:
     """Yield the memories that the answer of a run tells of."""
     for merge in run.merged[:SHOWN]:
         yield merge.survivor
@@ -88,7 +96,7 @@ def pattern(found: PatternDiscovered) -> dict[str, Any]:
     }
 
 
-def undone(found: Undone) -> dict[str, Any]:
+def undone(found: UndoResult) -> dict[str, Any]:
     """Return what `undo_consolidation` answers."""
     return {
         "run_id": str(found.run.run),
@@ -117,7 +125,7 @@ def runs(found: RunList, entries: Entries, *, whole: bool) -> dict[str, Any]:
     }
 
 
-def candidates(found: Candidates, some: Sequence[PruningCandidate], entries: Entries) -> dict[str, Any]:
+def candidates(found: PruningCandidates, some: Sequence[PruningCandidate], entries: Entries) -> dict[str, Any]:
     """Return what `get_pruning_candidates` answers: the prunable first, the least salient of them before the others."""
     prunable = sum(one.protection is None for one in found.found)
     return {
@@ -138,7 +146,7 @@ def candidates(found: Candidates, some: Sequence[PruningCandidate], entries: Ent
     }
 
 
-def begun(run: UUID, phase: Phase) -> dict[str, Any]:
+def begun(run: UUID, phase: DreamPhase) -> dict[str, Any]:
     """Return what `trigger_dream` answers at once."""
     return {"triggered": True, "phase": phase.value, "run_id": str(run)}
 

@@ -13,7 +13,7 @@ import pykka
 import pytest
 from apscheduler.triggers.date import DateTrigger
 
-from actors.consolidator.messages import Sleep
+from actors.consolidator.messages import StartScheduledRun
 from actors.runtime.actor import Actor
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.messages import Appended, Message
@@ -103,7 +103,7 @@ class FakeConsolidator(Actor):
 
     def on_receive(self, message: Sleep | Settled | Outcome | None) -> None:
         match message:
-            case Sleep():
+            case StartScheduledRun():
                 self._told.append((self._clock(), message))
                 event, *rest = self._events(message)
                 self._store.tell(
