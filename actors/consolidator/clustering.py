@@ -103,37 +103,29 @@ def in_slices(steps: Steps[T]) -> Sliced[T]:
             yield
 
 
-def bisected(
-    vectors: Vectors, priority: Callable[[Vectors], float], max_groups: int | None = None
-) -> Steps[list[Rows]]:
-    """Bisect the group of highest priority until none has a priority above 0 or there are enough groups.
+def bisected(vectors: Vectors, priority: Callable[[Vectors], float], max_groups: int | None = None) -> Steps[Rows]:
+    """Bisect the group of highest priority until no priority is above 0 or there are enough groups.
 
     Returns:
-        The rows of each group.
+        The number of the group of each vector.
     """
-    # A number that grows breaks ties, since arrays are not comparable.
-    heap = [(-priority(vectors), 0, np.arange(len(vectors)))]
-    finished: list[Rows] = []
-    number = 0
-    while heap and (max_groups is None or len(heap) + len(finished) < max_groups):
-        negative, _, rows = heappop(heap)
+    labels = np.zeros(len(vectors), np.int64)
+    # The least priority comes first, then the least number.
+    heap = [(-priority(vectors), 0)]
+    count = 1
+    while heap and count != max_groups:
+        negative, label = heappop(heap)
+        if negative == 0:
+            break
+        rows = np.flatnonzero(labels == label)
         members = vectors[rows]
         yield STEP_NS + members.size
-        side = (yield from _principal_side(members)) if negative < 0 else np.zeros(len(rows), bool)
-        if side.all() or not side.any():
-            finished.append(rows)
-            continue
-        for half in (rows[side], rows[~side]):
-            number += 1
-            heappush(heap, (-priority(vectors[half]), number, half))
-    return finished + [rows for _, _, rows in heap]
-
-
-def labels_of(groups: list[Rows]) -> Rows:
-    """Return the number of the group of each row."""
-    labels = np.empty(sum(map(len, groups)), np.int64)
-    for number, rows in enumerate(groups):
-        labels[rows] = number
+        side = yield from _principal_side(members)
+        if side.any() and not side.all():
+            labels[rows[side]] = count
+            for half, number in ((members[~side], label), (members[side], count)):
+                heappush(heap, (-priority(half), number))
+            count += 1
     return labels
 
 
@@ -161,7 +153,7 @@ def _clusters(vectors: Vectors) -> Steps[tuple[Cluster, ...]]:
     ordered = vectors[sorting]
     ordered = _units(ordered - COMMON * len(ordered) / (len(ordered) + BACKGROUND) * ordered.mean(axis=0))
     yield 7 * ordered.size
-    labels = labels_of((yield from bisected(ordered, _incoherent_size)))
+    labels = yield from bisected(ordered, _incoherent_size)
     labels = yield from _moved(ordered, labels)
     labels = yield from _merged(ordered, labels)
 

@@ -41,11 +41,6 @@ class DriftedSpace(msgspec.Struct, frozen=True):
     similarity: float
     level: DriftLevel
 
-    @property
-    def drift_score(self) -> float:
-        """1 − similarity."""
-        return 1.0 - self.similarity
-
 
 class Drift(msgspec.Struct, frozen=True):
     """Similarity of some memories to the North Star."""
@@ -59,11 +54,6 @@ class Drift(msgspec.Struct, frozen=True):
     def similarity(self) -> float:
         """Mean over the spaces that say what a memory is about, in [0, 1]: time alone is no drift."""
         return float(np.mean([self.spaces[INDEX[key]] for key in SEMANTIC]))
-
-    @property
-    def drift_score(self) -> float:
-        """1 − similarity."""
-        return 1.0 - self.similarity
 
     @property
     def level(self) -> DriftLevel:

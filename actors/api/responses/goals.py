@@ -62,14 +62,14 @@ def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[
         "north_star": report.description,
         "level": now.level.value,
         "similarity": rounded(now.similarity),
-        "drift_score": rounded(now.drift_score),
+        "drift_score": rounded(1 - now.similarity),
         "memories": now.memories,
         "per_embedder_similarity": _by_space(now),
         "most_drifted_embedders": [
             {
                 "space": moved.space,
                 "similarity": rounded(moved.similarity),
-                "drift_score": rounded(moved.drift_score),
+                "drift_score": rounded(1 - moved.similarity),
                 "level": moved.level.value,
             }
             for moved in now.drifted

@@ -67,11 +67,11 @@ def assess(
         yield tuple(
             _assess(
                 each,
-                [older[memory] for entry in each for memory in entry.lineage],
+                [*each, *(older[memory] for entry in each for memory in entry.lineage)],
                 now,
-                links,
-                ignitions,
-                goal_members,
+                links=sum(links[entry.id] for entry in each),
+                ignitions=ignitions,
+                goal_members=goal_members,
             )
             for each in sets
         )
@@ -79,30 +79,25 @@ def assess(
 
 def _assess(
     entries: Sequence[Entry],
-    older: Sequence[Entry],
+    all_entries: Sequence[Entry],
     now: datetime,
-    links: Mapping[UUID, int],
+    *,
+    links: int,
     ignitions: Mapping[UUID, int],
     goal_members: Collection[UUID],
 ) -> Assessment:
-    """Assess a memory together with those that it absorbs or absorbed: what protects one of them protects all.
+    """Assess the first of some memories together with those it absorbs: what protects one of them protects all.
 
-    Args:
-        entries: Its own and those that it is about to absorb; their accesses include those of what they absorbed.
-        older: Those that they absorbed before.
-        now: Reference time of ages.
-        links: Number of links of each of `entries`.
-        ignitions: Number of ignitions of any memory.
-        goal_members: Members of goals in force.
+    `all_entries` adds those that they absorbed before, whose accesses `entries` include.
     """
     entry = entries[0]
-    bodies = [one.body for one in (*entries, *older) if one.body is not None]
+    bodies = [one.body for one in all_entries if one.body is not None]
     if not bodies:
         raise ValueError(f"an erased memory cannot be assessed: {entry.id}")
     score = salience(
         importance=max(body.importance for body in bodies),
         created_at=max(body.created_at for body in bodies),
-        stored_at=max(one.stored_at for one in (*entries, *older)),
+        stored_at=max(one.stored_at for one in all_entries),
         now=now,
         accesses=sum(one.access_count for one in entries),
         alignment=float(np.mean(entry.purpose)) if entry.purpose else 0.0,
@@ -113,10 +108,10 @@ def _assess(
             importance=body.importance,
             created_at=body.created_at,
             now=now,
-            links=sum(links[one.id] for one in entries),
-            in_goal=any(one.id in goal_members for one in (*entries, *older)),
+            links=links,
+            in_goal=any(one.id in goal_members for one in all_entries),
             memory_type=body.memory_type,
-            restored=any(one.kept for one in (*entries, *older)),
+            restored=any(one.kept for one in all_entries),
         )
         for body in bodies
     )

@@ -53,7 +53,6 @@ def test_similarity_is_the_mean_over_memories_and_then_over_the_spaces_that_say_
     assert drift.spaces == pytest.approx(rows.mean(axis=0))
     assert drift.similarity == pytest.approx(about)
     assert drift.similarity != pytest.approx(rows.mean()), "the temporal spaces have no say"
-    assert drift.drift_score == pytest.approx(1 - about)
     assert drift.level is level_of(drift.similarity)
     assert drift.memories == 7
 
@@ -76,7 +75,7 @@ def test_the_spaces_that_moved_most_are_named_worst_first():
     moved = measure(alike(0.9, e7_code=0.1, e11_entity=0.6, e5_causal=0.45)).drifted
     assert [one.space for one in moved] == ["e7_code", "e5_causal", "e11_entity"]
     assert [one.level for one in moved] == [DriftLevel.CRITICAL, DriftLevel.HIGH, DriftLevel.MEDIUM]
-    assert [one.drift_score for one in moved] == pytest.approx([0.9, 0.55, 0.4])
+    assert [one.similarity for one in moved] == pytest.approx([0.1, 0.45, 0.6])
     assert len(measure(alike(0.2)).drifted) == 5
     assert measure(alike(0.9)).drifted == ()
 
