@@ -1,6 +1,6 @@
-"""The command line: what a person does with the memory, and how an agent's client starts the server.
+"""The command line: for people, and for clients that start the server.
 
-Each command imports what it needs when it runs, so that `--help` starts at once; `serve` imports no other command.
+Each command imports what it needs when it runs, so that `--help` and `serve` start fast.
 """
 
 import os
@@ -8,10 +8,10 @@ import sys
 
 
 def app() -> None:
-    """Do what the arguments of this process say."""
+    """Run the command line of this process."""
     from actors.proxy import serve_command as command
 
-    os.umask(0o077)  # DuckDB's files, too, are for their owner alone
+    os.umask(0o077)  # also for the files that DuckDB creates
 
     if (pipe := command.plain(sys.argv[1:])) is not None:
         sys.exit(command.run(pipe))

@@ -1,13 +1,15 @@
-"""What all commands share: the program, its options, and how a command opens a store and prints an answer."""
+"""The program, the options that commands share, and how a command calls an operation of a store."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -15,11 +17,11 @@ from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 
 INTERRUPTED = "Query interrupted"
-"""What DuckDB makes of Ctrl-C."""
-STOPPED = 130
-"""The exit status of a command that Ctrl-C ended."""
-PATIENCE = 10.0
-"""Seconds that a command waits for another one to let go of the store."""
+"""Message of DuckDB's error after Ctrl-C."""
+INTERRUPTED_STATUS = 130
+"""Exit status after Ctrl-C."""
+LOCK_TIMEOUT = 10.0
+"""Seconds that a command waits for another process to close the store."""
 
 app = typer.Typer(
     name="context-graph",
@@ -29,15 +31,27 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+
+class Panel(StrEnum):
+    """Groups of commands in `--help`, in this order."""
+
+    REMEMBER = "Remember and find"
+    INSPECT = "Look inside"
+    TIDY = "Tidy up"
+    TRUST = "Trust"
+    MAINTAIN = "Look after the store"
+    CONNECT = "Connect agents"
+
+
 Data = Annotated[
     Path | None,
     typer.Option(
         "--data",
         envvar="CONTEXT_GRAPH_DATA",
         file_okay=False,
-        readable=False,  # or the command line would tell, in another way than for all that may be wrong with it
+        readable=False,  # the command itself reports an unreadable folder, like all other problems of a store
         show_default="the platform's data directory",
-        help="The store's folder.",
+        help="Folder of the store.",
     ),
 ]
 Embedder = Annotated[
@@ -45,7 +59,7 @@ Embedder = Annotated[
     typer.Option(
         "--embedder",
         envvar="CONTEXT_GRAPH_EMBEDDER",
-        help="Whose models fill the spaces: those that come along, or larger ones from the hub or a folder.",
+        help="Models of the spaces: the built-in ones, or larger ones from the hub or a folder.",
     ),
 ]
 Models = Annotated[
@@ -54,23 +68,82 @@ Models = Annotated[
         "--models",
         envvar="CONTEXT_GRAPH_MODELS",
         file_okay=False,
-        readable=False,  # or the command line would tell, in another way than for all that may be wrong with it
+        readable=False,  # as above
         show_default="from the Hugging Face hub",
-        help="Where the full profile finds its models: a folder with one folder for each space, as e1_semantic.",
+        help="Models of the full profile: a folder with one folder for each space, such as e1_semantic.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="Project or person.")]
-Session = Annotated[str | None, typer.Option("--session", "-s", help="The conversation it is a turn of.")]
+Session = Annotated[str | None, typer.Option("--session", "-s", help="Conversation that it is a turn of.")]
 AsOf = Annotated[
-    str | None, typer.Option("--as-of", metavar="EVENT|TIME", help="As it was after this event, or at this time.")
+    str | None, typer.Option("--as-of", metavar="EVENT|TIME", help="State after this event, or at this time.")
 ]
-Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="May be given several times.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="May be repeated.")]
+
+View: TypeAlias = Callable[[Any], None]
+"""Prints an answer for people."""
+Call: TypeAlias = tuple[dict[str, Any], View]
+"""Arguments of an operation, those left out that are None, and the view of its answer."""
+
+
+def _shared(data: Data = None, *, as_json: Json = False) -> None:
+    """Declare the options of every command on a store."""
+
+
+def _models(embedder: Embedder = ModelProfile.EMBEDDED, models: Models = None) -> None:
+    """Declare the options of commands that embed text."""
+
+
+def store_command(
+    panel: Panel,
+    method: str,
+    *,
+    embeds: bool = False,
+    creates: bool = False,
+    succeeded: Callable[[dict[str, Any]], bool] = lambda _answer: True,
+) -> Callable[[Callable[..., Call]], Callable[..., Call]]:
+    """Register a command that calls one operation. The decorated function turns its options into a `Call`.
+
+    Args:
+        panel: Group in `--help`.
+        method: JSON-RPC name of the operation.
+        embeds: Whether it takes `--embedder` and `--models`.
+        creates: Whether it creates the store if there is none.
+        succeeded: Whether an answer ends the command with status 0 instead of 1.
+    """
+
+    def register(call: Callable[..., Call]) -> Callable[..., Call]:
+        def run(
+            data: Path | None,
+            embedder: ModelProfile = ModelProfile.EMBEDDED,
+            models: Path | None = None,
+            *,
+            as_json: bool,
+            **options: Any,
+        ) -> None:
+            arguments, view = call(**options)
+            answer = perform(
+                data, method, arguments, view, as_json=as_json, creates=creates, embedder=embedder, models=models
+            )
+            if not succeeded(answer):
+                raise typer.Exit(1)
+
+        declared = [call, *([_models] if embeds else []), _shared]
+        parameters = [one for each in declared for one in inspect.signature(each, eval_str=True).parameters.values()]
+        # Typer reads the options of a command from its signature.
+        keyword_only = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+        run.__signature__ = inspect.Signature(keyword_only)  # pyright: ignore[reportFunctionMemberAccess]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        app.command(call.__name__, help=call.__doc__, rich_help_panel=panel)(run)
+        return call
+
+    return register
 
 
 @contextmanager
-def told_plainly(status: int = 1) -> Iterator[None]:
-    """End with one sentence and a status, not with a traceback, when the store or the request is at fault."""
+def exit_on_error(status: int = 1) -> Iterator[None]:
+    """Turn errors of the store or the request into one sentence on standard error and an exit status."""
     from actors.cli.store_access import NoStoreError
     from actors.proxy.client import ClientError
     from actors.runtime.faults import Fault
@@ -84,55 +157,39 @@ def told_plainly(status: int = 1) -> Iterator[None]:
     except RuntimeError as error:
         if str(error) != INTERRUPTED:
             raise
-        raise typer.Exit(STOPPED) from None
+        raise typer.Exit(INTERRUPTED_STATUS) from None
 
 
 def perform(
     data: Path | None,
     method: str,
-    arguments: Mapping[str, Any],
-    view: Callable[[Any], None],
+    arguments: dict[str, Any],
+    view: View,
     *,
     as_json: bool,
-    making: bool = False,
+    creates: bool = False,
     embedder: ModelProfile = ModelProfile.EMBEDDED,
     models: Path | None = None,
-) -> Any:
-    """Do one thing with a store, with a progress bar on standard error, and print the answer.
+) -> dict[str, Any]:
+    """Call an operation, with a progress bar on standard error, print its answer, and return it."""
+    from actors.cli.store_access import open_store, store_location
+    from actors.cli.views.terminal import progress_bar
 
-    The process that serves the store is asked; where there is none, the store is opened here.
-
-    Args:
-        data: Its folder.
-        method: The JSON-RPC name of an operation (`actors.api.tools.agent_tools`).
-        arguments: Those of the operation. What is None is left out.
-        view: Prints the answer for people.
-        as_json: Whether it is printed for programs instead.
-        making: Whether a store is made where there is none.
-        embedder: Whose models.
-        models: Where they are.
-
-    Returns:
-        That answer.
-    """
-    from actors.cli import store_access as reaching
-    from actors.cli.views.memories import progress_bar
-
-    place = reaching.endless(data_folder(data), embedder, models)
+    location = store_location(data_folder(data), embedder, models)
     given = {name: value for name, value in arguments.items() if value is not None}
     with (
-        told_plainly(),
+        exit_on_error(),
         progress_bar(quiet=as_json) as report,
-        reaching.store(place, making=making, patience=PATIENCE) as store,
+        open_store(location, creates=creates, lock_timeout=LOCK_TIMEOUT) as store,
     ):
         answer = store.call(method, report, **given)
-    if as_json:
-        print_json(answer)
-    else:
-        view(answer)
+    show(answer, view, as_json=as_json)
     return answer
 
 
-def print_json(answer: Any) -> None:
-    """Print an answer for programs."""
-    sys.stdout.write(json.dumps(answer, ensure_ascii=False, indent=2) + "\n")
+def show(answer: dict[str, Any], view: View, *, as_json: bool) -> None:
+    """Print an answer for people, or as JSON."""
+    if as_json:
+        sys.stdout.write(json.dumps(answer, ensure_ascii=False, indent=2) + "\n")
+    else:
+        view(answer)

@@ -1,4 +1,4 @@
-"""How commands and hooks reach a store: through the process that serves it, or by opening it."""
+"""Access of commands and hooks to a store: through the process that serves it, or by opening it."""
 
 from __future__ import annotations
 
@@ -7,164 +7,139 @@ from contextlib import ExitStack, contextmanager, suppress
 from math import inf
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from actors.runtime.settings import ModelProfile
 
-if TYPE_CHECKING:
-    from anyio.from_thread import BlockingPortal
-
-    from actors.api.context import Context
-    from actors.proxy.client import Client
-
 MARGIN = 0.2
-"""Seconds that are left to tell what is known when a server is too slow with the rest."""
+"""Seconds that remain to report an error when a server is too slow."""
 LONGEST = 86_400.0
-"""Seconds that a person's command may take: as good as endless."""
-PAUSE = 0.05
-"""Seconds until it is tried again whether the store is served, or free."""
+"""Seconds that a person's command may take."""
+RETRY_INTERVAL = 0.05
+"""Seconds between two attempts to reach or open a store."""
 
-Report = Callable[[float, float | None, str], None]
-"""Told (done, total, what) while something takes long."""
-
-
-def unheard(_done: float, _total: float | None, _what: str) -> None:
-    """Report progress to nobody."""
+Report: TypeAlias = Callable[[float, float | None, str], None]
+"""Receives (done, total, what) during a long operation."""
 
 
 class NoStoreError(Exception):
-    """There is no store, and none is to be made."""
+    """There is no store, and the command does not create one."""
 
 
 class StoreLocation(msgspec.Struct, frozen=True):
-    """Where a store is, whose models it has, and when whatever is asked of it must be over."""
+    """Folder and models of a store, and the deadline of all requests."""
 
     folder: Path
     profile: ModelProfile
     models: Path | None
-    until: float
+    deadline: float
     """By the monotonic clock."""
 
     @property
-    def left(self) -> float:
-        """Seconds until then."""
-        return self.until - monotonic()
+    def seconds_left(self) -> float:
+        """Seconds until the deadline."""
+        return self.deadline - monotonic()
 
-    def check(self) -> None:
+    def check_exists(self) -> None:
         """Raise `NoStoreError` if there is no store."""
         if not (self.folder / "log.duckdb").exists():
-            raise NoStoreError(f"no store in {self.folder}; serve and store make one")
+            raise NoStoreError(f"no store in {self.folder}; serve and store create one")
 
 
-def endless(folder: Path, profile: ModelProfile = ModelProfile.EMBEDDED, models: Path | None = None) -> StoreLocation:
-    """Return a place at which a person waits for whatever takes its time."""
-    return StoreLocation(folder=folder, profile=profile, models=models, until=monotonic() + LONGEST)
+class StoreSession(NamedTuple):
+    """An open store."""
 
-
-class StoreSession(Protocol):
-    """A store that can be asked."""
-
+    call: Callable[..., dict[str, Any]]
+    """Calls `(method, report, /, **arguments)` by a JSON-RPC name; `report` may be left out."""
     served: bool
-    """Whether another process has it open, and its models loaded or loading."""
-
-    def call(self, method: str, report: Report = unheard, /, **arguments: Any) -> dict[str, Any]:
-        """Do what a JSON-RPC method does, and return its answer."""
-        ...
+    """Whether another process has it open, with its models loaded or loading."""
 
 
-class _Served:
-    """A store that another process has open."""
-
-    served = True
-
-    def __init__(self, client: Client) -> None:
-        self.call = client.request
-
-
-class _Held:
-    """A store that this process has open."""
-
-    served = False
-
-    def __init__(self, context: Context, portal: BlockingPortal) -> None:
-        self._context = context
-        self._portal = portal
-
-    def call(self, method: str, report: Report = unheard, /, **arguments: Any) -> dict[str, Any]:
-        from actors.api.tools.agent_tools import BY_METHOD
-        from actors.api.tools.dispatch import call
-
-        async def progress(done: float, total: float | None, what: str) -> None:
-            report(done, total, what)
-
-        return self._portal.call(call, self._context.for_request(progress), BY_METHOD[method], arguments)
+def store_location(
+    folder: Path, profile: ModelProfile = ModelProfile.EMBEDDED, models: Path | None = None
+) -> StoreLocation:
+    """Return a location with the deadline of a person's command."""
+    return StoreLocation(folder=folder, profile=profile, models=models, deadline=monotonic() + LONGEST)
 
 
 @contextmanager
-def store(
-    place: StoreLocation, *, starting: float = 0.0, making: bool = False, patience: float = inf
+def open_store(
+    location: StoreLocation, *, server_timeout: float = 0.0, creates: bool = False, lock_timeout: float = inf
 ) -> Iterator[StoreSession]:
-    """Yield the store: through the process that serves it, or opened here once nobody else has it.
+    """Yield a store: through the process that serves it, or opened here once no other process has it open.
 
     Args:
-        place: Which one.
-        starting: Seconds to wait for a server before the store is opened here.
-        making: Whether it is made if there is none.
-        patience: Seconds to wait for a process that has it open and doesn't serve it.
+        location: Where it is.
+        server_timeout: Seconds to wait for a server before the store is opened here.
+        creates: Whether it is created if there is none.
+        lock_timeout: Seconds to wait for a process that has it open and does not serve it.
 
     Raises:
-        NoStoreError: there is none.
-        LogError: it can't be trusted.
-        LogInUseError: such a process keeps it open.
-        TimeoutError: the same, and there is no time left.
-        OSError, ClientError: whoever serves it doesn't answer as it should (`Client`).
+        NoStoreError: There is none.
+        LogError: It cannot be trusted.
+        LogInUseError: Another process keeps it open.
+        TimeoutError: The same, and the deadline has passed.
+        OSError, ClientError: The server does not answer as it should (`Client`).
     """
-    if not making:
-        place.check()
+    if not creates:
+        location.check_exists()
     with ExitStack() as stack:
         now = monotonic()
-        yield _reached(place, now + starting, now + patience, stack)
+        yield _connect_or_open(location, now + server_timeout, now + lock_timeout, stack)
 
 
 @contextmanager
-def served(place: StoreLocation) -> Iterator[StoreSession | None]:
-    """Yield the store if another process serves it; errors as in `store`."""
-    from actors.proxy.client import Client
-
-    place.check()
+def served_store(location: StoreLocation) -> Iterator[StoreSession | None]:
+    """Yield a store if another process serves it; errors as in `open_store`."""
+    location.check_exists()
     with ExitStack() as stack:
-        client = None
-        with suppress(FileNotFoundError, ConnectionRefusedError):
-            client = stack.enter_context(Client(place.folder, place.left))
-        yield None if client is None else _Served(client)
+        session = None
+        with suppress(FileNotFoundError, ConnectionRefusedError):  # no server listens
+            session = _connect(location, location.seconds_left, stack)
+        yield session
 
 
-def _reached(place: StoreLocation, opening: float, giving_up: float, stack: ExitStack) -> StoreSession:
-    """Return the store as soon as it is served, or free and `opening` is past."""
-    from actors.proxy.client import Client
-
-    while place.left > MARGIN:
-        with suppress(FileNotFoundError, ConnectionRefusedError):  # nobody listens
-            return _Served(stack.enter_context(Client(place.folder, place.left - MARGIN)))
-        if monotonic() >= opening:
+def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: float, stack: ExitStack) -> StoreSession:
+    """Return the store as soon as it is served, or can be opened after `opens_at`."""
+    while location.seconds_left > MARGIN:
+        with suppress(FileNotFoundError, ConnectionRefusedError):  # no server listens
+            return _connect(location, location.seconds_left - MARGIN, stack)
+        if monotonic() >= opens_at:
             from events.storage.log import LogInUseError
 
             try:
-                return _opened(place, stack)
-            except LogInUseError:  # by a server that doesn't listen yet, or not any more, or by a command
-                if monotonic() >= giving_up:
+                return _open(location, stack)
+            except LogInUseError:  # by a server that starts or ends, or by a command
+                if monotonic() >= gives_up_at:
                     raise
-        sleep(PAUSE)
+        sleep(RETRY_INTERVAL)
     raise TimeoutError("the store stayed in use")
 
 
-def _opened(place: StoreLocation, stack: ExitStack) -> StoreSession:
+def _connect(location: StoreLocation, seconds: float, stack: ExitStack) -> StoreSession:
+    from actors.proxy.client import Client
+
+    return StoreSession(stack.enter_context(Client(location.folder, seconds)).request, served=True)
+
+
+def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
     from anyio.from_thread import start_blocking_portal
 
-    from actors.api.context import Context
+    from actors.api.operations.facade import Operations
+    from actors.api.tools import dispatch
+    from actors.api.tools.agent_tools import BY_METHOD
     from actors.hub.composition import opened
 
-    hub = stack.enter_context(opened(place.folder, place.profile, place.models))
-    return _Held(Context(hub), stack.enter_context(start_blocking_portal()))
+    operations = Operations(stack.enter_context(opened(location.folder, location.profile, location.models)))
+    portal = stack.enter_context(start_blocking_portal())
+
+    def call(method: str, report: Report | None = None, /, **arguments: Any) -> dict[str, Any]:
+        async def progress(done: float, total: float | None, what: str) -> None:
+            if report:
+                report(done, total, what)
+
+        return portal.call(dispatch.call, operations, BY_METHOD[method], arguments, progress)
+
+    return StoreSession(call, served=False)

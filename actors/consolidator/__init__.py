@@ -1,1 +1,1 @@
-"""Finds what the memories serve, and tidies them in their sleep."""
+"""Consolidator: goals, drift, and consolidation runs that merge, prune, cluster and dream."""

@@ -1,57 +1,50 @@
-"""The consolidator: finds what the memories serve, and tidies them in their sleep.
+"""The consolidator actor: discovers goals, measures drift, and consolidates memories.
 
-Its work is long. It goes through it in slices, one job after the other; between two slices it answers what is quick,
-notices that a job was given up, and lets the comparator answer searches.
+Its jobs are long. It executes them one after the other, in slices. Between two slices it answers short messages, and
+the comparator can answer searches.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, assert_never
 
 import msgspec
 import pykka
 
 from actors.consolidator.clients import ActorClients
-from actors.consolidator.goals.discovery import MIN_SIZE
-from actors.consolidator.goals.purposes import Purposes
-from actors.consolidator.judgement.salience import THRESHOLD
+from actors.consolidator.clustering import MIN_SIZE
+from actors.consolidator.goals.manager import GoalManager
+from actors.consolidator.jobs import JobQueue, Sliced
 from actors.consolidator.messages import (
+    SALIENCE_THRESHOLD,
     Consolidate,
     ConsolidatorMessage,
     CorrectDrift,
     DreamState,
     FindGoals,
     MeasureDrift,
-    Queried,
+    QueryReceived,
     ReadCandidates,
     ReadDream,
     ReadRuns,
-    Rest,
     RunList,
-    Sleep,
-    Slept,
-    Undo,
+    RunResult,
+    StartScheduledRun,
+    StopRuns,
+    UndoRun,
 )
-from actors.consolidator.runs import undo as undoing
-from actors.consolidator.runs.run import Interrupted, Running
-from actors.consolidator.runs.steps import Sleeper
-from actors.consolidator.slices import SlicedJob, Work
-from actors.runtime.faults import InternalFault, NotFoundFault, RateLimitFault, StorageFault
+from actors.consolidator.runs.execution import RunExecution
+from actors.consolidator.runs.planner import RunPlanner
+from actors.consolidator.runs.undo import undo
+from actors.runtime.faults import NotFoundFault, RateLimitFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
-from events.vocabulary import (
-    ConsolidationSkipped,
-    ConsolidationUndone,
-    MemoryRestored,
-    MemoryStored,
-    PatternDiscovered,
-)
+from events.vocabulary import ConsolidationSkipped, ConsolidationUndone, MemoryRestored, MemoryStored
 from events.vocabulary.values import Mode, Outcome
 from projections.registry import ConsolidatorProjections
 
@@ -60,32 +53,25 @@ if TYPE_CHECKING:
     from projections.mind.runs import Runs
 
 
-COURTESY = 0.01
-"""Seconds that a job waits after each slice while searches come in: a search would else find every core at work."""
-
-BUSY = 0.2
-"""Seconds after a query in which another one is expected."""
-
-
-class CatchUp(msgspec.Struct, frozen=True):
-    """Told by the consolidator to itself: measure what was stored without regard to the North Star."""
+class AlignMemories(msgspec.Struct, frozen=True):
+    """Sent by the consolidator to itself: measure the memories that were stored without regard to the North Star."""
 
     namespace: str
 
 
-class Advance(msgspec.Struct, frozen=True):
-    """Told by the consolidator to itself: go on with the next slice."""
+class NextSlice(msgspec.Struct, frozen=True):
+    """Sent by the consolidator to itself: execute the next slice."""
 
 
 class Consolidator(ProjectionActor[ConsolidatorProjections]):
-    """Owns the `Runs` and the `Stars`. Each decision is read, made and appended whole.
+    """Owns the `Runs` and the `Stars` projections.
 
     Args:
-        comparator: Whom it asks what is near what.
-        store: Whom it asks what is known, and to append.
-        workspace: Whom it asks what was attended to.
-        latencies: Where it records how long its work takes.
-        clock: What tells the time, in UTC.
+        comparator: Compares memories and holds goals.
+        store: Holds the catalog and appends events.
+        workspace: Holds attention and ignitions.
+        latencies: Receives the duration of each run.
+        clock: Returns the time, in UTC.
     """
 
     def __init__(
@@ -97,48 +83,47 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
         clock: Callable[[], datetime],
     ) -> None:
         super().__init__(ConsolidatorProjections())
-        self._others = ActorClients(comparator, store, workspace)
-        self._purposes = Purposes(self._others)
+        self._clients = ActorClients(comparator, store, workspace)
+        self._goals = GoalManager(self._clients)
         self._latencies = latencies
         self._clock = clock
-        self._jobs: deque[SlicedJob] = deque()
-        self._advancing = False
-        self._queried_at = float("-inf")
-        self._resting = False
-        self._running: Running | None = None
+        self._jobs = JobQueue(lambda: self.actor_ref.tell(NextSlice()))
+        self._stopped = False
+        self._active: RunExecution | None = None
         self._abort_milliseconds: float | None = None
 
     @property
     def _runs(self) -> Runs:
         return self._folds.runs
 
-    def on_receive(self, message: ConsolidatorMessage | CatchUp | Advance) -> Any:
+    def on_receive(self, message: ConsolidatorMessage | AlignMemories | NextSlice) -> Any:
         """Route a message."""
         match message:
             case FindGoals() | CorrectDrift() | Consolidate() | ReadCandidates():
-                return self._begin(message)
-            case Advance():
-                return self._advance()
-            case MeasureDrift(namespace=namespace, memories=memories, noted=noted):
-                return self._purposes.look(namespace, memories) if noted else self._purposes.drift(namespace, memories)
-            case Sleep():
-                with suppress(pykka.ActorDeadError, StorageFault):  # the log is closed, or takes nothing
-                    self._scheduled(message)
+                return self._queue(message)
+            case NextSlice():
+                return self._jobs.execute_slice()
+            case MeasureDrift(namespace=namespace, memories=memories, record=record):
+                measure = self._goals.record_drift if record else self._goals.measure_drift
+                return measure(namespace, memories)
+            case StartScheduledRun():
+                with suppress(pykka.ActorDeadError, StorageFault):  # the log is closed or full
+                    self._start_scheduled(message)
                 return None
-            case Queried(at=at):
-                return self._queried(at)
-            case Rest():
-                return self._rest()
-            case Undo():
-                return undoing.undo(self._others, self._runs, message)
+            case QueryReceived(at=at):
+                return self._query_received(at)
+            case StopRuns():
+                return self._stop_runs()
+            case UndoRun():
+                return undo(self._clients, self._runs, message)
             case ReadRuns():
-                return self._listed(message)
+                return self._read_runs(message)
             case ReadDream():
-                return self._dream_state()
-            case CatchUp(namespace=namespace):
-                # The log is closed or full, or the North Star's last member was just deleted: it is caught up later.
+                return self._read_dream()
+            case AlignMemories(namespace=namespace):
+                # The log is closed or full, or the last member of the North Star was just deleted: align later.
                 with suppress(pykka.ActorDeadError, StorageFault, NotFoundFault):
-                    self._purposes.catch_up(namespace)
+                    self._goals.align_unaligned(namespace)
                 return None
             case Appended() | ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
                 return self._appended(message) if isinstance(message, Appended) else self._own(message)
@@ -146,18 +131,17 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
                 assert_never(message)
 
     def _appended(self, message: Appended) -> None:
-        behind: set[str] = set()
+        unaligned: set[str] = set()
         for envelope in message.envelopes:
             self._fold(envelope)
-            behind.update(self._behind(envelope.event))
-        for namespace in () if message.replayed else sorted(behind):
-            self.actor_ref.tell(CatchUp(namespace))
+            unaligned.update(self._unaligned_namespaces(envelope.event))
+        for namespace in () if message.replayed else sorted(unaligned):
+            self.actor_ref.tell(AlignMemories(namespace))
 
-    def _behind(self, event: object) -> Iterable[str]:
-        """Return the namespaces in which something may stand that wasn't measured against the North Star.
+    def _unaligned_namespaces(self, event: object) -> Iterable[str]:
+        """Return namespaces with memories that may not be measured against the North Star.
 
-        That is what was judged before a choice and stored after it, and what was stored while all members of the North
-        Star were forgotten.
+        They were embedded before it was chosen and stored after it, or stored while all its members were forgotten.
         """
         stars = self._folds.stars.chosen
         match event:
@@ -170,29 +154,26 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
 
     # ── jobs ────────────────────────────────────────────────────────────────────────────────────────
 
-    def _begin(self, message: FindGoals | CorrectDrift | Consolidate | ReadCandidates) -> Reply[Any]:
-        """Queue a job; whoever asked gets its result once its turn has come."""
-        work: Work[Any]
-        if isinstance(message, Consolidate) and message.pause:
-            self._check_pause(message.pause)
+    def _queue(self, message: FindGoals | CorrectDrift | Consolidate | ReadCandidates) -> Reply[Any]:
+        """Queue a job, and return the reply that its result resolves."""
+        work: Sliced[Any]
         match message:
             case FindGoals():
-                work = self._purposes.discover(message)
+                work = self._goals.discover(message)
             case CorrectDrift():
-                work = self._purposes.correct(message)
+                work = self._goals.correct_drift(message)
             case Consolidate():
-                work = self._timed(Running(self._others, self._purposes, message, self._clock))
+                if message.pause:
+                    self._check_pause(message.pause)
+                work = self._execute(RunExecution(self._clients, self._goals, message, self._clock))
             case ReadCandidates(namespace=namespace, salience_threshold=threshold):
-                like = Consolidate(mode=Mode.LIGHT, namespace=namespace, salience_threshold=threshold)
-                work = Sleeper(self._others, self._purposes, like, like.run, self._clock()).candidates()
-        job = SlicedJob(message, work, Reply())
-        self._jobs.append(job)
-        self._go_on()
-        return job.future
+                request = Consolidate(mode=Mode.LIGHT, namespace=namespace, salience_threshold=threshold)
+                work = RunPlanner(self._clients, self._goals, request, self._clock()).candidates()
+        return self._jobs.add(message, work)
 
     def _check_pause(self, pause: float) -> None:
-        """Refuse a dream while another one is under way or waits, or so soon after one."""
-        left = pause if self._dreams() else 0.0
+        """Reject a dream while another one is active or queued, or within `pause` seconds after one."""
+        left = pause if self._count_dreams() else 0.0
         last = next(
             (run.finished_at for run in self._runs.latest() if run.mode is Mode.DREAM and run.finished_at), None
         )
@@ -200,141 +181,82 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
             left = max(left, pause - (self._clock() - last).total_seconds())
         if left > 0:
             raise RateLimitFault(
-                f"A dream is under way, or ended less than {pause:.0f} s ago; force=true begins another one",
+                f"A dream is active, or ended less than {pause:.0f} s ago; force=true starts another one",
                 retry_after_ms=int(left * 1e3),
             )
 
-    def _dreams(self) -> int:
-        """Return how many dreams are under way or wait."""
-        return sum(isinstance(job.message, Consolidate) and job.message.mode is Mode.DREAM for job in self._jobs)
+    def _count_dreams(self) -> int:
+        """Return the number of active and queued dreams."""
+        return sum(isinstance(one, Consolidate) and one.mode is Mode.DREAM for one in self._jobs.messages())
 
-    def _go_on(self) -> None:
-        if self._jobs and not self._advancing:
-            self._advancing = True
-            self.actor_ref.tell(Advance())
-
-    def _advance(self) -> None:
-        """Do one slice of the first job; what goes wrong is its asker's answer."""
-        self._advancing = False
-        if not self._jobs:  # it was stopped between two slices
-            return
-        if perf_counter() - self._queried_at < BUSY:
-            sleep(COURTESY)
-        job = self._jobs[0]
+    def _execute(self, execution: RunExecution) -> Sliced[RunResult]:
+        """Execute a run, and measure its duration."""
+        self._active = execution
         try:
-            if job.message.withdrawn.is_set():
-                self._give_up(job)
-            else:
-                next(job.work)
-        except StopIteration as done:
-            self._jobs.popleft()
-            job.future.set(done.value)
-        except Exception as error:  # noqa: BLE001 -- handed to whoever asked, as an `ask` would
-            self._jobs.popleft()
-            _fail(job, error)
-        self._go_on()
-
-    def _give_up(self, job: SlicedJob) -> None:
-        """Nobody waits for it any more; nothing was appended so far but that it began."""
-        interrupted = Interrupted(Outcome.ABORTED, "it was withdrawn")
-        if isinstance(job.message, Consolidate) and self._running is not None:
-            job.work.throw(interrupted)
-        job.work.close()
-        raise InternalFault("it was withdrawn")
-
-    def _timed(self, running: Running) -> Work[Slept]:
-        """Go through a run, and note while it is under way."""
-        self._running = running
-        try:
-            with self._latencies.timed(f"sleep: {running.wanted.mode}"):
-                return (yield from running.work())
+            with self._latencies.timed(f"sleep: {execution.request.mode}"):
+                return (yield from execution.work())
         finally:
-            self._running = None
+            self._active = None
 
-    def _scheduled(self, message: Sleep) -> None:
-        """Begin a scheduled run, unless there is something under way."""
-        if self._resting:
+    def _start_scheduled(self, message: StartScheduledRun) -> None:
+        """Queue a scheduled run, unless a job is active."""
+        mode, trigger = message.mode, message.trigger
+        if self._stopped:
             return
         if self._jobs:
-            skipped = ConsolidationSkipped(
-                mode=message.mode, trigger=message.trigger, reason="something else was under way"
-            )
-            self._others.append([skipped], actor="scheduler")
+            skipped = ConsolidationSkipped(mode=mode, trigger=trigger, reason="something else was under way")
+            self._clients.append([skipped], actor="scheduler")
             return
-        wanted = Consolidate(
-            mode=message.mode,
-            trigger=message.trigger,
-            thorough=message.thorough,
-            salience_threshold=THRESHOLD,
+        self._queue(
+            Consolidate(mode=mode, trigger=trigger, thorough=message.thorough, salience_threshold=SALIENCE_THRESHOLD)
         )
-        self._begin(wanted)
 
-    def _queried(self, at: float) -> None:
-        """Stop the dream that is under way, if a query shall stop it; anything else only gives way to it."""
-        self._queried_at = at
-        if self._running is None or not self._running.wanted.abort_on_query:
-            return
-        self._interrupt("a query came")
-        self._abort_milliseconds = (perf_counter() - at) * 1e3
+    def _query_received(self, at: float) -> None:
+        """Interrupt the active dream if it aborts on queries; other jobs only pause between slices."""
+        self._jobs.queried_at = at
+        if self._active is not None and self._active.request.abort_on_query:
+            self._jobs.interrupt("a query came")
+            self._abort_milliseconds = (perf_counter() - at) * 1e3
 
-    def _interrupt(self, why: str) -> None:
-        """Stop the run that is under way; nothing of it is written but that it was stopped."""
-        job = self._jobs.popleft()
-        try:
-            job.work.throw(Interrupted(Outcome.ABORTED, why))
-        except StopIteration as done:
-            job.future.set(done.value)
-        except Exception as error:  # noqa: BLE001 -- as in `_advance`
-            _fail(job, error)
-
-    def _rest(self) -> None:
-        self._resting = True
-        if self._running is not None:
-            self._interrupt("the store was closed")
+    def _stop_runs(self) -> None:
+        self._stopped = True
         while self._jobs:
-            job = self._jobs.popleft()
-            job.work.close()
-            _fail(job, InternalFault("the store is being closed"))
+            self._jobs.interrupt("the store was closed")
 
-    # ── what is quick ───────────────────────────────────────────────────────────────────────────────
+    # ── short messages ──────────────────────────────────────────────────────────────────────────────
 
-    def _listed(self, message: ReadRuns) -> RunList:
+    def _read_runs(self, message: ReadRuns) -> RunList:
         if message.run is None:
             runs = self._runs.latest(message.limit)
         else:
-            known = self._runs.get(message.run)
-            if known is None:
+            run = self._runs.get(message.run)
+            if run is None:
                 raise NotFoundFault(f"Run not found: {message.run}", run_id=str(message.run))
-            runs = (known,)
+            runs = (run,)
+        # The words of a pattern with few members left would reveal those that were erased.
         return RunList(
             runs=runs,
-            patterns={run.run: tuple(filter(_tellable, self._runs.patterns_of(run.run))) for run in runs},
+            patterns={
+                run.run: tuple(one for one in self._runs.patterns_of(run.run) if len(one.members) >= MIN_SIZE)
+                for run in runs
+            },
             skipped=self._runs.skipped(),
-            running=None if self._running is None else self._running.run,
+            running=self._active and self._active.run,
         )
 
-    def _dream_state(self) -> DreamState:
-        running = self._running
-        dreamt = [
-            run
+    def _read_dream(self) -> DreamState:
+        active = self._active
+        dreams = [
+            (run, run.finished)
             for run in self._runs.latest()
             if run.mode in {Mode.REM, Mode.DREAM} and run.finished and not run.params.dry_run
         ]
         return DreamState(
-            mode=None if running is None else running.wanted.mode,
-            running=None if running is None else self._runs.get(running.run),
-            phase=None if running is None else running.phase,
-            dreams=self._dreams(),
-            completed=sum(run.finished.outcome is Outcome.FINISHED for run in dreamt if run.finished),
-            last=dreamt[0] if dreamt else None,
+            mode=active and active.request.mode,
+            running=active and self._runs.get(active.run),
+            phase=active and active.phase,
+            dreams=self._count_dreams(),
+            completed=sum(finished.outcome is Outcome.FINISHED for _, finished in dreams),
+            last=dreams[0][0] if dreams else None,
             abort_milliseconds=self._abort_milliseconds,
         )
-
-
-def _tellable(pattern: PatternDiscovered) -> bool:
-    """Tell whether enough members are left: of those that were erased its words would tell too much."""
-    return len(pattern.members) >= MIN_SIZE
-
-
-def _fail(job: SlicedJob, error: Exception) -> None:
-    job.future.set_exception((type(error), error, error.__traceback__))

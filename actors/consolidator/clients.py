@@ -1,51 +1,53 @@
-"""Whom the consolidator asks: each ask is one slice of its work, between which others are answered."""
+"""Typed access to the actors below the consolidator. Each request blocks it for one slice of its work."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID, uuid4
 
 import msgspec
 import pykka
 
-from actors.store.messages import Append, Describe, ReadEvents, ReadStatus
+from actors.runtime.messages import Message
+from actors.store.messages import Append, Describe, ReadStatus
 from events.vocabulary import Event
 
 if TYPE_CHECKING:
-    from events.storage.log import Envelope
-    from projections.memories.entries import Entry
+    from projections.memories.catalog import Entry
+
+A = TypeVar("A")
 
 TIMEOUT = 60.0
 """Seconds that another actor may take for one slice."""
 
 
 class ActorClients(msgspec.Struct, frozen=True):
-    """The actors below the consolidator."""
+    """The actors that the consolidator asks."""
 
     comparator: pykka.ActorRef[Any]
     store: pykka.ActorRef[Any]
     workspace: pykka.ActorRef[Any]
 
-    def compare(self, message: object) -> Any:
+    def ask_comparator(self, message: Message[A]) -> A:
         """Ask the comparator."""
-        return self.comparator.ask(message, timeout=TIMEOUT)
+        return _ask(self.comparator, message)
 
-    def attend(self, message: object) -> Any:
+    def ask_workspace(self, message: Message[A]) -> A:
         """Ask the workspace."""
-        return self.workspace.ask(message, timeout=TIMEOUT)
+        return _ask(self.workspace, message)
+
+    def ask_store(self, message: Message[A]) -> A:
+        """Ask the store."""
+        return _ask(self.store, message)
 
     def describe(self, memories: Sequence[UUID], *, own: bool = False) -> tuple[Entry, ...]:
-        """Return what the catalog knows of memories; with `own`, of merged ones too instead of their survivors."""
-        return self._keep(Describe(memories=tuple(memories), own=own))
+        """Return catalog entries; with `own`, those of merged memories instead of their survivors."""
+        return self.ask_store(Describe(memories=tuple(memories), own=own))
 
     def namespaces(self) -> dict[str, int]:
-        """Return how many live memories each namespace holds."""
-        return self._keep(ReadStatus()).namespaces
-
-    def events(self, seqs: Sequence[int]) -> tuple[Envelope, ...]:
-        """Return events of the log."""
-        return self._keep(ReadEvents(seqs=tuple(seqs)))
+        """Return the number of live memories in each namespace."""
+        return self.ask_store(ReadStatus()).namespaces
 
     def append(
         self,
@@ -55,19 +57,19 @@ class ActorClients(msgspec.Struct, frozen=True):
         correlation: UUID | None = None,
         live: Sequence[UUID] = (),
     ) -> None:
-        """Append events, all or none, and wait until they are durable and every owner was told.
+        """Append events in one transaction, and wait until they are durable and all projections have received them.
 
         Args:
             events: At least one.
-            actor: Who decided it.
-            correlation: The run or request to which they belong.
-            live: Memories that must still be found.
+            actor: Name of the actor that decided them.
+            correlation: Run or request that they belong to.
+            live: Memories that must still be live.
 
         Raises:
-            GoneError: some of those can't; nothing was appended.
+            GoneError: Some of these are not live; nothing was appended.
         """
         first, *rest = events
-        self._keep(
+        self.ask_store(
             Append(
                 id=uuid4(),
                 event=first,
@@ -78,6 +80,7 @@ class ActorClients(msgspec.Struct, frozen=True):
             )
         )
 
-    def _keep(self, message: object) -> Any:
-        """Ask the store."""
-        return self.store.ask(message, timeout=TIMEOUT)
+
+def _ask(ref: pykka.ActorRef[Any], message: Message[A]) -> A:
+    answer: Any = ref.ask(message, timeout=TIMEOUT)
+    return answer

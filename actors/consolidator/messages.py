@@ -1,80 +1,114 @@
-"""What the consolidator is asked, and answers."""
+"""Messages to the consolidator, and its answers."""
 
 from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 from uuid import UUID, uuid4
 
 import msgspec
 
-from actors.consolidator.goals.drift import Drift, DriftStrategy, Trend
+from actors.consolidator.values import Drift, DriftStrategy, Trend
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, OwnerMessage
 from events.vocabulary import ConsolidationSkipped, GoalDiscovered, MemoriesMerged, PatternDiscovered
 from events.vocabulary.values import Counts, Mode, Outcome, Pruned, Salience, Trigger
 from projections.mind.goals import GoalRecord
 from projections.mind.runs import Run
 
-Report: TypeAlias = Callable[[int, int], object]
-"""Told (done, total) from the consolidator's thread."""
+SALIENCE_THRESHOLD: Final = 0.3
+"""Default salience below which memories may be pruned."""
+
+ProgressCallback: TypeAlias = Callable[[int, int], object]
+"""Receives (done, total), in the consolidator's thread."""
 
 
-class Discovery(Answer, frozen=True, kw_only=True):
-    """What was found."""
+class GoalDiscovery(Answer, frozen=True, kw_only=True):
+    """Result of a discovery."""
 
     goals: tuple[GoalDiscovered, ...]
     """The most confident first."""
     star: GoalDiscovered | None
-    """What the memories are measured against from now on."""
+    """The North Star from now on."""
     chosen: bool
-    """Whether it was chosen just now."""
+    """Whether this discovery chose it."""
     realigned: int
-    """How many memories were measured against it."""
+    """Memories that were measured against it."""
     memories: int
-    """Of the namespace."""
+    """Memories of the namespace."""
     sampled: int
-    """How many of them were looked at."""
+    """Memories that were compared with each other."""
     clusters: int
-    """Groups that were coherent enough, before the least confident were left out."""
+    """Coherent groups, before the least confident are left out."""
+
+
+class FindGoals(Cancellable[GoalDiscovery], frozen=True, kw_only=True):
+    """Discover the goals of a namespace; choose a North Star if there is none."""
+
+    namespace: str
+    min_confidence: float
+    max_goals: int
+    on_progress: ProgressCallback
 
 
 class DriftReport(Answer, frozen=True, kw_only=True):
-    """Drift now and so far."""
+    """Present drift of a namespace and its history."""
 
     star: UUID
     description: str
     """Of the North Star."""
-    now: Drift
+    current: Drift
     trend: Trend | None
     """None before there are three samples."""
     history: tuple[Drift, ...]
-    """Of consecutive memories, the oldest first."""
-    noted: tuple[GoalRecord, ...]
-    """Whenever it was seen at another level than before, the oldest first."""
+    """Of consecutive windows of memories, the oldest first."""
+    windows_until_critical: int | None
+    """Windows until a worsening trend reaches the critical level; None if it does not worsen."""
+    recommendations: tuple[str, ...]
+    """Advice in sentences; none up to level Low."""
+    recorded: tuple[GoalRecord, ...]
+    """Changes of level in the log, the oldest first."""
 
 
-class Correction(Answer, frozen=True, kw_only=True):
-    """What was done, and the drift of the latest memories before and after, both measured."""
+class DriftCorrection(Answer, frozen=True, kw_only=True):
+    """Effect of a correction, with the measured drift before and after."""
 
     strategy: DriftStrategy
     applied: bool
-    """Whether anything was changed: a goal that serves the memories no better isn't taken."""
+    """Whether anything was changed: a goal that serves the memories no better is rejected."""
     before: DriftReport
     after: DriftReport
     realigned: int
+    """Memories that were measured again."""
 
 
-class Phase(StrEnum):
-    """What a dream does (facts 10.5)."""
+class MeasureDrift(Message[DriftReport | None], frozen=True, kw_only=True):
+    """Measure the drift of the latest memories of a namespace; None without a North Star."""
+
+    namespace: str
+    memories: int
+    """How many of the latest to measure."""
+    record: bool = True
+    """Whether to align unaligned memories first and to append a change of level to the log."""
+
+
+class CorrectDrift(Cancellable[DriftCorrection | None], frozen=True, kw_only=True):
+    """Correct drift if its level asks for it; None without a North Star."""
+
+    namespace: str
+    on_progress: ProgressCallback
+
+
+class DreamPhase(StrEnum):
+    """Phase of a dream."""
 
     NREM = "nrem"
-    """Replays, strengthens links that were walked together, draws shortcuts."""
+    """Replays memories, strengthens links that were traversed together, adds shortcuts."""
     REM = "rem"
     """Looks for patterns and drift."""
     FULL_CYCLE = "full_cycle"
 
 
-class Slept(Answer, frozen=True, kw_only=True):
+class RunResult(Answer, frozen=True, kw_only=True):
     """What a run did, or a dry run would have done."""
 
     run: UUID
@@ -85,167 +119,142 @@ class Slept(Answer, frozen=True, kw_only=True):
     reason: str | None
     counts: Counts
     memories: int
-    """Live ones within its reach, afterwards."""
+    """Live memories in scope afterwards."""
     milliseconds: float
     merged: tuple[MemoriesMerged, ...]
     pruned: tuple[Pruned, ...]
     patterns: tuple[PatternDiscovered, ...]
     drifts: dict[str, Drift]
-    """Of the namespaces that have a North Star."""
+    """By namespace, of those that have a North Star."""
 
 
-class Undone(Answer, frozen=True, kw_only=True):
-    """What was taken back."""
+class UndoResult(Answer, frozen=True, kw_only=True):
+    """What an undo restored."""
 
     run: Run
     restored: tuple[UUID, ...]
-    """Memories that can be found again."""
+    """Memories that are live again."""
     erased: tuple[UUID, ...]
-    """Memories that the run hid, and that were erased since."""
+    """Memories that the run hid and that were erased since."""
     stars: tuple[str, ...]
-    """Namespaces whose North Star and purposes are as they were before."""
+    """Namespaces whose North Star and purposes were restored."""
 
 
 class RunList(Answer, frozen=True, kw_only=True):
-    """Runs, the latest first, with the patterns of each and what the scheduler left out."""
+    """Runs, the latest first, their patterns, and the runs that the scheduler skipped."""
 
     runs: tuple[Run, ...]
     patterns: dict[UUID, tuple[PatternDiscovered, ...]]
     """By run."""
     skipped: tuple[tuple[datetime, ConsolidationSkipped], ...]
     running: UUID | None
-    """The one that is under way."""
+    """Active run."""
 
 
 class PruningCandidate(Answer, frozen=True, kw_only=True):
-    """A memory that matters less than the threshold."""
+    """A memory below the salience threshold."""
 
     memory: UUID
     namespace: str
     salience: Salience
     protection: str | None
-    """Why it isn't pruned all the same."""
+    """Why it is not pruned all the same."""
 
 
-class Candidates(Answer, frozen=True, kw_only=True):
-    """Memories below the threshold, those that would be pruned first, and how many were looked at."""
+class PruningCandidates(Answer, frozen=True, kw_only=True):
+    """Memories below the threshold, unprotected ones first, and the number of memories examined."""
 
     found: tuple[PruningCandidate, ...]
     looked_at: int
 
 
 class DreamState(Answer, frozen=True, kw_only=True):
-    """Whether a run is under way, and how the dreams so far ended."""
+    """The active run, and how earlier dreams ended."""
 
     mode: Mode | None
-    """Of the run that is under way; None while there is none."""
+    """Of the active run; None without one."""
     running: Run | None
-    """What is known of it; None before the log has it too."""
-    phase: Phase | None
-    """Of a dream, or of a REM run that has come to its dream."""
+    """Its record; None until the log has it."""
+    phase: DreamPhase | None
+    """Of a dream, or of a REM run that has reached its dream."""
     dreams: int
-    """Under way, or waiting for their turn."""
+    """Active and queued dreams."""
     completed: int
     last: Run | None
-    """The last run that dreamt: a dream or REM."""
+    """Last run that dreamt: a dream or REM."""
     abort_milliseconds: float | None
-    """From the query, or whatever stopped the last dream that was stopped, to its end; None if none was."""
+    """Delay between the query that aborted the last aborted dream and its end; None if none was aborted."""
 
 
-class FindGoals(Cancellable[Discovery], frozen=True, kw_only=True):
-    """Find what the memories of a namespace serve; where there is no North Star one is chosen. Answers `Discovery`."""
-
-    namespace: str
-    min_confidence: float
-    max_goals: int
-    on_progress: Report
-
-
-class MeasureDrift(Message[DriftReport | None], frozen=True, kw_only=True):
-    """How far the latest memories of a namespace are from its North Star; answers `DriftReport`, None without one."""
-
-    namespace: str
-    memories: int
-    noted: bool = True
-    """Whether a new level is written down, and what wasn't measured is measured before."""
-
-
-class CorrectDrift(Cancellable[Correction | None], frozen=True, kw_only=True):
-    """Bring North Star and memories together again, if drift asks for it; answers `Correction`, None without one."""
-
-    namespace: str
-    on_progress: Report
-
-
-class Consolidate(Cancellable[Slept], frozen=True, kw_only=True):
-    """Sleep, or find out what sleep would do; waits for its turn if a run is under way. Answers `Slept`."""
+class Consolidate(Cancellable[RunResult], frozen=True, kw_only=True):
+    """Run a consolidation, or a dry run; queued behind an active run."""
 
     run: UUID = msgspec.field(default_factory=uuid4)
     mode: Mode
-    phase: Phase = Phase.FULL_CYCLE
+    phase: DreamPhase = DreamPhase.FULL_CYCLE
     """Of a dream."""
     trigger: Trigger = Trigger.REQUEST
     namespace: str | None = None
-    """Whose memories; None for all, each namespace by itself."""
+    """None for all, each by itself."""
     salience_threshold: float
     max_memories: int = 0
-    """How many of the latest are looked at; 0 for all."""
+    """How many of the latest memories to examine; 0 for all."""
     dry_run: bool = False
     thorough: bool = True
-    """Whether it may prune, and merge what isn't an exact copy."""
+    """Whether it may prune, and merge memories that are not exact copies."""
     max_seconds: float | None = None
     abort_on_query: bool = False
     pause: float = 0.0
-    """Seconds that must have gone by since the last dream, and none may wait; else it is a `RateLimitFault`."""
+    """Least seconds since the last dream, with none queued; otherwise a `RateLimitFault` is the answer."""
     rationale: str | None = None
     on_progress: Callable[[float, float | None, str], object] = lambda _done, _total, _what: None
-    """Told from the consolidator's thread."""
+    """Receives (done, total, what), in the consolidator's thread."""
 
 
-class Sleep(Message[None], frozen=True, kw_only=True):
-    """Told by the scheduler: begin a run, or note that it was skipped."""
+class StartScheduledRun(Message[None], frozen=True, kw_only=True):
+    """Start a run, or record that it was skipped because another job is active. Sent by the scheduler."""
 
     mode: Mode
     trigger: Trigger
     thorough: bool
 
 
-class Queried(Message[None], frozen=True, kw_only=True):
-    """Told by the front: somebody asks for memories."""
+class QueryReceived(Message[None], frozen=True, kw_only=True):
+    """A client sent a query, which interrupts a dream with `abort_on_query`."""
 
     at: float
-    """When, by `time.perf_counter`."""
+    """Time of arrival by `time.perf_counter`."""
 
 
-class Rest(Message[None], frozen=True):
-    """Give up all that is under way or waits, since the store is being closed; answered once that is written down."""
+class StopRuns(Message[None], frozen=True):
+    """Abort the active run and fail all queued jobs before the store closes; answered once that is in the log."""
 
 
-class Undo(Message[Undone], frozen=True, kw_only=True):
-    """Take back what a run did, whole or for one memory; answers `Undone`."""
+class UndoRun(Message[UndoResult], frozen=True, kw_only=True):
+    """Undo a run, whole or for one memory."""
 
     run: UUID
     memory: UUID | None = None
     request: UUID = msgspec.field(default_factory=uuid4)
-    """The correlation id of what is appended."""
+    """Correlation id of the events that are appended."""
 
 
 class ReadRuns(Message[RunList], frozen=True, kw_only=True):
-    """Answers `RunList`: one run, or the latest."""
+    """Read one run, or the latest ones."""
 
     run: UUID | None = None
     limit: int = 10
 
 
-class ReadCandidates(Cancellable[Candidates], frozen=True, kw_only=True):
-    """Answers `Candidates`: what a light run would prune now, after merging, and what protects the rest."""
+class ReadCandidates(Cancellable[PruningCandidates], frozen=True, kw_only=True):
+    """Read what a light run would prune now, after merging, and what protects the rest."""
 
     namespace: str | None
     salience_threshold: float
 
 
 class ReadDream(Message[DreamState], frozen=True):
-    """Answers `DreamState`."""
+    """Read the state of dreams."""
 
 
 ConsolidatorMessage: TypeAlias = (
@@ -253,10 +262,10 @@ ConsolidatorMessage: TypeAlias = (
     | MeasureDrift
     | CorrectDrift
     | Consolidate
-    | Sleep
-    | Queried
-    | Rest
-    | Undo
+    | StartScheduledRun
+    | QueryReceived
+    | StopRuns
+    | UndoRun
     | ReadRuns
     | ReadCandidates
     | ReadDream

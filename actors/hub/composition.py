@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from actors.comparator.actor import Comparator
 from actors.consolidator.actor import Consolidator
-from actors.consolidator.messages import Rest
+from actors.consolidator.messages import StopRuns
 from actors.embedder.actor import Embedder
 from actors.hub.history import HistoryCache
 from actors.runtime.actor import LOGGER
@@ -164,7 +164,7 @@ def running(
         pasts.close()
         # What was asked last is still attended to: the command line asks once and ends.
         workspace.ask(ReadAttention(), timeout=TIMEOUT)
-        consolidator.ask(Rest(), timeout=TIMEOUT)
+        consolidator.ask(StopRuns(), timeout=TIMEOUT)
         store.ask(TakeSnapshot(after=WORTH_AT_CLOSE), timeout=SNAPSHOT_PATIENCE)
         for ref in (store, scheduler, consolidator, embedder, workspace, comparator):
             ref.stop()

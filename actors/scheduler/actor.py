@@ -15,7 +15,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.date import DateTrigger
 
-from actors.consolidator.messages import Sleep
+from actors.consolidator.messages import StartScheduledRun
 from actors.runtime.actor import LOGGER
 from actors.runtime.faults import UNWRITTEN, InvalidParamsFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
@@ -133,7 +133,9 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             mode, trigger = found
             self._asked = True
             with suppress(pykka.ActorDeadError):  # the store is being closed
-                self._consolidator.tell(Sleep(mode=mode, trigger=trigger, thorough=self._schedule.permitted))
+                self._consolidator.tell(
+                    StartScheduledRun(mode=mode, trigger=trigger, thorough=self._schedule.permitted)
+                )
         self._arm()
 
     def _read(self, message: ChangeSchedule) -> ScheduleChanged:

@@ -31,7 +31,7 @@ HISTORY: tuple[Draft, ...] = (
     draft(MemoryErased(memory=FOX, reason="asked for")),
 )
 
-MODELS = {"torch", "transformers", "sentence_transformers", "tokenizers", "safetensors", "sklearn"}
+MODELS = {"torch", "transformers", "sentence_transformers", "tokenizers", "safetensors"}
 
 PROGRAM = """
 import sys
@@ -79,7 +79,7 @@ def test_a_replay_compares_every_projection_and_loads_no_model(folder: Path) -> 
     assert MODELS.isdisjoint(done.stderr.rpartition("loaded: ")[2].split())
     again = json.loads(told(folder, "replay", "--json"))
     assert again["projections"] == answer["projections"], "two processes, one digest"
-    assert "all that is known follows from the log" in told(folder, "replay")
+    assert "the present state follows from the log" in told(folder, "replay")
 
 
 def test_a_replay_that_differs_ends_with_1_and_names_the_projection(
@@ -96,7 +96,7 @@ def test_a_replay_that_differs_ends_with_1_and_names_the_projection(
     monkeypatch.setattr(sys.modules[__name__], "PROGRAM", wrong)
     done = run(folder, "replay")
     assert done.returncode == 1
-    assert "catalog can't be had from the log" in done.stdout
+    assert "catalog cannot be rebuilt from the log" in done.stdout
 
 
 def test_a_replay_up_to_a_moment_shows_digests(folder: Path) -> None:

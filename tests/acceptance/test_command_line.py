@@ -1,6 +1,7 @@
 """What a person does on the command line."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,10 @@ from uuid import uuid4
 
 import pytest
 
+from actors.cli.commands import program
+from actors.cli.program import Panel
+from actors.cli.views.memories import REASONS
+from events.spaces import SPACES
 from tests.acceptance.conftest import COMMAND, PATIENCE
 
 
@@ -61,13 +66,46 @@ def test_a_person_compares_forgets_and_restores(tmp_path: Path) -> None:
     assert run(tmp_path, "restore", other).returncode == 1
 
 
-def test_people_read_tables_and_sentences(tmp_path: Path) -> None:
-    done = run(tmp_path, "store", "Mara's dog is called Bo.")
-    assert done.stdout.startswith("stored ")
-    found = run(tmp_path, "search", "dog").stdout
-    assert "1. Mara's dog is called Bo." in found
-    assert "found by e" in found
-    assert "1 memories" in run(tmp_path, "status").stdout
+def test_a_result_shows_its_text_time_and_place_and_why_it_was_found(tmp_path: Path) -> None:
+    bo, when = "Mara's dog is called Bo.", "2026-03-02T12:00:00+00:00"
+    place = ("--namespace", "home", "--session", "spring", "--created-at", when)
+    assert run(tmp_path, "store", bo, *place).stdout.startswith("stored ")
+    run(tmp_path, "store", "Ferries leave at noon.", "--namespace", "home")
+    found = run(tmp_path, "search", "Who is Mara's dog?", "--namespace", "home").stdout
+    first, where, why, *_ = (line.strip() for line in found.splitlines())
+    assert first == f"1. {bo}"
+    assert where == "2026-03-02 12:00 in home, session spring"
+    assert why.startswith("found by ")
+    assert {"wording", "same words", "names", "meaning"} & {*re.split(", | and ", why.removeprefix("found by "))}
+    assert re.search(r"\be\d+(_|\b)", found.replace(bo, "")) is None, "no space by its key, and no vector of figures"
+    explained = run(tmp_path, "search", "Who is Mara's dog?", "--namespace", "home", "--explain").stdout
+    assert re.search(r"^ *e1 \d\.\d\d .* e13 \d\.\d\d", explained, re.MULTILINE)
+    assert "2 memories" in run(tmp_path, "status").stdout
+
+
+def test_a_result_without_competition_says_why_it_was_found_too(tmp_path: Path) -> None:
+    run(tmp_path, "store", "Mara's dog is called Bo.")
+    assert "found by " in run(tmp_path, "search", "dog").stdout
+
+
+def test_the_json_of_a_search_is_the_same_with_and_without_an_explanation(tmp_path: Path) -> None:
+    run(tmp_path, "store", "Mara's dog is called Bo.")
+    plain, explained = (run_json(tmp_path, "search", "dog", *more)["results"][0] for more in ((), ("--explain",)))
+    assert plain.keys() == explained.keys()
+    assert plain["embedderScores"].keys() == explained["embedderScores"].keys() == {space.key for space in SPACES}
+
+
+def test_help_lists_all_commands_by_what_they_are_for() -> None:
+    shown = subprocess.run([COMMAND, "--help"], capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
+    places = [shown.index(f"{panel.value} ─") for panel in Panel]
+    assert places == sorted(places)
+    for command in program.registered_commands:
+        name = command.name or getattr(command.callback, "__name__", "")
+        assert (re.search(rf"^│ {name} ", shown, re.MULTILINE) is None) == command.hidden, name
+
+
+def test_every_space_and_every_other_contribution_to_a_score_is_a_reason_in_words() -> None:
+    assert REASONS.keys() == {space.key for space in SPACES} | {"context", "priming", "renewal", "alignment"}
 
 
 def test_memories_are_imported_once_and_exported_again(tmp_path: Path) -> None:

@@ -384,7 +384,7 @@ def test_whatever_was_pruned_mattered_too_little_and_was_protected_by_nothing(tr
     pruned = [one for event in trusted.found(MemoriesPruned) for one in event.pruned]
     trivial = {f"trivial {day}" for day in range(7)} | {f"young {day}" for day in range(6)}
     assert {one.memory for one in pruned} == {trusted.ids[name] for name in trivial}
-    assert max(one.salience.total for one in pruned) < THRESHOLD
+    assert max(one.salience.total for one in pruned) < SALIENCE_THRESHOLD
 
 
 def test_a_memory_that_matters_little_is_kept_until_it_is_a_day_old(trusted: Week):

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from actors.consolidator.messages import Undo
+from actors.consolidator.messages import UndoRun
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import running
 from actors.runtime.metrics import Latencies

@@ -29,9 +29,9 @@ from actors.consolidator.messages import (
     ReadDream,
     ReadRuns,
     RunList,
-    Slept,
-    Undo,
-    Undone,
+    RunResult,
+    UndoResult,
+    UndoRun,
 )
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault

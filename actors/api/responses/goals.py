@@ -53,11 +53,10 @@ def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[
         "per_embedder_similarity": _by_space(now),
         "most_drifted_embedders": [pick(moved, "space", "similarity", "drift_score", "level") for moved in now.moved],
         "trend": report.trend.value if report.trend else None,
-        "recommendations": list(recommendations(now.level, report.trend)),
+        "recommendations": list(report.recommendations),
     }
-    left = windows_left([sample.similarity for sample in report.history])
-    if left is not None:
-        answer["windows_until_critical"] = left
+    if report.windows_until_critical is not None:
+        answer["windows_until_critical"] = report.windows_until_critical
     if history:
         answer["history"] = [
             pick(sample, "similarity", "level", "memories") | {"per_embedder_similarity": _by_space(sample)}
@@ -74,7 +73,7 @@ def correction(namespace: str, done: Correction | None) -> dict[str, Any]:
     """Return the answer of `trigger_drift_correction`, with the measured alignment before and after."""
     if done is None:
         return {"namespace": namespace, "status": "not_configured", "strategy_applied": None, "applied": False}
-    before, after = done.before.now, done.after.now
+    before, after = done.before.current, done.after.current
     return {
         "namespace": namespace,
         "status": "measured",

@@ -1,17 +1,9 @@
-"""The commands. Importing this package registers each of them on `program`."""
+"""Commands. Importing this package registers each of them on `program`."""
 
-from actors.cli.commands import audit, hooks, import_export, maintenance, memories, mind, serve, sleep, store
+from actors.cli.commands import audit, hooks, import_export, inspection, maintenance, memories, serve, sleep
+from actors.cli.program import Panel
 from actors.cli.program import app as program
 
-__all__ = [
-    "audit",
-    "hooks",
-    "import_export",
-    "maintenance",
-    "memories",
-    "mind",
-    "program",
-    "serve",
-    "sleep",
-    "store",
-]
+__all__ = ["audit", "hooks", "import_export", "inspection", "maintenance", "memories", "program", "serve", "sleep"]
+
+program.registered_commands.sort(key=lambda command: list(Panel).index(Panel(command.rich_help_panel)))

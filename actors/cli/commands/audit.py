@@ -1,4 +1,4 @@
-"""Commands for whoever wants to know what happened, how it was, and whether the log accounts for all of it."""
+"""Commands that show what happened, and check that the log accounts for the present state."""
 
 from __future__ import annotations
 
@@ -6,76 +6,48 @@ from typing import Annotated
 
 import typer
 
-from actors.cli.program import AsOf, Data, Json, app, perform
+from actors.cli.program import AsOf, Call, Panel, store_command
 
-Moment = Annotated[str, typer.Argument(help="Number of an event, or a time in ISO 8601.")]
-
-
-@app.command()
-def replay(data: Data = None, as_of: AsOf = None, *, as_json: Json = False) -> None:
-    """Build all that is known anew from the log, and compare it with what is known; ends with 1 if it differs."""
-    from actors.cli.views import audit as audit_views
-
-    answer = perform(data, "store/replay", {"as_of": as_of}, audit_views.replayed, as_json=as_json)
-    if not answer.get("matches", True):
-        raise typer.Exit(1)
+Limit = Annotated[int, typer.Option(help="Show this many of the latest events.")]
+Moment = Annotated[str | None, typer.Option(help="Number of an event, or a time.")]
 
 
-@app.command()
+@store_command(Panel.TRUST, "store/replay", succeeded=lambda answer: answer.get("matches", True))
+def replay(as_of: AsOf = None) -> Call:
+    """Rebuild the state from the log and compare it with the present one; status 1 if they differ."""
+    from actors.cli.views.audit import replayed
+
+    return {"as_of": as_of}, replayed
+
+
+@store_command(Panel.TRUST, "store/diff")
 def diff(
-    a: Moment,
-    b: Annotated[str | None, typer.Argument(help="The same; now if it is left out.")] = None,
-    data: Data = None,
+    a: Annotated[str, typer.Argument(help="Number of an event, or a time in ISO 8601.")],
+    b: Annotated[str | None, typer.Argument(help="The same; now if left out.")] = None,
     limit: Annotated[int, typer.Option(help="Entries of each list.")] = 20,
-    *,
-    as_json: Json = False,
-) -> None:
-    """Tell what changed between two moments."""
-    from actors.cli.views import audit as audit_views
+) -> Call:
+    """Show what changed between two moments."""
+    from actors.cli.views.audit import changes
 
-    perform(data, "store/diff", {"a": a, "b": b, "limit": limit}, audit_views.changed, as_json=as_json)
+    return {"a": a, "b": b, "limit": limit}, changes
 
 
-@app.command()
-def history(
-    memory: Annotated[str, typer.Argument(help="The memory's id.")],
-    data: Data = None,
-    limit: Annotated[int, typer.Option(help="So many of the latest events.")] = 50,
-    *,
-    as_json: Json = False,
-) -> None:
-    """Tell what happened to a memory, from the log."""
-    from actors.cli.views import audit as audit_views
+@store_command(Panel.TRUST, "audit/trail")
+def history(memory: Annotated[str, typer.Argument(help="Id of the memory.")], limit: Limit = 50) -> Call:
+    """Show what happened to a memory, from the log."""
+    from actors.cli.views.audit import trail
 
-    perform(data, "audit/trail", {"memory_id": memory, "limit": limit}, audit_views.trail, as_json=as_json)
+    return {"memory_id": memory, "limit": limit}, trail
 
 
-@app.command()
+@store_command(Panel.TRUST, "audit/trail")
 def audit(
-    data: Data = None,
-    run: Annotated[str | None, typer.Option("--run", help="Of this run alone.")] = None,
-    since: Annotated[str | None, typer.Option(help="Number of an event, or a time.")] = None,
-    until: Annotated[str | None, typer.Option(help="Number of an event, or a time.")] = None,
-    limit: Annotated[int, typer.Option(help="So many of the latest events.")] = 50,
-    *,
-    as_json: Json = False,
-) -> None:
-    """Tell what happened in the store, from the log."""
-    from actors.cli.views import audit as audit_views
+    run: Annotated[str | None, typer.Option("--run", help="Only events of this run.")] = None,
+    since: Moment = None,
+    until: Moment = None,
+    limit: Limit = 50,
+) -> Call:
+    """Show what happened in the store, from the log."""
+    from actors.cli.views.audit import trail
 
-    arguments = {"run_id": run, "since": since, "until": until, "limit": limit}
-    perform(data, "audit/trail", arguments, audit_views.trail, as_json=as_json)
-
-
-@app.command()
-def show(
-    memory: Annotated[str, typer.Argument(help="The memory's id.")],
-    data: Data = None,
-    as_of: AsOf = None,
-    *,
-    as_json: Json = False,
-) -> None:
-    """Show all that is known of a memory."""
-    from actors.cli.views import audit as audit_views
-
-    perform(data, "memory/retrieve", {"id": memory, "as_of": as_of}, audit_views.memory, as_json=as_json)
+    return {"run_id": run, "since": since, "until": until, "limit": limit}, trail

@@ -1,4 +1,4 @@
-"""Commands that carry memories in and out, as JSON lines."""
+"""Commands that import and export memories as JSON lines."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, nullcontext
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Annotated, Any, NamedTuple
@@ -13,24 +14,25 @@ from typing import IO, Annotated, Any, NamedTuple
 import typer
 
 from actors.cli.program import (
-    PATIENCE,
+    LOCK_TIMEOUT,
     AsOf,
     Data,
     Embedder,
     Json,
     Models,
     Namespace,
+    Panel,
     app,
     data_folder,
-    print_json,
-    told_plainly,
+    exit_on_error,
+    show,
 )
 from actors.runtime.settings import ModelProfile
 
 BATCH = 100
-"""Memories that are stored together (`memory/import`)."""
-SHOWN = 20
-"""Bad lines that a person is shown; `--json` tells of all."""
+"""Memories in one call of `memory/import`."""
+MAX_FAILURES = 20
+"""Bad lines that are printed for people; `--json` prints all."""
 STANDARD = "-"
 
 
@@ -39,11 +41,11 @@ class _Line(NamedTuple):
     """From 1."""
     item: Any
     problem: str | None
-    """Why it is no JSON."""
+    """Why it is not JSON."""
 
 
-@app.command(name="import")
-def take_in(
+@app.command("import", rich_help_panel=Panel.MAINTAIN)
+def import_memories(
     file: Annotated[
         str, typer.Argument(help="JSON lines, one memory each, as export writes them; - is standard input.")
     ],
@@ -53,64 +55,62 @@ def take_in(
     *,
     as_json: Json = False,
 ) -> None:
-    """Store the memories of a file, each line once however often it is imported; ends with 1 if any failed."""
-    from actors.cli import store_access as reaching
-    from actors.cli.views.memories import imported, progress_bar
+    """Store the memories of a file, each line once even if it is imported again; status 1 if any failed."""
+    from actors.cli.store_access import open_store, store_location
+    from actors.cli.views.memories import imported
+    from actors.cli.views.terminal import progress_bar
 
-    place = reaching.endless(data_folder(data), embedder, models)
-    told: dict[str, Any] = {"stored": 0, "stored_before": 0, "failed": []}
-    with told_plainly(), ExitStack() as stack:
-        source = sys.stdin if file == STANDARD else stack.enter_context(_opened(Path(file)))
-        total = _counted(source)
+    location = store_location(data_folder(data), embedder, models)
+    result: dict[str, Any] = {"stored": 0, "stored_before": 0, "failed": []}
+    with exit_on_error(), ExitStack() as stack:
+        source = sys.stdin if file == STANDARD else stack.enter_context(_open(Path(file)))
+        total = _count_lines(source)
         report = stack.enter_context(progress_bar(quiet=as_json))
-        store = stack.enter_context(reaching.store(place, making=True, patience=PATIENCE))
+        store = stack.enter_context(open_store(location, creates=True, lock_timeout=LOCK_TIMEOUT))
         lines = _lines(source)
         while batch := list(islice(lines, BATCH)):
-            sound = [line for line in batch if line.problem is None]
-            told["failed"] += [{"line": line.number, "message": line.problem} for line in batch if line.problem]
-            if sound:
-                first = batch[0].number - 1
+            valid = [line for line in batch if line.problem is None]
+            result["failed"] += [{"line": line.number, "message": line.problem} for line in batch if line.problem]
+            if valid:
+                start = batch[0].number - 1
 
-                def advanced(done: float, _of: float | None, what: str, first: int = first) -> None:
-                    report(first + done, total, what)
+                def advance(done: float, _of: float | None, what: str, start: int = start) -> None:
+                    report(start + done, total, what)
 
-                answer = store.call("memory/import", advanced, items=[line.item for line in sound])
-                told["stored"] += answer["stored"]
-                told["stored_before"] += answer["stored_before"]
-                told["failed"] += [
+                answer = store.call("memory/import", advance, items=[line.item for line in valid])
+                result["stored"] += answer["stored"]
+                result["stored_before"] += answer["stored_before"]
+                result["failed"] += [
                     {"line": line.number, "message": one["error"]["message"], **_field(one["error"])}
-                    for line, one in zip(sound, answer["results"], strict=True)
+                    for line, one in zip(valid, answer["results"], strict=True)
                     if not one["success"]
                 ]
-    told["failed"].sort(key=lambda failure: failure["line"])
-    if as_json:
-        print_json(told)
-    else:
-        imported(told, SHOWN)
-    if told["failed"]:
+    result["failed"].sort(key=lambda failure: failure["line"])
+    show(result, partial(imported, max_failures=MAX_FAILURES), as_json=as_json)
+    if result["failed"]:
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.MAINTAIN)
 def export(
-    file: Annotated[Path, typer.Argument(help="Where to; - is standard output.")] = Path(STANDARD),
+    file: Annotated[Path, typer.Argument(help="Target file; - is standard output.")] = Path(STANDARD),
     data: Data = None,
     namespace: Namespace = None,
     as_of: AsOf = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON, if there is a file.")] = False,
 ) -> None:
-    """Write all memories that can be found as JSON lines, without embeddings, in the order in which they came."""
-    from actors.cli import store_access as reaching
-    from actors.cli.views.memories import exported, progress_bar
+    """Write all live memories as JSON lines, without embeddings, in the order of storage."""
+    from actors.cli.store_access import open_store, store_location
+    from actors.cli.views.memories import exported
+    from actors.cli.views.terminal import progress_bar
 
-    place = reaching.endless(data_folder(data))
-    then = {} if as_of is None else {"as_of": as_of}
+    moment = {} if as_of is None else {"as_of": as_of}
     written = 0
-    with told_plainly(), ExitStack() as stack:
+    with exit_on_error(), ExitStack() as stack:
         report = stack.enter_context(progress_bar(quiet=as_json))
-        store = stack.enter_context(reaching.store(place, patience=PATIENCE))
-        counts = store.call("store/status", report, **then)["namespaces"]
+        store = stack.enter_context(open_store(store_location(data_folder(data)), lock_timeout=LOCK_TIMEOUT))
+        counts = store.call("store/status", report, **moment)["namespaces"]
         wanted = {name: count for name, count in sorted(counts.items()) if namespace in (None, name)}
         target = stack.enter_context(
             nullcontext(sys.stdout) if str(file) == STANDARD else file.open("w", encoding="utf-8")
@@ -119,27 +119,21 @@ def export(
             page: dict[str, Any] = {"next_after": None}
             while "next_after" in page:
                 after = {} if page["next_after"] is None else {"after": page["next_after"]}
-                page = store.call("memory/export", namespace=name, **after, **then)
-                for memory in page["memories"]:
-                    target.write(json.dumps(memory, ensure_ascii=False) + "\n")
+                page = store.call("memory/export", namespace=name, **after, **moment)
+                target.writelines(json.dumps(memory, ensure_ascii=False) + "\n" for memory in page["memories"])
                 written += len(page["memories"])
                 report(written, sum(wanted.values()), "memories written")
-    if str(file) == STANDARD:
-        return
-    answer = {"exported": written, "file": str(file)}
-    if as_json:
-        print_json(answer)
-    else:
-        exported(answer)
+    if str(file) != STANDARD:
+        show({"exported": written, "file": str(file)}, exported, as_json=as_json)
 
 
-def _opened(file: Path) -> IO[str]:
-    """Open a file in which a byte that is no UTF-8 spoils its line, and not the others."""
+def _open(file: Path) -> IO[str]:
+    """Open a file. A byte that is not UTF-8 makes its line fail, and no other."""
     return file.open(encoding="utf-8-sig", errors="surrogateescape")
 
 
-def _counted(source: IO[str]) -> int | None:
-    """Return how many lines are to come, if that can be told without taking them in."""
+def _count_lines(source: IO[str]) -> int | None:
+    """Return the number of lines, or None if the source cannot be read twice."""
     if not source.seekable():
         return None
     count = sum(1 for _ in source)
@@ -148,7 +142,7 @@ def _counted(source: IO[str]) -> int | None:
 
 
 def _lines(source: IO[str]) -> Iterator[_Line]:
-    """Yield the lines that aren't blank, each as what it says or with what is wrong with it."""
+    """Yield the lines that are not blank, parsed or with their problem."""
     for number, text in enumerate(source, start=1):
         if not text.strip():
             continue
@@ -160,6 +154,6 @@ def _lines(source: IO[str]) -> Iterator[_Line]:
 
 
 def _field(error: dict[str, Any]) -> dict[str, str]:
-    """Return the field that an error is about, if it names one."""
+    """Return the field that an error names."""
     parameter = (error.get("data") or {}).get("parameter")
     return {} if parameter is None else {"field": parameter}

@@ -1,4 +1,4 @@
-"""Commands that look after a store's files: is it sound, a copy, putting one back, a passphrase."""
+"""Commands that look after the files of a store: verify, back up, restore, change models or passphrase."""
 
 from __future__ import annotations
 
@@ -8,15 +8,28 @@ from uuid import UUID
 
 import typer
 
-from actors.cli.program import Data, Json, app, data_folder, perform, print_json, told_plainly
-from actors.runtime.settings import passphrase
+from actors.cli.program import (
+    Call,
+    Data,
+    Embedder,
+    Json,
+    Models,
+    Panel,
+    app,
+    data_folder,
+    exit_on_error,
+    perform,
+    show,
+    store_command,
+)
+from actors.runtime.settings import ModelProfile, passphrase
 
 DAMAGED = 1
 UNCHECKED = 3
-"""Exit statuses of `verify`: something is wrong with the store; nothing can be said of it."""
+"""Exit statuses of `verify`: the store is damaged; it could not be checked."""
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.TRUST)
 def verify(
     data: Data = None,
     *,
@@ -25,93 +38,112 @@ def verify(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check every byte of the store and change none; ends with 1 if it is damaged, 3 if it can't be checked."""
-    from actors.cli.views import maintenance as keeping_views
+    """Check every byte of the store and change none; status 1 if it is damaged, 3 if it cannot be checked."""
+    from actors.cli.views.maintenance import verified
 
     folder = data_folder(data)
-    with told_plainly(UNCHECKED):
-        answer = _verified(folder, quiet=as_json)
+    with exit_on_error(UNCHECKED):
+        answer = _verify(folder, quiet=as_json)
         if quarantine and not answer["sound"]:
-            from events.storage.backup import quarantine as set_aside
+            from events.storage.backup import quarantine as move_aside
 
-            answer["quarantine"] = str(set_aside(folder))
-    if as_json:
-        print_json(answer)
-    else:
-        keeping_views.verified(answer)
+            answer["quarantine"] = str(move_aside(folder))
+    show(answer, verified, as_json=as_json)
     if not answer["sound"]:
         raise typer.Exit(DAMAGED)
 
 
-def _verified(folder: Path, *, quiet: bool) -> dict[str, Any]:
-    """Check a store through the process that serves it, or, if nobody has it open, without opening it for writing."""
-    from actors.api.responses.store import verified
-    from actors.cli import store_access as reaching
-    from actors.cli.views.memories import progress_bar
+def _verify(folder: Path, *, quiet: bool) -> dict[str, Any]:
+    """Check a store through the process that serves it, or without opening it for writing."""
+    from actors.api.responses.maintenance import verified
+    from actors.cli.store_access import served_store, store_location
+    from actors.cli.views.terminal import progress_bar
     from actors.store.snapshot_files import Snapshots
     from events.crypto.keys import KeyRing
     from events.verify.verification import verify as check
 
-    place = reaching.endless(folder)
-    with progress_bar(quiet=quiet) as report, reaching.served(place) as store:
+    with progress_bar(quiet=quiet) as report, served_store(store_location(folder)) as store:
         if store is not None:
             return store.call("store/verify", report)
-
-        def told(done: int, total: int) -> None:
-            report(done, total, "events checked")
-
-        found = check(folder, passphrase(), told)
-        if found.problems:  # then nobody would start with a snapshot anyway
+        found = check(folder, passphrase(), lambda done, total: report(done, total, "events checked"))
+        if found.problems:  # then no process would start from a snapshot
             return verified(found, ())
         keys = KeyRing.of((folder / "keys").read_bytes(), passphrase())
         return verified(found, Snapshots(folder, keys).problems())
 
 
-@app.command()
-def backup(
-    target: Annotated[Path, typer.Argument(help="A folder that isn't there yet.")],
-    data: Data = None,
-    *,
-    as_json: Json = False,
-) -> None:
-    """Copy the store as it stands, even in use; the copy is a store of its own, and `restore` puts it back."""
-    from actors.cli.views import maintenance as keeping_views
+@store_command(Panel.MAINTAIN, "store/backup")
+def backup(target: Annotated[Path, typer.Argument(help="A folder that does not exist yet.")]) -> Call:
+    """Copy the store, even in use; the copy is a store of its own, and `restore` puts it back."""
+    from actors.cli.views.maintenance import backed_up
 
-    perform(data, "store/backup", {"target": str(target.absolute())}, keeping_views.backed_up, as_json=as_json)
+    return {"target": str(target.absolute())}, backed_up
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.MAINTAIN)
 def restore(
-    what: Annotated[str, typer.Argument(metavar="ID|BACKUP", help="A memory's id, or the folder of a backup.")],
+    what: Annotated[str, typer.Argument(metavar="ID|BACKUP", help="Id of a memory, or the folder of a backup.")],
     data: Data = None,
     *,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Rename the store that is there, and put the backup in its place.")
+        bool, typer.Option("--replace", help="Rename the present store, and put the backup in its place.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Bring back a memory that was forgotten or pruned, or a whole store from a backup."""
-    from actors.cli.views import maintenance as keeping_views
-    from actors.cli.views import memories as views
+    """Restore a memory that was forgotten or pruned, or a whole store from a backup."""
+    from actors.cli.views.maintenance import restored
+    from actors.cli.views.memories import memory_restored
 
     try:
         memory = UUID(what)
     except ValueError:
         folder = data_folder(data)
-        with told_plainly():
-            from events.storage.backup import restore as put_back
+        with exit_on_error():
+            from events.storage.backup import restore as restore_backup
 
-            replaced = put_back(Path(what), folder, passphrase(), replace=replace)
-        answer = {"restored": str(folder), "replaced": str(replaced) if replaced else None}
-        if as_json:
-            print_json(answer)
-        else:
-            keeping_views.put_back(answer)
-        return
-    perform(data, "memory/restore", {"id": str(memory)}, views.back, as_json=as_json)
+            replaced = restore_backup(Path(what), folder, passphrase(), replace=replace)
+        show({"restored": str(folder), "replaced": str(replaced) if replaced else None}, restored, as_json=as_json)
+    else:
+        perform(data, "memory/restore", {"id": str(memory)}, memory_restored, as_json=as_json)
 
 
-@app.command(name="passphrase")
+@app.command(rich_help_panel=Panel.MAINTAIN)
+def reembed(
+    new_folder: Annotated[Path, typer.Argument(file_okay=False, help="A folder that is empty or does not exist.")],
+    data: Data = None,
+    embedder: Embedder = ModelProfile.EMBEDDED,
+    models: Models = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Create a new store from this one with other models; this one stays unchanged."""
+    import anyio
+    import msgspec
+
+    from actors.cli.views.maintenance import reembedded
+    from actors.cli.views.terminal import progress_bar
+    from actors.hub.composition import opened
+    from actors.hub.reembed import ReembedCounts, built_beside
+    from actors.hub.reembed import reembed as reembed_store
+
+    async def run() -> ReembedCounts:
+        with (
+            progress_bar(quiet=as_json) as report,
+            built_beside(new_folder) as building,
+            opened(building, embedder, models) as hub,
+        ):
+
+            async def progress(done: float, total: float | None, what: str) -> None:
+                report(done, total, what)
+
+            return await reembed_store(data_folder(data), hub, progress)
+
+    with exit_on_error():
+        counts = msgspec.structs.asdict(anyio.run(run))
+    show({"folder": str(new_folder), "embedder": embedder.value, **counts}, reembedded, as_json=as_json)
+
+
+@app.command("passphrase", rich_help_panel=Panel.MAINTAIN)
 def change_passphrase(
     data: Data = None,
     *,
@@ -119,17 +151,17 @@ def change_passphrase(
 ) -> None:
     """Put a passphrase around the store's keys, or change it.
 
-    Whoever opens the store from then on finds it in CONTEXT_GRAPH_PASSPHRASE, or in the file that
-    CONTEXT_GRAPH_PASSPHRASE_FILE names; that is also where the first one is taken from, if it is there.
+    Every process that opens the store then reads it from CONTEXT_GRAPH_PASSPHRASE, or from the file that
+    CONTEXT_GRAPH_PASSPHRASE_FILE names. The first passphrase is also taken from there if it is set.
     """
-    from actors.cli import store_access as reaching
+    from actors.cli.store_access import store_location
     from events.crypto.passphrase import change_passphrase as change
 
     folder = data_folder(data)
-    with told_plainly():
-        reaching.endless(folder).check()
+    with exit_on_error():
+        store_location(folder).check_exists()
         keys, known = folder / "keys", passphrase()
-        locked = _locked(keys)
+        locked = _is_locked(keys)
         old = (known or typer.prompt("Present passphrase", hide_input=True)) if locked else None
         if remove:
             new = None
@@ -138,12 +170,12 @@ def change_passphrase(
         else:
             new = typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True)
         change(keys, old, new)
-    typer.echo(f"{folder} is open to whoever can read it" if remove else f"{folder} needs the new passphrase now")
+    typer.echo(f"{folder} opens without a passphrase now" if remove else f"{folder} needs the new passphrase now")
 
 
-def _locked(keys: Path) -> bool:
-    """Tell whether keys are behind a passphrase."""
-    from events.crypto.wrapping import KeyWrapping
+def _is_locked(keys: Path) -> bool:
+    """Return whether keys are behind a passphrase."""
+    from events.crypto.wrapping import Wrapping
     from events.storage.log import PassphraseError
 
     try:

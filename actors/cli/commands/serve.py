@@ -1,4 +1,4 @@
-"""Commands that serve a store to agents: a thin pipe for each of them, and the hub behind all pipes."""
+"""Commands that serve a store to agents: a pipe for each client, and the hub that all pipes share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actors.cli.program import Data, Embedder, Models, app, data_folder, told_plainly
+from actors.cli.program import Data, Embedder, Models, Panel, app, data_folder, exit_on_error
 from actors.proxy.serve_command import LINGER, Serve, options_of, piped, run
 from actors.runtime.settings import ModelProfile
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from actors.proxy.endpoint import HubInfo, Options
 
 PATIENCE = 10.0
-"""Seconds that a server waits for the store: a hook of the session before may still be at work on it."""
+"""Seconds that a server waits for the store: a hook of the previous session may still have it open."""
 
 Limit = Annotated[
     list[str] | None,
@@ -57,7 +57,7 @@ Linger = Annotated[
 ]
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.CONNECT)
 def serve(
     data: Data = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
@@ -71,7 +71,7 @@ def serve(
         bool, typer.Option("--standalone", help="Keep store and server in this process, instead of in the hub.")
     ] = False,
 ) -> None:
-    """Speak MCP on standard input and output, for an agent's client: through the hub, which is started if need be."""
+    """Serve MCP on standard input and output to an agent's client, through the hub, which is started if necessary."""
     options = options_of(embedder, models, limit or (), priming=priming, sleep=sleep)
     folder = data_folder(data)
     if standalone or not piped():
@@ -80,7 +80,7 @@ def serve(
         raise typer.Exit(run(Serve(folder=folder, options=options, linger=linger)))
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.CONNECT)
 def hub(
     data: Data = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
@@ -90,16 +90,16 @@ def hub(
     priming: Priming = True,
     sleep: Sleeping = True,
     linger: Linger = LINGER,
-    lock: Annotated[int | None, typer.Option(hidden=True, help="The descriptor that holds the lock already.")] = None,
+    lock: Annotated[int | None, typer.Option(hidden=True, help="Descriptor that holds the lock already.")] = None,
 ) -> None:
-    """Have the store open for all who serve or ask it; `serve` starts this by itself."""
+    """Keep the store open for all clients and commands; `serve` starts this by itself."""
     import anyio
 
     from actors.proxy.launcher import locked
 
     options = options_of(embedder, models, limit or (), priming=priming, sleep=sleep)
     folder = data_folder(data).absolute()
-    with _told_in_a_sentence():
+    with _log_to_stderr():
         if lock is None:
             lock = locked(folder)
         if lock is None:
@@ -125,13 +125,13 @@ def _serve_alone(folder: Path, options: Options) -> None:
         with _opened(folder, options) as (running, per_minute, card):
             await serve_client(running, per_minute, card)
 
-    with _told_in_a_sentence():
+    with _log_to_stderr():
         anyio.run(alone)
 
 
 @contextmanager
 def _opened(folder: Path, options: Options) -> Iterator[tuple[Hub, dict[str, int], HubInfo]]:
-    """Open a store as it is to be served."""
+    """Open a store to serve it."""
     from importlib.metadata import version
 
     from actors.api.tools.rate_limits import limits_of
@@ -148,14 +148,14 @@ def _opened(folder: Path, options: Options) -> Iterator[tuple[Hub, dict[str, int
 
 
 @contextmanager
-def _told_in_a_sentence() -> Iterator[None]:
-    """End with one sentence and status 1 when the store can't be served; whatever else is told goes to stderr too."""
+def _log_to_stderr() -> Iterator[None]:
+    """Log to standard error, and end with one sentence and status 1 if the store cannot be served."""
     import logging
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="context-graph: %(levelname)s %(message)s")
-    with told_plainly():
+    with exit_on_error():
         try:
             yield
         except OSError as error:
-            typer.secho(f"context-graph: the store can't be served: {error}", err=True, fg="red")
+            typer.secho(f"context-graph: the store cannot be served: {error}", err=True, fg="red")
             raise typer.Exit(1) from None

@@ -1,1 +1,1 @@
-"""Rendering of answers for a terminal."""
+"""Views: print answers for people."""

@@ -1,20 +1,18 @@
-"""What a person sees of checks and copies on the command line."""
-
-from __future__ import annotations
+"""Views of checks, backups and re-embedding."""
 
 from typing import Any
 
-from actors.cli.views.memories import OUT
+from actors.cli.views.terminal import OUT
 
 
 def verified(answer: dict[str, Any]) -> None:
-    """Print whether a store is sound; if not, what is wrong and what is lost."""
-    told = f"{answer['events']} events, {answer['sealed']} of them sealed, {answer['erased']} whose keys are destroyed"
+    """Print whether a store is sound; if not, its problems and what is lost."""
+    counts = f"{answer['events']} events, {answer['sealed']} of them sealed, {answer['erased']} with destroyed keys"
     if answer["sound"]:
-        OUT.print(f"[bold]sound[/]: {told}, up to {answer['head']['hash'][:16]}…")
+        OUT.print(f"[bold]sound[/]: {counts}, up to {answer['head']['hash'][:16]}…")
         return
     first = f" from event {answer['first_bad']} on" if answer["first_bad"] else ""
-    OUT.print(f"damaged{first}; {told} can be read and trusted", style="bold red")
+    OUT.print(f"damaged{first}; {counts} can be read and trusted", style="bold red")
     for problem in answer["problems"]:
         where = f"event {problem['seq']}" if problem["seq"] else problem["file"]
         OUT.print(f"  {where}: {problem['what']}; lost: {problem['lost']}", markup=False)
@@ -23,12 +21,21 @@ def verified(answer: dict[str, Any]) -> None:
 
 
 def backed_up(answer: dict[str, Any]) -> None:
-    """Print what `backup` did."""
+    """Print the folder of a backup."""
     OUT.print(f"{answer['events']} events are in {answer['backup']}", markup=False)
 
 
-def put_back(answer: dict[str, Any]) -> None:
-    """Print what `restore` did with a backup."""
-    OUT.print(f"{answer['restored']} is what the backup was", markup=False)
+def restored(answer: dict[str, Any]) -> None:
+    """Print the folder of a store restored from a backup."""
+    OUT.print(f"{answer['restored']} is restored from the backup", markup=False)
     if answer["replaced"]:
-        OUT.print(f"what was there is in {answer['replaced']}", markup=False)
+        OUT.print(f"the previous store is in {answer['replaced']}", markup=False)
+
+
+def reembedded(answer: dict[str, Any]) -> None:
+    """Print the counts of a re-embedded store."""
+    OUT.print(
+        f"{answer['folder']} holds {answer['memories']} memories, {answer['forgotten']} of them forgotten, "
+        f"{answer['links']} links; {answer['erased']} erased ones were left out",
+        markup=False,
+    )

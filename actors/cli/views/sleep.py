@@ -1,19 +1,17 @@
-"""What a person sees of sleep on the command line."""
-
-from __future__ import annotations
+"""Views of consolidation runs and their schedule."""
 
 from typing import Any
 
 from rich.table import Table
 
-from actors.cli.views.memories import OUT, day
+from actors.cli.views.terminal import OUT, minute
 
-FEW = 10
-"""Sets that were merged, and memories that were pruned, which are shown after a run."""
+MAX_SHOWN = 10
+"""Merged sets, and pruned memories, that are printed after a run."""
 
 
-def slept(answer: dict[str, Any]) -> None:
-    """Print what a run did, or would do."""
+def run_result(answer: dict[str, Any]) -> None:
+    """Print what a run did, or a dry run would do."""
     if answer["outcome"] != "finished":
         OUT.print(
             f"{answer['mode']} sleep {answer['outcome']}: {answer['reason']}; nothing was changed", style="yellow"
@@ -26,7 +24,7 @@ def slept(answer: dict[str, Any]) -> None:
         f"{answer['pruned_count']} {would}pruned, {answer['clusters_discovered']} groups, "
         f"{len(answer['new_patterns'])} patterns; {answer['final_memory_count']} memories, {answer['duration_ms']} ms"
     )
-    for merge in answer["merges"][:FEW]:
+    for merge in answer["merges"][:MAX_SHOWN]:
         OUT.print(f"  = {merge.get('content', merge['survivor'])}", style="green", markup=False)
         for absorbed in merge["absorbed"]:
             OUT.print(
@@ -34,10 +32,10 @@ def slept(answer: dict[str, Any]) -> None:
                 style="dim",
                 markup=False,
             )
-    for pruned in answer["pruned"][:FEW]:
+    for pruned in answer["pruned"][:MAX_SHOWN]:
         OUT.print(f"  - {pruned['salience']:.2f}  {pruned.get('content', pruned['id'])}", style="yellow", markup=False)
-    hidden = answer["merges_not_shown"] + max(0, len(answer["merges"]) - FEW)
-    hidden += answer["pruned_not_shown"] + max(0, len(answer["pruned"]) - FEW)
+    hidden = answer["merges_not_shown"] + max(0, len(answer["merges"]) - MAX_SHOWN)
+    hidden += answer["pruned_not_shown"] + max(0, len(answer["pruned"]) - MAX_SHOWN)
     if hidden:
         OUT.print(f"  … and {hidden} more", style="dim")
     for pattern in answer["new_patterns"]:
@@ -49,29 +47,29 @@ def slept(answer: dict[str, Any]) -> None:
     if answer["goals_adjusted"]:
         OUT.print(f"  {answer['goals_adjusted']} goals {would}adjusted")
     if not answer["dry_run"]:
-        OUT.print(f"context-graph undo {answer['run_id']} takes it back", style="dim")
+        OUT.print(f"context-graph undo {answer['run_id']} reverts it", style="dim")
 
 
 def undone(answer: dict[str, Any]) -> None:
-    """Print what was taken back."""
+    """Print what an undo restored."""
     OUT.print(f"{answer['restored_count']} memories are back as before the {answer['mode']} run")
     if answer["erased_since"]:
-        OUT.print(f"{len(answer['erased_since'])} were erased since, and stay away", style="yellow")
+        OUT.print(f"{len(answer['erased_since'])} were erased since, and stay erased", style="yellow")
     for namespace in answer["north_star_restored_in"]:
-        OUT.print(f"the North Star of {namespace} is what it was", markup=False)
+        OUT.print(f"the North Star of {namespace} is restored", markup=False)
 
 
 def runs(answer: dict[str, Any]) -> None:
-    """Print the latest runs; a single one memory by memory."""
+    """Print the latest runs, or a single one memory by memory."""
     if not answer["runs"]:
-        OUT.print("nothing has slept here yet")
+        OUT.print("there was no run yet")
         return
-    table = Table("began", "mode", "by", "merged", "pruned", "groups", "patterns", "outcome", box=None)
+    table = Table("started", "mode", "by", "merged", "pruned", "groups", "patterns", "outcome", box=None)
     for run in answer["runs"]:
         counts = run["counts"] or {}
         outcome = "undone" if run["undone_at"] else "dry run" if run["dry_run"] else run["outcome"]
         table.add_row(
-            day(run["started_at"]),
+            minute(run["started_at"]),
             run["mode"],
             run["trigger"],
             *(str(counts.get(name, "")) for name in ("merged", "pruned", "clusters", "patterns")),
@@ -79,7 +77,7 @@ def runs(answer: dict[str, Any]) -> None:
         )
     OUT.print(table)
     for run in answer["runs"]:
-        OUT.print(f"{day(run['started_at'])}  {run['run_id']}", style="dim")
+        OUT.print(f"{minute(run['started_at'])}  {run['run_id']}", style="dim")
     for run in answer["runs"]:
         for merge in run.get("merges", ()):
             for absorbed in merge["absorbed"]:
@@ -93,11 +91,11 @@ def runs(answer: dict[str, Any]) -> None:
         for pattern in run.get("patterns", ()):
             OUT.print(f"  pattern {pattern['description']}, {pattern['memory_count']} memories", markup=False)
     for skipped in answer["skipped"]:
-        OUT.print(f"{day(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")
+        OUT.print(f"{minute(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")
 
 
 def candidates(answer: dict[str, Any]) -> None:
-    """Print what would be pruned."""
+    """Print memories of low salience."""
     for one in answer["candidates"]:
         parts = ", ".join(f"{name} {value:.2f}" for name, value in one["parts"].items())
         kept = f"  protected: {one['protected']}" if one["protected"] else ""
@@ -106,18 +104,21 @@ def candidates(answer: dict[str, Any]) -> None:
         OUT.print(f"      {one['memory_id']}  {one['namespace']}", style="dim", markup=False)
     OUT.print(
         f"{answer['would_be_pruned']} of {answer['memories_looked_at']} memories would be pruned; "
-        f"{answer['protected']} more are as little salient, and protected"
+        f"{answer['protected']} more are below the threshold, and protected"
     )
 
 
 def schedule(answer: dict[str, Any]) -> None:
-    """Print when the store sleeps."""
+    """Print the schedule."""
     if answer["paused"]:
-        OUT.print("paused: nothing sleeps by itself", style="yellow")
+        OUT.print("paused: no run starts by itself", style="yellow")
     table = Table("mode", "when", "next", "last", box=None)
     for mode, of in answer["modes"].items():
         table.add_row(
-            mode, of["when"] or "off", day(of["next"]) if of["next"] else "–", day(of["last"]) if of["last"] else "–"
+            mode,
+            of["when"] or "off",
+            minute(of["next"]) if of["next"] else "–",
+            minute(of["last"]) if of["last"] else "–",
         )
     OUT.print(table)
     if answer["modes"]["light"]["when"] and not answer["paused"]:
@@ -127,4 +128,4 @@ def schedule(answer: dict[str, Any]) -> None:
     else:
         OUT.print("scheduled runs merge exact copies only; --prune lets them prune too")
     for skipped in answer["skipped"]:
-        OUT.print(f"{day(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")
+        OUT.print(f"{minute(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")

@@ -1,1 +1,1 @@
-"""Goals: discovery, the North Star, drift and its correction."""
+"""Goals: discovery, hierarchy, the North Star, drift and its correction."""

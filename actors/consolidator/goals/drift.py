@@ -1,55 +1,30 @@
-"""Drift: how far the latest memories have moved from the North Star, and which way they go (facts 3.4).
+"""Drift: how far the latest memories are from the North Star, its trend, and the strategy that corrects it.
 
-Everything here is measured from alignments, one row of purpose for each memory. Nothing foretells what a correction
-will bring: whoever corrects measures again.
+All figures are measured from alignments, one row per memory. No function predicts the effect of a correction: the
+caller measures again.
 """
 
 import math
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Final
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from events.spaces import INDEX, SEMANTIC
+from actors.consolidator.values import LEVEL_FLOORS, Drift, DriftStrategy, Trend
 from events.vocabulary.values import WIDTH, DriftLevel
 
-FLOORS: Final = {DriftLevel.NONE: 0.85, DriftLevel.LOW: 0.70, DriftLevel.MEDIUM: 0.55, DriftLevel.HIGH: 0.40}
-"""The least similarity of each level, the best first; below the last it is Critical."""
-MOST: Final = 5
-"""So many of the spaces that moved are named."""
 WINDOW: Final = 20
 """Memories in one sample of the history."""
-SAMPLES: Final = 100
-"""Samples that a history holds."""
-LATEST: Final = 10
-"""Samples that a trend is read from: among a hundred, five that fall would look like none."""
-STEADY: Final = 0.01
-"""Change of similarity from sample to sample below which a trend is Stable."""
-
-
-class Trend(StrEnum):
-    """Which way the similarity goes from sample to sample."""
-
-    IMPROVING = "Improving"
-    STABLE = "Stable"
-    WORSENING = "Worsening"
-
-
-class DriftStrategy(StrEnum):
-    """What a correction does."""
-
-    NO_ACTION = "no_action"
-    REINFORCE = "reinforce"
-    """Measure all memories again, against the goal's present exemplars."""
-    REFINE = "refine"
-    """Discover goals anew in the latest memories, and choose the North Star among them."""
-
+MAX_SAMPLES: Final = 100
+"""Samples of a history."""
+TREND_SAMPLES: Final = 10
+"""Latest samples that a trend is fitted to: among a hundred, five that fall would look like none."""
+STABLE_SLOPE: Final = 0.01
+"""Change of similarity per sample below which a trend is Stable."""
 
 _ADVICE: Final = {
-    DriftStrategy.NO_ACTION: ("Wait: the memories are coming back to the North Star by themselves.",),
+    DriftStrategy.NO_ACTION: ("Wait: the latest memories already move back towards the North Star.",),
     DriftStrategy.REINFORCE: (
         "Call trigger_drift_correction: it measures all memories again, against the present members of the North Star.",
     ),
@@ -69,67 +44,14 @@ _STRATEGIES: Final = {
 _STRATEGIES[DriftLevel.CRITICAL] = _STRATEGIES[DriftLevel.HIGH]
 
 
-class Moved(msgspec.Struct, frozen=True):
-    """One space in which memories drifted."""
-
-    space: str
-    similarity: float
-    level: DriftLevel
-
-    @property
-    def drift_score(self) -> float:
-        """1 − similarity."""
-        return 1.0 - self.similarity
-
-
-class Drift(msgspec.Struct, frozen=True):
-    """How near some memories are to the North Star."""
-
-    spaces: tuple[float, ...]
-    """Similarity in [0, 1], space by space."""
-    memories: int
-    """How many were looked at."""
-
-    @property
-    def similarity(self) -> float:
-        """The mean over the spaces that say what a memory is about, in [0, 1]: mere time is no drift."""
-        return float(np.mean([self.spaces[INDEX[key]] for key in SEMANTIC]))
-
-    @property
-    def drift_score(self) -> float:
-        """1 − similarity."""
-        return 1.0 - self.similarity
-
-    @property
-    def level(self) -> DriftLevel:
-        """How far they are away on the whole."""
-        return level_of(self.similarity)
-
-    @property
-    def moved(self) -> tuple[Moved, ...]:
-        """The up to five spaces that drifted most, the worst first; none that holds, nor one that says when."""
-        spaces = sorted((self._moved(key) for key in SEMANTIC), key=lambda one: one.similarity)
-        return tuple(one for one in spaces[:MOST] if one.level is not DriftLevel.NONE)
-
-    def _moved(self, key: str) -> Moved:
-        similarity = self.spaces[INDEX[key]]
-        return Moved(key, similarity, level_of(similarity))
-
-
-def level_of(similarity: float) -> DriftLevel:
-    """Return the level of a similarity in [0, 1] (facts 3.4)."""
-    return next((level for level, floor in FLOORS.items() if similarity >= floor), DriftLevel.CRITICAL)
-
-
 def measure(alignments: npt.NDArray[np.floating]) -> Drift:
-    """Measure drift over memories whose alignments with the North Star are given.
+    """Measure drift from alignments with the North Star.
 
     Args:
-        alignments: shape (memories, spaces), each in [-1, 1], of memories that were measured against it: neither
-            neutral zeros nor the NaN of an erased one.
+        alignments: Shape (memories, 13), each in [-1, 1], of memories that were measured against it.
 
     Raises:
-        ValueError: there is no memory, the shape is another, or an alignment is missing (NaN).
+        ValueError: There is no memory, the shape is another, or an alignment is NaN.
     """
     if alignments.ndim != 2 or alignments.shape[1] != WIDTH or not len(alignments):
         raise ValueError(f"drift needs alignments of shape (memories, {WIDTH}), not {alignments.shape}")
@@ -143,49 +65,47 @@ def history(alignments: npt.NDArray[np.floating], window: int = WINDOW) -> tuple
     """Measure drift in each of the latest full windows of consecutive memories, the oldest first.
 
     Args:
-        alignments: as for `measure`, the oldest memory first; the oldest that fill no window are left out.
-        window: memories in each.
+        alignments: As for `measure`, the oldest memory first; the oldest that fill no window are left out.
+        window: Memories in each.
     """
-    count = min(len(alignments) // window, SAMPLES)
+    count = min(len(alignments) // window, MAX_SAMPLES)
     starts = range(len(alignments) - count * window, len(alignments), window)
     return tuple(measure(alignments[start : start + window]) for start in starts)
 
 
 def trend(samples: Sequence[float]) -> Trend | None:
-    """Return which way the similarity went lately, by linear regression; None for fewer than three samples."""
+    """Return the trend of the latest similarities by linear regression; None for fewer than three samples."""
     if len(samples) < 3:
         return None
     slope, _ = _line(samples)
-    if abs(slope) < STEADY:
+    if abs(slope) < STABLE_SLOPE:
         return Trend.STABLE
     return Trend.IMPROVING if slope > 0 else Trend.WORSENING
 
 
-def windows_left(samples: Sequence[float]) -> int | None:
-    """Return after how many more samples a worsening similarity comes down to .40, 0 if it has; else None."""
+def windows_until_critical(samples: Sequence[float]) -> int | None:
+    """Return the number of further samples until a worsening similarity is critical; None if it does not worsen."""
     if trend(samples) is not Trend.WORSENING:
         return None
-    slope, now = _line(samples)
-    return max(0, math.ceil((now - FLOORS[DriftLevel.HIGH]) / -slope))
+    slope, last = _line(samples)
+    return max(0, math.ceil((last - LEVEL_FLOORS[DriftLevel.HIGH]) / -slope))
 
 
 def strategy(level: DriftLevel, course: Trend | None) -> DriftStrategy:
-    """Return what to do about drift of this level and trend; one not known yet counts as Stable.
+    """Return the strategy for drift of this level and trend; an unknown trend counts as Stable.
 
-    The table is that of facts 3.4, where every shift of a threshold, which would only rename the drift, and the
-    emergency intervention stand for goals discovered anew.
+    No strategy shifts a threshold, since that would only rename the drift: goals are discovered again instead.
     """
     return _STRATEGIES[level][course or Trend.STABLE]
 
 
 def recommendations(level: DriftLevel, course: Trend | None) -> tuple[str, ...]:
-    """Return what one can do about drift of this level and trend; up to Low nothing needs doing."""
+    """Return advice for drift of this level and trend; none up to level Low."""
     return () if level in {DriftLevel.NONE, DriftLevel.LOW} else _ADVICE[strategy(level, course)]
 
 
 def _line(samples: Sequence[float]) -> tuple[float, float]:
-    """Return the slope of the regression line through the latest samples and its value at the last one."""
-    samples = samples[-LATEST:]
-    last = len(samples) - 1
+    """Return the slope of the regression line through the latest samples, and its value at the last one."""
+    samples = samples[-TREND_SAMPLES:]
     slope, start = np.polyfit(np.arange(len(samples)), samples, 1)
-    return float(slope), float(start + slope * last)
+    return float(slope), float(start + slope * (len(samples) - 1))

@@ -1,42 +1,43 @@
-"""Goals as they are written down: clusters of memories with the words that tell them, and the one that leads."""
+"""Survey: the goals of some memories as events, described by their own terms, and the best North Star among them."""
+
+from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from uuid import UUID, uuid4
 
 import msgspec
 
+from actors.consolidator.clustering import MIN_COHERENCE, MIN_SIZE
 from actors.consolidator.goals.discovery import (
-    MIN_COHERENCE,
-    MIN_SIZE,
+    MIN_MEMORIES,
     MIN_TOPICALITY,
     NORTH_STAR_COHERENCE,
-    NORTH_STAR_MEMBERS,
     Similarities,
     discover,
     north_star,
     overall,
     parents,
 )
-from actors.consolidator.goals.terms import Reading, Topic, describe, read, topic
-from actors.consolidator.slices import Work
+from actors.consolidator.goals.terms import TermIndex, Topic, describe, extract_topic, index_terms
+from actors.consolidator.jobs import Sliced
 from events.vocabulary import GoalDiscovered
 from events.vocabulary.values import GoalLevel
 
-BACKGROUND = 20
-"""A goal is told by how it differs from at least so many memories, and as many as its own. Where there are fewer, as
-when nearly all are about one thing, it is told by what its members share."""
+MIN_BACKGROUND = 20
+"""Least number of other memories, and no fewer than its own, that a goal is contrasted with. Where there are fewer, the
+goal is described by the terms that its members share."""
 
 
 class Survey(msgspec.Struct, frozen=True):
-    """The goals found in some memories."""
+    """Goals found in some memories."""
 
     goals: tuple[GoalDiscovered, ...]
     """The most confident first."""
     star: UUID | None
-    """The one that would serve best as North Star; None if none can."""
+    """The goal that would serve best as North Star; None if none qualifies."""
 
-    def beside(self, star: GoalDiscovered | None) -> "Survey":
-        """Return the same without what is the present North Star over again: half of both are the same memories."""
+    def without_repeat_of(self, star: GoalDiscovered | None) -> Survey:
+        """Return the survey without goals that repeat the present North Star: at least half of both is the same."""
         if star is None:
             return self
         known = set(star.members)
@@ -45,17 +46,17 @@ class Survey(msgspec.Struct, frozen=True):
         )
         return Survey(tuple(others), self.star)
 
-    def kept(self, min_confidence: float, max_goals: int, star: UUID | None) -> tuple[GoalDiscovered, ...]:
-        """Return the most confident goals, and the one that is to be North Star in any case.
+    def select(self, min_confidence: float, max_goals: int, star: UUID | None) -> tuple[GoalDiscovered, ...]:
+        """Return the most confident goals, and in any case the one that becomes North Star, as the only one.
 
-        A goal whose parent was left out stands at the top. There is one North Star, however wide another goal may be.
+        A goal whose parent is left out becomes a root.
         """
-        sure = [goal.goal for goal in self.goals if goal.confidence >= min_confidence][:max_goals]
-        ids = {*sure, star}
+        confident = [goal.goal for goal in self.goals if goal.confidence >= min_confidence][:max_goals]
+        ids = {*confident, star}
         return tuple(
             msgspec.structs.replace(
                 goal,
-                level=GoalLevel.NORTH_STAR if goal.goal == star else _below(goal.level),
+                level=GoalLevel.NORTH_STAR if goal.goal == star else _below_north_star(goal.level),
                 parent=goal.parent if goal.parent in ids and goal.goal != star else None,
             )
             for goal in self.goals
@@ -63,47 +64,41 @@ class Survey(msgspec.Struct, frozen=True):
         )
 
 
-def _below(level: GoalLevel) -> GoalLevel:
-    return GoalLevel.STRATEGIC if level is GoalLevel.NORTH_STAR else level
+def survey(namespace: str, memories: Sequence[UUID], texts: Sequence[str], scores: Similarities) -> Sliced[Survey]:
+    """Find the goals of some memories, in slices.
 
-
-def survey(namespace: str, memories: Sequence[UUID], texts: Sequence[str], scores: Similarities) -> Work[Survey]:
-    """Find the goals that some memories serve, in slices.
-
-    A North Star may be less than a goal, three memories with a coherence of .7 (facts 3.3). But both must be about
-    something: greetings and thanks resemble each other, and are nobody's purpose.
+    A North Star may be smaller than a goal: three memories with a coherence of .7. Both need a topic, which greetings
+    and thanks lack.
 
     Args:
-        namespace: Whose memories they are.
+        namespace: Namespace of the memories.
         memories: Their ids.
-        texts: What they say, in the same order.
-        scores: Their calibrated similarity to each other, shape (n, n, 13).
+        texts: Their contents, in the same order.
+        scores: Their calibrated similarities, shape (n, n, 13).
     """
-    clusters = yield from discover(scores, least=NORTH_STAR_COHERENCE, smallest=NORTH_STAR_MEMBERS)
-    reading = yield from read(texts)
+    clusters = yield from discover(scores, min_coherence=NORTH_STAR_COHERENCE, min_size=MIN_MEMORIES)
+    index = yield from index_terms(texts)
     found = []
     for cluster in clusters:
         yield
-        about = yield from _about(cluster.members, texts, reading)
-        if about.topicality >= MIN_TOPICALITY:
-            found.append((cluster, about))
+        topic = yield from _topic(cluster.members, texts, index)
+        if topic.topicality >= MIN_TOPICALITY:
+            found.append((cluster, topic))
     yield
-    leading = north_star([cluster for cluster, _ in found], [about.topicality for _, about in found])
-    kept = [
+    leading = north_star([cluster for cluster, _ in found], [topic.topicality for _, topic in found])
+    chosen = [
         one
         for place, one in enumerate(found)
         if place == leading or (len(one[0].members) >= MIN_SIZE and one[0].coherence >= MIN_COHERENCE)
     ]
-    clusters = [cluster for cluster, _ in kept]
-    ids = [uuid4() for _ in clusters]
-    above = parents(clusters, overall(scores)) if clusters else ()
+    ids = [uuid4() for _ in chosen]
     goals = tuple(
         GoalDiscovered(
             goal=goal,
             namespace=namespace,
             level=cluster.level,
-            description=describe(about.terms),
-            terms=about.terms,
+            description=describe(topic.terms),
+            terms=topic.terms,
             members=tuple(memories[place] for place in cluster.members),
             centrality=cluster.centrality,
             coherence=cluster.coherence,
@@ -111,15 +106,20 @@ def survey(namespace: str, memories: Sequence[UUID], texts: Sequence[str], score
             spaces=cluster.spaces,
             parent=None if parent is None else ids[parent],
         )
-        for goal, (cluster, about), parent in zip(ids, kept, above, strict=True)
+        for goal, (cluster, topic), parent in zip(
+            ids, chosen, parents([cluster for cluster, _ in chosen], overall(scores)), strict=True
+        )
     )
-    star = None if leading is None else ids[kept.index(found[leading])]
-    return Survey(goals, star)
+    return Survey(goals, None if leading is None else ids[chosen.index(found[leading])])
 
 
-def _about(members: Collection[int], texts: Sequence[str], reading: Reading) -> Work[Topic]:
-    """Tell what some of the texts are about, by themselves if the others are too few to differ from."""
-    if len(texts) - len(members) >= max(len(members), BACKGROUND):
-        return topic(reading, members)
-    alone = yield from read([texts[place] for place in members])
-    return topic(alone, range(len(members)))
+def _below_north_star(level: GoalLevel) -> GoalLevel:
+    return GoalLevel.STRATEGIC if level is GoalLevel.NORTH_STAR else level
+
+
+def _topic(members: Collection[int], texts: Sequence[str], index: TermIndex) -> Sliced[Topic]:
+    """Return the topic of some of the texts, from these alone if the others are too few for a contrast."""
+    if len(texts) - len(members) >= max(len(members), MIN_BACKGROUND):
+        return extract_topic(index, members)
+    own = yield from index_terms([texts[place] for place in members])
+    return extract_topic(own, range(len(members)))

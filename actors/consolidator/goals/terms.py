@@ -1,7 +1,7 @@
-"""What a group of memories is about, in their own words: the terms that tell them from the rest.
+"""Terms of a group of memories: words and pairs of words that distinguish it from the rest.
 
-A term counts once for each text that holds it, so that a long memory speaks no louder than a short one. What fewer
-than three members hold is never shown: a goal's name must not give away what a single memory told.
+A term counts once for each text that holds it, so that a long memory has no more weight than a short one. A term held
+by fewer than three members is never shown: the name of a goal must not reveal the content of a single memory.
 """
 
 import re
@@ -14,26 +14,26 @@ from typing import Final
 import msgspec
 import Stemmer
 
-from actors.consolidator.slices import Work
+from actors.consolidator.jobs import Sliced
 from actors.text.lexical import STOP_WORDS, words
 
-LEAST_MEMBERS: Final = 3
-"""How many members must hold a term before it may name them."""
+MIN_HOLDERS: Final = 3
+"""Members that must hold a term before it may describe them."""
 
 PRIOR: Final = 10.0
-"""How many texts of average wording are added to either side: the more of them, the less a rare term counts."""
+"""Texts of average wording that are added to either side: the more of them, the less a rare term counts."""
 
-TELLING: Final = 1.64
-"""The z-score from which on a term tells the members from the rest: one in twenty reaches it by chance."""
+MIN_Z_SCORE: Final = 1.64
+"""z-score from which on a term distinguishes the members: one in twenty reaches it by chance."""
 
-HEADING: Final = 0.1
-"""The share of texts naming their own label from which on the label is a heading, and its words may be terms."""
+HEADING_SHARE: Final = 0.1
+"""Share of texts naming their own label from which on the label is a heading, whose words may be terms."""
 
-PORTION: Final = 20_000
+SLICE_CHARACTERS: Final = 20_000
 """Characters that are read in one slice: about 10 ms."""
 
-# What people say whatever they talk about: greetings, thanks, praise, encouragement, verbs and adverbs without a topic.
-# Without them a group of mere courtesies has next to no terms, and `topicality` shows it.
+# Words of greetings, thanks, praise and encouragement, and verbs and adverbs without a topic. Without them a group of
+# courtesies has hardly any terms, which `topicality` shows.
 _PHATIC: Final = frozenset(
     """
     absolutely actually ago agree already although always amazing another anyone anything appreciate appreciated
@@ -62,38 +62,34 @@ _PHATIC: Final = frozenset(
 )
 
 _LABEL: Final = re.compile(r"\s*([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,3}):\s")
-"""What stands before the first colon of a text, if it is one to four words."""
+"""Label of a text: one to four words before its first colon."""
 
 _ENDS_CLAUSE: Final = re.compile(r"""[^\w\s'’*+#%&$€£/-]$""")
-"""Words on both sides of a punctuation mark make no pair."""
+"""Punctuation that separates the words of a pair."""
 
 _EDGES: Final = re.compile(r"^\W+|\W+$")
 
 
-class Reading(msgspec.Struct, frozen=True):
-    """What some texts hold, read once for all groups that are formed of them."""
+class TermIndex(msgspec.Struct, frozen=True):
+    """Terms of some texts, read once for all groups of them."""
 
     texts: tuple[tuple[tuple[str, str], ...], ...]
-    """Of each text its terms (a stem, or two stems next to each other), each with the way it is written there."""
+    """Of each text its terms (a stem, or two adjacent stems), each with its written form."""
     holders: Mapping[str, int]
-    """How many texts hold each term."""
+    """Number of texts that hold each term."""
 
 
 class Topic(msgspec.Struct, frozen=True):
-    """What some texts are about that the others are not."""
+    """What distinguishes some texts from the others."""
 
     terms: tuple[str, ...]
-    """Words or pairs of words that tell them from the others, most telling first, written as they mostly write it."""
+    """The most distinctive first, each in its most frequent written form."""
     topicality: float
-    """The share of them that hold at least one of the terms, in [0, 1].
-
-    Greetings resemble each other, and are often the largest group of a conversation, but once courtesies are left out
-    hardly any term is common to them: a group that its terms don't cover is about nothing in particular.
-    """
+    """Share of the texts that hold at least one of the terms, in [0, 1]; low for courtesies, which share no terms."""
 
 
-def read(texts: Sequence[str]) -> Work[Reading]:
-    """Read texts, in slices. Stop words, courtesies, numbers and the names of speakers are no terms."""
+def index_terms(texts: Sequence[str]) -> Sliced[TermIndex]:
+    """Read the terms of texts, in slices, without stop words, courtesies, numbers and names of speakers."""
     speakers = yield from _speakers(texts)
     # A stemmer must not be shared between threads.
     stemmer = Stemmer.Stemmer("english")
@@ -104,25 +100,22 @@ def read(texts: Sequence[str]) -> Work[Reading]:
         for text in portion:
             terms.append(tuple(_terms(text, speakers, stemmer)))
             holders.update({term for term, _ in terms[-1]})
-    return Reading(tuple(terms), holders)
+    return TermIndex(tuple(terms), holders)
 
 
-def topic(reading: Reading, members: Collection[int], count: int = 6) -> Topic:
-    """Return what texts at these positions are about, in up to `count` terms.
-
-    What fewer than three members hold is left out; hence fewer than three members have no terms.
-    """
+def extract_topic(index: TermIndex, members: Collection[int], count: int = 6) -> Topic:
+    """Return the topic of the texts at these positions, in up to `count` terms; without terms below three members."""
     holders = defaultdict[str, set[int]](set)
     for place in members:
-        for term, _ in reading.texts[place]:
+        for term, _ in index.texts[place]:
             holders[term].add(place)
-    telling = [*islice(_telling(holders, _scores(reading, holders, len(members))), count)]
-    written = {term: Counter[str]() for term in telling}
+    chosen = [*islice(_distinctive(holders, _scores(index, holders, len(members))), count)]
+    written = {term: Counter[str]() for term in chosen}
     for place in members:
-        for term, surface in reading.texts[place]:
+        for term, surface in index.texts[place]:
             if term in written:
                 written[term][surface] += 1
-    covered = set[int]().union(*(holders[term] for term in telling))
+    covered = set[int]().union(*(holders[term] for term in chosen))
     return Topic(
         terms=tuple(min(each.items(), key=lambda one: (-one[1], one[0]))[0] for each in written.values()),
         topicality=len(covered) / len(members) if members else 0.0,
@@ -130,15 +123,15 @@ def topic(reading: Reading, members: Collection[int], count: int = 6) -> Topic:
 
 
 def describe(terms: Sequence[str]) -> str:
-    """Return a description that consists of the terms, such as "mental health, counseling"; empty without any."""
+    """Return a description that consists of the terms, such as "mental health, counseling"."""
     return ", ".join(terms)
 
 
-def _telling(holders: Mapping[str, set[int]], scores: Mapping[str, float]) -> Iterator[str]:
-    """Yield the terms that tell the members from the rest, most telling first, no word twice."""
+def _distinctive(holders: Mapping[str, set[int]], scores: Mapping[str, float]) -> Iterator[str]:
+    """Yield the terms with a score, best first, no word twice."""
     taken: set[str] = set()
     for term in sorted(scores, key=lambda term: (-scores[term], term)):
-        # A word that mostly stands in one pair is said by the pair: "mental health", not "mental".
+        # A word that mostly stands in one pair is represented by the pair: "mental health", not "mental".
         fuller = (
             other
             for other in scores
@@ -150,18 +143,18 @@ def _telling(holders: Mapping[str, set[int]], scores: Mapping[str, float]) -> It
             yield shown
 
 
-def _scores(reading: Reading, holders: Mapping[str, set[int]], members: int) -> dict[str, float]:
-    """Return the z-score of each term that is telling and held by enough members.
+def _scores(index: TermIndex, holders: Mapping[str, set[int]], members: int) -> dict[str, float]:
+    """Return the z-score of each distinctive term that enough members hold.
 
     It is that of the log-odds ratio with an informative Dirichlet prior (Monroe, Colaresi and Quinn 2008, equations 16
-    to 22), the prior being the share of all texts that hold the term. Where there is no rest to differ from, the number
-    of members that hold the term stands in for it.
+    to 22); the prior is the share of all texts that hold the term. Without other texts, the score is the number of
+    members that hold the term.
     """
     scores: dict[str, float] = {}
-    total = len(reading.texts)
+    total = len(index.texts)
     for term, inside in holders.items():
-        within, everywhere = len(inside), reading.holders[term]
-        if within < LEAST_MEMBERS:
+        within, everywhere = len(inside), index.holders[term]
+        if within < MIN_HOLDERS:
             continue
         if members == total:
             scores[term] = float(within)
@@ -173,19 +166,19 @@ def _scores(reading: Reading, holders: Mapping[str, set[int]], members: int) -> 
         odds_within = (within + expected) / (members - within + PRIOR - expected)
         odds_without = (without + expected) / (total - members - without + PRIOR - expected)
         score = log(odds_within / odds_without) / sqrt(1 / (within + expected) + 1 / (without + expected))
-        if score >= TELLING:
+        if score >= MIN_Z_SCORE:
             scores[term] = score
     return scores
 
 
 def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Iterator[tuple[str, str]]:
-    """Yield each term of a text with the way it is written there; a pair follows its second word."""
+    """Yield each term of a text with its written form; a pair follows its second word."""
     before = None
     for written in text.split():
         surface = _EDGES.sub("", written)
         found = words(surface)
         for word in found:
-            if not _tells(word) or _names_a_speaker(word, surface, speakers):
+            if not _is_topical(word) or _names_a_speaker(word, surface, speakers):
                 before = None
                 continue
             here = stemmer.stemWord(word), surface if word == surface.casefold() else word
@@ -197,16 +190,16 @@ def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Ite
             before = None
 
 
-def _tells(word: str) -> bool:
-    """Tell whether a word may name a topic."""
+def _is_topical(word: str) -> bool:
+    """Return whether a word may name a topic."""
     bare = word.removesuffix("'s")
     return len(bare) > 1 and STOP_WORDS.isdisjoint({word, bare}) and bare not in _PHATIC and not bare.isnumeric()
 
 
-def _speakers(texts: Sequence[str]) -> Work[frozenset[str]]:
-    """Return the words of the labels that name who speaks, as "Caroline:" does, and not what of.
+def _speakers(texts: Sequence[str]) -> Sliced[frozenset[str]]:
+    """Return the words of labels that name a speaker, as "Caroline:" does, and not a subject.
 
-    Who speaks seldom names herself; what stands below a heading mostly names it.
+    Speakers seldom name themselves; the text below a heading mostly names it.
     """
     labelled, named = Counter[str](), Counter[str]()
     for portion in _portions(texts):
@@ -217,18 +210,18 @@ def _speakers(texts: Sequence[str]) -> Work[frozenset[str]]:
                 labelled[label] += 1
                 named[label] += {*words(label)} <= {*words(text[found.end() :])}
     return frozenset(
-        word for label, count in labelled.items() if named[label] < HEADING * count for word in words(label)
+        word for label, count in labelled.items() if named[label] < HEADING_SHARE * count for word in words(label)
     )
 
 
 def _names_a_speaker(word: str, surface: str, speakers: frozenset[str]) -> bool:
-    """Tell whether a word names a speaker, be it by a capitalised beginning, as "Mel" does Melanie."""
+    """Return whether a word names a speaker, be it by a capitalised prefix, as "Mel" does Melanie."""
     name = word.removesuffix("'s")
     return name in speakers or (surface[:1].isupper() and any(speaker.startswith(name) for speaker in speakers))
 
 
 def _portions(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the texts in order, as many at a time as one slice reads."""
+    """Yield the texts in order, those of one slice at a time."""
     ends = accumulate(len(text) for text in texts)
-    for _, portion in groupby(zip(texts, ends, strict=True), key=lambda one: one[1] // PORTION):
+    for _, portion in groupby(zip(texts, ends, strict=True), key=lambda one: one[1] // SLICE_CHARACTERS):
         yield [text for text, _ in portion]

@@ -1,1 +1,1 @@
-"""How much memories matter, which group together, and which are merged."""
+"""Judgement of memories: which are duplicates, and which matter too little."""

@@ -1,4 +1,4 @@
-"""How much the memories of a namespace matter, and what protects them, from all that is known of them."""
+"""Salience and protection of the memories of a namespace, from all that other actors hold about them."""
 
 from __future__ import annotations
 
@@ -17,86 +17,87 @@ from actors.workspace.messages import CountIgnitions
 from events.vocabulary.values import Salience
 
 if TYPE_CHECKING:
-    from actors.comparator.messages import GoalState
-    from projections.memories.entries import Entry
+    from projections.memories.catalog import Entry
 
-JUDGED = 1_024
-"""Memories that are judged in one slice."""
+SLICE_SIZE = 1_024
+"""Memories that are assessed in one slice."""
 
 
-class Judged(msgspec.Struct, frozen=True):
-    """A memory, how much it matters, and why it is never pruned all the same."""
+class Assessment(msgspec.Struct, frozen=True):
+    """Salience of a memory, and the reason that protects it from pruning."""
 
     memory: UUID
     salience: Salience
     protection: str | None
 
 
-def judged(
-    others: ActorClients,
+def assess(
+    clients: ActorClients,
     namespace: str,
     entries: Sequence[Entry],
     absorbed: Mapping[UUID, Collection[UUID]],
     now: datetime,
-) -> Iterator[tuple[Judged, ...]]:
-    """Yield, slice by slice, how much memories matter.
+) -> Iterator[tuple[Assessment, ...]]:
+    """Yield assessments, slice by slice.
 
     Args:
-        others: Who knows their links, goals and ignitions.
-        namespace: Whose memories they are.
-        entries: All that are looked at.
-        absorbed: By survivor, those among them that it is about to absorb: theirs counts as its own, and they are not
-            judged themselves.
-        now: By which their age is told.
+        clients: Source of links, goals and ignitions.
+        namespace: Namespace of the memories.
+        entries: Memories to assess.
+        absorbed: By survivor, the memories among them that it is about to absorb: these count as its own and are not
+            assessed themselves.
+        now: Reference time of ages.
     """
-    known = {entry.id: entry for entry in entries}
-    state: GoalState = others.compare(ReadGoals(namespace=namespace))
+    by_id = {entry.id: entry for entry in entries}
+    state = clients.ask_comparator(ReadGoals(namespace=namespace))
     goals = state.goals if state.star is None else (*state.goals, state.star)
-    serving = {member for goal in goals for member in goal.members}
-    ignitions: dict[UUID, int] = others.attend(CountIgnitions())
-    silent = {memory for some in absorbed.values() for memory in some}
-    left = [entry for entry in entries if entry.id not in silent]
-    for start in range(0, len(left), JUDGED):
-        some = left[start : start + JUDGED]
-        sets = [(entry, *(known[memory] for memory in absorbed.get(entry.id, ()))) for entry in some]
+    goal_members = {member for goal in goals for member in goal.members}
+    ignitions = clients.ask_workspace(CountIgnitions())
+    hidden = {memory for memories in absorbed.values() for memory in memories}
+    visible = [entry for entry in entries if entry.id not in hidden]
+    for start in range(0, len(visible), SLICE_SIZE):
+        sets = [
+            (entry, *(by_id[memory] for memory in absorbed.get(entry.id, ())))
+            for entry in visible[start : start + SLICE_SIZE]
+        ]
         ids = tuple(entry.id for each in sets for entry in each)
-        counts = dict(zip(ids, others.compare(CountLinks(memories=ids)).tolist(), strict=True))
-        older = [memory for each in sets for entry in each for memory in entry.lineage]
-        bodies = {entry.id: entry for entry in others.describe(older, own=True)} if older else {}
+        links = dict(zip(ids, clients.ask_comparator(CountLinks(memories=ids)).tolist(), strict=True))
+        lineage = [memory for each in sets for entry in each for memory in entry.lineage]
+        older = {entry.id: entry for entry in clients.describe(lineage, own=True)} if lineage else {}
         yield tuple(
-            _judge(
-                each, [bodies[memory] for entry in each for memory in entry.lineage], now, counts, ignitions, serving
+            _assess(
+                each,
+                [*each, *(older[memory] for entry in each for memory in entry.lineage)],
+                now,
+                links=sum(links[entry.id] for entry in each),
+                ignitions=ignitions,
+                goal_members=goal_members,
             )
             for each in sets
         )
 
 
-def _judge(
+def _assess(
     entries: Sequence[Entry],
-    older: Sequence[Entry],
+    all_entries: Sequence[Entry],
     now: datetime,
-    links: Mapping[UUID, int],
+    *,
+    links: int,
     ignitions: Mapping[UUID, int],
-    serving: Collection[UUID],
-) -> Judged:
-    """Judge a memory with those that it absorbs and absorbed before: what protects one of them protects them all.
+    goal_members: Collection[UUID],
+) -> Assessment:
+    """Assess the first of some memories together with those it absorbs: what protects one of them protects all.
 
-    Args:
-        entries: Its own, and those of what it is about to absorb; accesses of what they absorbed are counted in.
-        older: Of what they absorbed before.
-        now: By which their age is told.
-        links: At how many each of `entries` stands.
-        ignitions: Of any memory.
-        serving: The members of goals.
+    `all_entries` adds those that they absorbed before, whose accesses `entries` include.
     """
     entry = entries[0]
-    bodies = [one.body for one in (*entries, *older) if one.body is not None]
+    bodies = [one.body for one in all_entries if one.body is not None]
     if not bodies:
-        raise ValueError(f"an erased memory can't be judged: {entry.id}")
+        raise ValueError(f"an erased memory cannot be assessed: {entry.id}")
     score = salience(
         importance=max(body.importance for body in bodies),
         created_at=max(body.created_at for body in bodies),
-        stored_at=max(one.stored_at for one in (*entries, *older)),
+        stored_at=max(one.stored_at for one in all_entries),
         now=now,
         accesses=sum(one.access_count for one in entries),
         alignment=float(np.mean(entry.purpose)) if entry.purpose else 0.0,
@@ -107,11 +108,11 @@ def _judge(
             importance=body.importance,
             created_at=body.created_at,
             now=now,
-            links=sum(links[one.id] for one in entries),
-            in_goal=any(one.id in serving for one in (*entries, *older)),
+            links=links,
+            in_goal=any(one.id in goal_members for one in all_entries),
             memory_type=body.memory_type,
-            kept=any(one.protected for one in (*entries, *older)),
+            restored=any(one.kept for one in all_entries),
         )
         for body in bodies
     )
-    return Judged(entry.id, score, next(filter(None, reasons), None))
+    return Assessment(entry.id, score, next(filter(None, reasons), None))

@@ -1,4 +1,4 @@
-"""Which memories are merged: copies by their words, and pairs that look alike unless they say different things."""
+"""Deduplication: sets of memories to merge, from exact copies and from similar pairs without a contradiction."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
@@ -11,17 +11,17 @@ from uuid import UUID
 
 from actors.text.text_equivalence import NormalizedText, contradiction, normalize
 
-NEIGHBOURS: Final = 2
-"""Others, of different words, that a memory may look like to be merged with one of them. Where more texts are of one
-mould, as reports and lines of a log are, the one word that differs is what each of them says. Of 24,519 texts of four
-corpora, and of 125 said again with another word, no more are merged without this limit; with 1 instead, fewer are."""
+MAX_NEIGHBOURS: Final = 2
+"""Similar memories of different words with which a memory may still be merged. More of them share one template, as
+reports and log lines do, and the one word that differs is their content. Of 24,519 texts of four corpora, and of 125
+said again with another word, no more are merged without this limit; with 1, fewer are."""
 
-LARGEST: Final = 8
-"""Different texts that one set holds at most, which bounds the work where texts are alike in chains."""
+MAX_TEXTS: Final = 8
+"""Different texts in one set, which bounds the work on chains of similar texts."""
 
 
 class DuplicateCandidate(NamedTuple):
-    """What decides how a memory is merged."""
+    """Properties of a memory that decide how it is merged."""
 
     memory: UUID
     content: str
@@ -29,22 +29,23 @@ class DuplicateCandidate(NamedTuple):
     importance: float
     created_at: datetime
     row: int
-    """How many were stored before it."""
+    """Number of memories stored before it."""
     kind: tuple[Hashable, ...] = ()
-    """What else it is, such as who said it; memories of different kinds are never merged."""
+    """Other properties, such as the speaker; memories of different kinds are never merged."""
 
 
 class MergeSet(NamedTuple):
-    """Memories that say the same, the one that stays, and how alike each of the others is to the most alike of all."""
+    """Memories with the same content."""
 
     survivor: UUID
     absorbed: tuple[UUID, ...]
-    """In the order in which they would have survived."""
+    """By rank."""
     similarities: tuple[float, ...]
+    """Of each absorbed memory to the most similar other of the set."""
 
 
-def copies(candidates: Iterable[DuplicateCandidate]) -> list[list[DuplicateCandidate]]:
-    """Return the groups, of two or more, whose kind and normalised text are the same, by rank."""
+def exact_copies(candidates: Iterable[DuplicateCandidate]) -> list[list[DuplicateCandidate]]:
+    """Return the groups of two or more candidates with the same kind and normalised text, by rank."""
     groups: dict[tuple[Hashable, ...], list[DuplicateCandidate]] = {}
     for one in candidates:
         digest = sha256(normalize(one.content, code=one.code).encode("utf-8", "surrogatepass")).digest()
@@ -56,35 +57,37 @@ def copies(candidates: Iterable[DuplicateCandidate]) -> list[list[DuplicateCandi
 def merge_sets(
     candidates: Iterable[DuplicateCandidate], pairs: Iterable[tuple[UUID, UUID, float]], *, strict: bool
 ) -> list[MergeSet]:
-    """Return which memories are absorbed by which: copies, and what similar pairs lead to, chains in one set.
+    """Return the sets of memories to merge: exact copies, and chains of similar pairs.
 
-    In each set the most important one survives, of these the oldest, of these the one stored first. Sets grow along
-    the most similar pair first, and two don't become one if any of their members contradict each other; so a chain of
-    small changes never joins what differs. What has more than `NEIGHBOURS` near others is merged with its copies only,
-    and no set holds more than `LARGEST` different texts. The result doesn't depend on the order of either argument.
+    The most important memory of a set survives; of these the oldest; of these the first stored. Sets grow along the
+    most similar pair first. Two sets are not joined if any of their members contradict each other, so that a chain of
+    small changes never joins different contents. A memory with more than `MAX_NEIGHBOURS` similar ones is merged with
+    its copies only. The result does not depend on the order of the arguments.
 
     Args:
         candidates: Of one namespace.
-        pairs: Of candidates that are similar enough, with their similarity; copies needn't be among them.
-        strict: Whether all words of a pair must be the same, as `contradiction` says.
+        pairs: Similar candidates with their similarity; copies may be missing.
+        strict: Whether all words of a pair must be equal (see `text_equivalence`).
     """
     ranked = sorted(candidates, key=_rank)
     first = {one.memory: one for one in ranked}
-    for group in copies(ranked):
+    for group in exact_copies(ranked):
         first |= dict.fromkeys((one.memory for one in group), group[0])
     place = {one.memory: number for number, one in enumerate(ranked)}
-    alike: dict[tuple[UUID, UUID], float] = {}
+    similar: dict[tuple[UUID, UUID], float] = {}
     for one, other, similarity in pairs:
         ends = sorted((first[one], first[other]), key=lambda end: place[end.memory])
         if ends[0] is not ends[1] and ends[0].kind == ends[1].kind:
             key = ends[0].memory, ends[1].memory
-            alike[key] = max(similarity, alike.get(key, 0.0))
-    degree = Counter(end for ends in alike for end in ends)
-    alike = {ends: similarity for ends, similarity in alike.items() if max(degree[end] for end in ends) <= NEIGHBOURS}
-    likeliest = sorted(alike, key=lambda ends: (-alike[ends], place[ends[0]], place[ends[1]]))
-    sets = _grow({memory: one for memory, one in first.items() if memory in degree}, likeliest, strict=strict)
+            similar[key] = max(similarity, similar.get(key, 0.0))
+    degree = Counter(end for ends in similar for end in ends)
+    similar = {
+        ends: similarity for ends, similarity in similar.items() if max(degree[end] for end in ends) <= MAX_NEIGHBOURS
+    }
+    best_first = sorted(similar, key=lambda ends: (-similar[ends], place[ends[0]], place[ends[1]]))
+    sets = _join({memory: one for memory, one in first.items() if memory in degree}, best_first, strict=strict)
     nearest: dict[UUID, float] = {}
-    for (one, other), similarity in alike.items():
+    for (one, other), similarity in similar.items():
         if sets[one] == sets[other]:
             nearest |= {end: max(similarity, nearest.get(end, 0.0)) for end in (one, other)}
     members: dict[UUID, list[UUID]] = {}
@@ -101,20 +104,20 @@ def merge_sets(
     ]
 
 
-def _grow(
+def _join(
     contents: dict[UUID, DuplicateCandidate], pairs: list[tuple[UUID, UUID]], *, strict: bool
 ) -> dict[UUID, UUID]:
-    """Return for each memory of a pair one that stands for its set, having joined sets along these pairs in order."""
-    read = {end: NormalizedText(contents[end].content, code=contents[end].code) for ends in pairs for end in ends}
-    sets = {end: [end] for end in read}
+    """Join sets along pairs, in order; return for each memory the representative of its set."""
+    texts = {end: NormalizedText(contents[end].content, code=contents[end].code) for ends in pairs for end in ends}
+    sets = {end: [end] for end in texts}
 
     @cache
     def contradict(one: UUID, other: UUID) -> bool:
-        return contradiction(read[one], read[other], strict=strict) is not None
+        return against(texts[one], texts[other], strict=strict) is not None
 
     for one, other in pairs:
         left, right = sets[one], sets[other]
-        if left is right or len(left) + len(right) > LARGEST:
+        if left is right or len(left) + len(right) > MAX_TEXTS:
             continue
         if any(contradict(*sorted(ends)) for ends in product(left, right)):
             continue
@@ -124,5 +127,5 @@ def _grow(
 
 
 def _rank(one: DuplicateCandidate) -> tuple[float, datetime, int]:
-    """Return what is least for the memory that survives."""
+    """Return a sort key by which the survivor comes first."""
     return -one.importance, one.created_at, one.row

@@ -1,7 +1,6 @@
-"""Salience: how much a memory matters, and what keeps it from being pruned however little that is (facts 10.3).
+"""Salience of a memory, and the reasons that protect it from pruning.
 
-No source gives a formula. This one lets a memory of average importance that nobody ever looks at live for two months,
-where the decay of upstream would have dropped it within two days.
+By this formula a memory of average importance that nobody recalls stays above the threshold for two months.
 """
 
 from datetime import datetime, timedelta
@@ -9,28 +8,25 @@ from typing import Final
 
 from events.vocabulary.values import Salience
 
-THRESHOLD: Final = 0.3
-"""What matters less than this may be pruned (seed 003)."""
-
 IMPORTANCE: Final = 0.5
 RECENCY: Final = 0.2
 ACCESS: Final = 0.2
 ALIGNMENT: Final = 0.1
-"""The most that each part adds; ignitions share the part of accesses."""
+"""Largest share of each part; ignitions share the part of accesses."""
 
 HALF_LIFE: Final = timedelta(days=30)
-"""After so long, recency counts half."""
+"""Age at which recency counts half."""
 
-ACCESSES: Final = 10
-"""So many recalls or ignitions count in full."""
+FULL_ACCESSES: Final = 10
+"""Recalls or ignitions that count in full."""
 
 YOUNG: Final = timedelta(days=1)
 IMPORTANT: Final = 0.6
 LINKED: Final = 3
-"""From so many links on a memory holds others together."""
+"""Number of links from which on a memory holds others together."""
 
 EGO: Final = frozenset({"ego", "self", "identity"})
-"""What tellers call a memory of who the agent is (facts 9.5)."""
+"""Memory types of the agent's identity."""
 
 
 def salience(
@@ -42,28 +38,27 @@ def salience(
     alignment: float,
     ignitions: int,
 ) -> Salience:
-    """Return how much a memory matters, part by part.
+    """Return the salience of a memory, part by part.
 
-    Half of recency is how old what it tells is, half how long it has been kept: otherwise an old archive would be
-    doomed on the day of its import.
+    Half of recency is the age of its content, half the age of the stored memory: otherwise an old archive would be
+    pruned on the day of its import.
 
     Args:
-        importance: As its teller said, in [0, 1].
-        created_at: When what it tells happened; a time to come counts as now.
-        stored_at: When it was stored.
-        now: When it is judged.
-        accesses: How often answers contained it.
-        alignment: With the North Star, in [-1, 1]; 0 while there is none. What opposes it counts as what has nothing
-            to do with it.
-        ignitions: How often it entered the workspace.
+        importance: As stored, in [0, 1].
+        created_at: Time of its content; a future time counts as now.
+        stored_at: Time of storage.
+        now: Reference time.
+        accesses: Number of answers that contained it.
+        alignment: With the North Star, in [-1, 1]; 0 without one. Negative values count as 0.
+        ignitions: Number of times it entered the workspace.
     """
-    access = ACCESS * _used(accesses)
+    access = ACCESS * _usage(accesses)
     return Salience(
         importance=IMPORTANCE * importance,
         recency=RECENCY * (_recency(now - stored_at) + _recency(now - created_at)) / 2,
         access=access,
         alignment=ALIGNMENT * max(0.0, alignment),
-        ignition=ACCESS * _used(accesses + ignitions) - access,
+        ignition=ACCESS * _usage(accesses + ignitions) - access,
     )
 
 
@@ -75,25 +70,25 @@ def protection(
     links: int,
     in_goal: bool,
     memory_type: str | None,
-    kept: bool = False,
+    restored: bool = False,
 ) -> str | None:
-    """Return in a word why a memory is never pruned, or None if it may be.
+    """Return the reason, in a word, why a memory is never pruned, or None if it may be.
 
     Args:
-        importance: As its teller said, in [0, 1].
-        created_at: When what it tells happened.
-        now: When it is judged.
-        links: How many links that somebody drew, or that say cause and effect, it stands at either end of.
+        importance: As stored, in [0, 1].
+        created_at: Time of its content.
+        now: Reference time.
+        links: Number of its explicit and causal links, in either direction.
         in_goal: Whether it is a member of a goal in force.
-        memory_type: What its teller calls it, in letters of any case.
-        kept: Whether somebody brought it back.
+        memory_type: As stored, in any case of letters.
+        restored: Whether a person or agent restored it.
     """
     reasons = {
         "young": now - created_at < YOUNG,
         "important": importance > IMPORTANT,
         "linked": links >= LINKED,
         "goal": in_goal,
-        "restored": kept,
+        "restored": restored,
         "ego": memory_type is not None and memory_type.strip().casefold() in EGO,
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
@@ -103,5 +98,5 @@ def _recency(age: timedelta) -> float:
     return 2.0 ** -(max(age, timedelta()) / HALF_LIFE)
 
 
-def _used(times: int) -> float:
-    return min(times / ACCESSES, 1.0)
+def _usage(count: int) -> float:
+    return min(count / FULL_ACCESSES, 1.0)

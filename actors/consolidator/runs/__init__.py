@@ -1,1 +1,1 @@
-"""A consolidation run: its steps, its decision, and how it is undone."""
+"""Consolidation runs: planned in slices, written in one transaction, undone as a whole."""

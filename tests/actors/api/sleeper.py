@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from actors.consolidator.messages import Consolidate, ReadDream, Slept
+from actors.consolidator.messages import Consolidate, ReadDream, RunResult
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault
@@ -211,7 +211,7 @@ async def meanwhile(
     *,
     during: str = "texts read",
     **more: Any,
-) -> Slept:
+) -> RunResult:
     """Sleep, and let something happen, all of it, before a run goes on.
 
     Args:

@@ -204,8 +204,8 @@ async def test_a_dry_run_of_rem_is_no_dream(bed: Bed) -> None:
         assert (status["completed_cycles"], status["last_dream"]["run_id"]) == (1, real["run_id"])
 
 
-@pytest.mark.parametrize("phase", Phase)
-async def test_a_dream_neither_merges_nor_prunes(bed: Bed, phase: Phase) -> None:
+@pytest.mark.parametrize("phase", DreamPhase)
+async def test_a_dream_neither_merges_nor_prunes(bed: Bed, phase: DreamPhase) -> None:
     with bed() as sleeper:
         answer = await dream(sleeper, phase=phase.value)
         assert (answer["merged_count"], answer["pruned_count"], answer["clusters_discovered"]) == (0, 0, 0)

@@ -21,7 +21,7 @@ from actors.api.params.memories import MemoryDelete
 from actors.api.params.parsing import parse
 from actors.api.tools.agent_tools import INSTRUCTIONS
 from actors.cli.commands import program
-from actors.cli.views import memories as views
+from actors.cli.views import terminal as views
 from actors.comparator.messages import FindNeighbourhood, FindPaths
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import running

@@ -11,8 +11,8 @@ from uuid import UUID, uuid4
 import pykka
 
 from actors.consolidator.clients import ActorClients
-from actors.consolidator.messages import Consolidate, Slept
-from actors.consolidator.slices import Work
+from actors.consolidator.jobs import Sliced
+from actors.consolidator.messages import Consolidate, RunResult
 from actors.hub.composition import Hub, running
 from actors.store.messages import Append, Describe, ReadStatus
 from events.fingerprint import Fingerprint
@@ -46,7 +46,7 @@ class Night:
     def __init__(self, hub: Hub, log: MemoryLog) -> None:
         self.hub = hub
         self.log = log
-        self.others = ActorClients(hub.comparator, hub.store, hub.workspace)
+        self.clients = ActorClients(hub.comparator, hub.store, hub.workspace)
         self.append(DECLARED)
 
     def append(self, event: Event, *consequences: Event, actor: str = "front") -> UUID:
@@ -83,7 +83,7 @@ class Night:
         """Ask the consolidator for what it answers later."""
         return self.hub.consolidator.ask(message, block=False)
 
-    def run(self, mode: Mode = Mode.DEEP, **more: Any) -> Slept:
+    def run(self, mode: Mode = Mode.DEEP, **more: Any) -> RunResult:
         """Sleep, and wait for the end of it."""
         return self.ask(wanted(mode, **more))
 
@@ -125,7 +125,7 @@ def wanted(mode: Mode = Mode.DEEP, **more: Any) -> Consolidate:
     return Consolidate(mode=mode, **{"salience_threshold": 0.3, **more})
 
 
-def worked_off(work: Work[T]) -> tuple[int, T]:
+def worked_off(work: Sliced[T]) -> tuple[int, T]:
     """Go through all slices; return after how many it ended, and with what."""
     slices = 0
     while True:

@@ -7,21 +7,21 @@ from time import perf_counter
 import pytest
 
 from actors.consolidator.messages import (
-    Candidates,
     CorrectDrift,
-    Discovery,
+    DreamPhase,
     DreamState,
     FindGoals,
+    GoalDiscovery,
     MeasureDrift,
-    Phase,
-    Queried,
+    PruningCandidates,
+    QueryReceived,
     ReadCandidates,
     ReadDream,
     ReadRuns,
-    Rest,
     RunList,
-    Sleep,
-    Slept,
+    RunResult,
+    StartScheduledRun,
+    StopRuns,
 )
 from actors.runtime.faults import InternalFault, NotFoundFault
 from events.vocabulary import ConsolidationFinished, ConsolidationSkipped, ConsolidationStarted, GoalDiscovered
@@ -57,7 +57,7 @@ def test_two_runs_that_are_asked_at_once_go_one_after_the_other(night: Night):
     replies = [night.asking(first), night.asking(second)]
     gate.reached()
     gate.open()
-    slept: list[Slept] = [reply.get(timeout=BOUND) for reply in replies]
+    slept: list[RunResult] = [reply.get(timeout=BOUND) for reply in replies]
     assert order(night) == [
         (ConsolidationStarted, first.run),
         (ConsolidationFinished, first.run),
@@ -78,7 +78,7 @@ def test_a_discovery_that_is_asked_during_a_run_waits_for_its_turn(night: Night)
     reply = night.asking(message)
     gate.open()
     run.get(timeout=BOUND)
-    found: Discovery = reply.get(timeout=BOUND)
+    found: GoalDiscovery = reply.get(timeout=BOUND)
     assert found.memories == 10
     (finished,) = night.envelopes(ConsolidationFinished)
     assert seen[0] >= finished.seq
@@ -103,7 +103,7 @@ def test_what_is_quick_is_answered_between_two_slices_of_a_run(night: Night):
     assert (dream.mode, dream.phase, dream.dreams) == (Mode.DEEP, None, 0), "a deep run never dreams"
     assert night.envelopes(ConsolidationFinished) == [], "it is held before its next slice"
     gate.open()
-    slept: Slept = reply.get(timeout=BOUND)
+    slept: RunResult = reply.get(timeout=BOUND)
     assert slept.counts.pruned == 1
     assert night.ask(ReadRuns()).running is None
 
@@ -117,8 +117,8 @@ def test_what_would_be_pruned_is_answered_after_the_run_that_is_under_way_and_te
     gate.reached()
     assert asked[1].get(timeout=BOUND).running is not None, "it was asked later, and is quick"
     gate.open()
-    slept: Slept = run.get(timeout=BOUND)
-    candidates: Candidates = asked[0].get(timeout=BOUND)
+    slept: RunResult = run.get(timeout=BOUND)
+    candidates: PruningCandidates = asked[0].get(timeout=BOUND)
     assert slept.counts.pruned == 1
     assert [one for one in candidates.found if one.protection is None] == [], "the run has pruned it"
     assert candidates.looked_at == slept.memories == 10
@@ -153,9 +153,9 @@ def test_a_dream_that_a_query_shall_stop_ends_before_its_next_slice(night: Night
     message = wanted(Mode.DREAM, on_progress=gate, abort_on_query=True)
     reply = night.asking(message)
     gate.reached()
-    night.hub.consolidator.tell(Queried(at=perf_counter()))
+    night.hub.consolidator.tell(QueryReceived(at=perf_counter()))
     gate.open()
-    slept: Slept = reply.get(timeout=BOUND)
+    slept: RunResult = reply.get(timeout=BOUND)
     assert len(gate.steps) == 1, "no further slice began"
     assert (slept.outcome, slept.reason) == (Outcome.ABORTED, "a query came")
     record = night.record(message.run)
@@ -173,7 +173,7 @@ def test_a_query_leaves_runs_alone_that_it_shall_not_stop(night: Night):
     gate = Gate()
     reply = night.asking(wanted(Mode.DREAM, on_progress=gate))
     gate.reached()
-    night.hub.consolidator.tell(Queried(at=perf_counter()))
+    night.hub.consolidator.tell(QueryReceived(at=perf_counter()))
     gate.open()
     assert reply.get(timeout=BOUND).outcome is Outcome.FINISHED
     assert len(gate.steps) > 1
@@ -188,24 +188,24 @@ def test_a_query_leaves_a_discovery_alone_behind_which_a_dream_waits(night: Nigh
     )
     dream = night.asking(wanted(Mode.DREAM, abort_on_query=True))
     gate.reached()
-    night.hub.consolidator.tell(Queried(at=perf_counter()))
+    night.hub.consolidator.tell(QueryReceived(at=perf_counter()))
     gate.open()
     assert discovery.get(timeout=BOUND).memories == 12
     assert dream.get(timeout=BOUND).outcome is Outcome.FINISHED, "it began after the query"
 
 
-@pytest.mark.parametrize("phase", [Phase.NREM, Phase.REM])
-def test_a_dream_of_one_phase_goes_through_that_alone(night: Night, phase: Phase):
+@pytest.mark.parametrize("phase", [DreamPhase.NREM, DreamPhase.REM])
+def test_a_dream_of_one_phase_goes_through_that_alone(night: Night, phase: DreamPhase):
     gate = Gate()
     reply = night.asking(wanted(Mode.DREAM, phase=phase, on_progress=gate))
-    if phase is Phase.REM:
+    if phase is DreamPhase.REM:
         gate.reached()
         asked = night.asking(ReadDream())
         gate.step()
-        assert asked.get(timeout=BOUND).phase is Phase.REM
+        assert asked.get(timeout=BOUND).phase is DreamPhase.REM
         gate.open()
     assert reply.get(timeout=BOUND).outcome is Outcome.FINISHED
-    assert any("dreamt of" in step for step in gate.steps) == (phase is Phase.REM)
+    assert any("surveyed" in step for step in gate.steps) == (phase is DreamPhase.REM)
 
 
 def test_a_run_that_nobody_waits_for_any_more_ends_before_its_next_slice(night: Night):
@@ -240,7 +240,7 @@ def test_when_the_store_closes_a_run_ends_as_if_it_had_never_begun_and_whoever_w
     first, second = wanted(on_progress=gate), wanted()
     replies = [night.asking(first), night.asking(second)]
     gate.reached()
-    rest = night.asking(Rest())
+    rest = night.asking(StopRuns())
     gate.open()
     assert replies[0].get(timeout=BOUND).outcome is Outcome.ABORTED
     with pytest.raises(InternalFault, match="closed"):
@@ -253,9 +253,9 @@ def test_when_the_store_closes_a_run_ends_as_if_it_had_never_begun_and_whoever_w
 
 
 def test_once_the_store_closes_nothing_sleeps_any_more(night: Night):
-    night.ask(Rest())
+    night.ask(StopRuns())
     before = night.log.head
-    night.hub.consolidator.tell(Sleep(mode=Mode.LIGHT, trigger=Trigger.SCHEDULE, thorough=True))
+    night.hub.consolidator.tell(StartScheduledRun(mode=Mode.LIGHT, trigger=Trigger.SCHEDULE, thorough=True))
     settled(night)
     assert night.log.head == before, "neither a run nor a note"
     assert night.live() == 12
@@ -266,7 +266,7 @@ def test_a_scheduled_run_that_is_due_during_another_is_dropped_with_a_note(night
     message = wanted(on_progress=gate)
     reply = night.asking(message)
     gate.reached()
-    night.hub.consolidator.tell(Sleep(mode=Mode.LIGHT, trigger=Trigger.SCHEDULE, thorough=True))
+    night.hub.consolidator.tell(StartScheduledRun(mode=Mode.LIGHT, trigger=Trigger.SCHEDULE, thorough=True))
     gate.open()
     reply.get(timeout=BOUND)
     settled(night)
@@ -278,7 +278,7 @@ def test_a_scheduled_run_that_is_due_during_another_is_dropped_with_a_note(night
 
 @pytest.mark.parametrize("thorough", [False, True])
 def test_a_scheduled_run_prunes_only_where_it_may(night: Night, *, thorough: bool):
-    night.hub.consolidator.tell(Sleep(mode=Mode.DEEP, trigger=Trigger.IDLE, thorough=thorough))
+    night.hub.consolidator.tell(StartScheduledRun(mode=Mode.DEEP, trigger=Trigger.IDLE, thorough=thorough))
     settled(night)
     (run,) = night.ask(ReadRuns()).runs
     assert (run.trigger, run.mode) == (Trigger.IDLE, Mode.DEEP)

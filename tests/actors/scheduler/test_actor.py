@@ -13,7 +13,7 @@ import pykka
 import pytest
 from apscheduler.triggers.date import DateTrigger
 
-from actors.consolidator.messages import Sleep
+from actors.consolidator.messages import StartScheduledRun
 from actors.runtime.actor import Actor
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.messages import Appended, Message
@@ -92,7 +92,10 @@ class FakeConsolidator(Actor):
     """Notes what it is told, and writes down a run that ends at once, or that it skipped."""
 
     def __init__(
-        self, store: pykka.ActorRef[Any], clock: Callable[[], datetime], told: "list[tuple[datetime, Sleep]]"
+        self,
+        store: pykka.ActorRef[Any],
+        clock: Callable[[], datetime],
+        told: "list[tuple[datetime, StartScheduledRun]]",
     ) -> None:
         super().__init__()
         self._store = store
@@ -101,9 +104,9 @@ class FakeConsolidator(Actor):
         self.outcome: Outcome | None = Outcome.FINISHED
         """None to skip."""
 
-    def on_receive(self, message: Sleep | Settled | Outcome | None) -> None:
+    def on_receive(self, message: StartScheduledRun | Settled | Outcome | None) -> None:
         match message:
-            case Sleep():
+            case StartScheduledRun():
                 self._told.append((self._clock(), message))
                 event, *rest = self._events(message)
                 self._store.tell(
@@ -114,7 +117,7 @@ class FakeConsolidator(Actor):
             case outcome:
                 self.outcome = outcome
 
-    def _events(self, message: Sleep) -> list[Event]:
+    def _events(self, message: StartScheduledRun) -> list[Event]:
         if self.outcome is None:
             return [ConsolidationSkipped(mode=message.mode, trigger=message.trigger, reason="busy")]
         started = ConsolidationStarted(
@@ -138,7 +141,7 @@ class Nights:
 
     def __init__(self, *, armed: bool = False) -> None:
         self.now = MONDAY
-        self.told: list[tuple[datetime, Sleep]] = []
+        self.told: list[tuple[datetime, StartScheduledRun]] = []
         self.log: list[Envelope] = []
         self.store = FakeStore.start(self.clock, self.log)
         self.consolidator = FakeConsolidator.start(self.store, self.clock, self.told)
@@ -447,12 +450,12 @@ def test_it_is_not_woken_while_the_consolidator_has_not_begun_what_it_was_told(t
 def test_the_timer_wakes_it_however_late_and_leaves_no_thread_behind(nights: Nights, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(actor, "QUIET", -timedelta(hours=8))  # as after a night in which the machine was off
     threads = set(threading.enumerate())
-    woken = queue.Queue[Sleep]()
+    woken = queue.Queue[StartScheduledRun]()
 
     class Sleeper(Actor):
         use_daemon_thread = True
 
-        def on_receive(self, message: Sleep) -> None:
+        def on_receive(self, message: StartScheduledRun) -> None:
             woken.put(message)
 
     def now() -> datetime:

@@ -4,19 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.consolidator.goals.drift import (
-    LATEST,
-    SAMPLES,
+    MAX_SAMPLES,
+    TREND_SAMPLES,
     WINDOW,
-    DriftStrategy,
-    Trend,
     history,
-    level_of,
     measure,
     recommendations,
     strategy,
     trend,
-    windows_left,
+    windows_until_critical,
 )
+from actors.consolidator.values import DriftStrategy, Trend, level_of
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
 from events.vocabulary.values import WIDTH, DriftLevel
 
@@ -55,7 +53,6 @@ def test_similarity_is_the_mean_over_memories_and_then_over_the_spaces_that_say_
     assert drift.spaces == pytest.approx(rows.mean(axis=0))
     assert drift.similarity == pytest.approx(about)
     assert drift.similarity != pytest.approx(rows.mean()), "the temporal spaces have no say"
-    assert drift.drift_score == pytest.approx(1 - about)
     assert drift.level is level_of(drift.similarity)
     assert drift.memories == 7
 
@@ -70,17 +67,17 @@ def test_mere_time_is_no_drift():
     drift = measure(alike(0.9, **dict.fromkeys(TEMPORAL, 0.0)))
     assert drift.level is DriftLevel.NONE
     assert drift.similarity == pytest.approx(0.9)
-    assert drift.moved == ()
+    assert drift.drifted == ()
     assert [drift.spaces[INDEX[key]] for key in TEMPORAL] == [0.0] * len(TEMPORAL), "it is measured all the same"
 
 
 def test_the_spaces_that_moved_most_are_named_worst_first():
-    moved = measure(alike(0.9, e7_code=0.1, e11_entity=0.6, e5_causal=0.45)).moved
+    moved = measure(alike(0.9, e7_code=0.1, e11_entity=0.6, e5_causal=0.45)).drifted
     assert [one.space for one in moved] == ["e7_code", "e5_causal", "e11_entity"]
     assert [one.level for one in moved] == [DriftLevel.CRITICAL, DriftLevel.HIGH, DriftLevel.MEDIUM]
-    assert [one.drift_score for one in moved] == pytest.approx([0.9, 0.55, 0.4])
-    assert len(measure(alike(0.2)).moved) == 5
-    assert measure(alike(0.9)).moved == ()
+    assert [one.similarity for one in moved] == pytest.approx([0.1, 0.45, 0.6])
+    assert len(measure(alike(0.2)).drifted) == 5
+    assert measure(alike(0.9)).drifted == ()
 
 
 @pytest.mark.parametrize("rows", [np.empty((0, WIDTH)), np.ones((3, WIDTH - 1)), np.ones(WIDTH)])
@@ -99,8 +96,8 @@ def test_a_history_is_made_of_the_latest_full_windows_oldest_first():
     assert [drift.similarity for drift in history(rows)] == pytest.approx([0.9, 0.5])
     assert [drift.memories for drift in history(rows)] == [WINDOW, WINDOW]
     assert history(alike(0.9, WINDOW - 1)) == ()
-    long = history(np.repeat(np.linspace(0, 1, SAMPLES + 10), WIDTH).reshape(-1, WIDTH), window=1)
-    assert len(long) == SAMPLES
+    long = history(np.repeat(np.linspace(0, 1, MAX_SAMPLES + 10), WIDTH).reshape(-1, WIDTH), window=1)
+    assert len(long) == MAX_SAMPLES
     assert long[-1].similarity == pytest.approx(1)
 
 
@@ -123,7 +120,7 @@ def test_a_late_fall_is_seen_however_long_the_memories_were_true():
     assert trend([0.8] * 90 + [0.5] * 5) is Trend.WORSENING
 
 
-@given(st.lists(st.floats(0, 1), min_size=3, max_size=LATEST))
+@given(st.lists(st.floats(0, 1), min_size=3, max_size=TREND_SAMPLES))
 def test_the_trend_of_the_reverse_is_the_reverse(samples: list[float]):
     slope = np.polyfit(np.arange(len(samples)), samples, 1)[0]
     if abs(abs(slope) - 0.01) > 1e-9:
@@ -134,11 +131,11 @@ def test_the_trend_of_the_reverse_is_the_reverse(samples: list[float]):
 
 
 def test_a_worsening_line_is_followed_down_to_the_critical_level():
-    assert windows_left([0.8, 0.7, 0.6]) == 2
-    assert windows_left([0.8, 0.6, 0.37, 0.2]) == 0
-    assert windows_left([0.6, 0.7, 0.8]) is None
-    assert windows_left([0.3, 0.3, 0.3]) is None
-    assert windows_left([0.8, 0.7]) is None
+    assert windows_until_critical([0.8, 0.7, 0.6]) == 2
+    assert windows_until_critical([0.8, 0.6, 0.37, 0.2]) == 0
+    assert windows_until_critical([0.6, 0.7, 0.8]) is None
+    assert windows_until_critical([0.3, 0.3, 0.3]) is None
+    assert windows_until_critical([0.8, 0.7]) is None
 
 
 def test_memories_of_another_topic_worsen_the_level_and_the_trend():

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.consolidator.goals.discovery import MIN_SIZE, NORTH_STAR_MEMBERS, Similarities
+from actors.consolidator.clustering import MIN_SIZE
+from actors.consolidator.goals.discovery import MIN_MEMORIES, Similarities
 from actors.consolidator.goals.survey import Survey, survey
 from events.vocabulary import GoalDiscovered
 from events.vocabulary.values import GoalLevel
@@ -100,7 +101,7 @@ def test_memories_without_a_topic_have_no_goal_and_no_star():
 
 
 def test_a_group_too_small_for_a_goal_is_one_only_if_it_leads():
-    assert NORTH_STAR_MEMBERS <= 4 < MIN_SIZE
+    assert MIN_MEMORIES <= 4 < MIN_SIZE
     said = [*texts(GARDEN, 14), *texts(BOAT, 4)]
     beside = surveyed(ids(18), said, planted(14, 4))
     assert [places(goal) for goal in beside.goals] == [set(range(14))]
@@ -138,7 +139,7 @@ FOUND = Survey((goal(DEEP, 0.8, NARROW), goal(NARROW, 0.7, WIDE), goal(WIDE, 0.5
 
 
 def kept(min_confidence: float, max_goals: int, star: UUID | None) -> dict[UUID, UUID | None]:
-    return {one.goal: one.parent for one in FOUND.kept(min_confidence, max_goals, star)}
+    return {one.goal: one.parent for one in FOUND.select(min_confidence, max_goals, star)}
 
 
 def test_goals_that_are_sure_enough_are_kept_and_the_most_confident_first():
@@ -161,10 +162,10 @@ def test_a_goal_whose_parent_is_not_kept_stands_at_the_top():
 
 
 def test_the_star_stands_above_all_others_and_only_it_becomes_the_north_star():
-    chosen = FOUND.kept(0.0, 5, NARROW)
+    chosen = FOUND.select(0.0, 5, NARROW)
     assert {one.goal: one.parent for one in chosen} == {DEEP: NARROW, NARROW: None, WIDE: None}
     assert [one.goal for one in chosen if one.level is GoalLevel.NORTH_STAR] == [NARROW]
-    assert all(one.level is GoalLevel.TACTICAL for one in FOUND.kept(0.0, 5, None))
+    assert all(one.level is GoalLevel.TACTICAL for one in FOUND.select(0.0, 5, None))
 
 
 @given(st.floats(0, 1), st.integers(1, 5), st.sampled_from([None, WIDE, NARROW, DEEP]))

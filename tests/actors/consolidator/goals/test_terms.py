@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.consolidator.goals.terms import LEAST_MEMBERS, PORTION, Topic, describe, read, topic
+from actors.consolidator.goals.terms import MIN_HOLDERS, SLICE_CHARACTERS, Topic, describe, extract_topic, index_terms
 from tests.actors.consolidator.asleep import worked_off
 
 COUNSELING = [
@@ -32,8 +32,8 @@ GREETINGS = [
 
 
 def told(members: list[str], rest: list[str], count: int = 6) -> Topic:
-    _, reading = worked_off(read([*rest, *members]))
-    return topic(reading, range(len(rest), len(rest) + len(members)), count)
+    _, reading = worked_off(index_terms([*rest, *members]))
+    return extract_topic(reading, range(len(rest), len(rest) + len(members)), count)
 
 
 def distinctive(members: list[str], rest: list[str], count: int = 6) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def test_repeating_a_word_within_one_memory_does_not_make_it_everyones():
 def test_every_term_stands_in_at_least_three_members(members: list[list[str]], rest: list[str]):
     texts = [" ".join(words) for words in members]
     for term in distinctive(texts, rest):
-        assert sum(term in text for text in texts) >= LEAST_MEMBERS
+        assert sum(term in text for text in texts) >= MIN_HOLDERS
 
 
 def test_fewer_than_three_members_have_no_terms():
@@ -139,9 +139,9 @@ def test_topicality_is_the_share_of_members_that_hold_a_term():
 
 def test_long_texts_are_read_in_more_slices_and_no_text_is_left_out():
     short = [f"The heron of pond {number}." for number in range(30)]
-    long = [text + " " * PORTION for text in short]
-    few, reading = worked_off(read(short))
-    many, longer = worked_off(read(long))
+    long = [text + " " * SLICE_CHARACTERS for text in short]
+    few, reading = worked_off(index_terms(short))
+    many, longer = worked_off(index_terms(long))
     assert few < 5 < len(long) <= many
     assert reading == longer
     assert reading.holders["heron"] == len(reading.texts) == 30

@@ -8,8 +8,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from actors.consolidator.judgement import assessment as judging
-from actors.consolidator.judgement.assessment import Judged, judged
+from actors.consolidator.judgement import assessment
+from actors.consolidator.judgement.assessment import Assessment, assess
 from actors.workspace.messages import ReadAttention
 from events.vocabulary import (
     ConsolidationStarted,
@@ -31,9 +31,11 @@ def night(tmp_path: Path) -> Iterator[Night]:
         yield night
 
 
-def judge(night: Night, *memories: UUID, absorbed: dict[UUID, tuple[UUID, ...]] | None = None) -> dict[UUID, Judged]:
+def judge(
+    night: Night, *memories: UUID, absorbed: dict[UUID, tuple[UUID, ...]] | None = None
+) -> dict[UUID, Assessment]:
     entries = [night.entry(memory) for memory in memories]
-    found = judged(night.others, "default", entries, absorbed or {}, NOW)
+    found = assess(night.clients, "default", entries, absorbed or {}, NOW)
     return {one.memory: one for some in found for one in some}
 
 
@@ -181,17 +183,17 @@ def test_every_protection_is_found_where_it_is_known(night: Night):
 
 
 def test_however_many_memories_there_are_each_is_judged_once(night: Night, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(judging, "JUDGED", 2)
+    monkeypatch.setattr(assessment, "SLICE_SIZE", 2)
     memories = [night.trivial(f"Gull {number}.") for number in range(5)]
     recall(night, memories[4], 3)
     entries = [night.entry(memory) for memory in memories]
-    slices = list(judged(night.others, "default", entries, {}, NOW))
+    slices = list(assess(night.clients, "default", entries, {}, NOW))
     assert [len(some) for some in slices] == [2, 2, 1]
     assert [one.memory for some in slices for one in some] == memories
     assert slices[2][0].salience.access > slices[0][0].salience.access == 0.0
 
 
-def test_what_was_erased_can_t_be_judged(night: Night):
+def test_what_was_erased_can_t_be_assess(night: Night):
     memory = night.trivial("A gull.")
     night.append(MemoryErased(memory=memory))
     with pytest.raises(ValueError, match=str(memory)):

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.consolidator.judgement.merge_sets import (
-    LARGEST,
-    NEIGHBOURS,
+    MAX_NEIGHBOURS,
+    MAX_TEXTS,
     DuplicateCandidate,
     MergeSet,
-    copies,
+    exact_copies,
     merge_sets,
 )
 from actors.text import text_equivalence
@@ -77,11 +77,11 @@ def test_indentation_and_lines_of_code_count(other: str):
 
 def test_copies_are_grouped_and_lone_memories_left_out():
     memories = [candidate(1), candidate(2, "Something else"), candidate(3, f" {PROSE}\n"), candidate(4, PROSE.upper())]
-    assert copies(memories) == [[memories[0], memories[2]]]
+    assert exact_copies(memories) == [[memories[0], memories[2]]]
 
 
 def test_code_is_no_copy_of_the_same_characters_as_prose():
-    assert copies([candidate(1), candidate(2, code=True)]) == []
+    assert exact_copies([candidate(1), candidate(2, code=True)]) == []
 
 
 # ── what contradicts ────────────────────────────────────────────────────────────────────────────────
@@ -342,13 +342,13 @@ def test_a_strict_pair_has_the_same_words():
     assert merge_sets(memories, pairs, strict=True) == [MergeSet(memory_id(1), ids(3), (0.96,))]
 
 
-@pytest.mark.parametrize("count", [NEIGHBOURS + 1, NEIGHBOURS + 2])
+@pytest.mark.parametrize("count", [MAX_NEIGHBOURS + 1, MAX_NEIGHBOURS + 2])
 def test_of_more_texts_of_one_mould_none_is_merged_but_copies_are(count: int):
     memories = [*variants(*range(1, count + 1)), candidate(9)]
     pairs = [(one.memory, other.memory, 0.97) for one, other in combinations(memories, 2)]
     (merged,) = merge_sets(memories, pairs, strict=False)
     assert merged.survivor == memory_id(1)
-    assert len(merged.absorbed) == (count if count <= NEIGHBOURS + 1 else 1)
+    assert len(merged.absorbed) == (count if count <= MAX_NEIGHBOURS + 1 else 1)
     assert memory_id(9) in merged.absorbed
 
 
@@ -357,7 +357,7 @@ def test_a_set_does_not_grow_beyond_its_limit():
     memories = [candidate(number, PROSE.replace("bridge", word)) for number, word in enumerate(words, 1)]
     pairs = [(*ids(number, number + 1), 0.99 - number / 1_000) for number in range(1, len(words))]
     sizes = [1 + len(merged.absorbed) for merged in merge_sets(memories, pairs, strict=False)]
-    assert max(sizes) == LARGEST
+    assert max(sizes) == MAX_TEXTS
     assert sum(sizes) == len(words)
 
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.consolidator.judgement.salience import ALIGNMENT, THRESHOLD, protection, salience
+from actors.consolidator.judgement.salience import ALIGNMENT, protection, salience
+from actors.consolidator.messages import SALIENCE_THRESHOLD
 from events.vocabulary.values import Salience
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -47,12 +48,12 @@ def protected(**known: Any) -> str | None:
 def test_a_memory_of_average_importance_that_nobody_recalls_falls_to_the_threshold_in_two_months():
     assert judge().total == pytest.approx(0.45)
     assert judge(created_at=ago(30), stored_at=ago(30)).total == pytest.approx(0.35)
-    assert judge(created_at=ago(60), stored_at=ago(60)).total == pytest.approx(THRESHOLD)
-    assert judge(created_at=ago(61), stored_at=ago(61)).total < THRESHOLD
+    assert judge(created_at=ago(60), stored_at=ago(60)).total == pytest.approx(SALIENCE_THRESHOLD)
+    assert judge(created_at=ago(61), stored_at=ago(61)).total < SALIENCE_THRESHOLD
 
 
 def test_an_old_archive_is_not_doomed_on_the_day_of_its_import():
-    assert judge(created_at=ago(5_000)).total > THRESHOLD
+    assert judge(created_at=ago(5_000)).total > SALIENCE_THRESHOLD
     assert judge(created_at=ago(5_000)).recency == pytest.approx(judge().recency / 2)
 
 

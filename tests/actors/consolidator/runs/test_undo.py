@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 
-from actors.consolidator.messages import ReadRuns, Undo, Undone
+from actors.consolidator.messages import ReadRuns, UndoResult, UndoRun
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from events.vocabulary import ConsolidationStarted, ConsolidationUndone, MemoryErased, MemoryRestored
 from events.vocabulary.values import Mode
@@ -33,8 +33,8 @@ class Slept(msgspec.Struct):
         every = {*self.tides, *self.ferries, *self.trivia}
         return {memory for memory in every if self.night.state(memory) is MemoryState.LIVE}
 
-    def undo(self, memory: UUID | None = None, run: UUID | None = None) -> Undone:
-        return self.night.ask(Undo(run=run or self.run, memory=memory))
+    def undo(self, memory: UUID | None = None, run: UUID | None = None) -> UndoResult:
+        return self.night.ask(UndoRun(run=run or self.run, memory=memory))
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_a_dry_run_can_t_be_undone(slept: Slept):
 
 
 def test_a_run_that_was_stopped_can_t_be_undone(slept: Slept):
-    refused(slept, InvalidParamsFault, "wasn't finished", run=slept.night.run(max_seconds=1e-9).run)
+    refused(slept, InvalidParamsFault, "did not finish", run=slept.night.run(max_seconds=1e-9).run)
 
 
 def test_a_run_that_was_cut_off_can_t_be_undone(slept: Slept):
@@ -147,7 +147,7 @@ def test_a_run_that_was_cut_off_can_t_be_undone(slept: Slept):
             thorough=True,
         )
     )
-    refused(slept, InvalidParamsFault, "wasn't finished", run=message.run)
+    refused(slept, InvalidParamsFault, "did not finish", run=message.run)
 
 
 def test_undoing_the_later_of_two_runs_leaves_what_the_earlier_one_did(slept: Slept):

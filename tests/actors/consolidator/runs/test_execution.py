@@ -10,9 +10,10 @@ import pykka
 import pytest
 
 from actors.comparator.messages import FindDuplicates
-from actors.consolidator.goals.purposes import Purposes
+from actors.consolidator.goals.manager import GoalManager
+from actors.consolidator.jobs import RunInterrupted
 from actors.consolidator.messages import Consolidate
-from actors.consolidator.runs.run import Interrupted, Running
+from actors.consolidator.runs.execution import RunExecution
 from actors.runtime.actor import Actor
 from events.vocabulary import (
     ConsolidationFinished,
@@ -51,8 +52,8 @@ class Planted(msgspec.Struct):
     near: tuple[UUID, UUID]
     trivia: tuple[UUID, UUID]
 
-    def running(self, message: Consolidate) -> Running:
-        return Running(self.night.others, Purposes(self.night.others), message, lambda: NOW)
+    def execution(self, message: Consolidate) -> RunExecution:
+        return RunExecution(self.night.clients, GoalManager(self.night.clients), message, lambda: NOW)
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def hidden(written: list[Any]) -> set[UUID]:
 
 def test_a_finished_run_wrote_all_that_its_counts_say(planted: Planted):
     message = wanted()
-    _, slept = worked_off(planted.running(message).work())
+    _, slept = worked_off(planted.execution(message).work())
     started, *decided, finished = planted.night.written(message.run)
     assert isinstance(started, ConsolidationStarted)
     assert isinstance(finished, ConsolidationFinished)
@@ -91,17 +92,17 @@ def test_a_finished_run_wrote_all_that_its_counts_say(planted: Planted):
 
 def test_what_a_dry_run_counts_is_what_a_real_one_does_and_it_writes_its_record_alone(planted: Planted):
     dry, real = wanted(dry_run=True), wanted()
-    worked_off(planted.running(dry).work())
+    worked_off(planted.execution(dry).work())
     record = planted.night.record(dry.run)
     assert (record.outcome, record.memories) == (Outcome.FINISHED, 8)
-    _, slept = worked_off(planted.running(real).work())
+    _, slept = worked_off(planted.execution(real).work())
     assert record.counts == slept.counts
     assert record.counts.merged == 3
 
 
 def test_a_run_that_takes_too_long_leaves_its_record_alone(planted: Planted):
     message = wanted(max_seconds=1e-9)
-    _, slept = worked_off(planted.running(message).work())
+    _, slept = worked_off(planted.execution(message).work())
     record = planted.night.record(message.run)
     assert (record.outcome, slept.outcome) == (Outcome.TIMED_OUT, Outcome.TIMED_OUT)
     assert "max_seconds" in (record.reason or "")
@@ -112,15 +113,15 @@ def test_a_run_that_takes_too_long_leaves_its_record_alone(planted: Planted):
 
 @pytest.mark.parametrize("mode", [Mode.LIGHT, Mode.DEEP])
 def test_a_run_that_is_stopped_between_any_two_slices_leaves_its_record_alone(planted: Planted, mode: Mode):
-    slices, _ = worked_off(planted.running(wanted(mode, dry_run=True)).work())
+    slices, _ = worked_off(planted.execution(wanted(mode, dry_run=True)).work())
     assert slices > 4
     for after in range(1, slices + 1):
         message = wanted(mode)
-        work = planted.running(message).work()
+        work = planted.execution(message).work()
         for _ in range(after):
             next(work)
         with pytest.raises(StopIteration) as stopped:
-            work.throw(Interrupted(Outcome.ABORTED, "a query came"))
+            work.throw(RunInterrupted(Outcome.ABORTED, "a query came"))
         record = planted.night.record(message.run)
         assert (record.outcome, record.reason, record.counts) == (Outcome.ABORTED, "a query came", Counts())
         assert stopped.value.value.outcome is Outcome.ABORTED
@@ -129,11 +130,11 @@ def test_a_run_that_is_stopped_between_any_two_slices_leaves_its_record_alone(pl
 
 def test_a_run_that_fails_says_so_leaves_its_record_alone_and_hands_on_what_went_wrong(planted: Planted):
     message = wanted()
-    running = planted.running(message)
+    execution = planted.execution(message)
     faltering = Faltering.start(planted.night.hub.comparator)
-    running._others = msgspec.structs.replace(planted.night.others, comparator=faltering)
+    execution._clients = msgspec.structs.replace(planted.night.clients, comparator=faltering)
     with pytest.raises(RuntimeError, match="upside down"):
-        worked_off(running.work())
+        worked_off(execution.work())
     record = planted.night.record(message.run)
     assert (record.outcome, record.reason, record.counts) == (Outcome.FAILED, "RuntimeError", Counts())
     assert planted.night.live() == 8
@@ -141,9 +142,9 @@ def test_a_run_that_fails_says_so_leaves_its_record_alone_and_hands_on_what_went
 
 
 def test_what_is_deleted_after_it_was_decided_is_left_out_and_the_counts_agree_with_what_is_written(planted: Planted):
-    slices, _ = worked_off(planted.running(wanted(dry_run=True)).work())
+    slices, _ = worked_off(planted.execution(wanted(dry_run=True)).work())
     message = wanted()
-    work = planted.running(message).work()
+    work = planted.execution(message).work()
     for _ in range(slices):
         next(work)
     night = planted.night
@@ -168,7 +169,7 @@ def test_what_is_deleted_after_it_was_decided_is_left_out_and_the_counts_agree_w
 )
 def test_all_that_a_run_writes_bears_the_name_of_who_wanted_it(planted: Planted, trigger: Trigger, actor: str):
     message = wanted(trigger=trigger)
-    worked_off(planted.running(message).work())
+    worked_off(planted.execution(message).work())
     by = [one for one in planted.night.log.read() if one.correlation_id == message.run]
     assert len(by) > 4
     assert {one.actor for one in by} == {actor}
@@ -176,5 +177,5 @@ def test_all_that_a_run_writes_bears_the_name_of_who_wanted_it(planted: Planted,
 
 def test_without_leave_a_run_merges_exact_copies_and_nothing_else(planted: Planted):
     message = wanted(thorough=False)
-    worked_off(planted.running(message).work())
+    worked_off(planted.execution(message).work())
     assert hidden(planted.night.written(message.run)) == {planted.copies[1], planted.more[1]}

@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 
 from actors.comparator.messages import MeasurePurposes
-from actors.consolidator.goals.drift import Drift
-from actors.consolidator.goals.purposes import LATEST, REFERENCES, Purposes
+from actors.consolidator.goals.manager import LATEST, REFERENCES, GoalManager
+from actors.consolidator.values import Drift
 from events.fingerprint import Fingerprint
 from events.vocabulary import (
     DriftDetected,
@@ -47,7 +47,7 @@ def choose(night: Night, members: list[UUID]) -> None:
     exemplars = tuple(members[:8])
     night.append(goal(STAR, exemplars), NorthStarChosen(namespace="default", goal=STAR))
     every = tuple(members)
-    rows = night.others.compare(MeasurePurposes(goal=STAR, exemplars=exemplars, memories=every))
+    rows = night.clients.ask_comparator(MeasurePurposes(goal=STAR, exemplars=exemplars, memories=every))
     night.append(PurposesRealigned(goal=STAR, memories=every, purposes=rows.astype("<f4").tobytes()))
 
 
@@ -55,7 +55,7 @@ def test_each_pair_of_memories_is_compared_once_in_slices_of_a_few(night: Night)
     memories = about(night, HARBOUR, "harbour", 9)
     seen: list[tuple[int, int]] = []
     slices, found = worked_off(
-        Purposes(night.others).survey("default", memories, lambda done, total: seen.append((done, total)))
+        GoalManager(night.clients).survey("default", memories, lambda done, total: seen.append((done, total)))
     )
     assert seen == [(min(done + REFERENCES, 9), 9) for done in range(0, 9, REFERENCES)]
     assert slices >= len(memories) / REFERENCES
@@ -66,7 +66,7 @@ def test_each_pair_of_memories_is_compared_once_in_slices_of_a_few(night: Night)
 
 def test_a_memory_that_is_deleted_during_a_survey_is_in_no_goal(night: Night):
     memories = about(night, HARBOUR, "harbour", 9)
-    work = Purposes(night.others).survey("default", memories)
+    work = GoalManager(night.clients).survey("default", memories)
     for _ in range(3):
         next(work)
     night.append(MemoryErased(memory=memories[0]))
@@ -77,14 +77,14 @@ def test_a_memory_that_is_deleted_during_a_survey_is_in_no_goal(night: Night):
 
 
 def test_a_survey_of_nothing_finds_nothing(night: Night):
-    _, found = worked_off(Purposes(night.others).survey("default", ()))
+    _, found = worked_off(GoalManager(night.clients).survey("default", ()))
     assert (found.goals, found.star) == ((), None)
 
 
 def test_without_a_north_star_there_is_no_drift(night: Night):
     about(night, HARBOUR, "harbour", 9)
-    assert Purposes(night.others).drift("default", LATEST) is None
-    assert Purposes(night.others).look("default", LATEST) is None
+    assert GoalManager(night.clients).measure_drift("default", LATEST) is None
+    assert GoalManager(night.clients).record_drift("default", LATEST) is None
     assert night.envelopes(DriftDetected) == []
 
 
@@ -92,34 +92,34 @@ def test_drift_is_that_of_the_memories_that_stay(night: Night):
     harbour = about(night, HARBOUR, "harbour", 9)
     choose(night, harbour)
     garden = about(night, GARDEN, "garden", 9)
-    mine = Purposes(night.others)
-    mine.catch_up("default")
-    every, left = mine.drift("default", LATEST), mine.drift("default", LATEST, set(garden))
+    mine = GoalManager(night.clients)
+    mine.align_unaligned("default")
+    every, left = mine.measure_drift("default", LATEST), mine.measure_drift("default", LATEST, set(garden))
     assert every is not None
     assert left is not None
-    assert (every.now.memories, left.now.memories) == (18, 9)
-    assert left.now.similarity > every.now.similarity + 0.2
+    assert (every.current.memories, left.current.memories) == (18, 9)
+    assert left.current.similarity > every.current.similarity + 0.2
 
 
 def test_a_level_of_drift_is_written_down_once_and_a_measurement_of_others_never(night: Night):
     choose(night, about(night, HARBOUR, "harbour", 9))
     about(night, GARDEN, "garden", 9)
-    mine = Purposes(night.others)
-    mine.look("default", 5)
+    mine = GoalManager(night.clients)
+    mine.record_drift("default", 5)
     assert night.envelopes(DriftDetected) == []
-    first = mine.look("default", LATEST)
+    first = mine.record_drift("default", LATEST)
     assert first is not None
-    again = mine.look("default", LATEST)
+    again = mine.record_drift("default", LATEST)
     assert again is not None
     (noted,) = night.envelopes(DriftDetected)
-    assert noted.event.level is first.now.level is not DriftLevel.NONE
-    assert len(first.noted) == len(again.noted) == 1
+    assert noted.event.level is first.current.level is not DriftLevel.NONE
+    assert len(first.recorded) == len(again.recorded) == 1
 
 
 def test_drift_says_what_it_measured(night: Night):
     harbour = about(night, HARBOUR, "harbour", 9)
     choose(night, harbour)
-    report = Purposes(night.others).drift("default", 4)
+    report = GoalManager(night.clients).measure_drift("default", 4)
     assert report is not None
-    assert isinstance(report.now, Drift)
-    assert (report.star, report.now.memories) == (STAR, 4)
+    assert isinstance(report.current, Drift)
+    assert (report.star, report.current.memories) == (STAR, 4)

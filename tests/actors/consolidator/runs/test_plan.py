@@ -6,7 +6,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.consolidator.runs.decision import Decision
+from actors.consolidator.runs.plan import RunPlan
 from events.vocabulary import (
     ClustersFormed,
     Event,
@@ -45,7 +45,7 @@ def counted(events: Collection[Event], looked_at: int) -> Counts:
 
 
 @st.composite
-def decisions(draw: st.DrawFn) -> Decision:
+def plans(draw: st.DrawFn) -> RunPlan:
     """Return what a run may decide: sets of memories that are merged, and others that are pruned."""
     order = draw(st.permutations(MEMORIES))
     merged: list[MemoriesMerged] = []
@@ -55,7 +55,7 @@ def decisions(draw: st.DrawFn) -> Decision:
         scores = tuple(0.9 + place / 100 for place in range(len(absorbed)))
         merged.append(MemoriesMerged(run=RUN, survivor=survivor, absorbed=tuple(absorbed), similarities=scores))
     pruned = [Pruned(memory, SALIENCE) for memory in order[: draw(st.integers(0, 4))]]
-    return Decision(
+    return RunPlan(
         run=RUN,
         looked_at=len(MEMORIES),
         merged=merged,
@@ -66,42 +66,40 @@ def decisions(draw: st.DrawFn) -> Decision:
     )
 
 
-def similarities(decision: Decision) -> dict[UUID, float]:
+def similarities(plan: RunPlan) -> dict[UUID, float]:
     return {
-        memory: score
-        for merge in decision.merged
-        for memory, score in zip(merge.absorbed, merge.similarities, strict=True)
+        memory: score for merge in plan.merged for memory, score in zip(merge.absorbed, merge.similarities, strict=True)
     }
 
 
-@given(decisions())
-def test_the_counts_are_those_of_what_is_written(decision: Decision):
-    assert decision.counts == counted(list(decision.events()), len(MEMORIES))
+@given(plans())
+def test_the_counts_are_those_of_what_is_written(plan: RunPlan):
+    assert plan.counts == counted(list(plan.events()), len(MEMORIES))
 
 
-@given(decisions(), st.sets(st.sampled_from(MEMORIES)))
-def test_whatever_is_given_up_neither_is_written_nor_counts_nor_is_needed(decision: Decision, gone: set[UUID]):
-    before, survivors = similarities(decision), {merge.survivor for merge in decision.merged}
-    survivor_of = {memory: merge.survivor for merge in decision.merged for memory in merge.absorbed}
-    hidden = decision.hidden
-    decision.forgo(gone)
-    assert gone.isdisjoint(decision.needed)
-    assert set(decision.hidden) <= set(decision.needed)
+@given(plans(), st.sets(st.sampled_from(MEMORIES)))
+def test_whatever_is_given_up_neither_is_written_nor_counts_nor_is_needed(plan: RunPlan, gone: set[UUID]):
+    before, survivors = similarities(plan), {merge.survivor for merge in plan.merged}
+    survivor_of = {memory: merge.survivor for merge in plan.merged for memory in merge.absorbed}
+    hidden = plan.hidden
+    plan.exclude(gone)
+    assert gone.isdisjoint(plan.required)
+    assert set(plan.hidden) <= set(plan.required)
     kept = {memory for memory in hidden if memory not in gone and survivor_of.get(memory) not in gone}
-    assert set(decision.hidden) == kept, "no more is given up than must be"
-    assert similarities(decision) == {memory: score for memory, score in before.items() if memory in kept}
-    assert {merge.survivor for merge in decision.merged} <= survivors
-    assert all(merge.absorbed for merge in decision.merged)
-    assert decision.counts == counted(list(decision.events()), len(MEMORIES))
+    assert set(plan.hidden) == kept, "no more is given up than must be"
+    assert similarities(plan) == {memory: score for memory, score in before.items() if memory in kept}
+    assert {merge.survivor for merge in plan.merged} <= survivors
+    assert all(merge.absorbed for merge in plan.merged)
+    assert plan.counts == counted(list(plan.events()), len(MEMORIES))
 
 
 def test_nothing_decided_is_nothing_written():
-    decision = Decision(
+    plan = RunPlan(
         run=RUN, strengthened=LinksStrengthened(run=RUN, links=()), shortcuts=ShortcutsDrawn(run=RUN, shortcuts=())
     )
-    assert list(decision.events()) == []
-    assert decision.counts == Counts()
-    assert decision.needed == ()
+    assert list(plan.events()) == []
+    assert plan.counts == Counts()
+    assert plan.required == ()
 
 
 def pattern(number: int, *members: UUID) -> PatternDiscovered:
@@ -119,19 +117,19 @@ def pattern(number: int, *members: UUID) -> PatternDiscovered:
 
 def test_a_pattern_is_given_up_with_any_of_its_members_and_the_others_stay():
     first, second = pattern(1, *MEMORIES[:5]), pattern(2, *MEMORIES[5:10])
-    decision = Decision(run=RUN, patterns=[first, second])
-    assert {*decision.needed} == {*MEMORIES[:10]}
-    decision.forgo({MEMORIES[3]})
-    assert decision.patterns == [second]
-    assert {*decision.needed} == {*MEMORIES[5:10]}
-    assert decision.counts.patterns == 1
+    plan = RunPlan(run=RUN, patterns=[first, second])
+    assert {*plan.required} == {*MEMORIES[:10]}
+    plan.exclude({MEMORIES[3]})
+    assert plan.patterns == [second]
+    assert {*plan.required} == {*MEMORIES[5:10]}
+    assert plan.counts.patterns == 1
 
 
 def test_a_goal_in_whose_words_a_deleted_memory_speaks_is_given_up_with_its_whole_adjustment():
     chosen = UUID(int=2)
     events = [goal(chosen, tuple(MEMORIES[:5]), RUN), adjusted(RUN, chosen)]
-    decision = Decision(run=RUN, adjusted=list(events))
-    decision.forgo({MEMORIES[6]})
-    assert decision.adjusted == events
-    decision.forgo({MEMORIES[0]})
-    assert (decision.adjusted, decision.counts.goals_adjusted, decision.needed) == ([], 0, ())
+    plan = RunPlan(run=RUN, adjusted=list(events))
+    plan.exclude({MEMORIES[6]})
+    assert plan.adjusted == events
+    plan.exclude({MEMORIES[0]})
+    assert (plan.adjusted, plan.counts.goals_adjusted, plan.required) == ([], 0, ())

@@ -1,4 +1,4 @@
-"""What a run is about to write: nothing of it is written before all of it is decided."""
+"""Plan of a run: all events that it will write, decided before any of them is written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from actors.consolidator.goals.drift import Drift
+from actors.consolidator.values import Drift
 from events.vocabulary import (
     ClustersFormed,
     Event,
@@ -25,23 +25,23 @@ from events.vocabulary.values import Counts, Pruned
 from projections.memories.entries import Entry
 
 
-class Scope(msgspec.Struct):
-    """What a run looks at in one namespace."""
+class NamespaceScope(msgspec.Struct):
+    """Memories of one namespace that a run examines."""
 
     namespace: str
     entries: list[Entry]
-    """Live, in the order in which they were stored."""
-    gone: set[UUID] = msgspec.field(default_factory=set)
-    """Those that the run hides."""
+    """Live ones, in the order of storage."""
+    hidden: set[UUID] = msgspec.field(default_factory=set)
+    """Those that the run merges away or prunes."""
 
     @property
-    def left(self) -> list[Entry]:
-        """Those that the run doesn't hide."""
-        return [entry for entry in self.entries if entry.id not in self.gone]
+    def remaining(self) -> list[Entry]:
+        """Those that the run does not hide."""
+        return [entry for entry in self.entries if entry.id not in self.hidden]
 
 
-class Decision(msgspec.Struct):
-    """What a run is going to write."""
+class RunPlan(msgspec.Struct):
+    """Decisions of a run."""
 
     run: UUID
     looked_at: int = 0
@@ -57,19 +57,19 @@ class Decision(msgspec.Struct):
 
     @property
     def hidden(self) -> tuple[UUID, ...]:
-        """The memories that can't be found afterwards."""
+        """Memories that no search finds afterwards."""
         absorbed = [memory for merge in self.merged for memory in merge.absorbed]
         return (*absorbed, *(one.memory for one in self.pruned))
 
     @property
-    def needed(self) -> tuple[UUID, ...]:
-        """The memories that must still be there when it is written, those included from which its words come."""
-        told = (member for event in (*self.patterns, *self.adjusted) for member in _members(event))
-        return (*self.hidden, *(merge.survivor for merge in self.merged), *told)
+    def required(self) -> tuple[UUID, ...]:
+        """Memories that must be live when the plan is written, including those that describe a goal or pattern."""
+        described = (member for event in (*self.patterns, *self.adjusted) for member in _members(event))
+        return (*self.hidden, *(merge.survivor for merge in self.merged), *described)
 
     @property
     def counts(self) -> Counts:
-        """What it amounts to."""
+        """Number of decisions of each kind."""
         return Counts(
             looked_at=self.looked_at,
             merged=sum(len(merge.absorbed) for merge in self.merged),
@@ -83,7 +83,7 @@ class Decision(msgspec.Struct):
         )
 
     def events(self) -> Iterator[Event]:
-        """Yield what is written, all in one transaction."""
+        """Yield the events to write in one transaction."""
         yield from self.merged
         if self.pruned:
             yield MemoriesPruned(run=self.run, pruned=tuple(self.pruned))
@@ -97,21 +97,21 @@ class Decision(msgspec.Struct):
         yield from self.patterns
         yield from self.adjusted
 
-    def forgo(self, gone: AbstractSet[UUID]) -> None:
-        """Leave out what concerns memories that were deleted since it was decided."""
-        self.pruned = [one for one in self.pruned if one.memory not in gone]
-        kept = []
+    def exclude(self, deleted: AbstractSet[UUID]) -> None:
+        """Remove the decisions about memories that were deleted since the plan was made."""
+        self.pruned = [one for one in self.pruned if one.memory not in deleted]
+        merged = []
         for merge in self.merged:
-            pairs = [pair for pair in zip(merge.absorbed, merge.similarities, strict=True) if pair[0] not in gone]
-            if pairs and merge.survivor not in gone:
+            pairs = [pair for pair in zip(merge.absorbed, merge.similarities, strict=True) if pair[0] not in deleted]
+            if pairs and merge.survivor not in deleted:
                 absorbed, similarities = zip(*pairs, strict=True)
-                kept.append(msgspec.structs.replace(merge, absorbed=absorbed, similarities=similarities))
-        self.merged = kept
-        self.patterns = [one for one in self.patterns if not gone & {*one.members}]
-        if any(gone & {*_members(event)} for event in self.adjusted):
+                merged.append(msgspec.structs.replace(merge, absorbed=absorbed, similarities=similarities))
+        self.merged = merged
+        self.patterns = [one for one in self.patterns if not deleted & {*one.members}]
+        if any(deleted & {*_members(event)} for event in self.adjusted):
             self.adjusted = []
 
 
 def _members(event: Event) -> tuple[UUID, ...]:
-    """Return the memories in whose words something is told."""
+    """Return the memories whose words an event contains."""
     return event.members if isinstance(event, GoalDiscovered | PatternDiscovered) else ()

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.consolidator.goals.discovery import MIN_CENTRALITY, MIN_COHERENCE, MIN_SIZE
-from actors.consolidator.judgement import clusters
-from actors.consolidator.judgement.clusters import Cluster, Vectors, grouped
+from actors.consolidator import clustering
+from actors.consolidator.clustering import MIN_CENTRALITY, MIN_COHERENCE, MIN_SIZE, Cluster, Vectors, cluster_vectors
 
 T = TypeVar("T")
 
@@ -38,7 +37,7 @@ def driven(work: Generator[Any, None, T]) -> tuple[T, int]:
 
 
 def found(vectors: Vectors) -> tuple[Cluster, ...]:
-    return driven(grouped(vectors))[0]
+    return driven(cluster_vectors(vectors))[0]
 
 
 def groups(vectors: Vectors) -> list[set[int]]:
@@ -126,7 +125,7 @@ def test_what_a_cut_has_separated_from_its_topic_moves_back():
     labels = np.repeat([0, 1], 20)
     labels[:3] = 1
     labels[3:5] = 2  # two by themselves attract nobody
-    moved = driven(clusters._moved(vectors, labels))[0]
+    moved = driven(clustering._moved(vectors, labels))[0]
     assert len({*moved[:20]}) == len({*moved[20:]}) == 1
     assert moved[0] != moved[20]
 
@@ -140,16 +139,16 @@ def test_what_is_grouped_stays_as_it_was():
 
 def test_the_work_stops_between_slices_and_says_the_same_however_long_they_are(monkeypatch: pytest.MonkeyPatch):
     vectors = topics(300, 200, 100, strangers=100)
-    whole, few = driven(grouped(vectors))
-    monkeypatch.setattr(clusters, "SLICE", clusters.SLICE // 100)
-    again, many = driven(grouped(vectors))
+    whole, few = driven(cluster_vectors(vectors))
+    monkeypatch.setattr(clustering, "SLICE_NS", clustering.SLICE_NS // 100)
+    again, many = driven(cluster_vectors(vectors))
     assert again == whole
     assert many > 10 * few > 0
 
 
 def test_no_step_of_the_work_is_much_longer_than_a_slice():
     vectors = topics(*[20] * 100, strangers=1_000)
-    assert max(clusters._clusters(vectors)) <= clusters.SLICE
+    assert max(clustering._clusters(vectors)) <= clustering.SLICE_NS
 
 
 def test_vectors_that_are_not_of_unit_length_are_refused():

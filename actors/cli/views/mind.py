@@ -1,0 +1,62 @@
+"""Views of goals, drift and the workspace."""
+
+from typing import Any
+
+from rich.text import Text
+
+from actors.cli.views.terminal import OUT
+
+
+def goals(answer: dict[str, Any]) -> None:
+    """Print the goals that were found, and the North Star."""
+    star = answer["north_star"]
+    if star is None:
+        OUT.print("no North Star: no group of memories is about one thing yet", style="yellow")
+    for goal in answer["discovered_goals"]:
+        level = "North Star" if star and goal["goal_id"] == star["goal_id"] else goal["level"]
+        OUT.print(Text.assemble((goal["description"], "bold"), f"  {level}"))
+        OUT.print(
+            f"   {goal['member_count']} memories, coherence {goal['coherence']:.2f}, "
+            f"confidence {goal['confidence']:.2f}, told by {', '.join(goal['dominant_embedders']) or 'no space'}",
+            style="dim",
+        )
+    sampled = answer["cluster_analysis"]
+    OUT.print(f"{sampled['sampled']} of {sampled['memories']} memories compared", style="dim")
+    if answer["north_star_chosen"]:
+        OUT.print(f"the North Star was chosen now; {answer['memories_realigned']} memories are measured against it")
+
+
+def drift(answer: dict[str, Any]) -> None:
+    """Print the drift of the latest memories."""
+    if answer["level"] is None:
+        OUT.print("there is no North Star yet; `goals` finds one")
+        return
+    trend = f", {answer['trend'].lower()}" if answer["trend"] else ""
+    OUT.print(
+        f"drift [bold]{answer['level']}[/]{trend}: the latest {answer['memories']} memories are "
+        f"{answer['similarity']:.2f} aligned"
+    )
+    for space in answer["most_drifted_embedders"]:
+        OUT.print(f"  {space['similarity']:.2f}  {space['space']}  {space['level']}", style="dim")
+    for advice in answer["recommendations"]:
+        OUT.print(advice, style="yellow")
+
+
+def mind(answer: dict[str, Any]) -> None:
+    """Print the state of the workspace."""
+    OUT.print(
+        f"[bold]{answer['state']}[/]: r {answer['r']:.2f}, C {answer['C']:.2f} "
+        f"(I {answer['integration']:.2f}, R {answer['reflection']:.2f}, D {answer['differentiation']:.2f}), "
+        f"limited by {answer['limiting_factor']}"
+    )
+    workspace = answer["workspace"]
+    active = workspace["active_memory"]
+    OUT.print(f"{workspace['ignited']} memories in the workspace, K {answer['coupling']:g}")
+    if active:
+        OUT.print(f"   {active.get('content', active['id'])}", style="green", markup=False)
+    life, predictions = answer["lifecycle"], answer["meta_learning"]
+    OUT.print(f"{life['stage']} after {life['interactions']} interactions", style="dim")
+    if predictions["accuracy"] is not None:
+        OUT.print(
+            f"{predictions['scored']} predictions of usefulness, accuracy {predictions['accuracy']:.2f}", style="dim"
+        )

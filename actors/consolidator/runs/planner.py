@@ -1,0 +1,216 @@
+"""Planner of a run: which memories to merge, prune and cluster, and in deeper modes what a dream changes.
+
+A dry run uses the same planner without writing its plan, so its counts are those of the real run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from itertools import compress
+from typing import Final
+from uuid import UUID
+
+import numpy as np
+import pykka
+
+from actors.comparator.messages import EndSearch, FindDuplicates, ListMemories, ReadVectors
+from actors.consolidator.clients import ActorClients
+from actors.consolidator.clustering import cluster_vectors
+from actors.consolidator.goals.manager import GoalManager
+from actors.consolidator.jobs import Sliced
+from actors.consolidator.judgement.assessment import Assessment, assess
+from actors.consolidator.judgement.merge_sets import DuplicateCandidate, merge_sets
+from actors.consolidator.messages import Consolidate, DreamPhase, PruningCandidate, PruningCandidates
+from actors.consolidator.runs.dream import plan_nrem, plan_rem
+from actors.consolidator.runs.plan import NamespaceScope, RunPlan
+from actors.embedder.spaces.code import looks_like_code
+from events.vocabulary import ClustersFormed, MemoriesMerged
+from events.vocabulary.values import Group, Modality, Mode, Pruned
+from projections.memories.catalog import Entry
+from projections.projection import MemoryState
+
+MIN_SIMILARITY: Final = {Mode.LIGHT: 0.95, Mode.DEEP: 0.90, Mode.REM: 0.90}
+"""Similarity of duplicates, exclusive."""
+
+DESCRIBED: Final = 512
+"""Memories that the store describes, or whose texts are read, in one slice."""
+
+COMPARED: Final = 32
+"""Memories that are compared with all others in one slice, for which a search has to wait."""
+
+
+class RunPlanner:
+    """Makes the plan of one run.
+
+    Args:
+        clients: Other actors.
+        goals: Goals and drift.
+        request: Parameters of the run.
+        now: Time of its start.
+    """
+
+    def __init__(self, clients: ActorClients, goals: GoalManager, request: Consolidate, now: datetime) -> None:
+        self._clients = clients
+        self._goals = goals
+        self._request = request
+        # Rounded down to the hour: a second between a dry run and the run must not prune one more memory.
+        self._now = now.replace(minute=0, second=0, microsecond=0)
+        self._plan = RunPlan(run=request.run)
+        self._reports = 0
+        self.phase: DreamPhase | None = None
+        """Phase of the dream, once it has begun."""
+
+    def plan_run(self) -> Sliced[RunPlan]:
+        """Decide everything, in slices."""
+        mode, phase = self._request.mode, self._request.phase
+        scopes = yield from self._scopes()
+        self._plan.looked_at = sum(len(scope.entries) for scope in scopes)
+        for scope in scopes:
+            if mode is not Mode.DREAM:
+                yield from self._merge(scope)
+                yield from self._prune(scope)
+            if mode in {Mode.DEEP, Mode.REM}:
+                yield from self._cluster(scope)
+        if mode is Mode.REM or (mode is Mode.DREAM and phase is not DreamPhase.REM):
+            self.phase = DreamPhase.NREM
+            yield from plan_nrem(self._clients, self._plan, scopes)
+        if mode is Mode.REM or (mode is Mode.DREAM and phase is not DreamPhase.NREM):
+            self.phase = DreamPhase.REM
+            yield from plan_rem(self._clients, self._goals, self._plan, scopes, self._report)
+        return self._plan
+
+    def candidates(self) -> Sliced[PruningCandidates]:
+        """Return the memories below the threshold after merging, the unprotected ones first."""
+        found: list[PruningCandidate] = []
+        scopes = yield from self._scopes()
+        for scope in scopes:
+            yield from self._merge(scope)
+            for assessments in self._assess(scope):
+                yield
+                found += [
+                    PruningCandidate(
+                        memory=one.memory, namespace=scope.namespace, salience=one.salience, protection=one.protection
+                    )
+                    for one in assessments
+                    if one.salience.total < self._request.salience_threshold
+                ]
+        found.sort(key=lambda one: (one.protection is not None, one.salience.total))
+        return PruningCandidates(found=tuple(found), looked_at=sum(len(scope.entries) for scope in scopes))
+
+    def _report(self, what: str, done: int, total: int) -> None:
+        self._reports += 1
+        self._request.on_progress(self._reports, None, f"{what}: {done} of {total}")
+
+    def _scopes(self) -> Sliced[list[NamespaceScope]]:
+        """Read the memories in scope by namespace, the largest first; only the latest if there is a limit."""
+        request = self._request
+        names = self._clients.namespaces() if request.namespace is None else (request.namespace,)
+        entries: list[Entry] = []
+        for name in names:
+            memories = self._clients.ask_comparator(ListMemories(namespace=name))
+            if request.max_memories:
+                memories = memories[-request.max_memories :]
+            for start in range(0, len(memories), DESCRIBED):
+                yield
+                described = self._clients.describe(memories[start : start + DESCRIBED])
+                entries += [entry for entry in described if entry.state is MemoryState.LIVE]
+        entries.sort(key=lambda entry: entry.seq)
+        if request.max_memories:
+            entries = entries[-request.max_memories :]
+        scopes: dict[str, NamespaceScope] = {}
+        for entry in entries:
+            if entry.body is not None:
+                namespace = entry.body.namespace
+                scopes.setdefault(namespace, NamespaceScope(namespace, [])).entries.append(entry)
+        return sorted(scopes.values(), key=lambda scope: (-len(scope.entries), scope.namespace))
+
+    def _merge(self, scope: NamespaceScope) -> Sliced[None]:
+        """Decide which memories are duplicates, and which of each set survives."""
+        candidates: list[DuplicateCandidate] = []
+        for place, entry in enumerate(scope.entries):
+            if place % DESCRIBED == 0:
+                yield
+                self._report("texts read", place, len(scope.entries))
+            candidates += _duplicate_candidates(entry)
+        pairs: list[tuple[UUID, UUID, float]] = []
+        if self._request.thorough:
+            pairs = yield from self._similar_pairs(scope.namespace, [one.memory for one in candidates])
+        yield
+        for merged in merge_sets(candidates, pairs, strict=self._request.mode is Mode.LIGHT):
+            self._plan.merged.append(
+                MemoriesMerged(
+                    run=self._plan.run,
+                    survivor=merged.survivor,
+                    absorbed=merged.absorbed,
+                    similarities=merged.similarities,
+                )
+            )
+            scope.hidden.update(merged.absorbed)
+
+    def _similar_pairs(self, namespace: str, ids: Sequence[UUID]) -> Sliced[list[tuple[UUID, UUID, float]]]:
+        pairs: list[tuple[UUID, UUID, float]] = []
+        above = MIN_SIMILARITY[self._request.mode]
+        try:
+            for start in range(0, len(ids), COMPARED):
+                yield
+                self._report("memories compared", start, len(ids))
+                portion = tuple(ids[start : start + COMPARED])
+                found = self._clients.ask_comparator(
+                    FindDuplicates(sought=self._plan.run, namespace=namespace, memories=portion, above=above)
+                )
+                pairs += [(one.one, one.other, one.similarity) for one in found]
+        finally:
+            with suppress(pykka.ActorDeadError):  # during shutdown
+                self._clients.comparator.tell(EndSearch())
+        return pairs
+
+    def _prune(self, scope: NamespaceScope) -> Sliced[None]:
+        """Decide which memories are below the threshold and unprotected."""
+        if not self._request.thorough:
+            return
+        for assessments in self._assess(scope):
+            yield
+            for one in assessments:
+                if one.protection is None and one.salience.total < self._request.salience_threshold:
+                    self._plan.pruned.append(Pruned(one.memory, one.salience))
+                    scope.hidden.add(one.memory)
+
+    def _assess(self, scope: NamespaceScope) -> Iterator[tuple[Assessment, ...]]:
+        absorbed = {merge.survivor: merge.absorbed for merge in self._plan.merged}
+        return assess(self._clients, scope.namespace, scope.entries, absorbed, self._now)
+
+    def _cluster(self, scope: NamespaceScope) -> Sliced[None]:
+        """Cluster the remaining memories."""
+        ids = tuple(entry.id for entry in scope.remaining)
+        if not ids:
+            return
+        portions = []
+        for start in range(0, len(ids), DESCRIBED):
+            yield
+            portions.append(self._clients.ask_comparator(ReadVectors(memories=ids[start : start + DESCRIBED])))
+        vectors = np.concatenate(portions)
+        present = ~np.isnan(vectors[:, 0])  # erased ones have NaN
+        ids = tuple(compress(ids, present))
+        self._report("memories clustered", 0, len(ids))
+        clusters = yield from cluster_vectors(vectors[present])
+        groups = tuple(
+            Group(tuple(ids[place] for place in cluster.members), cluster.centrality) for cluster in clusters
+        )
+        self._plan.clusters.append(ClustersFormed(run=self._plan.run, namespace=scope.namespace, clusters=groups))
+
+
+def _duplicate_candidates(entry: Entry) -> Iterator[DuplicateCandidate]:
+    """Yield a memory as a candidate, unless it was restored after an earlier merge."""
+    body = entry.body
+    if body is not None and not entry.kept:
+        yield DuplicateCandidate(
+            memory=entry.id,
+            content=body.text,
+            code=body.modality in {Modality.CODE, Modality.STRUCTURED} or looks_like_code(body.text),
+            importance=body.importance,
+            created_at=body.created_at,
+            row=entry.seq,
+            kind=(body.modality, body.memory_type, repr(body.metadata.get("speaker"))),
+        )
