@@ -26,12 +26,12 @@ from torch.nn import functional as F  # noqa: N812 -- the name under which every
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.retrieval.corpora import DEPTH, Document
-from benchmarks.retrieval.storing import Filled, asked_at, filled, misspelt
+from benchmarks.datasets import DEPTH, Document
+from benchmarks.retrieval.loading import Loaded, load, misspell
 
 from actors.comparator.messages import Search
 from actors.comparator.search import fusion, pipeline
-from actors.comparator.search.query_classifier import QueryKind, cues
+from actors.comparator.search.query_classifier import QueryKind
 from actors.comparator.search.weight_profiles import AUTO
 from actors.runtime.settings import SearchProfile
 from events.spaces import SPACES
@@ -87,13 +87,15 @@ class Lists(NamedTuple):
 
 async def lists(folder: Path, limit: int | None, bar: Progress) -> list[Lists]:
     """Store a set, and return the candidates of its questions, as they stand and misspelt."""
-    async with filled([folder], limit, bar, priming=False) as store:
-        (judged,) = store.sets
-        atlas = _atlas(store.hub.log)
-        both = ((folder.name, judged.queries, 1.0), (f"{folder.name}, misspelt", misspelt(judged.queries), MISSPELT))
+    async with load([folder], limit, bar, priming=False) as loaded:
+        (judged,) = loaded.sets
+        atlas = _atlas(loaded.store.hub.log)
+        both = ((folder.name, judged.queries, 1.0), (f"{folder.name}, misspelt", misspell(judged.queries), MISSPELT))
         return [
             _padded(
-                name, [await _candidates(store, atlas, query, judged.judgements[query.id]) for query in queries], counts
+                name,
+                [await _candidates(loaded, atlas, query, judged.judgements[query.id]) for query in queries],
+                counts,
             )
             for name, queries, counts in both
         ]
@@ -111,11 +113,10 @@ def _atlas(log: Log) -> Atlas:
     return atlas
 
 
-async def _candidates(store: Filled, atlas: Atlas, query: Document, relevant: dict[str, float]) -> dict[str, Any]:
+async def _candidates(loaded: Loaded, atlas: Atlas, query: Document, relevant: dict[str, float]) -> dict[str, Any]:
     """Return what the fusion of one question would see."""
-    namespace, said = query.metadata.get("namespace"), cues(query.text, asked_at(query))
-    embeddings = await store.operations.question(query.text, said, asked_at(query), namespace)
-    wanted = Filter(namespace=namespace)
+    embedded = await loaded.store.embed_query(query)
+    said, embeddings, wanted = embedded.hints, embedded.embeddings, Filter(namespace=embedded.namespace)
     asked = Search(
         text=query.text,
         cues=said,
@@ -140,7 +141,7 @@ async def _candidates(store: Filled, atlas: Atlas, query: Document, relevant: di
             mean, deviation = fusion.standardise(raw[:recalled], pipeline.LEAST_DEVIATION.get(key, 0.0))
             scores[:, place] = (raw - mean) / deviation
     turns, _ = atlas.facets.turns(rows, pipeline.REACH)
-    documents = [store.stored[str(memory)] for memory in atlas.ids(rows)]
+    documents = [loaded.documents[str(memory)] for memory in atlas.ids(rows)]
     kinds = pipeline.kinds(atlas, asked, eligible)
     return {
         "scores": scores,
