@@ -87,14 +87,14 @@ class Client(threading.Thread):
         """The exception that ended the thread."""
         self._rng = random.Random(f"{seed} {number}")  # noqa: S311 -- a load, not a secret
         self._journal = scratch / f"journal-{number}.jsonl"
-        self._resume, self._paused, self._stop = threading.Event(), threading.Event(), threading.Event()
+        self._resume, self._paused, self._ended = threading.Event(), threading.Event(), threading.Event()
         self._resume.set()
 
     def run(self) -> None:
         """Perform random actions."""
         actions: dict[str, Callable[[], None]] = {name: getattr(self, f"_{name}") for name in LOAD}
         try:
-            while not self._stop.is_set():
+            while not self._ended.is_set():
                 if not self._resume.is_set():
                     self._paused.set()
                     self._resume.wait()
@@ -102,7 +102,7 @@ class Client(threading.Thread):
                     continue
                 action, self.next = self.next, None
                 actions[action or self._rng.choices(list(LOAD), list(LOAD.values()))[0]]()
-                self._stop.wait(PAUSE * self._rng.random() * 2)
+                self._ended.wait(PAUSE * self._rng.random() * 2)
         except BaseException as error:  # noqa: BLE001 -- reported by the campaign, which ends
             self.failure = error
         finally:
@@ -119,7 +119,7 @@ class Client(threading.Thread):
 
     def stop(self) -> None:
         """Finish the current action and end."""
-        self._stop.set()
+        self._ended.set()
         self._resume.set()
         self.join()
 
