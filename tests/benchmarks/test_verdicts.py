@@ -301,10 +301,7 @@ PART = msgspec.structs.replace(decisions({"a": "b"}), reported=decisions({"a": "
     ],
 )
 def test_a_killed_run_must_leave_all_or_nothing(
-    left: Decisions | None,
-    live: int,
-    answered: bool,
-    holds: bool,  # noqa: FBT001 -- a table
+    left: Decisions | None, live: int, *, answered: bool, holds: bool
 ) -> None:
     killed = KilledRun(moment=0.1, answered=answered, decisions=left, live=live)
     assert sleep.judge_kills(10, [killed]).holds is holds
