@@ -4,10 +4,24 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from pykka import ActorRegistry
+
+SLOW_FOLDERS = ("acceptance", "fuzz", "benchmarks")
+SLOW_MODULES = """
+    actors/api/test_dreaming.py actors/api/test_goals.py actors/api/test_parsing.py actors/api/test_refusals.py
+    actors/api/test_replaying.py actors/api/test_storing.py actors/api/test_weighing.py
+    actors/comparator/compare/test_neighbours.py actors/comparator/compare/test_strategies.py
+    actors/comparator/search/test_recurring_dates.py actors/consolidator/goals/test_discovery.py
+    actors/embedder/models/test_backbone.py actors/embedder/models/test_full_models.py
+    actors/embedder/profiles/test_full.py actors/hub/test_reembed.py actors/store/test_snapshot_files.py
+    actors/test_week.py actors/test_week_accounted.py events/storage/test_backup.py events/storage/test_duckdb_log.py
+    events/test_flips.py events/verify/test_verification.py projections/test_packing.py projections/test_sleep.py
+""".split()
+"""What `--fast` leaves out: modules of more than some five seconds (`scripts/test --durations=0` shows them)."""
 
 STOP_S = 5.0
 """Longest wait for an actor or a thread to end; all of them end at once when nothing is wrong."""
@@ -18,6 +32,19 @@ WHOLE = pytest.StashKey[bool]()
 # Shared runners are slow at random moments; a failure there must be the same one when it is run again.
 settings.register_profile("suite", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("suite")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that selects the fast tests."""
+    parser.addoption("--fast", action="store_true", help="Leave out the slow folders and modules of the suite.")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what is slow, if that is requested."""
+    if not config.getoption("fast"):
+        return None
+    place = collection_path.relative_to(Path(__file__).parent).as_posix()
+    return True if place in (*SLOW_FOLDERS, *SLOW_MODULES) else None
 
 
 @pytest.hookimpl(tryfirst=True)  # before -k, -m and --deselect take their share of the items
@@ -31,7 +58,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[CARRIED] = carried
     asked = {(config.invocation_params.dir / path).resolve() for path in config.args}
     suite = {config.rootpath / path for path in config.getini("testpaths")}
-    narrowed = any(config.getoption(name) for name in ("ignore", "ignore_glob", "lf"))
+    narrowed = any(config.getoption(name) for name in ("ignore", "ignore_glob", "lf", "fast"))
     config.stash[WHOLE] = asked == suite and not narrowed
 
 

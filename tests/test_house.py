@@ -11,6 +11,7 @@ from typing import get_args
 import pytest
 
 from events.vocabulary import Known
+from tests.conftest import SLOW_FOLDERS, SLOW_MODULES
 
 ROOT = Path(__file__).parents[1]
 FLOORS = ("events", "projections", "actors")
@@ -20,8 +21,9 @@ HELPERS = frozenset({"ask", "ask_all", "ask_streaming", "_ask"})
 LONGEST_MODULE = 375
 
 TOP_LEVEL = frozenset(
-    {".ci", ".claude", ".claude-plugin", ".git", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "LICENSE"}
-    | {"README.md", "actors", "constraints.txt", "events", "projections", "pyproject.toml", "scripts", "tests"}
+    {".ci", ".claude", ".claude-plugin", ".editorconfig", ".git", ".gitignore", ".pre-commit-config.yaml"}
+    | {"ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "constraints.txt"}
+    | {"actors", "events", "projections", "pyproject.toml", "scripts", "tests"}
 )
 
 # Written so that none of them matches its own source.
@@ -149,6 +151,10 @@ def test_nothing_in_the_tree_names_a_folder_or_a_registry_of_the_machine_it_was_
 
 def test_the_top_level_holds_only_what_the_architecture_lists() -> None:
     assert {path.relative_to(ROOT).parts[0] for path in kept_files()} - TOP_LEVEL == set()
+
+
+def test_every_module_that_the_fast_tests_leave_out_exists() -> None:
+    assert [name for name in (*SLOW_FOLDERS, *SLOW_MODULES) if not (ROOT / "tests" / name).exists()] == []
 
 
 def test_every_event_is_explained_in_the_architecture() -> None:

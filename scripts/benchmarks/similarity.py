@@ -1,9 +1,7 @@
-"""How well the comparison of two memories agrees with people: Spearman's rank correlation on graded pairs."""
+"""`scripts/bench similarity`: how well `memory_compare` agrees with people's grades (Spearman's rank correlation)."""
 
-import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -11,78 +9,75 @@ import anyio
 import msgspec
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 from rich.table import Table
 from train.grading import agreement as spearman
 from typer import Argument, Exit, Option
 
-from actors.api.context import Context, wait_until_ready
-from actors.api.operations.memories import store_memory
-from actors.api.operations.retrieval.comparison import memory_compare
-from actors.api.params.memories import MemoryCompare, StoreMemory
-from actors.api.params.parsing import parse
 from actors.comparator.compare.calibration import FILE, Calibration, Fit
 from actors.comparator.compare.strategies import overall
-from actors.hub.composition import opened
 from actors.runtime.settings import Strategy
-from benchmarks.retrieval.corpora import AT_ONCE
+from benchmarks.report import JsonOption, print_json, progress_bar
+from benchmarks.store import in_sessions, open_store
 from events.spaces import INDEX, SPACES
 from events.vocabulary.values import WIDTH
 
-WHEN = "2026-01-01T00:00:00Z"
-"""All are stored as of one moment: people graded what the texts say."""
+CREATED_AT = "2026-01-01T00:00:00Z"
+"""The same for all texts, since people graded what the texts say."""
+
+Scores = dict[str, list[float]]
+"""The similarity of each pair, by space; over all spaces under `compare`."""
 
 
 class Pair(msgspec.Struct):
-    """A line of the pairs."""
+    """A line of the graded pairs."""
 
     text_a: str
     text_b: str
     score: float
 
 
-async def graded(pairs: list[Pair], strategy: Strategy, bar: Progress) -> dict[str, list[float]]:
-    """Store the texts and compare each pair; return the similarities over all spaces and in each, by name."""
+async def compare_pairs(pairs: list[Pair], strategy: Strategy, bar: Progress) -> Scores:
+    """Store all texts, and compare each pair with `memory_compare`."""
     texts = list(dict.fromkeys(text for pair in pairs for text in (pair.text_a, pair.text_b)))
-    found: dict[str, list[float]] = defaultdict(list)
-    with tempfile.TemporaryDirectory() as data, opened(Path(data), priming=False) as hub:
-        context = Context(hub)
-        await wait_until_ready(context)
-        ids: dict[str, str] = {}
-        slot = anyio.CapacityLimiter(AT_ONCE)
-        storing = bar.add_task("storing", total=len(texts))
+    scores: Scores = defaultdict(list)
+    ids: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as data:
+        async with open_store(Path(data)) as store:
+            storing = bar.add_task("storing", total=len(texts))
 
-        async def keep(text: str) -> None:
-            async with slot:
-                answer = await store_memory(context, parse({"content": text, "created_at": WHEN}, StoreMemory))
-                ids[text] = answer["fingerprintId"]
+            async def add(text: str) -> None:
+                ids[text] = await store.store(content=text, created_at=CREATED_AT)
                 bar.advance(storing)
 
-        async with anyio.create_task_group() as group:
-            for text in texts:
-                group.start_soon(keep, text)
-        for pair in bar.track(pairs, description="comparing"):
-            asked = {"memory_a": ids[pair.text_a], "memory_b": ids[pair.text_b], "strategy": strategy.value}
-            answer = await memory_compare(context, parse({**asked, "include_per_embedder": True}, MemoryCompare))
-            found["compare"].append(answer["overall_similarity"])
-            for space, value in zip(SPACES, answer["per_embedder"], strict=True):
-                found[space.key].append(value)
-    return found
+            await in_sessions(([text] for text in texts), add)
+            for pair in bar.track(pairs, description="comparing"):
+                answer = await store.call(
+                    "memory_compare",
+                    memory_a=ids[pair.text_a],
+                    memory_b=ids[pair.text_b],
+                    strategy=strategy.value,
+                    include_per_embedder=True,
+                )
+                scores["compare"].append(answer["overall_similarity"])
+                for space, value in zip(SPACES, answer["per_embedder"], strict=True):
+                    scores[space.key].append(value)
+    return scores
 
 
-def agreement(pairs: Iterable[Pair], found: dict[str, list[float]]) -> dict[str, float]:
-    """Return Spearman's correlation with the grades, by name; spaces that say nothing are left out."""
+def agreement(pairs: list[Pair], scores: Scores) -> dict[str, float]:
+    """Return Spearman's correlation with the grades, by name; spaces with one score throughout are left out."""
     grades = np.array([pair.score for pair in pairs])
-    return {name: spearman(np.array(values), grades) for name, values in found.items() if len(set(values)) > 1}
+    return {name: spearman(np.array(values), grades) for name, values in scores.items() if len(set(values)) > 1}
 
 
-def ablation(pairs: Iterable[Pair], found: dict[str, list[float]]) -> dict[str, float]:
-    """Return what leaving out each space that weighs anything in `Strategy.GRADED` does to the correlation."""
+def ablation(pairs: list[Pair], scores: Scores) -> dict[str, float]:
+    """Return how the correlation changes when a space is left out, for each space that `Strategy.GRADED` weighs."""
     weights = Calibration(msgspec.json.decode(FILE.read_bytes(), type=Fit).spaces).weights
-    scores = np.array([found[space.key] for space in SPACES]).T
-    without = {key: np.where(np.arange(WIDTH) == at, 0, weights) for key, at in INDEX.items() if weights[at]}
-    told = {key: overall(scores, Strategy.GRADED, left).tolist() for key, left in without.items()}
-    reached = agreement(pairs, {**told, "all": overall(scores, Strategy.GRADED, weights).tolist()})
+    matrix = np.array([scores[space.key] for space in SPACES]).T
+    variants = {key: np.where(np.arange(WIDTH) == at, 0, weights) for key, at in INDEX.items() if weights[at]}
+    every = {**variants, "all": weights}
+    reached = agreement(pairs, {key: overall(matrix, Strategy.GRADED, of).tolist() for key, of in every.items()})
     return {key: value - reached["all"] for key, value in reached.items() if key != "all"}
 
 
@@ -91,21 +86,19 @@ def similarity(
     limit: Annotated[int | None, Option(min=2, help="Only so many pairs, evenly spread.")] = None,
     strategy: Annotated[Strategy, Option(help="How thirteen scores become one.")] = Strategy.GRADED,
     *,
-    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Compare graded pairs of texts as memories are compared; fails if E1 alone agrees better with people."""
     decoder = msgspec.json.Decoder(Pair)
     every = [decoder.decode(line) for line in pairs.read_bytes().splitlines() if line.strip()]
-    step = max(1, len(every) // limit) if limit else 1
-    chosen = every[::step][:limit]
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        found = anyio.run(graded, chosen, strategy, bar)
-    report, left_out = agreement(chosen, found), ablation(chosen, found)
+    chosen = every[:: max(1, len(every) // limit) if limit else 1][:limit]
+    with progress_bar() as bar:
+        scores = anyio.run(compare_pairs, chosen, strategy, bar)
+    report, left_out = agreement(chosen, scores), ablation(chosen, scores)
     held = report["compare"] >= report[SPACES[0].key]
     if as_json:
         about = {"pairs": len(chosen), "strategy": strategy.value, "held": held}
-        print(json.dumps({**about, "spearman": report, "left_out": left_out}, indent=2))
+        print_json({**about, "spearman": report, "left_out": left_out})
     else:
         table = Table("", "Spearman", "graded, without it")
         for name, value in report.items():

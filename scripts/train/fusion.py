@@ -26,8 +26,8 @@ from torch.nn import functional as F  # noqa: N812 -- the name under which every
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.retrieval.corpora import DEPTH, Document
-from benchmarks.retrieval.storing import Filled, asked_at, filled, misspelt
+from benchmarks.datasets import DEPTH, Document
+from benchmarks.retrieval.loading import Loaded, load, misspell
 
 from actors.api.operations.retrieval.query import Query, embed_query
 from actors.comparator.messages import Search
@@ -98,7 +98,9 @@ async def lists(folder: Path, limit: int | None, bar: Progress) -> list[Lists]:
         both = ((folder.name, judged.queries, 1.0), (f"{folder.name}, misspelt", misspelt(judged.queries), MISSPELT))
         return [
             _padded(
-                name, [await _candidates(store, atlas, query, judged.judgements[query.id]) for query in queries], counts
+                name,
+                [await _candidates(loaded, atlas, query, judged.judgements[query.id]) for query in queries],
+                counts,
             )
             for name, queries, counts in both
         ]

@@ -1,1 +1,1 @@
-"""What is left of a store whose processes are killed at any moment, and of one whose files are damaged."""
+"""What survives: processes killed at any moment, and single bytes changed on the disk."""

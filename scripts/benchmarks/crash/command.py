@@ -1,76 +1,53 @@
-"""Whether a store survives: processes that are killed at any moment, and single bytes that change on the disk.
+"""`scripts/bench crash`: the kill campaign (kills, workload, audit) and the byte flips (bit_flips, damaged_store)."""
 
-Who works and writes down what was acknowledged is `client`, who kills is `killing`, who compares is `checking`; bytes
-are changed by `flipping` in copies of what `store` makes; what is judged is `judging`.
-"""
-
-import json
 import shutil
 import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import anyio
-import msgspec
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from typer import Exit, Option
+from typer import Option
 
-from benchmarks.crash import judging
-from benchmarks.crash.flipping import flips
-from benchmarks.crash.killing import campaign
-from benchmarks.crash.store import build
-from benchmarks.mind.verdicts import Verdict, table
-
-SEED = 20_261_121
+from benchmarks import SEED
+from benchmarks.crash.bit_flips import flip_bytes
+from benchmarks.crash.damaged_store import build
+from benchmarks.crash.kills import campaign
+from benchmarks.crash.verdicts import judge_flips, judge_kills
+from benchmarks.report import JsonOption, Verdict, progress_bar, publish
 
 
 def crash(
-    kills: Annotated[int, Option(min=0, help="How often something is killed.")] = 100,
+    kills: Annotated[int, Option(min=0, help="How many kills.")] = 100,
     clients: Annotated[int, Option(min=1, help="Windows on the store.")] = 4,
-    flip: Annotated[int, Option("--flips", min=0, help="How many bytes are changed.")] = 300,
+    flips: Annotated[int, Option(min=0, help="How many bytes are changed.")] = 300,
     seed: Annotated[int, Option(help="Of the load, the moments and the bytes.")] = SEED,
     keep: Annotated[Path | None, Option(file_okay=False, help="Where stores and journals are left.")] = None,
     *,
-    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Kill servers and windows under a mixed load, change bytes of their files, and say what was lost or told wrong."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    """Kill servers and windows under a mixed load, change bytes of their files, and report losses and wrong answers."""
     sections: dict[str, list[Verdict]] = {}
-    with (
-        tempfile.TemporaryDirectory() as temporary,
-        Progress(*columns, console=Console(stderr=True), transient=True) as bar,
-    ):
+    with tempfile.TemporaryDirectory() as temporary, progress_bar() as bar:
         scratch = Path(temporary) if keep is None else _emptied(keep)
         if kills:
             task = bar.add_task("kill -9", total=kills)
             outcome = campaign(scratch / "store", scratch, kills, clients, seed, lambda: bar.advance(task))
-            sections["kill -9"] = judging.survived(outcome)
-        if flip:
-            task = bar.add_task("flips", total=flip)
+            sections["kill -9"] = judge_kills(outcome)
+        if flips:
+            task = bar.add_task("flips", total=flips)
             damaged = scratch / "damaged"
             damaged.mkdir()
-            stores, kept = anyio.run(build, damaged)
-            found, thawed = flips(stores, kept, damaged, flip, seed, lambda: bar.advance(task))
-            sections["flipped bytes"] = judging.unnoticed(found, thawed)
-    failed = [verdict.what for verdicts in sections.values() for verdict in verdicts if verdict.holds is False]
-    if as_json:
-        print(json.dumps(msgspec.to_builtins({"seed": seed, "sections": sections, "failed": failed}), indent=2))
-    else:
-        console = Console()
-        for title, verdicts in sections.items():
-            console.print(table(title, verdicts))
-        console.print(f"{len(failed)} verdicts fail")
-    if failed:
-        raise Exit(1)
+            stores, questions = anyio.run(build, damaged)
+            found = flip_bytes(stores, questions, damaged, flips, seed, lambda: bar.advance(task))
+            sections["flipped bytes"] = judge_flips(*found)
+    publish(sections, as_json=as_json, seed=seed)
 
 
-def _emptied(keep: Path) -> Path:
-    """Return the folder, without what an earlier campaign left in it."""
-    keep.mkdir(parents=True, exist_ok=True)
+def _emptied(folder: Path) -> Path:
+    """Return the folder without the results of an earlier campaign."""
+    folder.mkdir(parents=True, exist_ok=True)
     for name in ("store", "damaged"):
-        shutil.rmtree(keep / name, ignore_errors=True)
-    for pattern in ("journal-*.jsonl", "window-*.err"):
-        for path in keep.glob(pattern):
-            path.unlink()
-    return keep
+        shutil.rmtree(folder / name, ignore_errors=True)
+    for path in (*folder.glob("journal-*.jsonl"), *folder.glob("window-*.err")):
+        path.unlink()
+    return folder

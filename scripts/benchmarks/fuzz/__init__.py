@@ -1,1 +1,1 @@
-"""Hostile clients: seeded messages, what must hold for every answer, and a campaign of as many as are asked for."""
+"""Hostile clients: messages from Hypothesis, checks of every answer, and campaigns of any length."""

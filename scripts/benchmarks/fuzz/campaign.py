@@ -1,7 +1,8 @@
-"""A store that hostile clients talk to: through the real server, over streams in memory, in rounds of new stores.
+"""A campaign: conversations with the real server over streams in memory, in rounds of new stores.
 
-Each round is closed, its log read again and compared with what was acknowledged. Memory is measured between rounds,
-when all stores are closed, so that what a store rightly holds doesn't look like a leak.
+After each round the store is closed and its log compared with everything acknowledged. Memory is measured between
+rounds, when no store is open, so that stored memories don't look like a leak. Hypothesis runs in a child process, one
+conversation ahead, so that its caches don't look like one either.
 """
 
 import gc
@@ -10,57 +11,55 @@ import logging
 import os
 import shutil
 import sys
-import traceback
 from collections import Counter
-from collections.abc import Callable
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from itertools import pairwise
+from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import anyio
 import msgspec
-from mcp.server.stdio import stdio_server
 
-from actors.api.context import Context
-from actors.api.mcp.server import converse
-from actors.api.tools.agent_tools import INSTRUCTIONS
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import running
 from actors.runtime.metrics import Latencies
-from benchmarks.fuzz.hostile import Known
-from benchmarks.fuzz.messages import ENVELOPE, META, Message, message
-from benchmarks.fuzz.watching import Failure, Watch
+from benchmarks.fuzz.checks import Checker, Failure
+from benchmarks.fuzz.connection import Connection, connect
+from benchmarks.fuzz.drafts import META, draw_pool
+from benchmarks.fuzz.messages import CONVERSATION, ENVELOPE, Message, generate, is_modern
+from benchmarks.fuzz.values import Known
+from benchmarks.processes import resident_mb
+from benchmarks.store import Store
 from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import MemoryStored, Shredded
 from events.vocabulary.codec import decompress
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-ROUND = 5_000
-"""Messages to one store."""
-CONVERSATION = 1_000
-"""Messages of one client, each second one of which speaks the newer protocol."""
+ROUND = 5
+"""Conversations with one store."""
 BURST = 40
-"""Messages that are under way together; then a question whose answer is known."""
+"""Messages under way together; then a request whose answer is known."""
 PATIENCE = 20.0
 """Seconds in which everything must be answered."""
 MOST_FAILURES = 50
-"""After these it stops: there is enough to look at."""
-SENTINEL = "The lighthouse keeper's parrot is called Admiral Fortescue."
-HOME = "lighthouse"
-"""The sentinel's namespace."""
+"""Failures after which the campaign stops."""
+SENTINEL, HOME = "The lighthouse keeper's parrot is called Admiral Fortescue.", "lighthouse"
+"""A memory that must stay what it is, and its namespace."""
+CANARY = {"song": "tweet"}
+"""Files outside the store that must stay what they are."""
 
 
 class Report(msgspec.Struct):
-    """What a campaign found."""
+    """The result of a campaign."""
 
     seed: int
     messages: int = 0
     seconds: float = 0.0
     stored: int = 0
-    """Memories whose storing was acknowledged."""
+    """Acknowledged memories."""
     codes: dict[str, int] = {}
     rss_mb: list[float] = []
     """After each round."""
@@ -68,217 +67,186 @@ class Report(msgspec.Struct):
 
     @property
     def growth_mb(self) -> float:
-        """Mean of the last third of the rounds less that of the middle one; in the first the allocators fill up."""
+        """Mean of the last third of the rounds less that of the middle third; in the first the allocators fill up."""
         third = max(1, len(self.rss_mb) // 3)
-        before, last = self.rss_mb[-2 * third : -third], self.rss_mb[-third:]
-        return (sum(last) - sum(before)) / third if before else 0.0
-
-
-class Wire:
-    """A connection as the SDK's transport for stdio takes it, of which this process has the other end."""
-
-    def __init__(self) -> None:
-        self._send, self._receive = anyio.create_memory_object_stream[str](float("inf"))
-        self._answers, self.answers = anyio.create_memory_object_stream[str](float("inf"))
-
-    def __aiter__(self) -> "Wire":
-        return self
-
-    async def __anext__(self) -> str:
-        try:
-            return await self._receive.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def write(self, text: str) -> None:
-        """Take an answer."""
-        await self._answers.send(text)
-
-    async def flush(self) -> None:
-        """Do nothing: nothing is kept back."""
-
-    async def send(self, line: bytes) -> None:
-        """Send a line; what is no UTF-8 arrives as it does through a pipe."""
-        await self._send.send((line + b"\n").decode(errors="replace"))
-
-    def close(self) -> None:
-        """Let go of everything."""
-        for stream in (self._send, self._receive, self._answers, self.answers):
-            stream.close()
-
-    def hang_up(self) -> None:
-        """End the conversation as a client does who goes."""
-        self._send.close()
-
-    def gone(self) -> None:
-        """End it as a server does that is gone."""
-        self._answers.close()
-
-
-@asynccontextmanager
-async def connected(context: Context, watch: Watch) -> "AsyncIterator[Wire]":
-    """Connect a client to the real server."""
-    wire = Wire()
-    lines = cast("anyio.AsyncFile[str]", wire)
-
-    async def serve() -> None:
-        try:
-            async with stdio_server(lines, lines) as (messages, answers):
-                await converse(context, {}, messages, answers)
-        except Exception:  # noqa: BLE001 -- whatever it is, it is what the campaign looks for
-            watch.fail("the session ended by an error", traceback.format_exc())
-        finally:
-            wire.gone()
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(serve)
-        yield wire
-        wire.hang_up()
-    wire.close()
+        middle, last = self.rss_mb[-2 * third : -third], self.rss_mb[-third:]
+        return (sum(last) - sum(middle)) / third if middle else 0.0
 
 
 class NoAnswerError(Exception):
-    """What must be answered wasn't, which the watch has noted."""
+    """A request that must succeed got no result; the checker has recorded it."""
 
 
 class Client:
-    """Sends bursts of messages, and after each a question whose answer is known."""
+    """Sends bursts of messages, and after each a request whose answer is known."""
 
-    def __init__(self, wire: Wire, watch: Watch, *, modern: bool) -> None:
-        self._wire = wire
-        self._watch = watch
+    def __init__(self, connection: Connection, checker: Checker, *, modern: bool) -> None:
+        self._connection = connection
+        self._checker = checker
         self._modern = modern
         self._asked = 0
 
     async def ask(self, method: str, **params: Any) -> Any:
-        """Ask something that must succeed, and return its result; what else is answered meanwhile is looked at."""
+        """Send a request that must succeed, and return its result; all answers until then are checked."""
         self._asked += 1
         name = f"known {self._asked}"
         if self._modern:
             params[META] = ENVELOPE
-        request = {"jsonrpc": "2.0", "id": name, "method": method, "params": params}
-        self._watch.sent(asked := Message(-1, json.dumps(request).encode(), name))
-        await self._wire.send(asked.line)
+        line = json.dumps({"jsonrpc": "2.0", "id": name, "method": method, "params": params}).encode()
+        await self._send(Message(-1, line, name))
         result: Any = None
         with anyio.move_on_after(PATIENCE):
-            while self._watch.waiting:
-                answer = self._watch.received(await self._wire.answers.receive())
+            while self._checker.waiting:
+                answer = self._checker.received(await self._connection.answers.receive())
                 if answer is not None and answer["id"] == name:
                     result = answer.get("result")
-        self._watch.unanswered()
+        self._checker.timed_out()
         if result is None:
             raise NoAnswerError(method)
         return result
 
+    async def _send(self, message: Message) -> None:
+        self._checker.sent(message)
+        await self._connection.send(message.line)
+
     async def start(self) -> str:
-        """Shake hands, and return the tools and the instructions as they came over the wire."""
+        """Shake hands, and return the instructions, tools and prompts."""
         if self._modern:
-            told = await self.ask("server/discover")
+            answer = await self.ask("server/discover")
         else:
             hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "f", "version": "0"}}
-            told = await self.ask("initialize", **hello)
-            await self._wire.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
-        if told.get("instructions") != INSTRUCTIONS:
-            self._watch.fail("other instructions", json.dumps(told))
-        return await self.listing()
+            answer = await self.ask("initialize", **hello)
+            await self._connection.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+        return answer["instructions"] + await self.listing()
 
     async def listing(self) -> str:
-        """Return the tools and the prompts as they come over the wire."""
+        """Return the tools and prompts that the server lists."""
         return json.dumps([await self.ask("tools/list"), await self.ask("prompts/list")])
 
-    async def burst(self, messages: "Iterator[Message]") -> None:
-        """Send messages without waiting for an answer, then look whether the server still knows what it knew."""
-        for one in messages:
-            self._watch.sent(one)
-            await self._wire.send(one.line)
-        known = await self.ask("memory/retrieve", id=self._watch.sentinel)
-        if known["content"] != SENTINEL:
-            self._watch.fail("the sentinel is not what it was", json.dumps(known))
+    async def burst(self, messages: Sequence[Message]) -> None:
+        """Send messages without waiting for answers, then check that the sentinel is unchanged."""
+        known = self._checker.known
+        for message in messages:
+            line = known.fill(message.line.decode("latin-1")).encode("latin-1")
+            await self._send(message._replace(line=line, arguments=known.fill(message.arguments)))
+        memory = await self.ask("memory/retrieve", id=self._checker.sentinel)
+        if memory["content"] != SENTINEL:
+            self._checker.fail("the sentinel is not what it was", json.dumps(memory))
 
 
-async def fuzz(
-    folder: Path, messages: int, seed: int, *, first: int = 0, told: Callable[[int], None] = lambda _: None
+async def run_campaign(
+    folder: Path, messages: int, seed: int, *, first: int = 0, advance: Callable[[int], object] = lambda _: None
 ) -> Report:
-    """Send so many messages of a seed, from the first on, to stores in this empty folder.
+    """Send the messages of a seed, from number `first` on, to stores in this empty folder.
 
-    Args:
-        folder: Where the stores are made, beside what nobody may touch.
-        messages: How many.
-        seed: Of all that is random.
-        first: The number of the first one.
-        told: Called with the number of messages after each burst.
+    `advance` is called with the number of messages after each burst.
     """
     report = Report(seed)
     codes: Counter[int | str] = Counter()
     profile = EmbeddedProfile(Latencies())
     canary = folder / "canary"
     canary.mkdir()
-    (canary / "song").write_text("tweet")
+    for name, text in CANARY.items():
+        (canary / name).write_text(text)
     listings: dict[bool, str] = {}
     start = perf_counter()
-    for number, begin in enumerate(range(first, first + messages, ROUND)):
-        data = folder / f"store{number}"
-        watch = Watch(Known(canary=str(canary)), data)
-        with _errors_noted(watch):
-            end = min(begin + ROUND, first + messages)
-            await _round(data, profile, watch, listings, range(begin, end), seed, told)
-            _compare(data, watch)
-        if _seen(canary) != {"song": "tweet"} or _names(folder) != {data.name, "canary"}:
-            watch.fail("files were touched that are nobody's business")
-        shutil.rmtree(data)
-        report.messages += end - begin
-        report.stored += len(watch.acknowledged)
-        report.failures += watch.failures
-        codes += watch.codes
-        del watch
-        report.rss_mb.append(_resident_mb())
-        if len(report.failures) >= MOST_FAILURES:
-            break
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        for number, conversations in enumerate(_rounds(pool, seed, first, first + messages)):
+            data = folder / f"store{number}"
+            checker = Checker(Known(canary=str(canary)), data)
+            with _logged_errors(checker):
+                report.messages += await _round(data, profile, checker, listings, conversations, advance)
+                _compare_log(data, checker)
+            if _texts(canary) != CANARY or _names(folder) != {data.name, canary.name}:
+                checker.fail("files outside the store were touched")
+            shutil.rmtree(data)
+            report.stored += len(checker.acknowledged)
+            report.failures += checker.failures
+            codes += checker.codes
+            del checker
+            gc.collect()
+            report.rss_mb.append(resident_mb(os.getpid()))
+            if len(report.failures) >= MOST_FAILURES:
+                break
     report.seconds = perf_counter() - start
     report.codes = {str(code): count for code, count in codes.most_common()}
     return report
 
 
+def _rounds(pool: ProcessPoolExecutor, seed: int, first: int, last: int) -> Iterator[Iterator[list[Message]]]:
+    """Yield rounds of conversations; the examples for the next are drawn while one is used."""
+    bounds = [first, *range((first // CONVERSATION + 1) * CONVERSATION, last, CONVERSATION), last]
+    ranges = [range(*pair) for pair in pairwise(bounds)]
+
+    def draw(numbers: range) -> Future[list[dict[str, Any]]]:
+        return pool.submit(draw_pool, seed * 10**6 + numbers.start // CONVERSATION)
+
+    waiting = [draw(ranges[0])]
+
+    def conversations(start: int) -> Iterator[list[Message]]:
+        for place in range(start, min(start + ROUND, len(ranges))):
+            if place + 1 < len(ranges):
+                waiting.append(draw(ranges[place + 1]))
+            yield generate(seed, ranges[place], waiting.pop(0).result())
+
+    for start in range(0, len(ranges), ROUND):
+        yield conversations(start)
+
+
 async def _round(
     folder: Path,
     profile: EmbeddedProfile,
-    watch: Watch,
+    checker: Checker,
     listings: dict[bool, str],
-    numbers: range,
-    seed: int,
-    told: Callable[[int], None],
-) -> None:
+    conversations: Iterator[list[Message]],
+    advance: Callable[[int], object],
+) -> int:
+    """Hold conversations with one new store, and return how many messages they had."""
+
     def load(latencies: Latencies) -> EmbeddedProfile:
         profile.latencies = latencies
         return profile
 
-    async def talk(wire: Wire, numbers: range, *, modern: bool) -> None:
-        client = Client(wire, watch, modern=modern)
-        listing = listings.setdefault(modern, await client.start())
-        if not watch.sentinel:
-            stored = await client.ask("memory/store", content=SENTINEL, namespace=HOME, importance=1)
-            watch.sentinel = stored["fingerprintId"]
-            watch.acknowledged[watch.sentinel] = (HOME, SENTINEL)
-        for at in range(numbers.start, numbers.stop, BURST):
-            burst = range(at, min(at + BURST, numbers.stop))
-            await client.burst(message(seed, number, watch.known, modern=modern) for number in burst)
-            told(len(burst))
-        found = await client.ask("search/graph", query=SENTINEL, namespace=HOME)
-        if [hit["fingerprintId"] for hit in found["results"]] != [watch.sentinel]:
-            watch.fail("the sentinel is not found", json.dumps(found))
-        if await client.listing() != listing:
-            watch.fail("the tools or the prompts have changed")
-
+    count = 0
     with running(DuckDBLog(folder), folder, load) as hub:
-        context = Context(hub)
-        for place, begin in enumerate(range(numbers.start, numbers.stop, CONVERSATION)):
-            async with connected(context, watch) as wire:
+        operations = Store(hub).operations
+        for messages in conversations:
+            count += len(messages)
+            modern = is_modern(messages[0].number)
+            async with connect(operations, checker.fail) as connection:
+                client = Client(connection, checker, modern=modern)
                 with suppress(NoAnswerError, anyio.EndOfStream):
-                    await talk(wire, range(begin, min(begin + CONVERSATION, numbers.stop)), modern=place % 2 == 1)
+                    await _talk(client, checker, messages, listings, advance, modern=modern)
+    return count
 
 
-def _compare(folder: Path, watch: Watch) -> None:
-    """Hold what is in the log against what was acknowledged, and what was acknowledged against the log."""
+async def _talk(
+    client: Client,
+    checker: Checker,
+    messages: list[Message],
+    listings: dict[bool, str],
+    advance: Callable[[int], object],
+    *,
+    modern: bool,
+) -> None:
+    listing = listings.setdefault(modern, await client.start())
+    if not checker.sentinel:
+        stored = await client.ask("memory/store", content=SENTINEL, namespace=HOME, importance=1)
+        checker.sentinel = stored["fingerprintId"]
+        checker.acknowledged[checker.sentinel] = (HOME, SENTINEL)
+    for start in range(0, len(messages), BURST):
+        burst = messages[start : start + BURST]
+        await client.burst(burst)
+        advance(len(burst))
+    found = await client.ask("search/graph", query=SENTINEL, namespace=HOME)
+    if [hit["fingerprintId"] for hit in found["results"]] != [checker.sentinel]:
+        checker.fail("the sentinel is not found", json.dumps(found))
+    if not listing.endswith(await client.listing()):
+        checker.fail("the tools or the prompts have changed")
+
+
+def _compare_log(folder: Path, checker: Checker) -> None:
+    """Check that every acknowledged memory is in the log as it was sent."""
     log = DuckDBLog(folder)
     try:
         found = {
@@ -288,47 +256,41 @@ def _compare(folder: Path, watch: Watch) -> None:
         }
     finally:
         log.close()
-    for memory, (namespace, content) in watch.acknowledged.items():
+    for memory, (namespace, content) in checker.acknowledged.items():
         event = found.get(memory)
         if event is None:
-            watch.fail(f"acknowledged and lost: {memory}")
+            checker.fail(f"acknowledged and lost: {memory}")
         elif isinstance(event, MemoryStored) and (event.namespace, decompress(event.content)) != (namespace, content):
-            watch.fail(f"not as it was sent: {memory}", repr((namespace, content)))
+            checker.fail(f"not as it was sent: {memory}", repr((namespace, content)))
 
 
-class _Errors(logging.Handler):
-    """Notes every error that is logged: the wire tells an agent only that there was one."""
-
-    def __init__(self, watch: Watch) -> None:
-        super().__init__(logging.ERROR)
-        self._watch = watch
-
-    def emit(self, record: logging.LogRecord) -> None:
-        text = logging.Formatter().format(record)
-        self._watch.fail("an error was logged", text)
-        if record.levelno >= logging.CRITICAL:  # whoever logs that ends the process next
-            print(text, *self._watch.under_way(), sep="\n", file=sys.stderr)
-
-
-@contextmanager
-def _errors_noted(watch: Watch) -> "Iterator[None]":
-    handler = _Errors(watch)
-    logging.getLogger().addHandler(handler)
-    try:
-        yield
-    finally:
-        logging.getLogger().removeHandler(handler)
+def _texts(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir()}
 
 
 def _names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def _seen(folder: Path) -> dict[str, str]:
-    return {path.name: path.read_text() for path in folder.iterdir()}
+class _ErrorHandler(logging.Handler):
+    """Records every logged error: over the wire a client sees only its code."""
+
+    def __init__(self, checker: Checker) -> None:
+        super().__init__(logging.ERROR)
+        self._checker = checker
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = logging.Formatter().format(record)
+        self._checker.fail("an error was logged", text)
+        if record.levelno >= logging.CRITICAL:  # the process ends next
+            print(text, *self._checker.open_lines(), sep="\n", file=sys.stderr)
 
 
-def _resident_mb() -> float:
-    gc.collect()
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGESIZE") / 2**20
+@contextmanager
+def _logged_errors(checker: Checker) -> Iterator[None]:
+    handler = _ErrorHandler(checker)
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)

@@ -1,45 +1,44 @@
-"""Fuzzing over the wire format: no message may crash the server, hang it, loosen its tongue or swell it."""
+"""`scripts/bench fuzz`: no message may crash the server, hang it, make it leak internals or memory."""
 
-import json
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import anyio
 import msgspec
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 from typer import Exit, Option
 
-from benchmarks.fuzz.campaign import Report
-from benchmarks.fuzz.campaign import fuzz as campaign
+from benchmarks import SEED
+from benchmarks.fuzz.campaign import Report, run_campaign
+from benchmarks.report import JsonOption, print_json, progress_bar
 
 MOST_GROWTH = 32.0
-"""Megabytes that the process may grow by from the middle third of the rounds to the last: allocators come and go by
-some 10 between two rounds, and a leak of 100 bytes a message is 32 in a million."""
+"""Most megabytes of growth from the middle third of the rounds to the last: allocators vary by some 10 between two
+rounds, and a leak of 100 bytes a message is 32 in a million."""
 
 
 def fuzz(
     messages: Annotated[int, Option(min=1, help="How many are sent.")] = 20_000,
-    seed: Annotated[int, Option(help="Of all that is random.")] = 20_261_121,
-    first: Annotated[int, Option(min=0, help="The number of the first message, to replay a failure from.")] = 0,
+    seed: Annotated[int, Option(min=0, help="Of all messages.")] = SEED,
+    first: Annotated[int, Option(min=0, help="Number of the first message, to replay a failure.")] = 0,
     *,
-    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Send hostile messages to the real server in this process; exit with 1 if anything is wrong with any answer."""
-    with tempfile.TemporaryDirectory() as folder, Progress(console=Console(stderr=True), transient=True) as bar:
-        sending = bar.add_task("fuzzing", total=messages)
-        report = anyio.run(
-            lambda: campaign(Path(folder), messages, seed, first=first, told=lambda count: bar.advance(sending, count))
-        )
-    bad = bool(report.failures) or report.growth_mb > MOST_GROWTH
+    """Send hostile messages to the real server in this process; fails if any answer is wrong."""
+    with tempfile.TemporaryDirectory() as folder, progress_bar() as bar:
+        task = bar.add_task("fuzzing", total=messages)
+        campaign = partial(run_campaign, first=first, advance=lambda count: bar.advance(task, count))
+        report = anyio.run(campaign, Path(folder), messages, seed)
+    passed = not report.failures and report.growth_mb <= MOST_GROWTH
     if as_json:
-        summary = {"growth_mb": report.growth_mb, "rate": report.messages / report.seconds, "passed": not bad}
-        print(json.dumps(msgspec.to_builtins(report) | summary, indent=2))
+        summary = {"growth_mb": report.growth_mb, "rate": report.messages / report.seconds, "passed": passed}
+        print_json(msgspec.to_builtins(report) | summary)
     else:
         _show(report)
-    if bad:
+    if not passed:
         raise Exit(1)
 
 

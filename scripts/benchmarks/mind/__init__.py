@@ -1,1 +1,1 @@
-"""Whether the mind acts: what was promised of it, measured on a stream of real memories."""
+"""Whether learning, workspace, purpose and drift do what is required of them, on a stream of real memories."""

@@ -1,4 +1,4 @@
-"""How far entropy from a few candidates is from that from all memories (`actors.comparator.compare.neighbours`)."""
+"""Verdicts on candidates: entropy computed from a few neighbours, compared with entropy from all memories."""
 
 import random
 from collections.abc import Callable
@@ -10,26 +10,26 @@ import numpy.typing as npt
 from actors.comparator.compare import neighbours
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.similarity import one_to_many
-from actors.workspace.learning import SEMANTIC_INDICES, entropy
-from benchmarks.mind.verdicts import Verdict
+from actors.workspace.learning import MEANING, entropy
+from benchmarks import SEED
+from benchmarks.report import Verdict
 from events.spaces import SPACES
 from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import SpacesDeclared
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 
-SEED = 20_261_121
 NEAR = 0.05
-"""How far apart the two may be (design of the mind: candidates come from the cheapest spaces)."""
+"""Largest difference of the two."""
 
 
-def candidates(folder: Path, samples: int, advance: Callable[[], object]) -> list[Verdict]:
-    """Judge stored memories again, by their candidates among all memories of a closed store and by all of these.
+def judge_candidates(folder: Path, samples: int, advance: Callable[[], object]) -> list[Verdict]:
+    """Compute ΔS of stored memories again, from their candidates and from all memories of a closed store.
 
     Raises:
-        ValueError: nothing was ever stored there.
+        ValueError: the store is empty.
     """
-    atlas, calibration = _replayed(folder)
+    atlas, calibration = _replay(folder)
     everything = atlas.facets.eligible(Filter())
     rows = np.flatnonzero(everything).tolist()
     chosen = random.Random(SEED).sample(rows, min(samples, len(rows)))  # noqa: S311 -- a choice, not a secret
@@ -60,7 +60,7 @@ def candidates(folder: Path, samples: int, advance: Callable[[], object]) -> lis
     ]
 
 
-def _replayed(folder: Path) -> tuple[Atlas, Calibration]:
+def _replay(folder: Path) -> tuple[Atlas, Calibration]:
     log = DuckDBLog(folder)
     try:
         atlas: Atlas | None = None
@@ -73,7 +73,7 @@ def _replayed(folder: Path) -> tuple[Atlas, Calibration]:
     finally:
         log.close()
     if atlas is None:
-        raise ValueError(f"nothing was ever stored in {folder}")
+        raise ValueError(f"no memory was ever stored in {folder}")
     return atlas, calibration
 
 

@@ -1,144 +1,110 @@
-"""Whether the mind acts: a stream of memories goes through the real operations, and what was promised is measured.
+"""`scripts/bench mind`: stores a stream, and judges learning, workspace, purpose, drift, restart and candidates."""
 
-What is judged is `stream`; the verdicts are those of `learning`, `serving`, `attending` and `candidates`.
-"""
-
-import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import anyio
-import msgspec
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 from typer import Argument, Option
 
-from actors.api.context import Context, read_pulse, wait_until_ready
-from actors.api.operations.workspace import get_consciousness_state, get_workspace_status
-from actors.api.params.mind import GetConsciousnessState, GetWorkspaceStatus
 from actors.comparator.messages import ReadGoals
-from actors.hub.composition import opened
-from actors.runtime.ask import ask
-from benchmarks.mind.attending import attending, primed
-from benchmarks.mind.candidates import candidates
-from benchmarks.mind.learning import learning
-from benchmarks.mind.serving import corrected, drift, drifted, goals, ranking, retrieve, without_goals
-from benchmarks.mind.stream import Heard, Plan, Told, plan, tell
-from benchmarks.mind.verdicts import Sections, Verdict, table
-from benchmarks.retrieval.corpora import keep
+from benchmarks.mind import purpose
+from benchmarks.mind.candidates import judge_candidates
+from benchmarks.mind.learning import judge_learning
+from benchmarks.mind.stream import Plan, StoredMemory, Stream, inject, make_plan, retrieve
+from benchmarks.mind.workspace import judge_priming, judge_workspace
+from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.store import Store, open_store
 
 SAMPLES = 40
-"""Memories that are judged again, by all memories of the store."""
+"""Memories whose entropy is computed again from all memories of the store."""
+
+State = dict[str, Any]
+"""Every figure about a store's memories, goals and workspace."""
 
 
-class Lived(NamedTuple):
-    """What the first run of the store leaves behind."""
-
-    told: list[Told]
-    known: dict[str, Any]
-    """All figures at its end."""
-    sections: Sections
-
-
-async def live(folder: Path, wanted: Plan, advance: Callable[[], object]) -> Lived:
-    """Store the stream, discover goals, drift away, come back and attend; searches aren't primed meanwhile."""
-    with opened(folder, priming=False) as hub:
-        context = Context(hub)
-        await wait_until_ready(context)
-        opening = await tell(context, wanted.topic[:1], advance)
-        first = await get_consciousness_state(context, GetConsciousnessState())
-        topic = opening + await tell(context, wanted.topic[1:], advance)
-        off_topic = await tell(context, wanted.off_topic, advance)
-        heard = Heard(topic, off_topic, await tell(context, wanted.repeats, advance))
-        last = await get_consciousness_state(context, GetConsciousnessState())
-        retrieved = await retrieve(context, heard.all)
-        sections = {"learning": learning(heard, retrieved, first, last)}
-        sections["workspace"] = await attending(context, heard, wanted.repeated)
+async def live(
+    folder: Path, plan: Plan, advance: Callable[[], object]
+) -> tuple[list[StoredMemory], State, dict[str, list[Verdict]]]:
+    """Store the stream, discover goals, drift and correct; return the memories, the final state and the verdicts."""
+    async with open_store(folder) as store:
+        opening = await inject(store, plan.topic[:1], advance)
+        first = await store.call("get_consciousness_state")
+        topic = opening + await inject(store, plan.topic[1:], advance)
+        off_topic = await inject(store, plan.off_topic, advance)
+        stream = Stream(topic, off_topic, await inject(store, plan.repeats, advance))
+        last = await store.call("get_consciousness_state")
+        retrieved = await retrieve(store, stream.all)
+        sections = {"learning": judge_learning(stream, retrieved, first, last)}
+        sections["workspace"] = await judge_workspace(store, stream, plan.originals)
         sections["purpose"] = [
-            *await without_goals(context, retrieved, wanted.questions[0]),
-            *await goals(context, wanted.namespace, heard),
+            *await purpose.judge_without_goals(store, retrieved, plan.queries[0]),
+            *await purpose.judge_goals(store, plan.namespace, stream),
         ]
-        before = await drift(context, wanted.namespace)
-        if before["status"] == "measured":  # without a North Star nothing is aligned and nothing drifts
-            sections["purpose"] += await ranking(context, wanted.questions)
-        other = await tell(context, wanted.other, advance)
-        if before["status"] == "measured":
-            after = await drift(context, wanted.namespace)
-            sections["drift"] = drifted(before, after, len(other), wanted.other_name)
-            sections["drift"] += await corrected(context, wanted.namespace)
-        told = [*heard.all, *other]
-        return Lived(told, await figures(context, wanted.namespace, told), sections)
+        before = await purpose.drift(store, plan.namespace)
+        measured = before["status"] == "measured"  # without a North Star there is neither alignment nor drift
+        if measured:
+            sections["purpose"] += await purpose.judge_ranking(store, plan.queries)
+        other = await inject(store, plan.other, advance)
+        if measured:
+            after = await purpose.drift(store, plan.namespace)
+            sections["drift"] = [
+                *purpose.judge_drift(before, after, len(other), plan.other_name),
+                await purpose.judge_correction(store, plan.namespace),
+            ]
+        stored = [*stream.all, *other]
+        return stored, await _state(store, plan.namespace, stored), sections
 
 
-async def figures(context: Context, namespace: str, told: list[Told]) -> dict[str, Any]:
-    """Return all that the mind says of itself and of each memory, without what only says how long ago it was."""
-    status = await get_workspace_status(context, GetWorkspaceStatus())
+async def _state(store: Store, namespace: str, stored: list[StoredMemory]) -> State:
+    """Return every figure, without those that depend on the time of the call."""
+    status = await store.call("get_workspace_status")
     status.pop("empty_for_seconds", None)
     for one in status["ignited"]:
         del one["seconds"]
     return {
-        "consciousness": await get_consciousness_state(context, GetConsciousnessState()),
+        "consciousness": await store.call("get_consciousness_state"),
         "workspace": status,
-        "drift": await drift(context, namespace),
-        "goals": await ask(context.hub.comparator, ReadGoals(namespace=namespace)),
-        "pulse": await read_pulse(context),
-        "memories": await retrieve(context, told),
+        "drift": await purpose.drift(store, namespace),
+        "goals": await store.ask(store.hub.comparator, ReadGoals(namespace=namespace)),
+        "pulse": await store.pulse(),
+        "memories": await retrieve(store, stored),
     }
 
 
-async def restarted(folder: Path, namespace: str, lived: Lived) -> list[Verdict]:
-    """Open the store again, and compare all figures."""
-    with opened(folder, priming=False) as hub:
-        known = await figures(Context(hub), namespace, lived.told)
-    same = {name: known[name] == lived.known[name] for name in known}
-    shown = {"memories compared": len(lived.told), "identical": same}
-    return [Verdict("after a restart every figure is what it was", shown, all(same.values()))]
-
-
-async def watch(folder: Path, wanted: Plan, bar: Progress) -> Sections:
-    """Do all that is judged, in a data folder of its own, and return the verdicts."""
-    stream = len(wanted.topic) + len(wanted.off_topic) + len(wanted.repeats) + len(wanted.other)
+async def measure(folder: Path, plan: Plan, bar: Progress) -> dict[str, list[Verdict]]:
+    """Run every experiment in a new store, and return the verdicts by heading."""
+    stream = len(plan.topic) + len(plan.off_topic) + len(plan.repeats) + len(plan.other)
     storing = bar.add_task("the stream", total=stream)
-    lived = await live(folder, wanted, lambda: bar.advance(storing))
-    sections = {**lived.sections}
-    sections["restart"] = await restarted(folder, wanted.namespace, lived)
-    sections["priming"] = await primed(folder, wanted.questions)
-    filling = bar.add_task("the rest of the corpus", total=len(wanted.rest))
-    with opened(folder) as hub:
-        context = Context(hub)
-        await wait_until_ready(context)
-        await keep(context, wanted.rest, lambda: bar.advance(filling))
-    judging = bar.add_task("judged by all memories", total=SAMPLES)
-    sections["candidates"] = await anyio.to_thread.run_sync(candidates, folder, SAMPLES, lambda: bar.advance(judging))
+    stored, state, sections = await live(folder, plan, lambda: bar.advance(storing))
+    async with open_store(folder, models=False) as store:
+        again = await _state(store, plan.namespace, stored)
+    same = {name: again[name] == state[name] for name in state}
+    figures = {"memories compared": len(stored), "identical": same}
+    sections["restart"] = [Verdict("after a restart every figure is what it was", figures, all(same.values()))]
+    sections["priming"] = [await judge_priming(folder, plan.queries, priming=on) for on in (True, False)]
+    filling = bar.add_task("the rest of the corpus", total=len(plan.rest))
+    async with open_store(folder, priming=True) as store:
+        await store.store_documents(plan.rest, lambda: bar.advance(filling))
+    judging = bar.add_task("entropy from all memories", total=SAMPLES)
+    sections["candidates"] = await anyio.to_thread.run_sync(
+        judge_candidates, folder, SAMPLES, lambda: bar.advance(judging)
+    )
     return sections
 
 
 def mind(
     folder: Annotated[Path, Argument(exists=True, file_okay=False, help="corpus.jsonl, queries.jsonl, qrels/test.tsv")],
-    namespace: Annotated[str | None, Option(help="Whose first half is the topic; the first of the corpus.")] = None,
+    namespace: Annotated[str | None, Option(help="Its first half is the topic; the first namespace.")] = None,
     *,
-    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Watch the mind on a stream of real memories: learning, workspace, purpose, drift, restart."""
-    wanted = plan(folder, namespace)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with (
-        tempfile.TemporaryDirectory() as data,
-        Progress(*columns, console=Console(stderr=True), transient=True) as bar,
-    ):
-        sections = anyio.run(watch, Path(data), wanted, bar)
-    failed = [verdict.what for verdicts in sections.values() for verdict in verdicts if verdict.holds is False]
-    stream = {"topic": len(wanted.topic), "off_topic": len(wanted.off_topic), "repeats": len(wanted.repeats)}
-    if as_json:
-        report = {"namespace": wanted.namespace, "stream": stream, "sections": sections, "failed": failed}
-        print(json.dumps(msgspec.to_builtins(report), indent=2, ensure_ascii=False))
-        return
-    console = Console()
-    for title, verdicts in sections.items():
-        console.print(table(title, verdicts))
-    console.print(
-        f"{stream['topic']} memories of {wanted.namespace}, {stream['off_topic']} off topic, {stream['repeats']} "
-        f"repeats; {len(failed)} verdicts fail"
-    )
+    """Store a stream of real memories, and judge learning, workspace, purpose, drift and a restart."""
+    plan = make_plan(folder, namespace)
+    with tempfile.TemporaryDirectory() as data, progress_bar() as bar:
+        sections = anyio.run(measure, Path(data), plan, bar)
+    counts = {"topic": len(plan.topic), "off_topic": len(plan.off_topic), "repeats": len(plan.repeats)}
+    summary = f"{', '.join(f'{count} {name}' for name, count in counts.items())} memories of {plan.namespace}"
+    publish(sections, summary, as_json=as_json, namespace=plan.namespace, stream=counts)

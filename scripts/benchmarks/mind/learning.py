@@ -1,4 +1,4 @@
-"""What the stores of the stream taught: entropy, coherence, Johari windows, pulses, lifecycle."""
+"""Verdicts on learning: entropy, coherence, Johari windows, pulses, the learning score, lifecycle stages."""
 
 import math
 from collections import Counter
@@ -8,50 +8,48 @@ from typing import Any
 
 from scipy.stats import spearmanr
 
-from benchmarks.mind.stream import Heard, Told
-from benchmarks.mind.verdicts import Verdict
+from benchmarks.mind.stream import StoredMemory, Stream
+from benchmarks.report import Verdict
 
 CLEARLY = 0.05
-"""By how much a mean must lie beyond the running median to be clearly there."""
-
+"""Least distance of a mean from the running median."""
 VARIED = 0.95
-"""Share of the stores whose pulse must be one of its own."""
-
+"""Least share of the stores with a pulse of their own."""
 ROUNDING = 1e-9
 
 
-def learning(
-    heard: Heard, retrieved: list[dict[str, Any]], first: dict[str, Any], last: dict[str, Any]
+def judge_learning(
+    stream: Stream, retrieved: list[dict[str, Any]], first: dict[str, Any], last: dict[str, Any]
 ) -> list[Verdict]:
-    """Return the verdicts on what was taught.
+    """Return the verdicts.
 
     Args:
-        heard: The stream.
-        retrieved: What is known of each of its memories, in order.
+        stream: The stored memories.
+        retrieved: Everything known about each of them, in order.
         first: The state of consciousness after the first store.
-        last: And after the last.
+        last: The same after the last store.
     """
     return [
-        _beside_the_median("entropy of off-topic memories above the running median", heard, heard.off_topic, 1),
-        _beside_the_median("entropy of repeats below the running median", heard, heard.repeats, -1),
-        _rising(heard.topic),
-        *_windows(heard, retrieved),
-        _pulses(heard.all),
-        _formula(heard.all),
-        _grown(first["lifecycle"], last["lifecycle"], len(heard.all)),
+        _beside_median("entropy of off-topic memories above the running median", stream, stream.off_topic, 1),
+        _beside_median("entropy of repeats below the running median", stream, stream.repeats, -1),
+        _coherence_rises(stream.topic),
+        *_johari_windows(stream, retrieved),
+        _pulses_differ(stream.all),
+        _learning_score(stream.all),
+        _lifecycle(first["lifecycle"], last["lifecycle"], len(stream.all)),
     ]
 
 
-def _beside_the_median(what: str, heard: Heard, some: list[Told], side: int) -> Verdict:
-    """Compare each with the median of all that was stored before it."""
-    entropies = [told.entropy for told in heard.all]
-    start = heard.all.index(some[0])
+def _beside_median(what: str, stream: Stream, some: list[StoredMemory], side: int) -> Verdict:
+    """Compare each entropy with the median of all memories stored before."""
+    entropies = [memory.entropy for memory in stream.all]
+    start = stream.all.index(some[0])
     gaps = [entropies[place] - median(entropies[:place]) for place in range(start, start + len(some))]
     beyond = sum(side * gap > 0 for gap in gaps)
     return Verdict(
         what,
         {
-            "mean entropy": fmean(told.entropy for told in some),
+            "mean entropy": fmean(memory.entropy for memory in some),
             "running median": median(entropies[:start]),
             "mean gap": fmean(gaps),
             "least gap": min(gaps, key=lambda gap: side * gap),
@@ -61,9 +59,9 @@ def _beside_the_median(what: str, heard: Heard, some: list[Told], side: int) -> 
     )
 
 
-def _rising(topic: list[Told]) -> Verdict:
-    """Look at how coherence goes. Its first tenth is left out of the trend: from nothing it can only rise."""
-    coherence = [told.coherence for told in topic]
+def _coherence_rises(topic: list[StoredMemory]) -> Verdict:
+    """Judge the trend of coherence without the first tenth, which can only rise from nothing."""
+    coherence = [memory.coherence for memory in topic]
     bounds = [place * len(topic) // 10 for place in range(11)]
     settled = coherence[bounds[1] :]
     trend, _ = map(float, spearmanr(range(len(settled)), settled))
@@ -80,29 +78,30 @@ def _rising(topic: list[Told]) -> Verdict:
     )
 
 
-def _windows(heard: Heard, retrieved: list[dict[str, Any]]) -> list[Verdict]:
-    memories = Counter(told.pulse.quadrant for told in heard.all)
+def _johari_windows(stream: Stream, retrieved: list[dict[str, Any]]) -> list[Verdict]:
+    memories = Counter(memory.pulse.quadrant for memory in stream.all)
     rows = Counter(quadrant for memory in retrieved for quadrant in memory["johariDominant"])
     unknown = sum(set(memory["johariDominant"]) == {"Unknown"} for memory in retrieved)
     return [
         Verdict("at least three quadrants among memories", dict(memories), len(memories) >= 3),
         Verdict("at least three quadrants among Johari rows", dict(rows), len(rows) >= 3),
-        Verdict("no memory is Unknown throughout", {"unknown throughout": unknown}, unknown == 0),
+        Verdict("no memory is Unknown in all spaces", {"Unknown in all spaces": unknown}, unknown == 0),
     ]
 
 
-def _pulses(told: list[Told]) -> Verdict:
-    different = len({one.pulse for one in told})
-    return Verdict("pulses differ", {"different": different, "stores": len(told)}, different >= VARIED * len(told))
+def _pulses_differ(memories: list[StoredMemory]) -> Verdict:
+    different = len({memory.pulse for memory in memories})
+    figures = {"different": different, "stores": len(memories)}
+    return Verdict("pulses differ", figures, different >= VARIED * len(memories))
 
 
-def _formula(told: list[Told]) -> Verdict:
-    def expected(one: Told) -> float:
+def _learning_score(memories: list[StoredMemory]) -> Verdict:
+    def expected(one: StoredMemory) -> float:
         exponent = 2 * one.entropy * one.coherence * one.emotional_weight * math.cos(one.phase)
         return 1 / (1 + math.exp(-exponent))
 
-    scores = [one.utl["learningScore"] for one in told]
-    largest = max(abs(score - expected(one)) for score, one in zip(scores, told, strict=True))
+    scores = [memory.utl["learningScore"] for memory in memories]
+    largest = max(abs(score - expected(memory)) for score, memory in zip(scores, memories, strict=True))
     return Verdict(
         "learningScore = σ(2 · entropy · coherence · emotional weight · cos φ) of its printed parts",
         {"largest difference": largest, "scores": {"least": min(scores), "most": max(scores)}},
@@ -110,13 +109,13 @@ def _formula(told: list[Told]) -> Verdict:
     )
 
 
-def _grown(first: dict[str, Any], last: dict[str, Any], stores: int) -> Verdict:
-    """Stages by interactions: Infancy below 50 with λ_S .7, Growth below 500 with .5 (seed 001)."""
+def _lifecycle(first: dict[str, Any], last: dict[str, Any], stores: int) -> Verdict:
+    """Judge stages by interactions: Infancy below 50 with λ_S .7, Growth below 500 with .5."""
     expected = "Infancy" if stores < 50 else "Growth"
     sums = [state["lambda_s"] + state["lambda_c"] for state in (first, last)]
-    grown = first["lambda_s"] > last["lambda_s"] or expected == "Infancy"
+    falls = first["lambda_s"] > last["lambda_s"] or expected == "Infancy"
     return Verdict(
-        "the store grows up, and λ with it",
+        "the lifecycle stage follows the number of stores, and λ follows the stage",
         {"after the first store": first, "after the last": last},
-        first["stage"] == "Infancy" and last["stage"] == expected and grown and all(abs(of - 1) < 1e-6 for of in sums),
+        first["stage"] == "Infancy" and last["stage"] == expected and falls and all(abs(of - 1) < 1e-6 for of in sums),
     )

@@ -1,6 +1,6 @@
-"""The stream on which the mind is watched: a topic, what has nothing to do with it, and what was said before."""
+"""The stream: memories of one topic, then off-topic ones, then repeats, then another topic."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,22 +8,13 @@ from typing import Any
 import msgspec
 from typer import BadParameter
 
-from actors.api.context import Context, read_pulse
-from actors.api.operations.memories import inject_context
-from actors.api.operations.workspace import get_workspace_status
 from actors.api.params.fields import DEFAULT_NAMESPACE
-from actors.api.params.memories import InjectContext
-from actors.api.params.mind import GetWorkspaceStatus
 from actors.workspace.messages import Pulse
-from benchmarks.retrieval.corpora import Document, content, memory, read_documents, read_judgements
+from benchmarks.datasets import Document, read_dataset
+from benchmarks.store import Store
 
-TOPIC = 180
-"""Memories of the topic, at most; at most half of what its namespace holds."""
-
-OTHER = 100
-"""Memories of another topic, at most."""
-
-QUESTIONS = 20
+TOPIC, OTHER, QUERIES = 180, 100, 20
+"""Most memories of the topic (at most half of its namespace) and of the other topic; queries asked."""
 
 OFF_TOPIC = (
     "Basalt columns form where a lava flow cools slowly and shrinks into hexagonal joints.",
@@ -39,39 +30,35 @@ OFF_TOPIC = (
 )
 
 
-Question = dict[str, Any]
-"""Arguments of a search. The time stands in it, so that the same question finds the same later on."""
-
-
 class Plan(msgspec.Struct, frozen=True):
-    """Which documents are stored, in which order, and what is asked about them."""
+    """The documents to store, in order, and the queries about them."""
 
     namespace: str
     topic: list[Document]
     off_topic: list[Document]
     repeats: list[Document]
-    """By turns said again at the end, in no session, and word for word with all that was known of it."""
-    repeated: list[int]
-    """The place in the topic of what each repeat says again."""
+    """Every other one with all metadata of its original, the others without session."""
+    originals: list[int]
+    """The place in the topic that each repeat repeats."""
     other: list[Document]
     other_name: str
     rest: list[Document]
-    """Of the corpus, in their own namespaces."""
-    questions: list[Question]
-    """That the topic answers."""
+    """The other documents of the corpus, in their own namespaces."""
+    queries: list[dict[str, Any]]
+    """Arguments of searches that the topic answers."""
 
 
-class Told(msgspec.Struct, frozen=True):
-    """A memory that was stored, and what was said of it."""
+class StoredMemory(msgspec.Struct, frozen=True):
+    """A stored memory, and what the answer said about it."""
 
-    memory: str
+    id: str
     text: str
     utl: dict[str, float]
     emotional_weight: float
     phase: float
     pulse: Pulse
     ignited: int
-    """How many memories entered the workspace when it was the focus."""
+    """How many memories entered the workspace when this one was the focus."""
 
     @property
     def entropy(self) -> float:
@@ -80,82 +67,93 @@ class Told(msgspec.Struct, frozen=True):
 
     @property
     def coherence(self) -> float:
-        """How well it tied in."""
+        """How well it fitted its neighbours."""
         return self.utl["coherence"]
 
 
-class Heard(msgspec.Struct, frozen=True):
+class Stream(msgspec.Struct, frozen=True):
     """The stream as it was stored."""
 
-    topic: list[Told]
-    off_topic: list[Told]
-    repeats: list[Told]
+    topic: list[StoredMemory]
+    off_topic: list[StoredMemory]
+    repeats: list[StoredMemory]
 
     @property
-    def all(self) -> list[Told]:
+    def all(self) -> list[StoredMemory]:
         """Return the memories in the order in which they were stored."""
         return [*self.topic, *self.off_topic, *self.repeats]
 
 
-def plan(folder: Path, namespace: str | None) -> Plan:
-    """Choose the documents of a BEIR folder that make up the stream.
-
-    Args:
-        folder: With corpus.jsonl, queries.jsonl and qrels/test.tsv.
-        namespace: Whose first half is the topic; None for the first of the corpus.
+def make_plan(folder: Path, namespace: str | None) -> Plan:
+    """Choose the stream from a data set; its topic is the first half of a namespace (None: the first one).
 
     Raises:
-        BadParameter: there is no such namespace, it holds too little, or no query is about the topic alone.
+        BadParameter: there is no such namespace, it holds too little, or no query is answered by the topic alone.
     """
-    corpus = [document for document in read_documents(folder / "corpus.jsonl") if content(document)]
-    names = list(dict.fromkeys(_namespace(document) for document in corpus))
+    dataset = read_dataset(folder)
+    names = list(dict.fromkeys(map(_namespace, dataset.documents)))
     name = names[0] if namespace is None else namespace
     if name not in names:
         raise BadParameter(f"{folder} has no namespace {name}")
-    here = [document for document in corpus if _namespace(document) == name]
+    here = [document for document in dataset.documents if _namespace(document) == name]
     topic = here[: min(TOPIC, len(here) // 2)]
     if len(topic) < len(OFF_TOPIC):
         raise BadParameter(f"{name} holds {len(here)} documents, too few for a stream")
     elsewhere = next((other for other in names if other != name), None)
-    another = [document for document in corpus if _namespace(document) == elsewhere] or here[len(here) // 2 :]
-    other = another[:OTHER]
+    another = [document for document in dataset.documents if _namespace(document) == elsewhere]
+    other = (another or here[len(here) // 2 :])[:OTHER]
     used = {document.id for document in (*topic, *other)}
-    repeated = [place * len(topic) // len(OFF_TOPIC) for place in range(len(OFF_TOPIC))]
-    last = {key: value for key, value in topic[-1].metadata.items() if key in {"namespace", "created_at"}}
-    again = [topic[place].metadata if number % 2 else last for number, place in enumerate(repeated)]
-    asked_at = last.get("created_at", datetime.now(UTC).isoformat())
-    about = _answered(folder, topic)
-    if not about:
+    ids = {document.id for document in topic}
+    answered = [
+        one.text for one in dataset.queries if (judged := dataset.judgements.get(one.id)) and judged.keys() <= ids
+    ]
+    if not answered:
         raise BadParameter(f"no query of {folder} is answered by the first documents of {name}")
+    originals = [place * len(topic) // len(OFF_TOPIC) for place in range(len(OFF_TOPIC))]
+    last = topic[-1].pick("namespace", "created_at")
+    asked_at = last.get("created_at", datetime.now(UTC).isoformat())
     return Plan(
         namespace=name,
         topic=topic,
         off_topic=[Document(id=f"off topic {place}", text=text, metadata=last) for place, text in enumerate(OFF_TOPIC)],
         repeats=[
-            Document(id=f"repeat {place}", text=content(topic[place]), metadata=metadata)
-            for place, metadata in zip(repeated, again, strict=True)
+            Document(
+                id=f"repeat {place}", text=topic[place].content, metadata=topic[place].metadata if number % 2 else last
+            )
+            for number, place in enumerate(originals)
         ],
-        repeated=repeated,
-        other=[_moved(document, name) for document in other],
+        originals=originals,
+        other=[_move(document, name) for document in other],
         other_name="the second half of the corpus" if elsewhere is None else f"namespace {elsewhere}",
-        rest=[document for document in corpus if document.id not in used],
-        questions=[{"query": text, "namespace": name, "asked_at": asked_at} for text in about[:QUESTIONS]],
+        rest=[document for document in dataset.documents if document.id not in used],
+        queries=[{"query": text, "namespace": name, "asked_at": asked_at} for text in answered[:QUERIES]],
     )
 
 
-async def tell(context: Context, documents: Sequence[Document], advance: Callable[[], object]) -> list[Told]:
-    """Store documents one after the other; the workspace turns to each before the next comes."""
-    told: list[Told] = []
-    inside = await _inside(context)
+def _namespace(document: Document) -> str:
+    return document.metadata.get("namespace", DEFAULT_NAMESPACE)
+
+
+def _move(document: Document, namespace: str) -> Document:
+    """Return a document in another namespace, in a session of its own there."""
+    metadata = document.metadata | {"namespace": namespace}
+    if "session" in metadata:
+        metadata["session"] = f"{_namespace(document)} {metadata['session']}"
+    return Document(id=document.id, text=document.content, metadata=metadata)
+
+
+async def inject(store: Store, documents: Sequence[Document], advance: Callable[[], object]) -> list[StoredMemory]:
+    """Store documents one after the other; the workspace processes each before the next is stored."""
+    stored: list[StoredMemory] = []
+    inside = await _ignited(store)
     for document in documents:
-        kept: dict[str, Any] = {**msgspec.structs.asdict(memory(document)), "rationale": "a turn of the stream"}
-        answer = await inject_context(context, InjectContext(**kept))
-        pulse = await read_pulse(context)
-        now = await _inside(context)
-        told.append(
-            Told(
-                memory=answer["fingerprintId"],
-                text=content(document),
+        arguments = {**document.store_arguments(), "rationale": "a turn of the stream"}
+        answer = await store.call("inject_context", **arguments)
+        pulse, now = await store.pulse(), await _ignited(store)
+        stored.append(
+            StoredMemory(
+                id=answer["fingerprintId"],
+                text=document.content,
                 utl=answer["utl"],
                 emotional_weight=answer["emotionalWeight"],
                 phase=answer["phase"],
@@ -165,30 +163,13 @@ async def tell(context: Context, documents: Sequence[Document], advance: Callabl
         )
         inside = now
         advance()
-    return told
+    return stored
 
 
-async def _inside(context: Context) -> set[str]:
-    """Return what is in the workspace once it is done with all that was stored."""
-    status: dict[str, Any] = await get_workspace_status(context, GetWorkspaceStatus())
-    return {one["id"] for one in status["ignited"]}
+async def _ignited(store: Store) -> set[str]:
+    return {one["id"] for one in (await store.call("get_workspace_status"))["ignited"]}
 
 
-def _answered(folder: Path, documents: list[Document]) -> list[str]:
-    """Return the queries of a folder that these documents answer, and no others."""
-    ids = {document.id for document in documents}
-    judgements = read_judgements(folder)
-    queries = read_documents(folder / "queries.jsonl")
-    return [query.text for query in queries if query.id in judgements and judgements[query.id].keys() <= ids]
-
-
-def _namespace(document: Document) -> str:
-    return document.metadata.get("namespace", DEFAULT_NAMESPACE)
-
-
-def _moved(document: Document, namespace: str) -> Document:
-    """Return a document as if it had been said in another namespace, in a session of its own there."""
-    metadata = document.metadata | {"namespace": namespace}
-    if "session" in metadata:
-        metadata["session"] = f"{_namespace(document)} {metadata['session']}"
-    return Document(id=document.id, text=content(document), metadata=metadata)
+async def retrieve(store: Store, memories: Iterable[StoredMemory]) -> list[dict[str, Any]]:
+    """Return everything that the store knows about these memories."""
+    return [await store.call("memory_retrieve", id=memory.id) for memory in memories]

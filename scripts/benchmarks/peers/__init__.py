@@ -1,1 +1,1 @@
-"""The same conversation told to this memory and to others that run offline: what each finds, and how soon."""
+"""The same conversations stored in this memory and in others that work offline: what each finds, and how fast."""

@@ -1,10 +1,5 @@
-"""This memory beside others: who finds more, how soon, at what cost, and who keeps what was acknowledged.
+"""`scripts/bench peers`: installs the peers, stores and asks the same in each, and compares the results."""
 
-Who is compared is `systems`, installed by `environments`; what is told and asked is `sample`; all are spoken to through
-`client`. What they find is `measuring`, judged by `scoring`; what they keep is `keeping`.
-"""
-
-import json
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -15,81 +10,77 @@ import anyio
 import msgspec
 from platformdirs import user_cache_path
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 from rich.table import Table
 from typer import Argument, BadParameter, Exit, Option
 
-from benchmarks.mind.verdicts import Verdict
-from benchmarks.peers.client import Unavailable
-from benchmarks.peers.keeping import Kept, keeping
-from benchmarks.peers.measuring import Measured, measured
-from benchmarks.peers.sample import Conversation, sampled
-from benchmarks.peers.scoring import HITS, RECALL
+from benchmarks.peers.client import UnavailableError
+from benchmarks.peers.measurement import HITS, RECALL, Durability, Measurement, measure, measure_durability
+from benchmarks.peers.sample import Conversation, sample
 from benchmarks.peers.systems import OURS, PEERS, System
+from benchmarks.report import JsonOption, Verdict, print_json, progress_bar
+
+T = TypeVar("T")
 
 
 class Result(msgspec.Struct, frozen=True):
-    """One server, measured."""
+    """The measurements of one server."""
 
-    measured: Measured
-    kept: Kept | str
-    """Why two clients at once couldn't be tried, if they couldn't."""
+    measured: Measurement
+    kept: Durability | str
+    """Or why durability couldn't be measured."""
 
 
-T = TypeVar("T")
 Results = Mapping[str, Result | str]
-"""By the name of the server; for one that was skipped, why."""
+"""By the server's name; or why it was skipped."""
 
 
-def compared(
+def compare(
     systems: Sequence[System], cache: Path, scratch: Path, conversations: Sequence[Conversation], bar: Progress
 ) -> Results:
-    """Measure one server after the other; one that isn't to be had is skipped with its reason."""
+    """Measure one server after the other; an unavailable one is skipped with its reason."""
     turns = [turn for one in conversations for turn in one.turns]
     questions = sum(len(one.questions) for one in conversations)
     results: dict[str, Result | str] = {}
     for system in systems:
         task = bar.add_task(system.name, total=len(turns) + questions * len(system.modes))
-        place = scratch / system.name
         advance = partial(bar.advance, task)
-        found = attempted(partial(measured, system, cache, place / "talk", conversations, advance))
-        if not isinstance(found, str):
-            found = Result(found, attempted(partial(keeping, system, cache, place / "kept", turns)))
-        results[system.name] = found
+        place = scratch / system.name
+        measured = _attempt(partial(measure, system, cache, place / "talk", conversations, advance))
+        if not isinstance(measured, str):
+            measured = Result(measured, _attempt(partial(measure_durability, system, cache, place / "kept", turns)))
+        results[system.name] = measured
     return results
 
 
-def attempted(run: Callable[[], Awaitable[T]]) -> T | str:
-    """Return what it comes to, or why it is unavailable."""
+def _attempt(run: Callable[[], Awaitable[T]]) -> T | str:
+    """Return the result, or why the server is unavailable."""
     try:
         return anyio.run(run)
-    except* Unavailable as group:
+    except* UnavailableError as group:
         reasons = list(_leaves(group))
     return reasons[0]
 
 
-def judged(results: Results) -> list[Verdict]:
-    """Return whether we lead every peer that ran, and keep what we acknowledge."""
+def _leaves(group: BaseExceptionGroup[UnavailableError]) -> Iterator[str]:
+    for error in group.exceptions:
+        yield from _leaves(error) if isinstance(error, BaseExceptionGroup) else [str(error)]
+
+
+def judge(results: Results) -> list[Verdict]:
+    """Judge whether this product leads every peer that ran, and keeps what it acknowledged."""
     ours = results[OURS.name]
     if isinstance(ours, str):
         return [Verdict(f"{OURS.name} runs", {"why not": ours}, holds=False)]
-    (found,) = ours.measured.found
+    (mode,) = ours.measured.modes
+    others = [one for name, one in results.items() if name != OURS.name and isinstance(one, Result)]
     best = {
-        name: max(
-            (
-                one.figures[name]
-                for system, result in results.items()
-                if system != OURS.name and isinstance(result, Result)
-                for one in result.measured.found
-            ),
-            default=None,
-        )
-        for name in HITS
+        name: max((mode.figures[name] for one in others for mode in one.measured.modes), default=None) for name in HITS
     }
-    leads = all(rival is not None and found.figures[name] > rival for name, rival in best.items())
-    keeps = isinstance(ours.kept, Kept) and ours.kept.kept == ours.kept.acknowledged > 0
+    leads = all(rival is not None and mode.figures[name] > rival for name, rival in best.items())
+    keeps = isinstance(ours.kept, Durability) and ours.kept.kept == ours.kept.acknowledged > 0
     return [
-        Verdict("leads every peer on " + ", ".join(HITS), {"ours": found.figures, "the best of theirs": best}, leads),
+        Verdict("leads every peer on " + ", ".join(HITS), {"ours": mode.figures, "the best of theirs": best}, leads),
         Verdict("loses no acknowledged write", {"writes": msgspec.to_builtins(ours.kept)}, keeps),
     ]
 
@@ -101,68 +92,56 @@ def peers(
     peer: Annotated[list[str] | None, Option(help="Only this peer; may be given several times.")] = None,
     cache: Annotated[Path | None, Option(file_okay=False, help="Where peers are installed; the user's cache.")] = None,
     *,
-    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Tell the same conversations to this memory and to others that run offline, and ask all of them the same."""
+    """Store the same conversations in this memory and in others that work offline, and ask all the same questions."""
     names = [one.name for one in PEERS]
     if unknown := set(peer or ()).difference(names):
         raise BadParameter(f"no peer is named {', '.join(sorted(unknown))}; there are {', '.join(names)}")
     systems = [OURS, *(one for one in PEERS if not peer or one.name in peer)]
-    conversations = sampled(folder, turns, questions)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with (
-        tempfile.TemporaryDirectory() as temporary,
-        Progress(*columns, console=Console(stderr=True), transient=True) as bar,
-    ):
+    conversations = sample(folder, turns, questions)
+    with tempfile.TemporaryDirectory() as temporary, progress_bar() as bar:
         place = (cache or user_cache_path("context-graph") / "peers").absolute()
-        results = compared(systems, place, Path(temporary), conversations, bar)
-    verdicts = judged(results)
-    told = {
+        results = compare(systems, place, Path(temporary), conversations, bar)
+    verdicts = judge(results)
+    counts = {
         "conversations": len(conversations),
         "turns": sum(len(one.turns) for one in conversations),
         "questions": sum(len(one.questions) for one in conversations),
     }
     if as_json:
-        print(json.dumps(msgspec.to_builtins({**told, "results": results, "verdicts": verdicts}), indent=2))
+        print_json({**counts, "results": results, "verdicts": verdicts})
     else:
-        console = Console()
-        console.print(", ".join(f"{number} {name}" for name, number in told.items()))
-        for drawn in tables(results):
-            console.print(drawn)
-        for verdict in verdicts:
-            console.print(f"{verdict.what}: {'yes' if verdict.holds else 'no'}")
+        judged = (f"{verdict.what}: {'yes' if verdict.holds else 'no'}" for verdict in verdicts)
+        counted = ", ".join(f"{number} {name}" for name, number in counts.items())
+        Console().print(counted, *tables(results), *judged, sep="\n")
     if not all(verdict.holds for verdict in verdicts):
         raise Exit(1)
 
 
 def tables(results: Results) -> tuple[Table, Table]:
-    """Return what each way of searching found, and what each server takes; one that was skipped says why."""
+    """Return what each mode of searching found, and what each server costs; a skipped one with its reason."""
     found = Table("memory", "search", *HITS, RECALL)
     costs = Table("memory", "store ms (p95)", "search ms (p95)", "RSS MB", "disk MB", "refused", "kept")
     for name, result in results.items():
         if isinstance(result, str):
             found.add_row(name, f"skipped: {result}")
             continue
-        whole = result.measured
-        for one in whole.found:
-            figures = (f"{one.figures[figure]:.3f}" for figure in (*HITS, RECALL))
-            found.add_row(name, f"{one.mode} ({whole.lesser})" if whole.lesser else one.mode, *figures)
+        measured, kept = result.measured, result.kept
+        for mode in measured.modes:
+            figures = (f"{mode.figures[figure]:.3f}" for figure in (*HITS, RECALL))
+            found.add_row(name, f"{mode.name} ({measured.degraded})" if measured.degraded else mode.name, *figures)
         costs.add_row(
             name,
-            _time(whole.store_ms),
-            "\n".join(f"{one.mode} {_time(one.search_ms)}" for one in whole.found),
-            f"{whole.resident_mb:.0f}",
-            f"{whole.disk_mb:.1f}",
-            str(whole.refused),
-            result.kept if isinstance(result.kept, str) else f"{result.kept.kept} of {result.kept.acknowledged}",
+            _times(measured.store_ms),
+            "\n".join(f"{mode.name} {_times(mode.search_ms)}" for mode in measured.modes),
+            f"{measured.resident_mb:.0f}",
+            f"{measured.disk_mb:.1f}",
+            str(measured.refused),
+            kept if isinstance(kept, str) else f"{kept.kept} of {kept.acknowledged}",
         )
     return found, costs
 
 
-def _time(milliseconds: Mapping[str, float]) -> str:
+def _times(milliseconds: Mapping[str, float]) -> str:
     return f"{milliseconds['median']:.1f} ({milliseconds['p95']:.1f})"
-
-
-def _leaves(group: BaseExceptionGroup[Unavailable]) -> Iterator[str]:
-    for error in group.exceptions:
-        yield from _leaves(error) if isinstance(error, BaseExceptionGroup) else [str(error)]

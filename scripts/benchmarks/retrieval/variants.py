@@ -1,24 +1,21 @@
-"""The same questions asked in several ways: with each profile, and with each space left out."""
+"""The same queries searched in several ways: with each profile, and with each space left out."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from rich.progress import Progress
 
-from actors.api.operations.retrieval.query import Query, embed_query, search
-from actors.comparator.search.query_classifier import cues
 from actors.runtime.settings import SearchProfile
-from actors.text.query_classifier import extract_hints
-from benchmarks.retrieval.corpora import DEPTH, Document, measures
-from benchmarks.retrieval.storing import Filled, asked_at
+from benchmarks.datasets import Document, Judgements, measures
+from benchmarks.retrieval.loading import Loaded, load, misspell
 from events.spaces import SPACES
-from projections.memories.facets import Filter
 
 
 class Variant(NamedTuple):
-    """A way to ask."""
+    """One way of searching."""
 
     name: str
     profile: SearchProfile = SearchProfile.AUTO
@@ -29,24 +26,34 @@ PROFILES = tuple(Variant(profile.value, profile) for profile in SearchProfile)
 ABLATIONS = (Variant("all"), *(Variant(f"without {space.key}", without=frozenset({space.key})) for space in SPACES))
 
 
-async def compared(
-    store: Filled,
-    queries: Sequence[Document],
-    relevant: dict[str, dict[str, float]],
-    ways: Iterable[Variant],
-    bar: Progress,
+async def compare_variants(
+    folders: list[Path], variants: Sequence[Variant], limit: int | None, bar: Progress, *, together: bool
+) -> dict[str, dict[str, float]]:
+    """Return Recall@10 by set and variant.
+
+    Each set is stored alone and asked twice, as it stands and misspelt; with `together` all sets share one store, and
+    queries are asked as they stand only.
+    """
+    report: dict[str, dict[str, float]] = {}
+    for group in [folders] if together else [[folder] for folder in folders]:
+        async with load(group, limit, bar, priming=False) as loaded:
+            for dataset in loaded.sets:
+                asked = {dataset.name: dataset.queries}
+                if not together:
+                    asked[f"{dataset.name}, misspelt"] = misspell(dataset.queries)
+                for name, queries in asked.items():
+                    report[name] = await _recalls(loaded, queries, dataset.judgements, variants, bar)
+    return report
+
+
+async def _recalls(
+    loaded: Loaded, queries: Sequence[Document], judgements: Judgements, variants: Sequence[Variant], bar: Progress
 ) -> dict[str, float]:
-    """Return Recall@10 of each way to ask the same questions; each is embedded once."""
-    ways = tuple(ways)
     recalls: dict[str, list[float]] = defaultdict(list)
-    task = bar.add_task("asking", total=len(queries))
-    for query in queries:
-        namespace, session = query.metadata.get("namespace"), query.metadata.get("session")
-        asked = Query(query.text, cues(query.text, asked_at(query)), {}, Filter(namespace=namespace), asked_at(query))
-        asked = await embed_query(store.context, asked, session)
-        for way in ways:
-            found = await search(store.context, asked, way.profile, DEPTH, without=way.without, primed={})
-            ranking = [store.stored[str(hit.memory)] for hit in found.hits]
-            recalls[way.name].append(measures(ranking, relevant[query.id])["recall@10"])
-        bar.advance(task)
+    for query in bar.track(queries, description="asking"):
+        embedded = await loaded.store.embed_query(query)
+        for variant in variants:
+            found = await loaded.store.rank(embedded, variant.profile, variant.without)
+            ranking = [loaded.documents[memory] for memory in found]
+            recalls[variant.name].append(measures(ranking, judgements[query.id])["recall@10"])
     return {name: float(np.mean(values)) for name, values in recalls.items()}

@@ -1,1 +1,1 @@
-"""How much a store takes in, and how soon it answers when it holds much."""
+"""How many memories a store takes in through its windows, and how soon it answers after a start at any size."""

@@ -1,1 +1,1 @@
-"""What sleep does to ten thousand memories with duplicates and trivia planted among them."""
+"""What consolidation does to ten thousand memories with known duplicates and low-value texts among them."""

@@ -1,9 +1,5 @@
-"""Whether sleep can be trusted: what was promised of it, measured on memories with duplicates and trivia among them.
+"""`scripts/bench sleep`: plans and builds a store, consolidates copies of it, and judges everything observed."""
 
-What is stored is `planting`, what is done is `nights`, `crashing` and `keeping`, what is judged is `judging`.
-"""
-
-import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -13,24 +9,23 @@ from typing import Annotated
 
 import anyio
 import msgspec
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from typer import Argument, Exit, Option
+from rich.progress import Progress
+from typer import Argument, Option
 
-from benchmarks.mind.verdicts import Verdict, table
-from benchmarks.sleep import judging
-from benchmarks.sleep.asking import Query, identical
-from benchmarks.sleep.building import Soil, prepare
-from benchmarks.sleep.corpora import Corpus, read_corpora
-from benchmarks.sleep.crashing import campaign, survived
-from benchmarks.sleep.keeping import MODES, dated, remembered
-from benchmarks.sleep.nights import beside, night
+from benchmarks.datasets import Dataset, find_datasets
+from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.sleep import verdicts
+from benchmarks.sleep.kills import kill_runs
+from benchmarks.sleep.queries import Query
+from benchmarks.sleep.retention import MODES, dated, retention
+from benchmarks.sleep.runs import consolidate, search_beside_run
+from benchmarks.sleep.store_builder import Built, prepare
 
 DEEP = "deep"
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """What is measured, and how thoroughly."""
+class Options(msgspec.Struct, frozen=True):
+    """The options of the command."""
 
     memories: int
     queries: int
@@ -38,77 +33,59 @@ class Wanted(msgspec.Struct, frozen=True):
     threshold: float
 
 
-async def watch(
-    corpora: Sequence[Corpus], keep: Path, scratch: Path, wanted: Wanted, bar: Progress
+async def measure(
+    datasets: Sequence[Dataset], keep: Path, scratch: Path, options: Options, bar: Progress
 ) -> dict[str, list[Verdict]]:
-    """Make the store, do all that is judged on copies of it, and return the verdicts under their headings."""
-    storing = bar.add_task("storing", total=wanted.memories)
-    soil = await prepare(keep, scratch, corpora, wanted.memories, lambda count: bar.advance(storing, count))
-    queries = questions(soil, wanted.queries)
-    sleeping = bar.add_task("sleeping", total=len(MODES) + 2)
+    """Build the store, run every experiment on a copy of it, and return the verdicts by heading."""
+    storing = bar.add_task("storing", total=options.memories)
+    built = await prepare(keep, scratch, datasets, options.memories, lambda count: bar.advance(storing, count))
+    queries = _queries(built, options.queries)
+    consolidating = bar.add_task("consolidating", total=len(MODES) + 1)
     sections: dict[str, list[Verdict]] = {}
     for mode in MODES:
-        with copied(soil, scratch) as folder:
-            sections[mode] = await watched(soil, folder, mode, wanted.threshold, queries)
-        bar.advance(sleeping)
-    with copied(soil, scratch) as folder:
-        sections[DEEP].append(await primed(folder, wanted.threshold, queries))
-    bar.advance(sleeping)
-    with copied(soil, scratch) as folder:
-        sections["beside a run"] = [judging.latency(*await beside(folder, DEEP, wanted.threshold, queries))]
-    bar.advance(sleeping)
-    if wanted.kills:
-        killing = bar.add_task("kill -9", total=wanted.kills)
-        arguments = {"mode": DEEP, "salience_threshold": wanted.threshold}
-        killed = await campaign(soil.folder, scratch, wanted.kills, arguments, lambda: bar.advance(killing))
-        sections["crashes"] = [survived(len(soil.ids), killed)]
-    real = dated(corpora)
-    if real:
-        telling = bar.add_task("remembering", total=sum(len(corpus.documents) for corpus in real))
-        sections["remembering"] = [
-            await remembered(corpus, keep, scratch, wanted.threshold, lambda: bar.advance(telling)) for corpus in real
+        with _copy(built, scratch) as folder:
+            run = await consolidate(folder, mode, options.threshold, queries)
+        sections[mode] = [
+            *verdicts.judge_merges(built.plan, built.ids, run.decisions.survivors, mode),
+            *verdicts.judge_pruning(built.plan, built.ids, run.decisions),
+            *verdicts.judge_honesty(run),
+            verdicts.judge_duration(run),
+            verdicts.show_recall(run, queries),
+        ]
+        bar.advance(consolidating)
+    with _copy(built, scratch) as folder:
+        times = await search_beside_run(folder, DEEP, options.threshold, queries)
+        sections["beside a run"] = [verdicts.judge_latency(*times)]
+    bar.advance(consolidating)
+    if options.kills:
+        killing = bar.add_task("kill -9", total=options.kills)
+        arguments = {"mode": DEEP, "salience_threshold": options.threshold}
+        kills = await kill_runs(built.folder, scratch, options.kills, arguments, lambda: bar.advance(killing))
+        sections["crashes"] = [verdicts.judge_kills(len(built.ids), kills)]
+    if real := dated(datasets):
+        storing = bar.add_task("retention", total=sum(len(dataset.documents) for dataset in real))
+        sections["retention"] = [
+            await retention(dataset, keep, scratch, options.threshold, lambda: bar.advance(storing)) for dataset in real
         ]
     return sections
 
 
-async def watched(soil: Soil, folder: Path, mode: str, threshold: float, queries: Sequence[Query]) -> list[Verdict]:
-    """Sleep in one mode, and judge all that can be seen of it."""
-    seen = await night(folder, mode, threshold, queries)
-    return [
-        *judging.duplicates(soil.planned, soil.ids, seen.decided.heirs, mode),
-        *judging.pruning(soil.planned, soil.ids, seen.decided),
-        *judging.honesty(seen),
-        judging.duration(seen),
-        judging.remembering(seen, queries),
-    ]
-
-
-async def primed(folder: Path, threshold: float, queries: Sequence[Query]) -> Verdict:
-    """Compare answers before a run and after its undo where what was asked last counts: nothing is promised of that."""
-    seen = await night(folder, DEEP, threshold, queries, priming=True)
-    same = identical(seen.before, seen.after)
-    return Verdict(
-        "the same with priming, which follows the last questions", {"identical": f"{same} of {len(queries)}"}
-    )
-
-
-def questions(soil: Soil, most: int) -> list[Query]:
-    """Return what is asked, as if at the time when the store was planned: recency counts in a search."""
+def _queries(built: Built, most: int) -> list[Query]:
+    """Return the queries, asked at the time of the plan, since recency counts in a search."""
     return [
         Query(
-            asked.corpus,
-            {"query": asked.text, "asked_at": soil.today.isoformat()},
-            tuple(soil.ids[place] for place in asked.relevant),
+            question.dataset,
+            {"query": question.text, "asked_at": built.today.isoformat()},
+            tuple(built.ids[place] for place in question.relevant),
         )
-        for asked in soil.planned.asked[:most]
+        for question in built.plan.questions[:most]
     ]
 
 
 @contextmanager
-def copied(soil: Soil, scratch: Path) -> Iterator[Path]:
-    """Lend a fresh copy of the store."""
-    folder = scratch / "copy"
-    shutil.copytree(soil.folder, folder)
+def _copy(built: Built, scratch: Path) -> Iterator[Path]:
+    """Provide a fresh copy of the store."""
+    folder = shutil.copytree(built.folder, scratch / "copy")
     try:
         yield folder
     finally:
@@ -117,7 +94,7 @@ def copied(soil: Soil, scratch: Path) -> Iterator[Path]:
 
 def sleep(
     folder: Annotated[
-        Path, Argument(exists=True, file_okay=False, help="A set in the BEIR layout, or a folder of them")
+        Path, Argument(exists=True, file_okay=False, help="A data set in the BEIR layout, or a folder of them")
     ],
     memories: Annotated[int, Option(min=80, max=20_000, help="Memories in the store.")] = 10_000,
     queries: Annotated[int, Option(min=1, help="Queries that are compared.")] = 200,
@@ -125,32 +102,14 @@ def sleep(
     threshold: Annotated[float, Option(min=0, max=1, help="Salience below which memories are pruned.")] = 0.3,
     keep: Annotated[Path | None, Option(file_okay=False, help="Where stores are kept for the next time.")] = None,
     *,
-    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Plant duplicates and trivia among real texts, sleep, and judge what is merged, pruned, undone and survived."""
-    corpora = read_corpora(folder)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with (
-        tempfile.TemporaryDirectory() as temporary,
-        Progress(*columns, console=Console(stderr=True), transient=True) as bar,
-    ):
+    """Plant duplicates and trivia among real texts, consolidate, and judge merging, pruning, undo and crashes."""
+    datasets = find_datasets(folder)
+    with tempfile.TemporaryDirectory() as temporary, progress_bar() as bar:
         scratch = Path(temporary)
         kept = keep or scratch / "kept"
         kept.mkdir(parents=True, exist_ok=True)
-        sections = anyio.run(watch, corpora, kept, scratch, Wanted(memories, queries, kill, threshold), bar)
-    failed = [
-        f"{heading}: {verdict.what}"
-        for heading, verdicts in sections.items()
-        for verdict in verdicts
-        if verdict.holds is False
-    ]
-    if as_json:
-        report = {"memories": memories, "sections": sections, "failed": failed}
-        print(json.dumps(msgspec.to_builtins(report), indent=2, ensure_ascii=False))
-    else:
-        console = Console()
-        for title, verdicts in sections.items():
-            console.print(table(title, verdicts))
-        console.print(f"{memories} memories; {len(failed)} verdicts fail")
-    if failed:
-        raise Exit(1)
+        options = Options(memories, queries, kill, threshold)
+        sections = anyio.run(measure, datasets, kept, scratch, options, bar)
+    publish(sections, f"{memories} memories", as_json=as_json, memories=memories)

@@ -17,7 +17,6 @@ from events.vocabulary import (
     PurposesRealigned,
 )
 from events.vocabulary.values import Outcome
-from tests.acceptance.test_bench import BEES
 from tests.actors.api.conftest import Bed
 from tests.actors.api.sleeper import (
     Sleeper,
@@ -33,6 +32,7 @@ from tests.actors.api.sleeper import (
     settled,
 )
 from tests.actors.api.stream import BOAT, GARDEN, NAMESPACE, SPRING, STRANGE, Lasting, live, told
+from tests.benchmarks.texts import BEES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 

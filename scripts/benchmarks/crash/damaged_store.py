@@ -1,0 +1,210 @@
+"""The stores whose bytes are flipped, and the child process that verifies, opens and queries a damaged copy."""
+
+import json
+import multiprocessing
+import shutil
+from collections.abc import Mapping
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+
+from actors.embedder.messages import EmbeddedQuery, EmbedMemory, EmbedQuery, Load
+from actors.hub import composition
+from actors.runtime.faults import Fault
+from actors.runtime.metrics import Latencies
+from actors.store.messages import TakeSnapshot
+from actors.store.snapshot_files import Snapshots
+from benchmarks.datasets import Document
+from benchmarks.store import open_store
+from benchmarks.texts import first_words, sentences
+from events.crypto.keys import KeyRing
+from events.fingerprint import Embedding
+from events.storage.log import LogError
+from events.verify.verification import verify
+from events.vocabulary.values import SpaceModel
+
+ASKED_AT = "2026-11-21T00:00:00+00:00"
+WORDS, QUERY_WORDS, QUERIES = 14, 5, 8
+IN_FILE, IN_WAL = 32, 12
+"""Memories in the log's file after a checkpoint, and memories that a crash leaves in the write-ahead log beside it."""
+PATIENCE = 120.0
+SNAPSHOTS = "snapshot"
+TRANSIENT = shutil.ignore_patterns("*.sock", "*.lock")
+REFUSAL = "!"
+"""First character of an error answer."""
+
+Answers = dict[str, str]
+"""JSON answers by request; a refusal is `REFUSAL` with code and message."""
+
+
+class Questions(msgspec.Struct, frozen=True):
+    """What the child process needs to query a store without loading models."""
+
+    models: tuple[SpaceModel, ...]
+    embeddings: dict[str, dict[str, Embedding]]
+    """Of each query, by its text."""
+    memories: tuple[str, ...]
+
+
+class Observation(msgspec.Struct):
+    """What one store did."""
+
+    answers: Answers
+    problems: tuple[str, ...] = ()
+    """Findings of `verify`, or the error with which it failed."""
+    changed: bool = False
+    """Whether `verify` changed a file."""
+    refused: str | None = None
+    """Why the store was not opened."""
+    snapshot_used: bool = False
+    """An unusable snapshot is deleted, so one that still exists was used."""
+    status: int | None = None
+    """Exit status of the process, if it ended."""
+
+
+class PrecomputedProfile:
+    """A model profile that returns precomputed query embeddings and embeds nothing else."""
+
+    name = "embedded"
+
+    def __init__(self, questions: Questions) -> None:
+        self.models = questions.models
+        self._embeddings = questions.embeddings
+
+    def memory(self, request: EmbedMemory, sessions: object) -> Any:
+        """Refuse: nothing is stored in a damaged store."""
+        raise RuntimeError(f"a damaged store is never written: {request.content} {sessions}")
+
+    def query(self, request: EmbedQuery, sessions: object) -> Any:
+        """Return the precomputed embeddings, without a plan for the model."""
+        del sessions
+        return EmbeddedQuery(embeddings=self._embeddings[request.text])
+        yield []
+
+    def forward(self, rows: list[Any]) -> list[Any]:
+        """Return nothing, since nothing goes through a model."""
+        return rows
+
+
+async def build(scratch: Path) -> tuple[dict[str, Path], Questions]:
+    """Return a store that was closed in order, a later state of it as kill -9 leaves it, and questions for both."""
+    texts = sentences(WORDS)[: IN_FILE + IN_WAL]
+    folder, closed, killed = (scratch / name for name in ("store", "closed", "killed"))
+    async with open_store(folder) as store:
+        memories = [await store.store(content=text) for text in texts[:IN_FILE]]
+        await store.call("memory_delete", id=memories[0])
+        await store.call("memory_delete", id=memories[1], soft=False)
+        await store.ask(store.hub.store, TakeSnapshot(after=0))
+    shutil.copytree(folder, closed, ignore=TRANSIENT)
+    async with open_store(folder) as store:
+        await store.ask(store.hub.store, TakeSnapshot(after=0))
+        memories += [await store.store(content=text) for text in texts[IN_FILE:]]
+        models = await store.ask(store.hub.embedder, Load())
+        embeddings = {}
+        for text in texts[2 : 2 + 3 * QUERIES : 3]:
+            query = Document(id="", text=first_words(text, QUERY_WORDS), metadata={"asked_at": ASKED_AT})
+            embeddings[query.text] = (await store.embed_query(query)).embeddings
+        shutil.copytree(folder, killed, ignore=TRANSIENT)  # the state that a kill at this moment would leave
+    return {"closed": closed, "killed": killed}, Questions(models, embeddings, tuple(memories))
+
+
+class Examiner:
+    """Examines stores in a child process, which is replaced when a store ends it."""
+
+    def __init__(self, questions: Questions) -> None:
+        self._questions = questions
+        self._start()
+
+    def examine(self, folder: Path) -> Observation:
+        """Verify a store, open it and query it."""
+        seen = Observation({})
+        self._pipe.send(folder)
+        try:
+            while self._pipe.poll(PATIENCE):
+                match self._pipe.recv():
+                    case ("verified", problems, changed):
+                        seen.problems, seen.changed = problems, changed
+                    case ("answer", request, answer):
+                        seen.answers[request] = answer
+                    case ("done", refused):
+                        seen.refused = refused
+                        seen.snapshot_used = any((folder / SNAPSHOTS).glob("*/*"))
+                        return seen
+        except EOFError:
+            self._child.join()
+            seen.status = self._child.exitcode
+        self.close()
+        self._start()
+        return seen
+
+    def close(self) -> None:
+        """End the child process."""
+        self._child.kill()
+        self._child.join()
+        self._pipe.close()
+
+    def _start(self) -> None:
+        spawning = multiprocessing.get_context("spawn")
+        self._pipe, theirs = spawning.Pipe()
+        self._child = spawning.Process(target=_child, args=(theirs, self._questions), daemon=True)
+        self._child.start()
+        theirs.close()
+
+
+def _child(parent: Connection, questions: Questions) -> None:
+    load = partial(_load_profile, questions)
+    composition.load_profile = load  # pyright: ignore[reportAttributeAccessIssue] -- the models would take seconds
+    while True:
+        folder: Path = parent.recv()
+        parent.send(("verified", *_verify(folder)))
+        try:
+            anyio.run(_query, folder, questions, parent)
+        except (LogError, Fault, OSError) as error:
+            parent.send(("done", f"{type(error).__name__}: {error}"))
+        else:
+            parent.send(("done", None))
+
+
+def _load_profile(questions: Questions, _latencies: Latencies, **_models: object) -> PrecomputedProfile:
+    return PrecomputedProfile(questions)
+
+
+def _verify(folder: Path) -> tuple[tuple[str, ...], bool]:
+    """Return the problems that `context-graph verify` would name, and whether it changed a file."""
+    before = _contents(folder)
+    try:
+        found = list(verify(folder).problems)
+        if not found:
+            found += Snapshots(folder, KeyRing.of((folder / "keys").read_bytes())).problems()
+        problems = tuple(f"{one.file}: {one.what}" for one in found)
+    except Exception as error:  # noqa: BLE001 -- any exception is what a user would see
+        problems = (f"verification failed: {type(error).__name__}: {error}",)
+    return problems, _contents(folder) != before
+
+
+def _contents(folder: Path) -> Mapping[Path, bytes]:
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+async def _query(folder: Path, questions: Questions, parent: Connection) -> None:
+    async with open_store(folder) as store:
+        state = await store.call("status")
+        parent.send(("answer", "status", json.dumps([state["memories"], state["log"], state["namespaces"]])))
+        requests: list[tuple[str, dict[str, Any]]] = [
+            *(("memory_retrieve", {"id": memory, "include_embeddings": True}) for memory in questions.memories),
+            *(
+                ("search_graph", {"query": text, "asked_at": ASKED_AT, "explain": True})
+                for text in questions.embeddings
+            ),
+        ]
+        for tool, arguments in requests:
+            try:
+                answer = await store.call(tool, **arguments)
+                shown = json.dumps(answer.get("results", answer), sort_keys=True)
+            except Fault as fault:
+                shown = f"{REFUSAL}{fault.code} {fault.message}"
+            parent.send(("answer", f"{tool} {arguments}", shown))

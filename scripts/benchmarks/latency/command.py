@@ -1,0 +1,125 @@
+"""`scripts/bench latency`: each operation at a given store size, beside bare forward passes, budgets and a stub."""
+
+import os
+import random
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+from typer import BadParameter, Option
+
+from actors.comparator.messages import ListMemories
+from actors.embedder.models.backbone import Backbone
+from benchmarks import SEED
+from benchmarks.latency.ratios import QUERY_WORDS, Times, measure_ratios, ratios_table
+from benchmarks.latency.workspace_cost import compare_with_stub, costs, texts_needed
+from benchmarks.report import JsonOption, print_json, progress_bar, quantiles
+from benchmarks.store import Store, in_sessions, open_store
+from benchmarks.synthetic_store import build, embed_sample
+from benchmarks.texts import first_words, sentences
+
+REAL = 5_000
+"""Stores from this size on are filled with moved copies: a minute for 10,000 memories instead of ten."""
+MATRIX = 100
+"""Memories of a similarity matrix, which every tenth sample computes."""
+EVERY = 10
+MATRIX_NAME = f"matrix {MATRIX} x {MATRIX}"
+BUDGETS = {"inject": 25.0, "search_multi": 50.0, "compare": 2.0, MATRIX_NAME: 1_000.0}
+"""Most milliseconds of the median."""
+
+
+async def measure(memories: int, words: int, samples: int, batches: int, folder: Path, bar: Progress) -> dict[str, Any]:
+    """Fill a store unless there is one, then time all operations in turn."""
+    texts = sentences(words)
+    new = not (folder / "log.duckdb").exists()
+    real = memories if new and memories < REAL else 0
+    end = real + samples
+    if len(texts) < end + texts_needed(samples):
+        raise BadParameter(f"the standard library yields {len(texts)} texts of {words} words, fewer than asked for")
+    backbone = Backbone.load()
+    if new and memories >= REAL:
+        with tempfile.TemporaryDirectory() as scratch:
+            sample = await embed_sample(Path(scratch))
+        task = bar.add_task("filling the store", total=memories)
+        build(folder, sample, memories, lambda count: bar.advance(task, count))
+    async with open_store(folder, priming=True) as store:
+        await in_sessions(([text] for text in texts[:real]), lambda text: store.store(content=text))
+        stored = [str(one) for one in await store.ask(store.hub.comparator, ListMemories(namespace="default"))]
+        times = await time_operations(store, backbone, stored, bar.track(texts[real:end], description="timing"))
+        parts = store.hub.latencies.summary()
+        ratios = await measure_ratios(store, backbone, samples, batches, len(stored))
+        workspace = await compare_with_stub(store, texts[end : end + texts_needed(samples)])
+    rows = {name: quantiles(values) for name, values in times.items()}
+    return {
+        "memories": len(stored),
+        "words": words,
+        "ms": {name: {**row, "budget": BUDGETS.get(name)} for name, row in rows.items()},
+        "inject_ratio": rows["inject"]["median"] / rows["bare (memory)"]["median"],
+        "search_ratio": rows["search"]["median"] / rows["bare (query)"]["median"],
+        "ratios": ratios,
+        "load": os.getloadavg()[0],
+        "mind_ms": costs(workspace),
+        "parts_ms": {name: {"median": part.median, "p95": part.p95} for name, part in parts.items()},
+    }
+
+
+async def time_operations(store: Store, backbone: Backbone, stored: Sequence[str], texts: Iterable[str]) -> Times:
+    """Time each operation once for every text; comparisons use the stored memories, if there are enough."""
+    times = Times()
+    rng = random.Random(SEED)  # noqa: S311 -- a choice, not a secret
+    for number, text in enumerate(texts):
+        query = first_words(text, QUERY_WORDS)
+        await times.forward("bare (memory)", backbone, text)
+        await times.measure("inject", store.prepare("inject_context", content=text, rationale="latency"))
+        await times.forward("bare (query)", backbone, query)
+        await times.measure("search", store.prepare("search_graph", query=query))
+        multi = store.prepare("search_multi", query=query, query_type="balanced", min_similarity=0)
+        await times.measure("search_multi", multi)
+        if len(stored) < MATRIX:
+            continue
+        one, other = rng.sample(stored, 2)
+        await times.measure("compare", store.prepare("memory_compare", memory_a=one, memory_b=other))
+        if number % EVERY == 0:
+            matrix = store.prepare("memory_similarity_matrix", memory_ids=rng.sample(stored, MATRIX))
+            await times.measure(MATRIX_NAME, matrix)
+    return times
+
+
+def latency(
+    memories: Annotated[int, Option(min=0, help="Memories in the store.")] = 1_000,
+    words: Annotated[int, Option(min=1, help="Words of each memory.")] = 20,
+    samples: Annotated[int, Option(min=1, help="How often each operation is timed.")] = 100,
+    batches: Annotated[int, Option(min=0, help="How many batches of 100 are timed.")] = 5,
+    data: Annotated[
+        Path | None, Option(file_okay=False, help="A store to measure, made if it is missing; it grows by the samples.")
+    ] = None,
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Time storing, searching and comparing beside bare forward passes of the same text, and the workspace's share."""
+    with tempfile.TemporaryDirectory() as scratch, progress_bar() as bar:
+        report = anyio.run(measure, memories, words, samples, batches, data or Path(scratch), bar)
+    if as_json:
+        print_json(report)
+        return
+    console = Console()
+    table = Table("what", "median ms", "p95 ms", "budget ms")
+    for name, row in {**report["ms"], **report["parts_ms"]}.items():
+        budget = row.get("budget")
+        table.add_row(name, f"{row['median']:.2f}", f"{row['p95']:.2f}", "" if budget is None else f"{budget:.0f}")
+    console.print(table)
+    table = Table("median ms", "with the workspace", "without", "it adds", "budget", "samples of each")
+    for work, row in report["mind_ms"].items():
+        shown = (f"{row[name]:.2f}" for name in ("with", "without", "adds"))
+        table.add_row(work, *shown, f"{row['budget']:.0f}", str(row["samples"]))
+    console.print(table)
+    console.print(ratios_table(report["ratios"]))
+    console.print(
+        f"at {report['memories']} memories, {words} words: inject takes {report['inject_ratio']:.2f} bare forwards, "
+        f"search {report['search_ratio']:.2f}; load {report['load']:.1f}"
+    )

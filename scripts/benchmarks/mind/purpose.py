@@ -1,0 +1,194 @@
+"""Verdicts on purpose: before and after goals are discovered, ranking by alignment, drift and its correction."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from statistics import fmean
+from typing import Any
+
+from benchmarks.mind.stream import StoredMemory, Stream, retrieve
+from benchmarks.report import Verdict
+from benchmarks.store import Store
+from events.vocabulary.values import DriftLevel
+
+FIRST, DEPTH = 5, 20
+"""Results that a reader looks at, and results that are compared with each other."""
+EQUAL = 0.02
+"""Largest difference of two similarities that count as equal."""
+APART = 0.1
+"""Least difference of two alignments, of which one counts as on purpose and the other as off."""
+LEVELS = [level.value for level in DriftLevel]
+
+Result = dict[str, Any]
+
+
+async def search(store: Store, query: dict[str, Any], *, aligned: bool) -> dict[str, Any]:
+    """Search with explanations, with or without the alignment stage."""
+    return await store.call("search_graph", **query, top_k=DEPTH, explain=True, include_purpose_alignment=aligned)
+
+
+async def drift(store: Store, namespace: str) -> dict[str, Any]:
+    """Return the drift of the latest memories, with its history."""
+    return await store.call("get_alignment_drift", namespace=namespace, include_history=True)
+
+
+async def judge_without_goals(store: Store, retrieved: list[dict[str, Any]], query: dict[str, Any]) -> list[Verdict]:
+    """Judge purpose before any goal is discovered."""
+    zeros = sum(not any(memory["purposeVector"]) for memory in retrieved)
+    stages = (await search(store, query, aligned=True))["stages"]
+    alignment = next(stage for stage in stages if stage["name"] == "alignment")
+    return [
+        Verdict(
+            "without goals every purpose vector is thirteen zeros",
+            {"zeros": f"{zeros} of {len(retrieved)}"},
+            zeros == len(retrieved) and all(len(memory["purposeVector"]) == 13 for memory in retrieved),
+        ),
+        Verdict("and stage 4 is skipped", {"stage": alignment}, alignment.get("skipped") is True),
+    ]
+
+
+async def judge_goals(store: Store, namespace: str, stream: Stream) -> list[Verdict]:
+    """Discover goals, and judge how they describe the stream."""
+    found = await store.call("discover_goals", namespace=namespace)
+    star = found["north_star"]
+    if star is None:
+        return [Verdict("a North Star is found", {"goals": len(found["discovered_goals"])}, holds=False)]
+    others = [goal for goal in found["discovered_goals"] if goal["goal_id"] != star["goal_id"]]
+    retrieved = await retrieve(store, stream.all)
+    realigned = sum(
+        any(snapshot.get("new") == star["goal_id"] for snapshot in memory["evolutionSnapshots"])
+        and any(memory["purposeVector"])
+        for memory in retrieved
+    )
+    return [
+        Verdict(
+            "a North Star is found",
+            {name: star[name] for name in ("description", "coherence", "confidence", "member_count")},
+            found["north_star_chosen"],
+        ),
+        _description(star["description"], stream),
+        Verdict(
+            "other goals",
+            {
+                goal["description"]: {name: goal[name] for name in ("level", "coherence", "member_count")}
+                for goal in others
+            },
+        ),
+        Verdict(
+            "every stored purpose vector was realigned",
+            {"reported": found["memories_realigned"], "seen": f"{realigned} of {len(retrieved)}"},
+            found["memories_realigned"] == realigned == len(retrieved),
+        ),
+        _alignment(stream, retrieved),
+    ]
+
+
+def _description(description: str, stream: Stream) -> Verdict:
+    """Count the memories with each word of a description: several of the topic, none of the off-topic ones."""
+
+    def count(word: str, memories: list[StoredMemory]) -> int:
+        return sum(re.search(rf"\b{re.escape(word)}\b", one.text.lower()) is not None for one in memories)
+
+    words = re.findall(r"\w+", description.lower())
+    counts = {word: count(word, stream.topic) for word in words}
+    elsewhere = sum(count(word, stream.off_topic) for word in words)
+    return Verdict(
+        "its description names the topic",
+        {"memories of the topic with the word": counts, "off-topic memories with any of them": elsewhere},
+        elsewhere == 0 and bool(counts) and min(counts.values()) >= 2,
+    )
+
+
+def _alignment(stream: Stream, retrieved: list[dict[str, Any]]) -> Verdict:
+    start, stop = len(stream.topic), len(stream.topic) + len(stream.off_topic)
+    on, off = (
+        (fmean(one["thetaToNorthStar"] for one in some), dict(Counter(one["alignmentBand"] for one in some)))
+        for some in (retrieved[:start], retrieved[start:stop])
+    )
+    figures = {"on topic": {"alignment": on[0], **on[1]}, "off topic": {"alignment": off[0], **off[1]}}
+    return Verdict("on-topic memories serve it better than off-topic ones", figures, on[0] > off[0])
+
+
+async def judge_ranking(store: Store, queries: Sequence[dict[str, Any]]) -> list[Verdict]:
+    """Compare searches with and without alignment."""
+    plain, aligned = [
+        [(await search(store, query, aligned=wanted))["results"] for query in queries] for wanted in (False, True)
+    ]
+    means = [
+        fmean(result["purposeAlignment"] for results in rankings for result in results[:FIRST])
+        for rankings in (plain, aligned)
+    ]
+    changed = sum(
+        [result["fingerprintId"] for result in before] != [result["fingerprintId"] for result in after]
+        for before, after in zip(plain, aligned, strict=True)
+    )
+
+    def score_without_alignment(result: Result) -> float:
+        return result["score"] - result["contributions"].get("alignment", 0.0)
+
+    similar = [_in_order(rankings, lambda result: result["similarity"]) for rankings in (plain, aligned)]
+    tied = [_in_order(rankings, score_without_alignment) for rankings in (plain, aligned)]
+    return [
+        Verdict(
+            f"include_purpose_alignment raises the alignment of the first {FIRST}",
+            {"queries": len(queries), "without": means[0], "with": means[1], "rankings that changed": changed},
+            means[1] > means[0],
+        ),
+        Verdict(
+            "of equally similar pairs the one on purpose stands first: more often than without, and mostly",
+            {"pairs": similar[1][1], "without": similar[0][0], "with": similar[1][0]},
+            similar[1][0] > similar[0][0] and similar[1][0] > 0.5,
+        ),
+        Verdict(
+            "of pairs whose score is equal but for alignment the one on purpose always stands first",
+            {"pairs": tied[1][1], "without": tied[0][0], "with": tied[1][0]},
+            tied[1][0] == 1.0 and tied[0][0] < 1.0,
+        ),
+    ]
+
+
+def _in_order(rankings: list[list[Result]], figure: Callable[[Result], float]) -> tuple[float, int]:
+    """Return the share of equal pairs in which the better aligned result is first, and the number of pairs."""
+
+    def pairs() -> Iterator[bool]:
+        for results in rankings:
+            for first, second in combinations(results, 2):
+                gain = first["purposeAlignment"] - second["purposeAlignment"]
+                if abs(figure(first) - figure(second)) <= EQUAL and abs(gain) >= APART:
+                    yield gain > 0
+
+    ordered = list(pairs())
+    return (fmean(ordered) if ordered else 0.0), len(ordered)
+
+
+def judge_drift(before: dict[str, Any], after: dict[str, Any], other: int, name: str) -> list[Verdict]:
+    """Compare the drift before and after so many memories of another topic."""
+    levels = [{key: report[key] for key in ("level", "similarity")} for report in (before, after)]
+    moved = {one["space"]: one["similarity"] for one in after["most_drifted_embedders"]}
+    history = [one["similarity"] for one in after["history"]]
+    return [
+        Verdict(
+            "memories of another topic lead to a worse level",
+            {"stored": f"{other} of {name}", "before": levels[0], "after": levels[1]},
+            LEVELS.index(after["level"]) > LEVELS.index(before["level"]),
+        ),
+        Verdict("the spaces that moved are named", moved, bool(moved)),
+        Verdict(
+            "the trend is Worsening",
+            {"before": before["trend"], "after": after["trend"], "history": history},
+            after["trend"] == "Worsening",
+        ),
+    ]
+
+
+async def judge_correction(store: Store, namespace: str) -> Verdict:
+    """Correct the drift, and measure it again with another call."""
+    done = await store.call("trigger_drift_correction", namespace=namespace)
+    after = await drift(store, namespace)
+    names = ("strategy_applied", "applied", "alignment_before", "alignment_after", "level_before", "level_after")
+    return Verdict(
+        "a correction's alignment is measured, and no worse than before",
+        {name: done[name] for name in names} | {"measured again": after["similarity"]},
+        done["alignment_after"] == after["similarity"] and done["alignment_after"] >= done["alignment_before"],
+    )

@@ -1,0 +1,136 @@
+"""Verdicts on the workspace: synchrony, ignition, states by coupling, and the effect of priming on a ranking."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actors.workspace.attention import ENTER
+from actors.workspace.kuramoto import order_parameters
+from benchmarks.mind.purpose import search
+from benchmarks.mind.stream import Stream
+from benchmarks.report import Verdict
+from benchmarks.store import Store, open_store
+from events.spaces import INDEX, TEMPORAL
+
+COUPLINGS = (0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 10.0)
+MEANING = INDEX["e1_semantic"]
+FULLY = 0.8
+"""Similarity from which a space counts as agreeing with the focus."""
+AGREES = 0.5
+"""Similarity from which people call half of all pairs related."""
+
+
+async def judge_workspace(store: Store, stream: Stream, originals: Sequence[int]) -> list[Verdict]:
+    """Focus on repeats, on a pair that agrees in E1 alone, and with every coupling."""
+    igniting = sum(memory.ignited > 0 for memory in stream.all)
+    return [
+        await _repeats(store, stream, originals),
+        await _meaning_alone(store, stream),
+        Verdict(
+            "something ignites now and then along the stream",
+            {"stores at which it did": f"{igniting} of {len(stream.all)}"},
+            0 < igniting < len(stream.all),
+        ),
+        *await _couplings(store, stream),
+    ]
+
+
+async def _repeats(store: Store, stream: Stream, originals: Sequence[int]) -> Verdict:
+    """Focus on each repeat, and measure the order parameter of its original."""
+    seen: list[tuple[int, float]] = []
+    for repeat, place in zip(stream.repeats, originals, strict=True):
+        original = stream.topic[place].id
+        pair = {"memory_a": repeat.id, "memory_b": original, "include_per_embedder": True}
+        scores = (await store.call("memory_compare", **pair))["per_embedder"]
+        await store.call("trigger_workspace_broadcast", id=repeat.id)
+        candidates = (await store.call("get_workspace_status"))["candidates"]
+        order = {one["id"]: one["r"] for one in candidates}.get(original, 0.0)
+        seen.append((sum(score >= FULLY for score in scores), order))
+    return Verdict(
+        f"what is repeated, on the same day or another, reaches r {ENTER}",
+        {f"spaces from {FULLY}, r": [f"{agreeing} {order:.3f}," for agreeing, order in seen]},
+        min(order for _, order in seen) >= ENTER if seen else None,
+    )
+
+
+async def _meaning_alone(store: Store, stream: Stream) -> Verdict:
+    """Find the pair that is near in E1 and in the fewest other spaces, and compute its order parameter."""
+    ids = [memory.id for memory in stream.all]
+    coupling = (await store.call("get_workspace_status"))["coupling"]
+    scores: list[list[float]] = []
+    for place, reference in enumerate(ids[:-1]):
+        wanted = {"reference": reference, "targets": ids[place + 1 :], "include_per_embedder": True}
+        scores += [one["perEmbedder"] for one in (await store.call("memory_batch_compare", **wanted))["comparisons"]]
+    table = np.array(scores, np.float32)
+    others = np.delete(table, MEANING, axis=1)
+    near = (others >= AGREES).sum(axis=1)
+    alone = int(np.argmax(np.where(table[:, MEANING] >= AGREES, table[:, MEANING] - near, -np.inf)))
+    pair = table[alone : alone + 1].copy()
+    pair[:, [INDEX[key] for key in TEMPORAL]] = np.nan
+    order = float(order_parameters(pair, coupling)[0])
+    return Verdict(
+        f"one that agrees in E1 alone stays below r {ENTER}",
+        {
+            "pairs": len(table),
+            "E1": float(table[alone, MEANING]),
+            f"others from {AGREES}": int(near[alone]),
+            "mean of the others": float(others[alone].mean()),
+            "r": order,
+        },
+        order < ENTER if bool(table[alone, MEANING] >= AGREES) else None,
+    )
+
+
+async def _couplings(store: Store, stream: Stream) -> list[Verdict]:
+    """Measure one focus with every coupling in turn."""
+    await store.call("trigger_workspace_broadcast", id=stream.repeats[-1].id)
+    default = (await store.call("get_workspace_status"))["coupling"]
+    seen = {new: await store.call("adjust_coupling", new_k=new) for new in COUPLINGS}
+    await store.call("adjust_coupling", new_k=default)
+    at_zero = len(seen[0.0]["ignited"])
+    figures = {
+        f"K = {new:g}": {"state": answer["state"], "r": answer["r"], "ignited": len(answer["ignited"])}
+        for new, answer in seen.items()
+    }
+    return [
+        Verdict("with K = 0 nothing ignites", {"ignited": at_zero, "r": seen[0.0]["r"]}, at_zero == 0),
+        Verdict(
+            "raising K moves the state through at least four of five",
+            figures,
+            len({answer["state"] for answer in seen.values()}) >= 4,
+        ),
+    ]
+
+
+async def judge_priming(folder: Path, queries: Sequence[dict[str, Any]], *, priming: bool) -> Verdict:
+    """Ignite the result that is closest below another one, and search again."""
+    async with open_store(folder, priming=priming) as store:
+        gap, place, query = min([await _closest(store, query) for query in queries], key=lambda one: one[0])
+        before = (await search(store, query, aligned=False))["results"]
+        chosen = before[place]["fingerprintId"]
+        await store.call("trigger_workspace_broadcast", id=chosen, force=True)
+        after = (await search(store, query, aligned=False))["results"]
+    now = next(number for number, result in enumerate(after) if result["fingerprintId"] == chosen)
+    figures = {
+        "its place before and after": [place + 1, now + 1],
+        "behind by": gap,
+        "its bonus": after[now]["contributions"]["priming"],
+    }
+    if priming:
+        return Verdict("an ignited memory rises in the next ranking", figures, now < place)
+    return Verdict("without priming the ranking stays as it was, bit by bit", figures, before == after)
+
+
+async def _closest(store: Store, query: dict[str, Any]) -> tuple[float, int, dict[str, Any]]:
+    """Return the least gap between two neighbouring results outside the workspace, and the place of the lower one."""
+    results = (await search(store, query, aligned=False))["results"]
+    gaps = [
+        (upper["score"] - lower["score"], place)
+        for place, (upper, lower) in enumerate(pairwise(results), start=1)
+        if not upper["contributions"]["priming"] and not lower["contributions"]["priming"]
+    ]
+    gap, place = min(gaps, default=(np.inf, 0))
+    return gap, place, query

@@ -1,0 +1,161 @@
+"""What a peer finds, how fast it answers, what it occupies, and whether it keeps what it acknowledged."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import anyio
+import msgspec
+
+from benchmarks.datasets import DEPTH, Document, means
+from benchmarks.peers.client import Peer, start_peer
+from benchmarks.peers.sample import Conversation
+from benchmarks.peers.systems import System
+from benchmarks.processes import kill_processes, processes_of, stop_processes
+from benchmarks.report import quantiles
+
+RANKS = (1, 5, 10)
+HITS = tuple(f"hit@{rank}" for rank in RANKS)
+RECALL = f"recall@{DEPTH}"
+ERRORS = "errors.txt"
+"""File with the error output of a store's processes."""
+CLIENTS, WRITES = 2, 30
+"""Clients that write at once, and writes of each."""
+
+
+class Mode(msgspec.Struct, frozen=True):
+    """What one way of searching found."""
+
+    name: str
+    figures: dict[str, float]
+    """Mean hit@1, hit@5, hit@10 and Recall@10."""
+    search_ms: dict[str, float]
+
+
+class Measurement(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything measured of one server."""
+
+    modes: list[Mode]
+    store_ms: dict[str, float]
+    refused: int
+    """Turns that it didn't store."""
+    resident_mb: float
+    """All its processes at the end; with a store for each conversation, those of the largest."""
+    disk_mb: float
+    degraded: str
+    """Its own message that it searches by something less than configured, if it wrote one."""
+
+
+class Durability(msgspec.Struct, frozen=True):
+    """What became of writes by two clients at once, after kill -9 and a new start."""
+
+    acknowledged: int
+    refused: int
+    kept: int
+    """Acknowledged writes that the server reads back."""
+
+
+def score(ranking: Sequence[str], evidence: frozenset[str]) -> dict[str, float]:
+    """Return whether evidence is among the first 1, 5 and 10 texts, and the share of it among 10."""
+    hits = {name: float(not evidence.isdisjoint(ranking[:rank])) for name, rank in zip(HITS, RANKS, strict=True)}
+    return {**hits, RECALL: len(evidence.intersection(ranking[:DEPTH])) / len(evidence)}
+
+
+def ranked_texts(references: Sequence[str], texts: Mapping[str, str]) -> list[str]:
+    """Return the stored texts behind a server's first references."""
+    return [texts[reference] for reference in references[:DEPTH] if reference in texts]
+
+
+async def measure(
+    system: System, cache: Path, folder: Path, conversations: Sequence[Conversation], advance: Callable[[], object]
+) -> Measurement:
+    """Store every turn, one after the other, then ask every question in each mode.
+
+    Args:
+        system: The server.
+        cache: Where it is installed.
+        folder: For its stores; new.
+        conversations: What is stored and asked.
+        advance: Called after each store and each search.
+
+    Raises:
+        UnavailableError: it can't be installed, doesn't start or stops answering; possibly in an exception group.
+    """
+    stores: list[float] = []
+    searches: dict[str, list[float]] = defaultdict(list)
+    scores: dict[str, list[dict[str, float]]] = defaultdict(list)
+    resident, disk, refused, errors = 0.0, 0, 0, ""
+
+    async def store(peer: Peer, turn: Document) -> dict[str, str]:
+        nonlocal refused
+        answer = await peer.call(system.store(turn))
+        stores.append(answer.seconds * 1e3)
+        refused += answer.refused
+        advance()
+        return {} if answer.refused else dict.fromkeys(system.references([answer]), turn.content)
+
+    for number, group in enumerate([conversations] if system.filters else [[one] for one in conversations]):
+        place = folder / str(number)
+        data = place / "store"
+        data.mkdir(parents=True)
+        texts: dict[str, str] = {}
+        try:
+            for mode in system.modes:  # each in a new process, or one would profit from another's cache
+                async with start_peer(system.start(cache, data), place / ERRORS) as peer:
+                    if mode == system.modes[0]:
+                        for turn in (turn for one in group for turn in one.turns):
+                            texts |= await store(peer, turn)
+                    for question in (question for one in group for question in one.questions):
+                        answers = [await peer.call(call) for call in system.search(question.query, mode)]
+                        searches[mode].append(sum(answer.seconds for answer in answers) * 1e3)
+                        found = ranked_texts(system.references(answers), texts)
+                        scores[mode].append(score(found, question.evidence))
+                        advance()
+                    resident = max(resident, sum(processes_of(data, peer.processes).values()))
+        finally:
+            stop_processes(data)
+        disk += sum(path.stat().st_size for path in data.rglob("*") if path.is_file())
+        errors += (place / ERRORS).read_text(encoding="utf-8", errors="replace")
+    return Measurement(
+        modes=[Mode(mode, means(scores[mode]), quantiles(searches[mode])) for mode in system.modes],
+        store_ms=quantiles(stores),
+        refused=refused,
+        resident_mb=resident,
+        disk_mb=disk / 2**20,
+        degraded=system.degraded if system.degraded in errors else "",
+    )
+
+
+async def measure_durability(system: System, cache: Path, folder: Path, turns: Sequence[Document]) -> Durability:
+    """Write through two clients, each with a process of its own, kill, start again and read.
+
+    Raises:
+        UnavailableError: it doesn't start, or stops answering; possibly in an exception group.
+    """
+    data = folder / "store"
+    data.mkdir(parents=True)
+    errors = folder / ERRORS
+    acknowledged: set[str] = set()
+    refused = 0
+
+    async def write(peer: Peer, share: Sequence[Document]) -> None:
+        nonlocal refused
+        for turn in share:
+            answer = await peer.call(system.store(turn))
+            refused += answer.refused
+            if not answer.refused:
+                acknowledged.update(system.references([answer]))
+
+    parameters = system.start(cache, data)
+    try:
+        async with start_peer(parameters, errors) as one, start_peer(parameters, errors) as other:
+            async with anyio.create_task_group() as group:
+                for number, peer in enumerate((one, other)):
+                    group.start_soon(write, peer, turns[number : CLIENTS * WRITES : CLIENTS])
+            kill_processes(data, one.processes | other.processes)
+        async with start_peer(parameters, errors) as peer:
+            answers = [await peer.call(call) for call in system.read(sorted(acknowledged))]
+    finally:
+        stop_processes(data)
+    found = system.references([answer for answer in answers if not answer.refused])
+    return Durability(len(acknowledged), refused, len(acknowledged.intersection(found)))

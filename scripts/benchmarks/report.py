@@ -1,0 +1,87 @@
+"""What all benchmarks report alike: verdicts, tables, JSON, progress, quantiles, the exit status."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from typer import Exit, Option
+
+JsonOption = Annotated[bool, Option("--json", help="Print JSON.")]
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """One line of a report: what is required, what was measured, and whether the requirement holds."""
+
+    what: str
+    figures: dict[str, Any]
+    holds: bool | None = None
+    """None for a measurement without a requirement."""
+
+
+Sections = Mapping[str, Sequence[Verdict]]
+"""Verdicts by heading, in the order of measurement."""
+
+
+def progress_bar() -> Progress:
+    """Return a progress bar on standard error."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def failures(sections: Sections) -> list[str]:
+    """Return the verdicts that fail, each with its heading."""
+    return [f"{title}: {one.what}" for title, verdicts in sections.items() for one in verdicts if one.holds is False]
+
+
+def publish(sections: Sections, summary: str = "", *, as_json: bool, **about: Any) -> None:
+    """Print all sections as tables, or as JSON together with `about`.
+
+    Raises:
+        Exit: a verdict fails (status 1).
+    """
+    failed = failures(sections)
+    if as_json:
+        print_json({**about, "sections": sections, "failed": failed})
+    else:
+        console = Console()
+        for title, verdicts in sections.items():
+            console.print(verdict_table(title, verdicts))
+        console.print("; ".join(filter(None, (summary, f"{len(failed)} verdicts fail"))))
+    if failed:
+        raise Exit(1)
+
+
+def print_json(report: Any) -> None:
+    """Print a report as JSON."""
+    print(json.dumps(msgspec.to_builtins(report), indent=2, ensure_ascii=False))
+
+
+def verdict_table(title: str, verdicts: Sequence[Verdict]) -> Table:
+    """Return a section as a table for the terminal."""
+    table = Table("what", "figures", "verdict", title=title, title_justify="left", show_lines=True, expand=True)
+    for verdict in verdicts:
+        word = {True: "[green]holds", False: "[red]fails", None: ""}[verdict.holds]
+        table.add_row(verdict.what, "\n".join(f"{name}: {_text(of)}" for name, of in verdict.figures.items()), word)
+    return table
+
+
+def quantiles(milliseconds: Sequence[float]) -> dict[str, float]:
+    """Return the median and the 95th percentile."""
+    return {"median": float(np.median(milliseconds)), "p95": float(np.quantile(milliseconds, 0.95))}
+
+
+def _text(value: Any) -> str:
+    match value:
+        case float():
+            return f"{value:.2g}" if 0 < abs(value) < 1e-3 else f"{value:.3f}"
+        case dict():
+            return ", ".join(f"{name} {_text(of)}" for name, of in value.items())
+        case list() | tuple():
+            return " ".join(map(_text, value))
+        case _:
+            return str(value)

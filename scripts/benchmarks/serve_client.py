@@ -1,0 +1,174 @@
+"""An MCP client over `context-graph serve`: it starts the process again and repeats the request when it dies."""
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import msgspec
+
+COMMAND = Path(sys.executable).parent / "context-graph"
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "benchmark", "version": "1"}}
+REQUEST_KEY = "context-graph/request"
+"""Field of `_meta` with the idempotency key of a request."""
+SETTINGS = {
+    "OMP_NUM_THREADS": "1",
+    "CONTEXT_GRAPH_LIMITS": "consolidate_memories=1000",
+    "CONTEXT_GRAPH_SLEEP": "false",  # a scheduled run can't be told apart from a request that ran twice
+}
+PATIENCE = 120.0
+"""Seconds until an unanswered request counts as lost."""
+PAUSE = 0.1
+"""Seconds before a process that didn't start is started again."""
+CHUNK = 1 << 16
+
+Message = dict[str, Any]
+
+
+class ServerGoneError(Exception):
+    """The `serve` process has ended."""
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """The answer to a request."""
+
+    answer: Message
+    """The structured answer, or an error under `error`."""
+    seconds: float
+    """Since the request was sent for the first time."""
+    sent: int
+    """How often this client sent it; resending inside `serve` is not counted."""
+
+    @property
+    def code(self) -> int | None:
+        """The error code, if it is an error."""
+        return self.answer.get("error", {}).get("code")
+
+
+class ServeClient:
+    """A client that sends one request after the other; not thread-safe.
+
+    Args:
+        folder: Of the store.
+        errors: File that receives the standard error of the processes.
+    """
+
+    def __init__(self, folder: Path, errors: Path) -> None:
+        self._arguments = [COMMAND, "serve", "--data", folder]
+        self._errors = errors
+        self._process: subprocess.Popen[bytes] | None = None
+        self._unread = b""
+        self._last_id = 0
+        self.failed_starts = 0
+        """Processes that ended before the handshake."""
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the `serve` process, while it runs."""
+        return self._process.pid if self._process and self._process.poll() is None else None
+
+    def ask(self, method: str, params: Message, *, on_notification: Callable[[Message], object] | None = None) -> Reply:
+        """Send a request until it is answered, in a new process whenever the old one has ended.
+
+        Raises:
+            TimeoutError: there is no answer.
+        """
+        start, sent = monotonic(), 0
+        until = start + PATIENCE
+        while True:
+            try:
+                self.open(until)
+                sent += 1
+                return Reply(self._request(method, params, until, on_notification), monotonic() - start, sent)
+            except ServerGoneError:
+                self._discard()
+
+    def call(self, tool: str, key: str | None = None, /, **arguments: Any) -> Reply:
+        """Call a tool; a repeated request is recognised by its idempotency key."""
+        meta = {"_meta": {REQUEST_KEY: key}} if key else {}
+        reply = self.ask("tools/call", {"name": tool, "arguments": arguments, **meta})
+        return msgspec.structs.replace(reply, answer=reply.answer.get("structuredContent", reply.answer))
+
+    def open(self, until: float | None = None) -> None:
+        """Start the process and shake hands, unless one runs."""
+        until = until or monotonic() + PATIENCE
+        while self.pid is None:
+            self._unread = b""
+            with self._errors.open("ab") as errors:
+                self._process = subprocess.Popen(
+                    self._arguments,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    env=os.environ | SETTINGS,
+                )
+            try:
+                self._request("initialize", HELLO, until)
+                self._send({"method": "notifications/initialized"})
+            except ServerGoneError:
+                self.failed_starts += 1
+                self._discard()
+                sleep(PAUSE)
+
+    def close(self) -> None:
+        """Close the process's input and wait until it ends."""
+        if self._process and self._process.stdin:
+            with suppress(BrokenPipeError, subprocess.TimeoutExpired):
+                self._process.stdin.close()
+                self._process.wait(PATIENCE)
+        self._discard()
+
+    def _request(
+        self, method: str, params: Message, until: float, on_notification: Callable[[Message], object] | None = None
+    ) -> Message:
+        self._last_id += 1
+        self._send({"id": self._last_id, "method": method, "params": params})
+        while True:
+            message = json.loads(self._line(until))
+            if "method" in message:
+                if on_notification:
+                    on_notification(message)
+            elif message.get("id") == self._last_id:
+                return message.get("result") or {"error": message["error"]}
+
+    def _send(self, message: Message) -> None:
+        if not self._process or not self._process.stdin:
+            raise ServerGoneError
+        try:
+            self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise ServerGoneError from None
+
+    def _line(self, until: float) -> bytes:
+        if not self._process or not self._process.stdout:
+            raise ServerGoneError
+        output = self._process.stdout.fileno()
+        with selectors.DefaultSelector() as selector:
+            selector.register(output, selectors.EVENT_READ)
+            while b"\n" not in self._unread:
+                if not selector.select(max(0.0, until - monotonic())):
+                    raise TimeoutError("a request stays without an answer")
+                chunk = os.read(output, CHUNK)
+                if not chunk:
+                    raise ServerGoneError
+                self._unread += chunk
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line
+
+    def _discard(self) -> None:
+        """Kill the process and close its pipes."""
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe:
+                    with suppress(BrokenPipeError):  # unsent data has no reader any more
+                        pipe.close()
+            self._process = None

@@ -1,0 +1,226 @@
+"""Plans the experiment: ordinary texts, with duplicates and low-value texts among them.
+
+All memories share one namespace, so that every pair is compared: the case with the most work and the most wrong pairs.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from itertools import islice, zip_longest
+from typing import Any
+
+import msgspec
+from typer import BadParameter
+
+from benchmarks import SEED
+from benchmarks.datasets import Dataset
+from benchmarks.sleep.low_value import MOST, low_value_texts
+from benchmarks.sleep.rewording import one_word_changed, paraphrased, respaced
+from benchmarks.sleep.sampling import Chosen, choose
+from events.vocabulary.values import Modality
+
+YEARS = timedelta(days=730)
+"""Period over which ordinary memories are spread, ending two days ago."""
+RECENT = timedelta(days=2)
+SHARE = 20
+"""One memory in so many is a duplicate, and one is of low value."""
+TRAPS = 500
+"""For every so many memories there is one of each kind that seems of low value but is protected."""
+LINKS = 3
+"""Links that protect a memory from pruning."""
+
+
+class Kind(StrEnum):
+    """What a memory is in the experiment."""
+
+    ORDINARY = "ordinary"
+    EXACT = "exact copy"
+    RESPACED = "re-spaced"
+    ONE_WORD = "one word changed"
+    PARAPHRASED = "paraphrased"
+    LOW_VALUE = "trivial"
+    YOUNG = "trivial, but young"
+    IMPORTANT = "trivial and old, but important"
+    LINKED = "trivial and old, but linked"
+
+
+DUPLICATES = (Kind.EXACT, Kind.RESPACED, Kind.ONE_WORD, Kind.PARAPHRASED)
+PROTECTED = (Kind.YOUNG, Kind.IMPORTANT, Kind.LINKED)
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory to store."""
+
+    kind: Kind
+    text: str
+    created_at: str | None
+    """ISO 8601; None for the moment of storing."""
+    importance: float
+    session: str | None = None
+    modality: Modality = Modality.TEXT
+    repeats: int | None = None
+    """The place of the original of a duplicate."""
+    linked: tuple[int, ...] = ()
+    """The places of its link targets, all before its own."""
+
+    def arguments(self, ids: dict[int, str]) -> dict[str, Any]:
+        """Return the arguments of `store_memory`; the kind is metadata, which no space embeds."""
+        given = {
+            "content": self.text,
+            "importance": self.importance,
+            "modality": self.modality.value,
+            "metadata": {"planted": self.kind.value},
+            "link_to": [ids[place] for place in self.linked],
+            "session": self.session,
+            "created_at": self.created_at,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A query of a data set that the store can answer in full."""
+
+    dataset: str
+    text: str
+    relevant: tuple[int, ...]
+    """The places that answer it."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """Everything that is stored and asked."""
+
+    items: tuple[Item, ...]
+    questions: tuple[Question, ...]
+    left_out: dict[str, int]
+    """Unused texts of the data sets, by reason."""
+
+    def places(self, *kinds: Kind) -> list[int]:
+        """Return the places of items of these kinds."""
+        return [place for place, item in enumerate(self.items) if item.kind in kinds]
+
+
+def make_plan(datasets: Sequence[Dataset], memories: int, today: datetime) -> Plan:
+    """Choose what is stored; the same arguments give the same plan.
+
+    Raises:
+        BadParameter: there are too few texts, too few that can be reworded, or too few low-value texts.
+    """
+    rng = random.Random(SEED)  # noqa: S311 -- a choice, not a secret
+    low_value, each, few = memories // SHARE, memories // SHARE // len(DUPLICATES), max(1, memories // TRAPS)
+    if not each or low_value + len(PROTECTED) * few > MOST:
+        raise BadParameter(f"{memories} memories are too few or too many to plant trivia and duplicates among them")
+    ordinary_count = memories - low_value - len(DUPLICATES) * each - len(PROTECTED) * few
+    chosen, left_out = choose(datasets, ordinary_count, rng)
+    prunable = _low_value(low_value, few, today, rng)
+    start = len(prunable)
+    place_of = {(dataset, document.id): start + place for place, (dataset, document, _) in enumerate(chosen)}
+    ordinary = list(_ordinary(chosen, today, rng))
+    duplicates = _duplicates(ordinary, start, each, today, rng)
+    repeated = {item.repeats for item in duplicates}
+    free = [place for place in range(len(ordinary)) if start + place not in repeated]
+    traps = [place for place, item in enumerate(prunable) if item.kind is Kind.LINKED]
+    for place, trap in zip(rng.sample(free, LINKS * few), traps * LINKS, strict=True):
+        ordinary[place] = msgspec.structs.replace(ordinary[place], importance=0.8, linked=(trap,))
+    return Plan((*prunable, *ordinary, *duplicates), tuple(_questions(datasets, place_of)), left_out)
+
+
+def _ordinary(chosen: Sequence[Chosen], today: datetime, rng: random.Random) -> Iterator[Item]:
+    """Yield the texts of the data sets: a session on one day, a turn a minute."""
+    last_turn: dict[str, datetime] = {}
+    for _, document, session in chosen:
+        at = _before(today, RECENT, YEARS, rng)
+        if session is not None:
+            at = last_turn[session] = last_turn[session] + timedelta(minutes=1) if session in last_turn else at
+        yield Item(
+            kind=Kind.ORDINARY,
+            text=document.content,
+            created_at=at.isoformat(),
+            importance=_importance(rng),
+            session=session,
+            modality=Modality(document.metadata.get("modality", Modality.TEXT)),
+        )
+
+
+def _low_value(count: int, few: int, today: datetime, rng: random.Random) -> list[Item]:
+    """Return memories that should be pruned, and few of each protected kind."""
+    texts = low_value_texts(rng)
+    year = timedelta(days=366)
+
+    def items(kind: Kind, count: int, importance: float | None = None) -> Iterator[Item]:
+        for text in islice(texts, count):
+            yield Item(
+                kind=kind,
+                text=text,
+                created_at=None if kind is Kind.YOUNG else _before(today, year, YEARS, rng).isoformat(),
+                importance=round(rng.uniform(0.05, 0.2), 2) if importance is None else importance,
+            )
+
+    return [
+        *items(Kind.LOW_VALUE, count),
+        *items(Kind.YOUNG, few),
+        *items(Kind.IMPORTANT, few, importance=0.7),
+        *items(Kind.LINKED, few),
+    ]
+
+
+def _duplicates(ordinary: Sequence[Item], start: int, each: int, today: datetime, rng: random.Random) -> list[Item]:
+    """Repeat so many memories in each way, every other one in a later session."""
+
+    def is_code(item: Item) -> bool:
+        return item.modality is Modality.CODE
+
+    ways: dict[Kind, Callable[[Item], str | None]] = {
+        Kind.PARAPHRASED: lambda item: None if is_code(item) else paraphrased(item.text),
+        Kind.ONE_WORD: lambda item: None if is_code(item) else one_word_changed(item.text, rng),
+        Kind.RESPACED: lambda item: respaced(item.text, rng, code=is_code(item)),
+        Kind.EXACT: lambda item: item.text,
+    }
+    made: dict[Kind, list[Item]] = defaultdict(list)
+    sessions = sorted({item.session for item in ordinary if item.session is not None})
+    for place in rng.sample(range(len(ordinary)), len(ordinary)):
+        original = ordinary[place]
+        for kind, way in ways.items():
+            if len(made[kind]) == each or (text := way(original)) is None:
+                continue
+            first = datetime.fromisoformat(original.created_at or today.isoformat())
+            item = Item(
+                kind=kind,
+                text=text,
+                created_at=min(first + timedelta(days=rng.uniform(1, 30)), today - RECENT).isoformat(),
+                importance=_importance(rng),
+                session=rng.choice(sessions) if sessions and len(made[kind]) % 2 else None,
+                modality=original.modality,
+                repeats=start + place,
+            )
+            made[kind].append(item)
+            break
+    for kind in ways:
+        if len(made[kind]) < each:
+            raise BadParameter(f"only {len(made[kind])} texts make a duplicate that is {kind}, {each} are needed")
+    return [item for kind in DUPLICATES for item in made[kind]]
+
+
+def _questions(datasets: Sequence[Dataset], place_of: dict[tuple[str, str], int]) -> Iterator[Question]:
+    """Yield the queries whose answers are all in the store, one of each data set in turn."""
+    answerable = [
+        [
+            Question(dataset.name, query.text, tuple(place_of[dataset.name, document] for document in judged))
+            for query in dataset.queries
+            if (judged := dataset.judgements.get(query.id))
+            and all((dataset.name, document) in place_of for document in judged)
+        ]
+        for dataset in datasets
+    ]
+    for turn in zip_longest(*answerable):
+        yield from filter(None, turn)
+
+
+def _before(today: datetime, least: timedelta, most: timedelta, rng: random.Random) -> datetime:
+    return today - least - rng.random() * (most - least)
+
+
+def _importance(rng: random.Random) -> float:
+    """Return the default importance in most cases."""
+    return 0.5 if rng.random() < 0.7 else rng.choice((0.3, 0.4, 0.6, 0.7, 0.8, 0.9))

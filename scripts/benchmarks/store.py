@@ -1,0 +1,157 @@
+"""The one place that opens a store in this process and calls its operations, as agents do but without the wire."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import msgspec
+import pykka
+
+from actors.api.context import silent
+from actors.api.operations.facade import Operations
+from actors.api.params.parsing import moment, parse
+from actors.api.tools.agent_tools import TOOLS
+from actors.comparator.messages import Found, Search
+from actors.comparator.search.pipeline import pool
+from actors.comparator.search.query_classifier import cues
+from actors.hub.composition import Hub, opened
+from actors.runtime.messages import Message
+from actors.runtime.settings import SearchProfile
+from actors.store.messages import ReadStatus
+from actors.workspace.messages import Pulse, ReadAttention
+from benchmarks.datasets import DEPTH, Document, sessions
+from events.fingerprint import Embedding
+from projections.memories.facets import Filter
+from projections.time.time_mentions import QueryHints
+
+T = TypeVar("T")
+Answer = dict[str, Any]
+BY_NAME = {tool.name: tool for tool in TOOLS}
+
+SESSIONS_AT_ONCE = 32
+"""Sessions stored side by side; the turns of one session follow each other, as in life."""
+
+
+class Query(msgspec.Struct, frozen=True):
+    """A question as the comparator receives it: embedded once, searched any number of times."""
+
+    text: str
+    hints: QueryHints
+    embeddings: dict[str, Embedding]
+    namespace: str | None
+
+
+class Store:
+    """A running store."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.hub = hub
+        self.operations = Operations(hub)
+
+    async def ready(self) -> None:
+        """Wait until the log is replayed and the models are loaded."""
+        await self.operations.ready()
+
+    async def replayed(self) -> None:
+        """Wait until the log is replayed; needs no model."""
+        await self.operations.replayed()
+
+    def prepare(self, tool: str, /, **arguments: Any) -> Callable[[], Awaitable[Answer]]:
+        """Parse the arguments of a tool; the result runs the call, so that it can be timed alone."""
+        return partial(BY_NAME[tool].run, self.operations, parse(arguments, BY_NAME[tool].params), silent)
+
+    async def call(self, tool: str, /, **arguments: Any) -> Answer:
+        """Call a tool."""
+        return await self.prepare(tool, **arguments)()
+
+    async def store(self, **arguments: Any) -> str:
+        """Store a memory and return its id."""
+        return (await self.call("store_memory", **arguments))["fingerprintId"]
+
+    async def store_documents(self, documents: Iterable[Document], advance: Callable[[], object]) -> dict[str, str]:
+        """Store documents, sessions side by side; return the document of each memory, by id."""
+        stored: dict[str, str] = {}
+
+        async def store(document: Document) -> None:
+            stored[await self.store(**document.store_arguments())] = document.id
+            advance()
+
+        await in_sessions(sessions(documents), store)
+        return stored
+
+    async def live(self) -> int:
+        """Return how many memories are neither forgotten, merged, pruned nor erased."""
+        return (await self.call("status"))["memories"]["live"]
+
+    async def pulse(self) -> Pulse:
+        """Return the figures that accompany every answer."""
+        return await self.operations.pulse()
+
+    async def settle(self) -> None:
+        """Wait until the workspace and the store have processed everything sent so far."""
+        await self.ask(self.hub.workspace, ReadAttention())
+        await self.ask(self.hub.store, ReadStatus())
+
+    async def ask(self, actor: pykka.ActorRef[Any], message: Message[T]) -> T:
+        """Ask an actor directly."""
+        return await self.operations.ask(actor, message)
+
+    async def embed_query(self, document: Document) -> Query:
+        """Embed a query as `search_graph` does."""
+        namespace, stamp = document.metadata.get("namespace"), document.metadata.get("asked_at")
+        asked_at = moment(stamp, "asked_at") if isinstance(stamp, str) else datetime.now(UTC)
+        hints = cues(document.text, asked_at)
+        session = document.metadata.get("session")
+        embeddings = await self.operations.question(document.text, hints, asked_at, namespace, session)
+        return Query(document.text, hints, embeddings, namespace)
+
+    async def rank(
+        self, query: Query, profile: SearchProfile = SearchProfile.AUTO, without: frozenset[str] = frozenset()
+    ) -> list[str]:
+        """Return the ids of the best memories for an embedded query, some spaces left out."""
+        wanted = Search(
+            text=query.text,
+            cues=query.hints,
+            embeddings=query.embeddings,
+            profile=profile,
+            without=without,
+            filter=Filter(namespace=query.namespace),
+            limit=DEPTH,
+            pool=pool(DEPTH),
+            primed={},
+        )
+        found: Found = await self.ask(self.hub.comparator, wanted)
+        return [str(hit.memory) for hit in found.hits]
+
+
+@asynccontextmanager
+async def open_store(folder: Path, *, priming: bool = False, models: bool = True) -> AsyncIterator[Store]:
+    """Open the store in a folder in this process.
+
+    Args:
+        folder: Created if it is missing.
+        priming: Whether ignited memories get a bonus in searches; repeatable measurements need it off.
+        models: Whether to wait for the models; without them only what needs no embedding works.
+    """
+    with opened(folder, priming=priming) as hub:
+        store = Store(hub)
+        await (store.ready() if models else store.replayed())
+        yield store
+
+
+async def in_sessions(groups: Iterable[Sequence[T]], work: Callable[[T], Awaitable[object]]) -> None:
+    """Process groups side by side, and the items of each group one after the other."""
+    slots = anyio.CapacityLimiter(SESSIONS_AT_ONCE)
+
+    async def run(group: Sequence[T]) -> None:
+        async with slots:
+            for item in group:
+                await work(item)
+
+    async with anyio.create_task_group() as tasks:
+        for group in groups:
+            tasks.start_soon(run, group)

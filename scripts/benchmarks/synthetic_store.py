@@ -1,0 +1,114 @@
+"""Large stores in little time: copies of a few really embedded memories, each moved a little in every space."""
+
+import hashlib
+import shutil
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+import msgspec
+import numpy as np
+
+from benchmarks import SEED
+from benchmarks.store import in_sessions, open_store
+from benchmarks.texts import sentences
+from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Float32, Sparse, Tokens
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import Draft
+from events.vocabulary import Event, MemoryStored, SpacesDeclared
+from events.vocabulary.codec import compress, decompress
+
+SAMPLES, WORDS = 300, 20
+NOISE = 0.5
+"""Length of the noise added to a unit vector: a copy has a cosine of .9 with its original."""
+FLIPPED = 0.1
+"""Share of a hypervector's bits that are inverted."""
+BATCH = 256
+"""Events per append."""
+BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
+
+Sample = tuple[SpacesDeclared, list[MemoryStored]]
+
+
+async def embed_sample(scratch: Path, count: int = SAMPLES) -> Sample:
+    """Store so many texts in a scratch folder, and return the events that this wrote."""
+    async with open_store(scratch) as store:
+        await in_sessions(([text] for text in sentences(WORDS)[:count]), lambda text: store.store(content=text))
+    log = DuckDBLog(scratch)
+    try:
+        events = [envelope.event for envelope in log.read()]
+    finally:
+        log.close()
+    (declared,) = [event for event in events if isinstance(event, SpacesDeclared)]
+    return declared, [event for event in events if isinstance(event, MemoryStored)]
+
+
+def build(folder: Path, sample: Sample, memories: int, advance: Callable[[int], object]) -> Path:
+    """Write a store of so many memories, unless the folder holds one; return the folder."""
+    if not (folder / "log.duckdb").exists():
+        unfinished = folder.with_name(f"{folder.name}-unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        _write(unfinished, sample, memories, advance)
+        unfinished.rename(folder)  # replaces an empty folder
+    return folder
+
+
+def _write(folder: Path, sample: Sample, memories: int, advance: Callable[[int], object]) -> None:
+    declared, stored = sample
+    rng = np.random.default_rng(SEED)
+    log = DuckDBLog(folder)
+    try:
+        log.append([_draft(declared, 0, rng)])
+        for start in range(0, memories, BATCH):
+            numbers = range(start, min(start + BATCH, memories))
+            log.append([_draft(_copy(stored, number, rng), number + 1, rng) for number in numbers])
+            advance(len(numbers))
+    finally:
+        log.close()
+
+
+def _copy(stored: Sequence[MemoryStored], number: int, rng: np.random.Generator) -> MemoryStored:
+    """Return a copy of one of the memories, moved a little, with a text of its own."""
+    original = stored[number % len(stored)]
+    text = f"{decompress(original.content)} {number}"
+    return msgspec.structs.replace(
+        original,
+        content=compress(text),
+        sha256=hashlib.sha256(text.encode()).digest(),
+        created_at=BEGINNING + timedelta(minutes=number),
+        fingerprint=Fingerprint(tuple(_move(part, rng) for part in original.fingerprint.embeddings)),
+    )
+
+
+def _move(embedding: Embedding, rng: np.random.Generator) -> Embedding:
+    match embedding:
+        case Dense():
+            return Dense.of(_rotate(embedding.array, rng))
+        case Directed():
+            return Directed.of(_rotate(embedding.as_cause, rng), _rotate(embedding.as_effect, rng))
+        case Sparse():
+            weights = embedding.values * rng.uniform(0.8, 1.2, len(embedding.ids))
+            return Sparse.of(dict(zip(embedding.ids.tolist(), weights.tolist(), strict=True)))
+        case Bits():
+            flipped = np.packbits(rng.random(8 * len(embedding.data)) < FLIPPED)
+            return Bits((embedding.array ^ flipped).tobytes())
+        case Tokens():
+            return Tokens.of(embedding.ids, embedding.array + rng.normal(0, 1.1, embedding.array.shape))
+
+
+def _rotate(vector: Float32, rng: np.random.Generator) -> Float32:
+    """Return a unit vector near this one."""
+    noise = rng.standard_normal(len(vector), dtype=np.float32)
+    moved = vector.astype(np.float32) + NOISE * noise / np.linalg.norm(noise)
+    return (moved / np.linalg.norm(moved)).astype(np.float32)
+
+
+def _draft(event: Event, number: int, rng: np.random.Generator) -> Draft:
+    return Draft(
+        id=UUID(bytes=rng.bytes(16), version=4),
+        at=BEGINNING + timedelta(minutes=number),
+        actor="front",
+        correlation_id=UUID(bytes=rng.bytes(16), version=4),
+        event=event,
+    )

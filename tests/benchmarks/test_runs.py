@@ -1,0 +1,129 @@
+"""Each benchmark runs end to end on tiny data and reports what its README section shows."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from events.spaces import SPACES
+from tests.benchmarks.datasets import stream, talk, write
+
+pytestmark = pytest.mark.benchmarks
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "bench.py"
+PATIENCE = 600.0
+
+
+def bench(*arguments: str) -> dict[str, Any]:
+    """Run a benchmark and return its report; on tiny data and a busy machine some verdicts may fail."""
+    done = subprocess.run(
+        [sys.executable, SCRIPT, *arguments, "--json"], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.stdout, done.stderr
+    report = json.loads(done.stdout)
+    assert done.returncode == bool(report.get("failed"))
+    return report
+
+
+def by_name(section: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {verdict["what"]: verdict for verdict in section}
+
+
+def test_retrieval_is_reported_overall_and_by_category(tmp_path: Path) -> None:
+    report = bench("retrieval", str(write(tmp_path / "set", stream())), "--no-priming", "--coupling", "6", "--misspell")
+    assert report["overall"].keys() == {"recall@5", "recall@10", "ndcg@10", "queries"}
+    assert report["by_category"].keys() == {"talk"}
+    assert (report["documents"], report["priming"], report["coupling"], report["misspelt"]) == (27, False, 6.0, True)
+
+
+def test_each_space_is_left_out_with_queries_as_they_stand_and_misspelt(tmp_path: Path) -> None:
+    ablated = bench("retrieval", str(write(tmp_path / "set", stream())), "--ablate")
+    assert [*ablated] == ["set", "set, misspelt"]
+    assert [*ablated["set"]] == ["all", *(f"without {space.key}" for space in SPACES)]
+    assert ablated["set"]["all"] == 1.0
+
+
+def test_similarity_is_compared_with_grades_for_all_spaces_and_each(tmp_path: Path) -> None:
+    pairs = [("A dog runs.", "A dog is running.", 5), ("A cat sleeps.", "The market fell.", 0), ("Bees.", "Bears.", 1)]
+    lines = [json.dumps({"text_a": one, "text_b": other, "score": score}) for one, other, score in pairs]
+    (tmp_path / "pairs.jsonl").write_text("\n".join(lines))
+    report = bench("similarity", str(tmp_path / "pairs.jsonl"))
+    assert report["pairs"] == 3
+    assert {"compare", SPACES[0].key} <= report["spearman"].keys()
+    assert report["left_out"]
+
+
+def test_the_mind_is_judged_on_a_stream(tmp_path: Path) -> None:
+    report = bench("mind", str(write(tmp_path / "set", stream())))
+    assert report["namespace"] == "bees"
+    assert report["stream"] == {"topic": 12, "off_topic": 10, "repeats": 10}
+    assert report["sections"].keys() >= {"learning", "workspace", "purpose", "restart", "priming", "candidates"}
+    verdicts = by_name([line for lines in report["sections"].values() for line in lines])
+    for what in (
+        "entropy of off-topic memories above the running median",
+        "learningScore = σ(2 · entropy · coherence · emotional weight · cos φ) of its printed parts",
+        "without goals every purpose vector is thirteen zeros",
+        "with K = 0 nothing ignites",
+        "after a restart every figure is what it was",
+        "without priming the ranking stays as it was, bit by bit",
+    ):
+        assert verdicts[what]["holds"] is True, verdicts[what]
+
+
+@pytest.mark.requirement("INTEG-013/light/duration", "INTEG-013/deep/duration", "INTEG-013/rem/duration")
+def test_consolidation_is_judged_in_all_three_modes_and_when_it_is_killed(tmp_path: Path) -> None:
+    folder = write(tmp_path / "set", talk(150))
+    report = bench("sleep", str(folder), "--memories", "100", "--queries", "5", "--kill", "2")
+    for mode, seconds in (("light", 5), ("deep", 30), ("rem", 60)):
+        verdicts = by_name(report["sections"][mode])
+        assert verdicts[f"it takes at most {seconds} s"]["figures"]["seconds"] > 0
+        assert [what for what, line in verdicts.items() if line["holds"] is False] == []
+        assert verdicts["the dry run counts what the run does"]["figures"]["merged_count"][0] > 0
+    assert report["sections"]["beside a run"][0]["figures"]["searches"] > 0
+    assert report["sections"]["crashes"][0]["holds"] is True
+
+
+@pytest.mark.requirement("INTEG-001/inject/latency-budget", "S002/multi/latency")
+def test_latency_is_reported_beside_bare_forward_passes_and_budgets() -> None:
+    report = bench("latency", "--memories", "100", "--words", "8", "--samples", "3", "--batches", "0")
+    ratios = {row["what"]: row["ratio"] for row in report["ratios"]}
+    assert list(ratios) == ["inject of 20 words", "inject of 200 words", "search of 100 memories"]
+    assert all(ratio > 1 for ratio in ratios.values()), "the bare pass is a part of it"
+    budgets = {name: row["budget"] for name, row in report["ms"].items() if row["budget"]}
+    assert budgets == {"inject": 25, "search_multi": 50, "compare": 2, "matrix 100 x 100": 1_000}
+    assert {"judge", "neighbours", "focus", "resonance"} <= report["parts_ms"].keys()
+    assert all(row["without"] > 0 for row in report["mind_ms"].values())
+
+
+def test_kills_and_flips_lose_nothing_and_are_all_counted() -> None:
+    report = bench("crash", "--kills", "2", "--clients", "2", "--flips", "14")
+    assert report["failed"] == []
+    killed = by_name(report["sections"]["kill -9"])
+    found = killed["what was acknowledged is there as it was acknowledged"]["figures"]
+    assert sum(found["kills"].values()) == 2
+    assert found["found"] == found["acknowledged"] > 0
+    flipped = by_name(report["sections"]["flipped bytes"])
+    assert flipped["no wrong answer is given"]["figures"]["flips"] == 14
+    assert {"closed: log.duckdb", "killed: log.duckdb.wal", "killed: head", "killed: keys"} <= flipped.keys()
+
+
+def test_throughput_and_cold_starts_are_measured() -> None:
+    report = bench("scale", "--memories", "40", "--clients", "2", "--stores", "5", "--rounds", "1")
+    assert report["failed"] == []
+    stored = [one["figures"]["stored"] for one in report["sections"]["storing"] if "stored" in one["figures"]]
+    assert stored == [5, 10, 10]
+    started = by_name(report["sections"]["starting"])
+    assert started.keys() == {"an empty store: the models", "40 memories, replayed", "40 memories, from a snapshot"}
+    assert all(one["figures"]["first search answered, s"] > 0 for one in started.values())
+
+
+def test_every_way_of_searching_an_index_is_measured() -> None:
+    sizes = ("--vectors", "2000", "--vectors", "400", "--graph", "--graph-limit", "400")
+    report = bench("index", *sizes, "--queries", "5")
+    assert [line["vectors"] for line in report["lines"]] == [400] * 7 + [2_000] * 5
+    assert {line["way"] for line in report["lines"]} == {"exact", "two stages", "graph"}
+    assert all(line["recall"] >= 0.9 and line["median_ms"] > 0 for line in report["lines"])
+    assert report["left_out"] == ["no graph of 2,000 vectors: --graph-limit is 400"]

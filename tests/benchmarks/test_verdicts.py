@@ -1,0 +1,366 @@
+"""Every verdict of a benchmark can fail: on observations made up for the test, each wrong in one place."""
+
+import json
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer import Exit
+
+from actors.runtime.actor import EXIT_UNCERTAIN
+from events.fingerprint import directions
+from events.storage.chain import GENESIS
+from events.verify.examination import Problem, Report
+from events.vocabulary.values import Counts
+from tests.benchmarks.datasets import NAMES, talk
+
+from benchmarks import index  # isort: skip -- on the path since the import above
+from benchmarks.crash.audit import Comparison, FileAudit, leaks
+from benchmarks.crash.bit_flips import Fate, Flip, classify
+from benchmarks.crash.damaged_store import Observation
+from benchmarks.crash.kills import Kill, Outcome, Victim
+from benchmarks.crash.verdicts import judge_flips, judge_kills
+from benchmarks.crash.workload import Memory, State
+from benchmarks.fuzz.checks import Checker
+from benchmarks.fuzz.messages import Message
+from benchmarks.fuzz.values import Known
+from benchmarks.report import Verdict, publish
+from benchmarks.sleep import verdicts as sleep
+from benchmarks.sleep.kills import Kill as KilledRun
+from benchmarks.sleep.plan import DUPLICATES, Kind, Plan, make_plan
+from benchmarks.sleep.queries import Answers, Query, recall
+from benchmarks.sleep.rewording import SYNONYMS, one_word_changed, paraphrased, respaced
+from benchmarks.sleep.runs import Decisions, Run
+
+pytestmark = pytest.mark.benchmarks
+
+
+def failing(verdicts: list[Verdict]) -> list[str]:
+    return [one.what for one in verdicts if one.holds is False]
+
+
+def test_a_report_with_a_failed_verdict_ends_with_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    publish({"a": [Verdict("holds", {}, holds=True), Verdict("only measured", {})]}, as_json=False)
+    with pytest.raises(Exit) as stopped:
+        publish({"a": [Verdict("fails", {}, holds=False)]}, as_json=True, seed=1)
+    assert stopped.value.exit_code == 1
+    assert json.loads(capsys.readouterr().out.rpartition("fail\n")[2])["failed"] == ["a: fails"]
+
+
+# ── crash ───────────────────────────────────────────────────────────────────────────────────────────
+
+SOUND = Report(events=1, head=GENESIS, acknowledged=GENESIS, sealed=1, shredded=0, problems=())
+DAMAGED = msgspec.structs.replace(SOUND, problems=(Problem("keys", None, "it is damaged", ""),))
+FILES = FileAudit(report=SOUND, duplicated=(), missing=(), erased=1, leaked=())
+OUTCOME = Outcome(
+    kills=(Kill(Victim.HUB, "store", ("store",), 1.0),),
+    comparisons=(Comparison(acknowledged=5, found=5, wrong=(), surplus=0),),
+    files=FILES,
+    failures=(),
+    requests=9,
+    resent=1,
+    longest=1.0,
+    failed_starts=0,
+    missed=0,
+    errors=Counter(),
+    seconds={"store": 0.1},
+)
+
+
+def files(**changed: Any) -> FileAudit:
+    return msgspec.structs.replace(FILES, **changed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "fails"),
+    [
+        ({}, []),
+        ({"comparisons": (Comparison(5, 4, ("a is forgotten, not live",), 0),)}, ["what was acknowledged is there"]),
+        ({"comparisons": ()}, ["what was acknowledged is there"]),
+        ({"missed": 1}, ["what was acknowledged is there"]),
+        ({"files": files(missing=("key",))}, ["what was acknowledged is there"]),
+        ({"files": files(duplicated=("key",))}, ["a request that was sent again is done once"]),
+        ({"comparisons": (Comparison(5, 5, (), 1),)}, ["a request that was sent again is done once"]),
+        ({"files": files(report=DAMAGED)}, ["the chain is intact"]),
+        ({"files": files(leaked=("word in log",))}, ["what was erased is in no file"]),
+        ({"files": None}, ["the store opens after every kill"]),
+        ({"errors": Counter({"store: -32603": 1})}, ["every request is answered"]),
+        ({"failures": ("client 1",)}, ["the store opens after every kill", "every request is answered"]),
+    ],
+)
+def test_a_crash_campaign_fails_exactly_where_something_is_wrong(changed: dict[str, Any], fails: list[str]) -> None:
+    failed = failing(judge_kills(msgspec.structs.replace(OUTCOME, **changed)))
+    assert len(failed) == len(fails)
+    assert all(one.startswith(start) for one, start in zip(failed, fails, strict=True))
+
+
+def test_traces_of_an_erased_memory_are_found_in_any_file(tmp_path: Path) -> None:
+    memory = Memory("m", "badegoliru tamifozezi", State.ERASED, (b"a piece of its embedding",))
+    (tmp_path / "snapshots").mkdir()
+    (tmp_path / "log.duckdb").write_bytes(b"\0tamifozezibo\0")
+    (tmp_path / "snapshots" / "rows").write_bytes(b"\1a piece of its embedding\2")
+    (tmp_path / "head").write_bytes(b"nothing of the kind")
+    assert list(leaks(tmp_path, [memory])) == [
+        "tamifozezi of m in log.duckdb",
+        f"an embedding of m in {Path('snapshots', 'rows')}",
+    ]
+
+
+RIGHT = {"status": "[1]", "a memory": '"text"'}
+
+
+@pytest.mark.parametrize(
+    ("seen", "fate"),
+    [
+        (Observation(RIGHT), Fate.RIGHT),
+        (Observation({}, ("named",), refused="LogCorruptError"), Fate.REFUSED),
+        (Observation(RIGHT | {"a memory": "!-32004 Storage failed"}, ("named",)), Fate.REFUSED_LATER),
+        (Observation({"status": "[1]"}, ("named",), status=EXIT_UNCERTAIN), Fate.REFUSED_LATER),
+        (Observation(RIGHT | {"a memory": '"texx"'}, ("named",)), Fate.WRONG),
+        (Observation(RIGHT | {"a memory": "!-32010 not found"}), Fate.WRONG),
+        (Observation({}, status=-11), Fate.DIED),
+    ],
+)
+def test_the_effect_of_a_flip_is_classified_by_the_answers(seen: Observation, fate: Fate) -> None:
+    assert classify(seen, RIGHT)[0] is fate
+
+
+def flip(fate: Fate, *, detected: bool, **changed: Any) -> Flip:
+    usual = {"store": "closed", "file": "log.duckdb", "offset": 1, "mask": 1, "why": ""}
+    return Flip(**{**usual, "changed": False, "snapshot_used": False, **changed}, fate=fate, detected=detected)
+
+
+@pytest.mark.parametrize(
+    ("seen", "fails"),
+    [
+        (flip(Fate.RIGHT, detected=False), []),
+        (flip(Fate.REFUSED, detected=True), []),
+        (flip(Fate.WRONG, detected=True), ["no wrong answer is given"]),
+        (flip(Fate.DIED, detected=True), ["no wrong answer is given"]),
+        (flip(Fate.REFUSED, detected=False), ["`verify` names whatever isn't harmless"]),
+        (flip(Fate.RIGHT, detected=True, changed=True), ["`verify` changes nothing"]),
+        (
+            flip(Fate.RIGHT, detected=True, snapshot_used=True, file="snapshot: manifest"),
+            ["an undamaged snapshot is used, and a damaged one isn't"],
+        ),
+    ],
+)
+def test_a_flip_may_be_harmless_or_named_but_never_lead_to_a_wrong_answer(seen: Flip, fails: list[str]) -> None:
+    assert failing(judge_flips([seen], {"closed": True})) == fails
+    assert len(failing(judge_flips([seen], {"closed": False}))) >= 1, "a snapshot that is never used fails"
+
+
+# ── sleep ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return make_plan([talk(460)], 400, datetime(2026, 11, 21, tzinfo=UTC))
+
+
+def test_as_many_duplicates_and_low_value_texts_are_planned_as_needed(plan: Plan) -> None:
+    counts = Counter(item.kind for item in plan.items)
+    assert len(plan.items) == 400
+    assert counts[Kind.LOW_VALUE] == 20
+    assert {counts[kind] for kind in DUPLICATES} == {5}
+    assert {counts[kind] for kind in (Kind.YOUNG, Kind.IMPORTANT, Kind.LINKED)} == {1}
+    assert make_plan([talk(460)], 400, datetime(2026, 11, 21, tzinfo=UTC)) == plan
+    for item in plan.items:
+        if item.repeats is not None:
+            said, again = plan.items[item.repeats].text.split(), item.text.split()
+            changed = sum(one != other for one, other in zip(said, again, strict=False)) + abs(len(said) - len(again))
+            expected = {Kind.EXACT: changed == 0, Kind.RESPACED: changed == 0, Kind.ONE_WORD: changed == 1}
+            assert expected.get(item.kind, changed > 1)
+
+
+@given(
+    st.lists(st.sampled_from([*sorted(SYNONYMS), *NAMES, "not", "12", "the"]), min_size=1).map(" ".join),
+    st.randoms(use_true_random=False),
+)
+def test_rewording_changes_no_name_number_or_negation(text: str, rng: Random) -> None:
+    assert respaced(text, rng, code=False).split() == text.split()
+    again = one_word_changed(text, rng)
+    if again is None:
+        assert not set(text.split()) & SYNONYMS.keys()
+    else:
+        ((word, other),) = [pair for pair in zip(text.split(), again.split(), strict=True) if pair[0] != pair[1]]
+        assert SYNONYMS[word] == other
+
+
+def test_a_paraphrase_takes_two_rules_at_least() -> None:
+    assert paraphrased("Ana: When the rain stops, we'll plant a lot of huge trees.") == (
+        "Ana: We'll plant plenty of enormous trees when the rain stops."
+    )
+    assert paraphrased("The huge dog slept.") is None
+
+
+def ids(plan: Plan) -> dict[int, str]:
+    return {place: f"memory {place}" for place in range(len(plan.items))}
+
+
+def merged(plan: Plan, *kinds: Kind) -> dict[str, str]:
+    """Survivors by absorbed memory: every other duplicate survives its original, the rest are absorbed."""
+    pairs = [(f"memory {place}", f"memory {plan.items[place].repeats}") for place in plan.places(*kinds)]
+    return dict(pair if number % 2 else pair[::-1] for number, pair in enumerate(pairs))
+
+
+def test_a_missing_duplicate_and_a_wrong_pair_fail(plan: Plan) -> None:
+    right = merged(plan, Kind.EXACT, Kind.RESPACED)
+    assert failing(sleep.judge_merges(plan, ids(plan), right, "light")) == []
+    assert failing(sleep.judge_merges(plan, ids(plan), right, "deep")) == ["one word changed: at least 0.95 are found"]
+    stranger = f"memory {plan.places(Kind.LOW_VALUE)[0]}"
+    wrong = sleep.judge_merges(plan, ids(plan), {**right, stranger: next(iter(right.values()))}, "light")
+    assert failing(wrong) == ["nothing is merged that isn't planted"]
+    assert wrong[0].figures["precision"] == pytest.approx(5 / 6)
+
+
+def test_pruning_a_protected_memory_fails_and_so_does_keeping_a_low_value_one(plan: Plan) -> None:
+    low_value = {f"memory {place}" for place in plan.places(Kind.LOW_VALUE)}
+    assert failing(sleep.judge_pruning(plan, ids(plan), decisions(pruned=low_value))) == []
+    young = {f"memory {plan.places(Kind.YOUNG)[0]}"}
+    assert failing(sleep.judge_pruning(plan, ids(plan), decisions(pruned=low_value | young))) == [
+        "nothing that is protected is pruned"
+    ]
+    assert failing(sleep.judge_pruning(plan, ids(plan), decisions())) == ["what is trivial is pruned"]
+
+
+def decisions(
+    survivors: dict[str, str] | None = None, pruned: set[str] | None = None, *, finished: bool = True
+) -> Decisions:
+    logged = Counts(merged=len(survivors or ()), pruned=len(pruned or ()))
+    reported = msgspec.structs.replace(logged, looked_at=10) if finished else Counts()
+    return Decisions(finished, survivors or {}, frozenset(pruned or ()), logged, reported)
+
+
+def run(**changed: object) -> Run:
+    answer = dict.fromkeys(sleep.COUNTED, 0) | {"new_patterns": []}
+    answer |= {"memories_looked_at": 10, "merged_count": 1, "pruned_count": 1}
+    found = Answers(((("a", 0.5), ("b", 0.4)),), (1.0,))
+    usual = {
+        "mode": "light",
+        "dry": answer,
+        "dry_events": ("ConsolidationStarted", "ConsolidationFinished"),
+        "done": answer,
+        "decisions": decisions({"b": "a"}, {"c"}),
+        "listed": 2,
+        "before": found,
+        "consolidated": Answers(((("a", 0.5),),), (1.0,)),
+        "undone": found,
+    }
+    return Run(**{**usual, **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "fails"),
+    [
+        ({}, None),
+        ({"dry": run().dry | {"merged_count": 2}}, 0),
+        ({"dry_events": ("ConsolidationStarted", "MemoriesPruned", "ConsolidationFinished")}, 1),
+        ({"decisions": decisions({"b": "a"})}, 2),
+        ({"listed": 1}, 2),
+        ({"undone": Answers(((("a", 0.5), ("b", 0.4001)),), (1.0,))}, 3),
+    ],
+)
+def test_a_run_is_dishonest_exactly_where_two_accounts_disagree(changed: dict[str, object], fails: int | None) -> None:
+    assert [one.holds for one in sleep.judge_honesty(run(**changed))] == [place != fails for place in range(4)]
+
+
+def test_an_absorbed_memory_counts_as_found_with_its_survivor() -> None:
+    queries = [Query("talk", {}, ("a", "b")), Query("talk", {}, ("x",))]
+    found = Answers(((("c", 1.0),), (("x", 1.0),)), (1.0, 1.0))
+    assert recall(found, queries, {}) == {"talk": 0.5}
+    assert recall(found, queries, {"a": "b", "b": "c"}) == {"talk": 1.0}
+
+
+def test_searches_more_than_twice_as_slow_beside_a_run_fail() -> None:
+    assert sleep.judge_latency([1.0, 2.0, 3.0], [4.0, 4.0]).holds
+    assert sleep.judge_latency([1.0, 2.0, 3.0], [4.0, 4.1]).holds is False
+
+
+PART = msgspec.structs.replace(decisions({"a": "b"}), reported=decisions({"a": "b"}, {"c"}).reported)
+
+
+@pytest.mark.parametrize(
+    ("left", "live", "answered", "holds"),
+    [
+        (None, 10, False, True),
+        (None, 9, False, False),
+        (decisions(finished=False), 10, False, True),
+        (decisions(finished=False), 10, True, False),
+        (decisions({"a": "b"}, {"c"}), 8, True, True),
+        (decisions({"a": "b"}), 10, False, False),
+        (decisions({"a": "b"}, finished=False), 9, False, False),
+        (PART, 9, False, False),
+    ],
+)
+def test_a_killed_run_must_leave_all_or_nothing(
+    left: Decisions | None, live: int, *, answered: bool, holds: bool
+) -> None:
+    killed = KilledRun(moment=0.1, answered=answered, decisions=left, live=live)
+    assert sleep.judge_kills(10, [killed]).holds is holds
+
+
+# ── index and fuzz ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_synthetic_vectors_of_one_topic_are_neighbours_and_others_are_not() -> None:
+    rng = np.random.default_rng(7)
+    topics = np.eye(384, dtype=np.float32)[:2]
+    near, far = (directions(index.draw(40, topics[place : place + 1], rng)) for place in (0, 1))
+    assert np.median(near @ near.T) > 1 / (1 + index.OWN[1] ** 2)
+    assert abs(np.median(near @ far.T)) < 0.1
+
+
+def lines(vectors: int, exact: float, masked: float, found: float) -> list[index.Line]:
+    parts = [index.Line(vectors, index.EXACT, rows, masked, masked, 1.0) for rows in index.SHARES]
+    whole = index.Line(vectors, index.EXACT, "all", exact, exact, 1.0)
+    return [whole, *parts, index.Line(vectors, index.GRAPH, "all", 1.0, 1.0, found)]
+
+
+def test_an_index_that_grows_too_fast_misses_too_much_or_is_slowed_by_a_mask_fails() -> None:
+    fair = [*lines(1000, 1.0, 0.5, 0.99), *lines(10_000, 12.0, 6.0, 0.96)]
+    assert [verdict.holds for verdict in index.judge(fair, {10_000: 22.0})] == [True, True, True, None]
+    poor = [*lines(1000, 1.0, 1.5, 0.99), *lines(10_000, 14.0, 6.0, 0.9)]
+    assert [verdict.holds for verdict in index.judge(poor, {})] == [False, False, False]
+
+
+def answer(**parts: Any) -> str:
+    return json.dumps({"jsonrpc": "2.0", **parts})
+
+
+@pytest.mark.parametrize(
+    ("line", "fails"),
+    [
+        (answer(id=1, result={}), []),
+        ("{", ["no JSON"]),
+        (answer(id=1), ["neither result nor error"]),
+        (answer(id=9, result={}), ["more answers than requests"]),
+        (answer(id=1, error={"code": -32603, "message": "oh"}), ["an undocumented code"]),
+        (answer(id=1, error={"code": -32602, "message": "ValueError in log.py"}), ["shows ["]),
+        (answer(id=1, error={"code": -32602, "message": "y" * 10_000}), ["an error as long"]),
+    ],
+)
+def test_the_fuzzer_notices_a_wrong_answer(tmp_path: Path, line: str, fails: list[str]) -> None:
+    checker = Checker(Known(canary=""), tmp_path)
+    checker.sent(Message(0, b"{}", 1))
+    checker.received(line)
+    assert [failure.what.startswith(start) for failure, start in zip(checker.failures, fails, strict=True)] == [
+        True for _ in fails
+    ]
+
+
+def test_the_fuzzer_notices_a_missing_answer_and_a_memory_of_another_namespace(tmp_path: Path) -> None:
+    checker = Checker(Known(canary=""), tmp_path)
+    checker.known.add_memory("m", "a")
+    checker.sent(Message(0, b"{}", 1))
+    checker.sent(Message(1, b"{}", 2, "search_graph", {"namespace": "b"}))
+    checker.received(answer(id=2, result={"results": [{"fingerprintId": "m", "content": "secret"}]}))
+    checker.timed_out()
+    assert [failure.what for failure in checker.failures] == ["shows m of namespace 'a': secret", "no answer"]
