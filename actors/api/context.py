@@ -27,7 +27,7 @@ from projections.memories.catalog import Entry
 from projections.projection import MemoryState
 
 if TYPE_CHECKING:
-    from actors.hub.composition import Hub
+    from actors.hub.hub import Hub
 
 A = TypeVar("A")
 
@@ -155,7 +155,7 @@ class Access:
         """Ask any other actor; what goes wrong is a `Fault`."""
         return await ask(ref, message, patience)
 
-    async def ask_each(self, *asked: tuple[pykka.ActorRef[Any], object]) -> list[Any]:
+    async def ask_each(self, *asked: tuple[pykka.ActorRef[Any], Message[Any]]) -> list[Any]:
         """Ask any other actors many things at once; a `Fault` is the answer to what went wrong."""
         return await ask_all(asked, TIMEOUT)
 

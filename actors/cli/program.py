@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from actors.proxy.serve_command import data_folder
+from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, Option, data_folder
 from actors.runtime.settings import ModelProfile
 
 INTERRUPTED = "Query interrupted"
@@ -29,35 +29,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+
+def typer_option(option: Option, **settings: Any) -> Any:
+    """Return an option of the table as typer's."""
+    return typer.Option(
+        option.declaration, envvar=option.variable, help=option.help, metavar=option.metavar, **settings
+    )
+
+
+# With `readable=True` typer would report an unreadable folder in its own way, unlike all other errors.
 Data = Annotated[
     Path | None,
-    typer.Option(
-        "--data",
-        envvar="CONTEXT_GRAPH_DATA",
-        file_okay=False,
-        readable=False,  # or the command line would tell, in another way than for all that may be wrong with it
-        show_default="the platform's data directory",
-        help="The store's folder.",
-    ),
+    typer_option(DATA, file_okay=False, readable=False, show_default="the platform's data directory"),
 ]
-Embedder = Annotated[
-    ModelProfile,
-    typer.Option(
-        "--embedder",
-        envvar="CONTEXT_GRAPH_EMBEDDER",
-        help="Whose models fill the spaces: those that come along, or larger ones from the hub or a folder.",
-    ),
-]
+Embedder = Annotated[ModelProfile, typer_option(EMBEDDER)]
 Models = Annotated[
-    Path | None,
-    typer.Option(
-        "--models",
-        envvar="CONTEXT_GRAPH_MODELS",
-        file_okay=False,
-        readable=False,  # or the command line would tell, in another way than for all that may be wrong with it
-        show_default="from the Hugging Face hub",
-        help="Where the full profile finds its models: a folder with one folder for each space, as e1_semantic.",
-    ),
+    Path | None, typer_option(MODELS, file_okay=False, readable=False, show_default="from the Hugging Face hub")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="Project or person.")]

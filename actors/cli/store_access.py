@@ -164,7 +164,7 @@ def _opened(place: StoreLocation, stack: ExitStack) -> StoreSession:
     from anyio.from_thread import start_blocking_portal
 
     from actors.api.operations.facade import Operations
-    from actors.hub.composition import opened
+    from actors.hub.composition import open_hub
 
-    hub = stack.enter_context(opened(place.folder, place.profile, place.models))
+    hub = stack.enter_context(open_hub(place.folder, place.profile, place.models))
     return _Held(Operations(hub), stack.enter_context(start_blocking_portal()))

@@ -52,7 +52,7 @@ from actors.runtime.messages import (
     Appended,
     AppendRejected,
     LoadSnapshot,
-    OwnerMessage,
+    ProjectionMessage,
     ReadDigest,
     WriteNextSlice,
     WriteSnapshot,
@@ -92,20 +92,20 @@ class Comparator(ProjectionActor[ComparatorProjections]):
 
     @property
     def _atlas(self) -> Atlas | None:
-        return self._folds.atlas.atlas
+        return self._projections.atlas.atlas
 
     @property
     def _calibration(self) -> Calibration:
-        declared = self._folds.atlas.declared
+        declared = self._projections.atlas.declared
         return Calibration({}) if declared is None else _calibration(declared)
 
     @property
     def _links(self) -> Links:
-        return self._folds.links
+        return self._projections.links
 
     @property
     def _goals(self) -> Goals:
-        return self._folds.goals
+        return self._projections.goals
 
     def on_receive(self, message: ComparatorMessage) -> Any:
         """Route a message."""
@@ -126,22 +126,22 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return self._graph(message)
             case ReadIndexes():
                 return {} if self._atlas is None else self._atlas.counts()
-            case Appended(envelopes=envelopes, folded=folded):
+            case Appended(envelopes=envelopes, applied=applied):
                 self._coming = None
                 for envelope in envelopes:
                     with self._latencies.timed(f"index: {type(envelope.event).__name__}"):
-                        self._fold(envelope)
-                if folded is not None:
-                    folded.set(None)
+                        self._apply(envelope)
+                if applied is not None:
+                    applied.set(None)
                 return None
             case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
-                return self._own(message)
+                return self._on_projection_message(message)
             case _:
                 assert_never(message)
 
-    def _own(self, message: OwnerMessage) -> None:
+    def _on_projection_message(self, message: ProjectionMessage) -> None:
         """Do what the store tells every owner; what a snapshot leaves out is made while the models load."""
-        super()._own(message)
+        super()._on_projection_message(message)
         if isinstance(message, AppendRejected):
             self._coming = None
         if isinstance(message, LoadSnapshot) and self._atlas is not None:
@@ -238,7 +238,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
 
     def _search(self, message: Search) -> Found:
         with self._latencies.timed("search: all"):
-            primed = self._folds.priming.orders if self._priming else {}
+            primed = self._projections.priming.orders if self._priming else {}
             found = pipeline.search(self._declared(), self._calibration, message, primed)
         for stage in found.stages:
             self._latencies.record(f"search: {stage.name}", stage.milliseconds)

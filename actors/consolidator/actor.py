@@ -110,7 +110,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
 
     @property
     def _runs(self) -> Runs:
-        return self._folds.runs
+        return self._projections.runs
 
     def on_receive(self, message: ConsolidatorMessage | CatchUp | Advance) -> Any:
         """Route a message."""
@@ -141,14 +141,16 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
                     self._purposes.catch_up(namespace)
                 return None
             case Appended() | ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
-                return self._appended(message) if isinstance(message, Appended) else self._own(message)
+                return (
+                    self._appended(message) if isinstance(message, Appended) else self._on_projection_message(message)
+                )
             case _:
                 assert_never(message)
 
     def _appended(self, message: Appended) -> None:
         behind: set[str] = set()
         for envelope in message.envelopes:
-            self._fold(envelope)
+            self._apply(envelope)
             behind.update(self._behind(envelope.event))
         for namespace in () if message.replayed else sorted(behind):
             self.actor_ref.tell(CatchUp(namespace))
@@ -159,7 +161,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
         That is what was judged before a choice and stored after it, and what was stored while all members of the North
         Star were forgotten.
         """
-        stars = self._folds.stars.chosen
+        stars = self._projections.stars.chosen
         match event:
             case MemoryStored(namespace=namespace, north_star=star):
                 return (namespace,) if star != stars.get(namespace) else ()
@@ -222,7 +224,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
             sleep(COURTESY)
         job = self._jobs[0]
         try:
-            if job.message.withdrawn.is_set():
+            if job.message.cancelled.is_set():
                 self._give_up(job)
             else:
                 next(job.work)

@@ -1,4 +1,4 @@
-"""What the consolidator is asked, and answers."""
+"""Messages of the consolidator."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -9,37 +9,37 @@ from uuid import UUID, uuid4
 import msgspec
 
 from actors.consolidator.goals.drift import Drift, DriftStrategy, Trend
-from actors.runtime.messages import Answer, Appended, Cancellable, Message, OwnerMessage
+from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
 from events.vocabulary import ConsolidationSkipped, GoalDiscovered, MemoriesMerged, PatternDiscovered
 from events.vocabulary.values import Counts, Mode, Outcome, Pruned, Salience, Trigger
 from projections.mind.goals import GoalRecord
 from projections.mind.runs import Run
 
 Report: TypeAlias = Callable[[int, int], object]
-"""Told (done, total) from the consolidator's thread."""
+"""Called with (done, total) in the consolidator's thread."""
 
 
 class Discovery(Answer, frozen=True, kw_only=True):
-    """What was found."""
+    """The result of a goal discovery."""
 
     goals: tuple[GoalDiscovered, ...]
     """The most confident first."""
     star: GoalDiscovered | None
-    """What the memories are measured against from now on."""
+    """The North Star from now on."""
     chosen: bool
-    """Whether it was chosen just now."""
+    """Whether this run chose it."""
     realigned: int
-    """How many memories were measured against it."""
+    """Number of memories measured against it."""
     memories: int
     """Of the namespace."""
     sampled: int
-    """How many of them were looked at."""
+    """Number of them in the sample."""
     clusters: int
-    """Groups that were coherent enough, before the least confident were left out."""
+    """Coherent clusters before the limit of goals was applied."""
 
 
 class DriftReport(Answer, frozen=True, kw_only=True):
-    """Drift now and so far."""
+    """Present and past drift."""
 
     star: UUID
     description: str
@@ -50,32 +50,32 @@ class DriftReport(Answer, frozen=True, kw_only=True):
     history: tuple[Drift, ...]
     """Of consecutive memories, the oldest first."""
     noted: tuple[GoalRecord, ...]
-    """Whenever it was seen at another level than before, the oldest first."""
+    """Changes of the level, the oldest first."""
 
 
 class Correction(Answer, frozen=True, kw_only=True):
-    """What was done, and the drift of the latest memories before and after, both measured."""
+    """The correction, and the measured drift of the latest memories before and after."""
 
     strategy: DriftStrategy
     applied: bool
-    """Whether anything was changed: a goal that serves the memories no better isn't taken."""
+    """Whether anything was changed; a goal that fits the memories no better is rejected."""
     before: DriftReport
     after: DriftReport
     realigned: int
 
 
 class Phase(StrEnum):
-    """What a dream does (facts 10.5)."""
+    """The phases of a dream."""
 
     NREM = "nrem"
-    """Replays, strengthens links that were walked together, draws shortcuts."""
+    """Replays memories, strengthens links traversed together, draws shortcuts."""
     REM = "rem"
     """Looks for patterns and drift."""
     FULL_CYCLE = "full_cycle"
 
 
 class Slept(Answer, frozen=True, kw_only=True):
-    """What a run did, or a dry run would have done."""
+    """The result of a run, or of a dry run."""
 
     run: UUID
     mode: Mode
@@ -85,75 +85,75 @@ class Slept(Answer, frozen=True, kw_only=True):
     reason: str | None
     counts: Counts
     memories: int
-    """Live ones within its reach, afterwards."""
+    """Live memories in its scope afterwards."""
     milliseconds: float
     merged: tuple[MemoriesMerged, ...]
     pruned: tuple[Pruned, ...]
     patterns: tuple[PatternDiscovered, ...]
     drifts: dict[str, Drift]
-    """Of the namespaces that have a North Star."""
+    """By namespace, of those with a North Star."""
 
 
 class Undone(Answer, frozen=True, kw_only=True):
-    """What was taken back."""
+    """The result of an undo."""
 
     run: Run
     restored: tuple[UUID, ...]
-    """Memories that can be found again."""
+    """Memories that are live again."""
     erased: tuple[UUID, ...]
-    """Memories that the run hid, and that were erased since."""
+    """Memories that the run hid and that were erased since."""
     stars: tuple[str, ...]
-    """Namespaces whose North Star and purposes are as they were before."""
+    """Namespaces whose North Star and purposes were restored."""
 
 
 class RunList(Answer, frozen=True, kw_only=True):
-    """Runs, the latest first, with the patterns of each and what the scheduler left out."""
+    """Runs, the latest first, with their patterns, and skipped runs."""
 
     runs: tuple[Run, ...]
     patterns: dict[UUID, tuple[PatternDiscovered, ...]]
     """By run."""
     skipped: tuple[tuple[datetime, ConsolidationSkipped], ...]
     running: UUID | None
-    """The one that is under way."""
+    """The run under way."""
 
 
 class PruningCandidate(Answer, frozen=True, kw_only=True):
-    """A memory that matters less than the threshold."""
+    """A memory with a salience below the threshold."""
 
     memory: UUID
     namespace: str
     salience: Salience
     protection: str | None
-    """Why it isn't pruned all the same."""
+    """Why it isn't pruned; None if it would be."""
 
 
 class Candidates(Answer, frozen=True, kw_only=True):
-    """Memories below the threshold, those that would be pruned first, and how many were looked at."""
+    """Memories below the threshold, those to be pruned first, and the number examined."""
 
     found: tuple[PruningCandidate, ...]
     looked_at: int
 
 
 class DreamState(Answer, frozen=True, kw_only=True):
-    """Whether a run is under way, and how the dreams so far ended."""
+    """The run under way, and the history of dreams."""
 
     mode: Mode | None
-    """Of the run that is under way; None while there is none."""
+    """Of the run under way; None without one."""
     running: Run | None
-    """What is known of it; None before the log has it too."""
+    """Its record; None before its start is in the log."""
     phase: Phase | None
-    """Of a dream, or of a REM run that has come to its dream."""
+    """Of a dream, or of a REM run in its dream."""
     dreams: int
-    """Under way, or waiting for their turn."""
+    """Under way or queued."""
     completed: int
     last: Run | None
-    """The last run that dreamt: a dream or REM."""
+    """The last run with a dream: of mode dream or REM."""
     abort_milliseconds: float | None
-    """From the query, or whatever stopped the last dream that was stopped, to its end; None if none was."""
+    """From the query or request that aborted the last aborted dream to its end; None without one."""
 
 
 class FindGoals(Cancellable[Discovery], frozen=True, kw_only=True):
-    """Find what the memories of a namespace serve; where there is no North Star one is chosen. Answers `Discovery`."""
+    """Discover the goals of a namespace, and choose a North Star if there is none."""
 
     namespace: str
     min_confidence: float
@@ -162,23 +162,23 @@ class FindGoals(Cancellable[Discovery], frozen=True, kw_only=True):
 
 
 class MeasureDrift(Message[DriftReport | None], frozen=True, kw_only=True):
-    """How far the latest memories of a namespace are from its North Star; answers `DriftReport`, None without one."""
+    """Measure how far the latest memories of a namespace are from its North Star; None without one."""
 
     namespace: str
     memories: int
     noted: bool = True
-    """Whether a new level is written down, and what wasn't measured is measured before."""
+    """Whether to record a new level, after measuring the memories not measured yet."""
 
 
 class CorrectDrift(Cancellable[Correction | None], frozen=True, kw_only=True):
-    """Bring North Star and memories together again, if drift asks for it; answers `Correction`, None without one."""
+    """Correct drift if its level requires it; None without a North Star."""
 
     namespace: str
     on_progress: Report
 
 
 class Consolidate(Cancellable[Slept], frozen=True, kw_only=True):
-    """Sleep, or find out what sleep would do; waits for its turn if a run is under way. Answers `Slept`."""
+    """Run sleep, or a dry run; queued while another run is under way."""
 
     run: UUID = msgspec.field(default_factory=uuid4)
     mode: Mode
@@ -186,24 +186,24 @@ class Consolidate(Cancellable[Slept], frozen=True, kw_only=True):
     """Of a dream."""
     trigger: Trigger = Trigger.REQUEST
     namespace: str | None = None
-    """Whose memories; None for all, each namespace by itself."""
+    """None for all namespaces, each by itself."""
     salience_threshold: float
     max_memories: int = 0
-    """How many of the latest are looked at; 0 for all."""
+    """Limits the run to the latest memories; 0 for all."""
     dry_run: bool = False
     thorough: bool = True
     """Whether it may prune, and merge what isn't an exact copy."""
     max_seconds: float | None = None
     abort_on_query: bool = False
     pause: float = 0.0
-    """Seconds that must have gone by since the last dream, and none may wait; else it is a `RateLimitFault`."""
+    """Seconds required since the last dream, with none queued; else a `RateLimitFault`."""
     rationale: str | None = None
     on_progress: Callable[[float, float | None, str], object] = lambda _done, _total, _what: None
-    """Told from the consolidator's thread."""
+    """Called in the consolidator's thread."""
 
 
 class Sleep(Message[None], frozen=True, kw_only=True):
-    """Told by the scheduler: begin a run, or note that it was skipped."""
+    """Sent by the scheduler: begin a run, or record that it was skipped."""
 
     mode: Mode
     trigger: Trigger
@@ -211,41 +211,41 @@ class Sleep(Message[None], frozen=True, kw_only=True):
 
 
 class Queried(Message[None], frozen=True, kw_only=True):
-    """Told by the front: somebody asks for memories."""
+    """Sent at each query; aborts dreams that allow it."""
 
     at: float
     """When, by `time.perf_counter`."""
 
 
 class Rest(Message[None], frozen=True):
-    """Give up all that is under way or waits, since the store is being closed; answered once that is written down."""
+    """Abort all running and queued work before shutdown; answered when that is in the log."""
 
 
 class Undo(Message[Undone], frozen=True, kw_only=True):
-    """Take back what a run did, whole or for one memory; answers `Undone`."""
+    """Undo a run, as a whole or for one memory."""
 
     run: UUID
     memory: UUID | None = None
     request: UUID = msgspec.field(default_factory=uuid4)
-    """The correlation id of what is appended."""
+    """Correlation id of the appended events."""
 
 
 class ReadRuns(Message[RunList], frozen=True, kw_only=True):
-    """Answers `RunList`: one run, or the latest."""
+    """Read one run, or the latest ones."""
 
     run: UUID | None = None
     limit: int = 10
 
 
 class ReadCandidates(Cancellable[Candidates], frozen=True, kw_only=True):
-    """Answers `Candidates`: what a light run would prune now, after merging, and what protects the rest."""
+    """Find what a light run would prune now, after merging, and what protects the rest."""
 
     namespace: str | None
     salience_threshold: float
 
 
 class ReadDream(Message[DreamState], frozen=True):
-    """Answers `DreamState`."""
+    """Read the state of dreams."""
 
 
 ConsolidatorMessage: TypeAlias = (
@@ -261,5 +261,5 @@ ConsolidatorMessage: TypeAlias = (
     | ReadCandidates
     | ReadDream
     | Appended
-    | OwnerMessage
+    | ProjectionMessage
 )

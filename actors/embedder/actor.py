@@ -95,7 +95,7 @@ class Embedder(ProjectionActor[EmbedderProjections]):
 
     @property
     def _sessions(self) -> Sessions:
-        return self._folds.sessions
+        return self._projections.sessions
 
     def _create_actor_inbox(self) -> Inbox:  # pyright: ignore[reportIncompatibleMethodOverride] -- pykka's is static
         self._inbox = Inbox()
@@ -132,10 +132,10 @@ class Embedder(ProjectionActor[EmbedderProjections]):
                 return self._pump()
             case Appended(envelopes=envelopes):
                 for envelope in envelopes:
-                    self._fold(envelope)
+                    self._apply(envelope)
                 return None
             case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
-                return self._own(message)
+                return self._on_projection_message(message)
             case _:
                 assert_never(message)
 
@@ -158,7 +158,7 @@ class Embedder(ProjectionActor[EmbedderProjections]):
         job = EmbeddingJob(
             plan,
             on_progress,
-            request.withdrawn,
+            request.cancelled,
             long_after=SLICE_TOKENS,
             is_question=isinstance(request, EmbedQuery),
             session=session,

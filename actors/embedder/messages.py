@@ -1,17 +1,17 @@
-"""What the embedder is asked, and answers."""
+"""Messages of the embedder."""
 
 from collections.abc import Callable
 from datetime import datetime
 from typing import TypeAlias
 
-from actors.runtime.messages import Answer, Appended, Cancellable, Message, OwnerMessage
+from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
 from events.fingerprint import Embedding, Fingerprint, Passage
 from events.vocabulary.values import Modality, SpaceModel
 from projections.time.time_mentions import SILENT, QueryHints
 
 
 class EmbeddedMemory(Answer, frozen=True, kw_only=True):
-    """Thirteen embeddings, the passages of a long content, and the turn that it is in its session."""
+    """Thirteen embeddings, the passages of a long content, and the position within the session."""
 
     fingerprint: Fingerprint
     passages: tuple[Passage, ...]
@@ -20,17 +20,17 @@ class EmbeddedMemory(Answer, frozen=True, kw_only=True):
 
 
 class EmbeddedQuery(Answer, frozen=True, kw_only=True):
-    """A question's embeddings by space key. Without a session it has no position (E4)."""
+    """A query's embeddings by space key. E4 is missing without a session, which gives the position."""
 
     embeddings: dict[str, Embedding]
 
 
 class Load(Message[tuple[SpaceModel, ...]], frozen=True, kw_only=True):
-    """Load the models of the profile, if they aren't; answers `tuple[SpaceModel, ...]`."""
+    """Load the models of the profile, unless they are loaded."""
 
 
 class EmbedMemory(Cancellable[EmbeddedMemory], frozen=True, kw_only=True):
-    """Make all thirteen embeddings of a memory; answers a future of `EmbeddedMemory`."""
+    """Embed a memory in all thirteen spaces."""
 
     content: str
     modality: Modality
@@ -38,21 +38,21 @@ class EmbedMemory(Cancellable[EmbeddedMemory], frozen=True, kw_only=True):
     namespace: str
     session: str | None = None
     linked: tuple[Fingerprint, ...] = ()
-    """Of the memories that this one links to: part of its context (E8)."""
+    """Fingerprints of the memories it links to, part of its context (E8)."""
     on_progress: Callable[[int, int], object] | None = None
-    """Told (done, total) windows of a long content, from the embedder's thread."""
+    """Called with (done, total) windows of a long content, in the embedder's thread."""
 
 
 class EmbedQuery(Cancellable[EmbeddedQuery], frozen=True, kw_only=True):
-    """Embed a question in every space that it speaks to; answers a future of `EmbeddedQuery`."""
+    """Embed a query in every space that applies to it."""
 
     text: str
     at: datetime
-    """When it is asked: the point from which recency and rhythm are seen."""
+    """Time of the query, from which recency and recurrence are measured."""
     namespace: str
     session: str | None = None
     cues: QueryHints = SILENT
-    """What it says beside its words: a time, the end of a session, a modality that it looks for."""
+    """Times, session ends and modalities that the text mentions."""
 
 
-EmbedderMessage: TypeAlias = Load | EmbedMemory | EmbedQuery | Appended | OwnerMessage
+EmbedderMessage: TypeAlias = Load | EmbedMemory | EmbedQuery | Appended | ProjectionMessage

@@ -82,7 +82,7 @@ class SnapshotPolicy:
         if found is None:
             return 0
         for name, tell in owners.items():
-            tell(LoadSnapshot(folds=found.folds[name]))
+            tell(LoadSnapshot(projections=found.folds[name]))
         self._at = found.head.seq
         self._checker = Thread(target=self._check, args=(log, found.head, found.later), name="chain", daemon=True)
         self._checker.start()
@@ -124,13 +124,13 @@ class SnapshotPolicy:
             return taken
         self._taken = taken
         for sheet in self._draft.sheets:
-            owners[sheet.name](WriteSnapshot(sheet=sheet, store=self._store))
+            owners[sheet.name](WriteSnapshot(writer=sheet, store=self._store))
         return taken
 
     def take(self, message: SnapshotWritten) -> None:
         """Note what an owner made of its sheet; the last one ends it, well or not."""
         draft = self._draft
-        if draft is None or message.sheet not in draft.sheets or not draft.take(message.sheet, message.part):
+        if draft is None or message.writer not in draft.sheets or not draft.take(message.writer, message.part):
             return
         if draft.given_up:
             self._end(draft, taken=False)

@@ -107,11 +107,11 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
 
     @property
     def _state(self) -> WorkspaceState:
-        return self._folds.workspace
+        return self._projections.workspace
 
     @property
     def _learner(self) -> Learner:
-        return self._folds.learner
+        return self._projections.learner
 
     def on_stop(self) -> None:
         """Leave no timer behind."""
@@ -144,7 +144,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             case AppendRejected(correlations=correlations):
                 return self._refused(correlations)
             case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot():
-                return self._own(message)
+                return self._on_projection_message(message)
             case _:
                 assert_never(message)
 
@@ -176,7 +176,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
     def _appended(self, envelopes: tuple[Envelope, ...]) -> None:
         """Fold what happened; what was judged here and is stored now is the new focus."""
         for envelope in envelopes:
-            self._fold(envelope)
+            self._apply(envelope)
         if self._under_way is not None and any(envelope.correlation_id == self._under_way[0] for envelope in envelopes):
             _, turn = self._under_way
             self._under_way = None

@@ -1,4 +1,4 @@
-"""What the workspace is asked, and answers."""
+"""Messages of the workspace."""
 
 from datetime import datetime
 from typing import TypeAlias
@@ -6,7 +6,7 @@ from uuid import UUID
 
 from actors.comparator.messages import NewMemory
 from actors.runtime.faults import Fault
-from actors.runtime.messages import Answer, Appended, Message, OwnerMessage
+from actors.runtime.messages import Answer, Appended, Message, ProjectionMessage
 from events.fingerprint import Embedding
 from events.vocabulary import FocusMoved
 from events.vocabulary.values import JohariRow, Learning
@@ -14,7 +14,7 @@ from projections.mind.workspace import Fading, Ignition
 
 
 class Judgement(Answer, frozen=True, kw_only=True):
-    """How much a memory teaches, how each space knows it, what it serves, and what it seems to follow from."""
+    """Learning signal, Johari quadrant by space, purpose, and presumed causes and effects of a new memory."""
 
     purpose: tuple[float, ...]
     north_star: UUID | None
@@ -25,7 +25,7 @@ class Judgement(Answer, frozen=True, kw_only=True):
 
 
 class Attention(Answer, frozen=True, kw_only=True):
-    """The workspace as the log has it."""
+    """The state of the workspace."""
 
     coupling: float
     focus: FocusMoved | None
@@ -34,9 +34,9 @@ class Attention(Answer, frozen=True, kw_only=True):
     conflict: tuple[UUID, ...]
     emptied_at: datetime | None
     queued: tuple[Fading, ...]
-    """What faded and waits for REM, the oldest first."""
+    """Memories that left the workspace and are due in the next REM run, the oldest first."""
     accuracy: float | None
-    """Of predictions of usefulness; None before any was scored."""
+    """Accuracy of usefulness predictions; None before any was scored."""
     scored: int
     interactions: int
     stage: str
@@ -44,7 +44,7 @@ class Attention(Answer, frozen=True, kw_only=True):
 
 
 class Pulse(Answer, frozen=True, kw_only=True):
-    """The state of learning that goes with every answer (seeds 001 and 004)."""
+    """The learning state attached to every answer."""
 
     entropy: float
     coherence: float
@@ -54,28 +54,28 @@ class Pulse(Answer, frozen=True, kw_only=True):
 
 
 class Judge(Message[tuple[Judgement | Fault, ...]], frozen=True, kw_only=True):
-    """Judge memories by their neighbours before they are stored; answers a `Judgement` for each, or a `Fault`."""
+    """Judge new memories by their neighbours before they are stored; one result for each."""
 
     new: tuple[NewMemory, ...]
 
 
 class Ask(Message[None], frozen=True, kw_only=True):
-    """A question was answered: it is the new focus. Told; nobody waits for what becomes of it."""
+    """A query was answered and becomes the new focus."""
 
     text: str
     embeddings: dict[str, Embedding]
     keys: frozenset[str]
-    """The spaces to which it speaks."""
+    """The spaces that apply to the query."""
     namespace: str | None
     found: tuple[UUID, ...]
-    """The best of the answer."""
+    """The best results."""
 
 
 class Broadcast(Message[Attention], frozen=True, kw_only=True):
-    """Make a stored memory the focus, and let it in if it agrees with itself enough, or by force; answers `Attention`.
+    """Make a stored memory the focus; admit it to the workspace if it is coherent enough, or by force.
 
     Raises:
-        NotFoundFault: it isn't live.
+        NotFoundFault: It isn't live.
     """
 
     memory: UUID
@@ -84,23 +84,23 @@ class Broadcast(Message[Attention], frozen=True, kw_only=True):
 
 
 class SetCoupling(Message[Attention], frozen=True, kw_only=True):
-    """Set K, and measure again what the last focus found; answers `Attention`."""
+    """Set the coupling K, and recompute the resonance of the last focus."""
 
     coupling: float
 
 
 class ReadAttention(Message[Attention], frozen=True, kw_only=True):
-    """Answers `Attention`, once the workspace is done with what was asked and stored so far."""
+    """Read the state after all earlier messages were processed."""
 
 
 class CountIgnitions(Message[dict[UUID, int]], frozen=True, kw_only=True):
-    """Answers how often each memory that ever entered the workspace did, `dict[UUID, int]`."""
+    """Count how often each memory entered the workspace; those that never did are missing."""
 
 
 class ReadPulse(Message[Pulse], frozen=True, kw_only=True):
-    """Answers the current `Pulse`."""
+    """Read the current pulse."""
 
 
 WorkspaceMessage: TypeAlias = (
-    Judge | Ask | Broadcast | SetCoupling | ReadAttention | CountIgnitions | ReadPulse | Appended | OwnerMessage
+    Judge | Ask | Broadcast | SetCoupling | ReadAttention | CountIgnitions | ReadPulse | Appended | ProjectionMessage
 )

@@ -35,7 +35,8 @@ from actors.api.params.memories import (
 from actors.api.params.parsing import parse
 from actors.comparator.messages import ListMemories
 from actors.embedder.models.backbone import Backbone
-from actors.hub.composition import Hub, opened
+from actors.hub.composition import open_hub
+from actors.hub.hub import Hub
 from actors.runtime.actor import Actor
 from actors.workspace.johari import rows
 from actors.workspace.messages import Judge, Judgement, ReadAttention
@@ -132,7 +133,7 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
             sample = await sampled(Path(scratch), SAMPLES)
         with track_of(memories) as advance:
             build(folder, sample, memories, advance)
-    with opened(folder) as hub:
+    with open_hub(folder) as hub:
         operations = Operations(hub)
         await operations.ready()
         await fill(operations, texts[:real])

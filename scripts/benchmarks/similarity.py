@@ -21,7 +21,7 @@ from actors.api.params.memories import MemoryCompare, StoreMemory
 from actors.api.params.parsing import parse
 from actors.comparator.compare.calibration import FILE, Calibration, Fit
 from actors.comparator.compare.strategies import overall
-from actors.hub.composition import opened
+from actors.hub.composition import open_hub
 from actors.runtime.settings import Strategy
 from benchmarks.retrieval.corpora import AT_ONCE
 from events.spaces import INDEX, SPACES
@@ -43,7 +43,7 @@ async def graded(pairs: list[Pair], strategy: Strategy, bar: Progress) -> dict[s
     """Store the texts and compare each pair; return the similarities over all spaces and in each, by name."""
     texts = list(dict.fromkeys(text for pair in pairs for text in (pair.text_a, pair.text_b)))
     found: dict[str, list[float]] = defaultdict(list)
-    with tempfile.TemporaryDirectory() as data, opened(Path(data), priming=False) as hub:
+    with tempfile.TemporaryDirectory() as data, open_hub(Path(data), priming=False) as hub:
         operations = Operations(hub)
         await operations.ready()
         ids: dict[str, str] = {}

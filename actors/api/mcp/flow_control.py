@@ -15,7 +15,7 @@ import mcp_types as types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from actors.proxy.endpoint import LONGEST_LINE
+from actors.proxy.endpoint import MAX_LINE
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -113,7 +113,7 @@ async def _unfit(message: SessionMessage, answers: CountedAnswers) -> types.JSON
         case types.JSONRPCNotification(method="notifications/cancelled", params=params):
             answers.release((params or {}).get("requestId"))
         case types.JSONRPCNotification(method=method) if method == _OVERLONG:
-            return _answer(None, types.INVALID_REQUEST, f"Invalid request: a line is longer than {LONGEST_LINE} bytes")
+            return _answer(None, types.INVALID_REQUEST, f"Invalid request: a line is longer than {MAX_LINE} bytes")
         case _:
             pass
     return None

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeAlias
+from uuid import uuid4
 
 import mcp_types as types
 from mcp.server import Server, ServerRequestContext
@@ -25,8 +26,8 @@ from actors.api.tools.agent_tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool
 from actors.api.tools.dispatch import call
 from actors.api.tools.rate_limits import Limits
 from actors.hub.listener import Answers, Messages
-from actors.runtime.actor import LOGGER
-from actors.runtime.faults import Fault, InternalFault, UnknownOperationFault, shortened
+from actors.runtime.actor import CORRELATION, LOGGER
+from actors.runtime.faults import Fault, InternalFault, UnknownOperationFault, truncate
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult
@@ -66,6 +67,7 @@ class Front:
     async def _once(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Do a request under its key, if it has one."""
         key = None if ctx.request_id is None else key_of(ctx.params)  # a notification does nothing of ours
+        CORRELATION.set(str(key or uuid4()))
         async with self._operations.once.turn(key):
             return await call_next(ctx)
 
@@ -144,7 +146,7 @@ async def _with_codes(ctx: Context, call_next: CallNext) -> HandlerResult:
     except ValidationError:  # of malformed parameters, which the SDK tells in its own words
         raise
     except MCPError as error:  # the SDK's own, which names a method as long as it came
-        raise MCPError(error.code, shortened(error.message), shortened(error.data)) from None
+        raise MCPError(error.code, truncate(error.message), truncate(error.data)) from None
     except Exception as error:  # noqa: BLE001 -- told by its code, and logged
         fault = _told(error, ctx.method)
         raise MCPError(fault.code, fault.message, fault.data) from None

@@ -9,7 +9,7 @@ import msgspec
 from actors.runtime import metrics
 
 if TYPE_CHECKING:
-    from actors.hub.composition import Hub
+    from actors.hub.hub import Hub
     from actors.store.messages import Status
 
 

@@ -68,8 +68,8 @@ async def _as_it_was(operations: Operations, when: int | str, progress: Progress
     await operations.replayed()
     seq = await event_at(operations, when, AS_OF)
     erased = await operations.ask(operations.hub.store, ReadErased(stored_until=seq))
-    async with operations.hub.pasts.lent(operations.hub, seq, erased) as then:
+    async with operations.hub.as_of(seq, erased) as then:
         while not await to_thread.run_sync(then.wait):
-            read = then.log.reached
+            read = then.log.position
             await progress(REPLAYED * read / (seq + 1), None, f"replaying event {read} of {seq}")
         yield operations.as_it_was(then.hub, then.at)

@@ -11,50 +11,33 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actors.cli.program import Data, Embedder, Models, app, data_folder, told_plainly
-from actors.proxy.serve_command import LINGER, Serve, options_of, piped, run
-from actors.runtime.settings import ModelProfile
+from actors.cli.program import Data, Embedder, Models, app, data_folder, told_plainly, typer_option
+from actors.proxy.serve_command import (
+    LIMIT,
+    LINGER,
+    LINGERING,
+    LOG_LEVEL,
+    PRIMING,
+    SLEEP,
+    ServeCommand,
+    proxy_supported,
+    run_proxy,
+    serve_options,
+)
+from actors.runtime.settings import LogLevel, ModelProfile
 
 if TYPE_CHECKING:
-    from actors.hub.composition import Hub
-    from actors.proxy.endpoint import HubInfo, Options
+    from actors.hub.hub import Hub
+    from actors.proxy.endpoint import HubInfo, ServeOptions
 
 PATIENCE = 10.0
 """Seconds that a server waits for the store: a hook of the session before may still be at work on it."""
 
-Limit = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--limit",
-        envvar="CONTEXT_GRAPH_LIMITS",
-        metavar="TOOL=CALLS",
-        help="How often a minute a client may call a tool, as store_memory=50. May be given several times.",
-    ),
-]
-Priming = Annotated[
-    bool,
-    typer.Option(
-        "--priming/--no-priming",
-        envvar="CONTEXT_GRAPH_PRIMING",
-        help="Let what is in the workspace count a little more in the next searches.",
-    ),
-]
-Sleeping = Annotated[
-    bool,
-    typer.Option(
-        "--sleep/--no-sleep", envvar="CONTEXT_GRAPH_SLEEP", help="Let the store sleep by itself, as `schedule` shows."
-    ),
-]
-Linger = Annotated[
-    float,
-    typer.Option(
-        "--linger",
-        envvar="CONTEXT_GRAPH_LINGER",
-        min=0,
-        metavar="SECONDS",
-        help="How long the hub outlives its last client.",
-    ),
-]
+Limit = Annotated[list[str] | None, typer_option(LIMIT)]
+Priming = Annotated[bool, typer_option(PRIMING)]
+Sleeping = Annotated[bool, typer_option(SLEEP)]
+Linger = Annotated[float, typer_option(LINGERING, min=0)]
+Level = Annotated[LogLevel, typer_option(LOG_LEVEL)]
 
 
 @app.command()
@@ -67,17 +50,19 @@ def serve(
     priming: Priming = True,
     sleep: Sleeping = True,
     linger: Linger = LINGER,
+    log_level: Level = LogLevel.WARNING,
     standalone: Annotated[
         bool, typer.Option("--standalone", help="Keep store and server in this process, instead of in the hub.")
     ] = False,
 ) -> None:
     """Speak MCP on standard input and output, for an agent's client: through the hub, which is started if need be."""
-    options = options_of(embedder, models, limit or (), priming=priming, sleep=sleep)
+    options = serve_options(embedder, models, limit or (), priming=priming, sleep=sleep)
     folder = data_folder(data)
-    if standalone or not piped():
-        _serve_alone(folder, options)
+    if standalone or not proxy_supported():
+        _serve_alone(folder, options, log_level)
     else:
-        raise typer.Exit(run(Serve(folder=folder, options=options, linger=linger)))
+        command = ServeCommand(folder=folder, options=options, linger=linger, log_level=log_level)
+        raise typer.Exit(run_proxy(command))
 
 
 @app.command()
@@ -90,69 +75,76 @@ def hub(
     priming: Priming = True,
     sleep: Sleeping = True,
     linger: Linger = LINGER,
+    log_level: Level = LogLevel.WARNING,
     lock: Annotated[int | None, typer.Option(hidden=True, help="The descriptor that holds the lock already.")] = None,
 ) -> None:
     """Have the store open for all who serve or ask it; `serve` starts this by itself."""
     import anyio
 
-    from actors.proxy.launcher import locked
+    from actors.proxy.launcher import lock_folder
 
-    options = options_of(embedder, models, limit or (), priming=priming, sleep=sleep)
+    options = serve_options(embedder, models, limit or (), priming=priming, sleep=sleep)
     folder = data_folder(data).absolute()
-    with _told_in_a_sentence():
+    with _logging(log_level):
         if lock is None:
-            lock = locked(folder)
+            lock = lock_folder(folder)
         if lock is None:
             typer.secho(f"context-graph: a hub serves {folder} already", err=True, fg="red")
             raise typer.Exit(1)
         os.set_inheritable(lock, False)  # noqa: FBT003 -- its parameter has no name
-        anyio.run(_serve_windows, folder, options, linger)
+        anyio.run(_serve_socket, folder, options, linger)
 
 
-async def _serve_windows(folder: Path, options: Options, linger: float) -> None:
-    from actors.hub.serve import serve_windows
+async def _serve_socket(folder: Path, options: ServeOptions, linger: float) -> None:
+    from actors.hub.serve import serve_socket
 
-    with _opened(folder, options) as (running, per_minute, card):
-        await serve_windows(running, per_minute, card, linger)
+    with _opened(folder, options) as (running, per_minute, info):
+        await serve_socket(running, per_minute, info, linger)
 
 
-def _serve_alone(folder: Path, options: Options) -> None:
+def _serve_alone(folder: Path, options: ServeOptions, log_level: LogLevel) -> None:
     import anyio
 
     async def alone() -> None:
-        from actors.hub.serve import serve as serve_client
+        from actors.hub.serve import serve_stdio
 
-        with _opened(folder, options) as (running, per_minute, card):
-            await serve_client(running, per_minute, card)
+        with _opened(folder, options) as (running, per_minute, info):
+            await serve_stdio(running, per_minute, info)
 
-    with _told_in_a_sentence():
+    with _logging(log_level):
         anyio.run(alone)
 
 
 @contextmanager
-def _opened(folder: Path, options: Options) -> Iterator[tuple[Hub, dict[str, int], HubInfo]]:
+def _opened(folder: Path, options: ServeOptions) -> Iterator[tuple[Hub, dict[str, int], HubInfo]]:
     """Open a store as it is to be served."""
     from importlib.metadata import version
 
     from actors.api.tools.rate_limits import limits_of
-    from actors.hub.composition import opened
+    from actors.hub.composition import open_hub
     from actors.proxy.endpoint import HubInfo
 
     per_minute = limits_of(options.limits)
-    card = HubInfo(pid=os.getpid(), version=version("context-graph"), options=options)
+    info = HubInfo(pid=os.getpid(), version=version("context-graph"), options=options)
     models = Path(options.models) if options.models else None
-    with opened(
+    with open_hub(
         folder, options.embedder, models, priming=options.priming, scheduled=options.sleep, patience=PATIENCE
     ) as running:
-        yield running, per_minute, card
+        yield running, per_minute, info
 
 
 @contextmanager
-def _told_in_a_sentence() -> Iterator[None]:
-    """End with one sentence and status 1 when the store can't be served; whatever else is told goes to stderr too."""
+def _logging(level: LogLevel) -> Iterator[None]:
+    """Log to stderr; report an error that ends the server in one sentence, with status 1.
+
+    The level holds for our own logger. The SDK's debug log would contain the content of memories.
+    """
     import logging
 
+    from actors.runtime.actor import LOGGER
+
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="context-graph: %(levelname)s %(message)s")
+    LOGGER.setLevel(level.name)
     with told_plainly():
         try:
             yield

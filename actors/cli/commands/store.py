@@ -33,7 +33,7 @@ def reembed(
     import msgspec
 
     from actors.cli.views.memories import progress_bar
-    from actors.hub.composition import opened
+    from actors.hub.composition import open_hub
     from actors.hub.reembed import ReembedCounts, built_beside
     from actors.hub.reembed import reembed as store_again
 
@@ -41,7 +41,7 @@ def reembed(
         with (
             progress_bar(quiet=as_json) as report,
             built_beside(new_folder) as building,
-            opened(building, embedder, models) as hub,
+            open_hub(building, embedder, models) as hub,
         ):
 
             async def progress(done: float, total: float | None, what: str) -> None:

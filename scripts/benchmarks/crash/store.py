@@ -111,14 +111,14 @@ async def build(scratch: Path) -> tuple[dict[str, Path], Kept]:
     """Make a store that was closed in order, and the same a while later, as kill -9 leaves it; both with a snapshot."""
     texts = sentences(WORDS)[: IN_FILE + IN_WAL]
     folder, closed, killed = (scratch / name for name in ("store", "closed", "killed"))
-    with hubs.opened(folder, priming=False) as hub:
+    with hubs.open_hub(folder, priming=False) as hub:
         operations = Operations(hub)
         memories = [await _stored(operations, text) for text in texts[:IN_FILE]]
         await call(operations, "memory_delete", id=memories[0])
         await call(operations, "memory_delete", id=memories[1], soft=False)
         await operations.ask(hub.store, TakeSnapshot(after=0))
     shutil.copytree(folder, closed, ignore=PASSING)
-    with hubs.opened(folder, priming=False) as hub:
+    with hubs.open_hub(folder, priming=False) as hub:
         operations = Operations(hub)
         await operations.ready()
         await operations.ask(hub.store, TakeSnapshot(after=0))
@@ -220,7 +220,7 @@ def contents(folder: Path) -> Mapping[Path, bytes]:
 
 
 async def _ask(folder: Path, kept: Kept, parent: Connection) -> None:
-    with hubs.opened(folder, priming=False) as hub:
+    with hubs.open_hub(folder, priming=False) as hub:
         operations = Operations(hub)
         await operations.ready()
         state = await operations.status()

@@ -26,7 +26,7 @@ from actors.api.mcp.server import converse
 from actors.api.operations.facade import Operations
 from actors.api.tools.agent_tools import INSTRUCTIONS
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import running
+from actors.hub.composition import start_hub
 from actors.runtime.metrics import Latencies
 from benchmarks.fuzz.hostile import Known
 from benchmarks.fuzz.messages import ENVELOPE, META, Message, message
@@ -269,7 +269,7 @@ async def _round(
         if await client.listing() != listing:
             watch.fail("the tools or the prompts have changed")
 
-    with running(DuckDBLog(folder), folder, load) as hub:
+    with start_hub(DuckDBLog(folder), folder, load) as hub:
         operations = Operations(hub)
         for place, begin in enumerate(range(numbers.start, numbers.stop, CONVERSATION)):
             async with connected(operations, watch) as wire:

@@ -10,7 +10,7 @@ from actors.api.operations.facade import Operations
 from actors.api.params.memories import MemoryBatchCompare, MemoryCompare
 from actors.api.params.mind import AdjustCoupling, GetWorkspaceStatus, TriggerWorkspaceBroadcast
 from actors.api.params.parsing import parse
-from actors.hub.composition import opened
+from actors.hub.composition import open_hub
 from actors.workspace.attention import ENTER
 from actors.workspace.kuramoto import order_parameters
 from benchmarks.mind.serving import search
@@ -123,7 +123,7 @@ async def primed(folder: Path, questions: Sequence[Question]) -> list[Verdict]:
 
 
 async def _ignited(folder: Path, questions: Sequence[Question], *, priming: bool) -> Verdict:
-    with opened(folder, priming=priming) as hub:
+    with open_hub(folder, priming=priming) as hub:
         operations = Operations(hub)
         close = min([await _closest(operations, question) for question in questions], key=lambda one: one.gap)
         before = await _results(operations, close.question)

@@ -18,7 +18,7 @@ from typer import Argument, Option
 from actors.api.operations.facade import Operations
 from actors.api.params.mind import GetConsciousnessState, GetWorkspaceStatus
 from actors.comparator.messages import ReadGoals
-from actors.hub.composition import opened
+from actors.hub.composition import open_hub
 from benchmarks.mind.attending import attending, primed
 from benchmarks.mind.candidates import candidates
 from benchmarks.mind.learning import learning
@@ -42,7 +42,7 @@ class Lived(NamedTuple):
 
 async def live(folder: Path, wanted: Plan, advance: Callable[[], object]) -> Lived:
     """Store the stream, discover goals, drift away, come back and attend; searches aren't primed meanwhile."""
-    with opened(folder, priming=False) as hub:
+    with open_hub(folder, priming=False) as hub:
         operations = Operations(hub)
         await operations.ready()
         opening = await tell(operations, wanted.topic[:1], advance)
@@ -88,7 +88,7 @@ async def figures(operations: Operations, namespace: str, told: list[Told]) -> d
 
 async def restarted(folder: Path, namespace: str, lived: Lived) -> list[Verdict]:
     """Open the store again, and compare all figures."""
-    with opened(folder, priming=False) as hub:
+    with open_hub(folder, priming=False) as hub:
         known = await figures(Operations(hub), namespace, lived.told)
     same = {name: known[name] == lived.known[name] for name in known}
     shown = {"memories compared": len(lived.told), "identical": same}
@@ -104,7 +104,7 @@ async def watch(folder: Path, wanted: Plan, bar: Progress) -> Sections:
     sections["restart"] = await restarted(folder, wanted.namespace, lived)
     sections["priming"] = await primed(folder, wanted.questions)
     filling = bar.add_task("the rest of the corpus", total=len(wanted.rest))
-    with opened(folder) as hub:
+    with open_hub(folder) as hub:
         operations = Operations(hub)
         await operations.ready()
         await keep(operations, wanted.rest, lambda: bar.advance(filling))

@@ -15,7 +15,8 @@ from typer import BadParameter
 
 from actors.api.operations.facade import Operations
 from actors.api.params.parsing import moment
-from actors.hub.composition import Hub, opened
+from actors.hub.composition import open_hub
+from actors.hub.hub import Hub
 from benchmarks.retrieval.corpora import Document, content, keep, read_documents, read_judgements
 
 SEED = 7
@@ -47,7 +48,7 @@ class Filled(NamedTuple):
 async def filled(folders: Sequence[Path], limit: int | None, bar: Progress, *, priming: bool) -> AsyncIterator[Filled]:
     """Store the documents of some sets in one new store, through the operations that agents call."""
     sets = [judged(folder, limit) for folder in folders]
-    with tempfile.TemporaryDirectory() as data, opened(Path(data), priming=priming) as hub:
+    with tempfile.TemporaryDirectory() as data, open_hub(Path(data), priming=priming) as hub:
         operations = Operations(hub)
         await operations.ready()
         stored: dict[str, str] = {}

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from typer import BadParameter, Exit, Option
 
-from actors.hub.composition import WORTH_AT_CLOSE
+from actors.hub.composition import MIN_SNAPSHOT_EVENTS
 from benchmarks.crash.store import SNAPSHOTS
 from benchmarks.filling import sentences
 from benchmarks.mind.verdicts import Verdict, table
@@ -148,7 +148,7 @@ def starting(kept: Path, scratch: Path, sizes: list[int], rounds: int, bar: Prog
                 thawed,
                 empty,
                 figures,
-                BEYOND if memories >= WORTH_AT_CLOSE else None,
+                BEYOND if memories >= MIN_SNAPSHOT_EVENTS else None,
             ),
         ]
     return verdicts

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from actors.api.operations.facade import Operations
-from actors.hub.composition import opened
+from actors.hub.composition import open_hub
 from benchmarks.filling import fill, sentences
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Float32, Sparse, Tokens
 from events.storage.duckdb_log import DuckDBLog
@@ -33,7 +33,7 @@ Sample = tuple[SpacesDeclared, list[MemoryStored]]
 
 async def sampled(scratch: Path, count: int = SAMPLES) -> Sample:
     """Embed so many texts as the server does, and return what it wrote of them."""
-    with opened(scratch) as hub:
+    with open_hub(scratch) as hub:
         operations = Operations(hub)
         await operations.ready()
         await fill(operations, sentences(WORDS)[:count])

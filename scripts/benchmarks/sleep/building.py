@@ -16,7 +16,7 @@ from actors.api.operations.facade import Operations
 from actors.api.params.fields import DEFAULT_NAMESPACE
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
-from actors.hub.composition import opened
+from actors.hub.composition import open_hub
 from benchmarks.sleep.corpora import Corpus
 from benchmarks.sleep.planting import Item, Kind, Plan, arguments, plan
 
@@ -91,7 +91,7 @@ async def store(
     ids: Ids = {}
     wanted = list(places)
     linked = {place for item in items for place in item.linked}
-    with opened(folder, priming=False) as hub:
+    with open_hub(folder, priming=False) as hub:
         operations = Operations(hub)
         await operations.ready()
         slot = anyio.CapacityLimiter(AT_ONCE)

@@ -13,7 +13,7 @@ import anyio
 import msgspec
 
 from actors.api.operations.facade import Operations
-from actors.hub.composition import opened
+from actors.hub.composition import open_hub
 from benchmarks.mind.verdicts import Verdict
 from benchmarks.sleep.asking import call
 from benchmarks.sleep.judging import whole
@@ -50,7 +50,7 @@ async def campaign(
         folder = _fresh(soil, scratch)
         _, ended = await anyio.to_thread.run_sync(_run, folder, wanted, moment)
         last = (runs(folder) or [None])[-1]
-        with opened(folder) as hub:
+        with open_hub(folder) as hub:
             operations = Operations(hub)
             await operations.replayed()
             live = (await operations.status())["memories"]["live"]
@@ -118,7 +118,7 @@ def _child(parent: Connection, folder: Path, wanted: dict[str, Any]) -> None:
     """Run once, telling the parent right before and after, and wait to be killed."""
 
     async def sleep() -> None:
-        with opened(folder) as hub:
+        with open_hub(folder) as hub:
             operations = Operations(hub)
             await operations.replayed()
             parent.send("begins")

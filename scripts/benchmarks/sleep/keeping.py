@@ -8,7 +8,7 @@ import msgspec
 from typer import BadParameter
 
 from actors.api.operations.facade import Operations
-from actors.hub.composition import opened
+from actors.hub.composition import open_hub
 from benchmarks.mind.verdicts import Verdict
 from benchmarks.retrieval.corpora import content, keep
 from benchmarks.sleep.asking import Query, ask, call, recall
@@ -41,7 +41,7 @@ async def remembered(
     if not record.exists():
         unfinished = kept / "unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
-        with opened(unfinished, priming=False) as hub:
+        with open_hub(unfinished, priming=False) as hub:
             operations = Operations(hub)
             await operations.ready()
             ids = await keep(operations, documents, advance)
@@ -63,7 +63,7 @@ async def remembered(
     ]
     folder = shutil.copytree(kept / corpus.name, scratch / corpus.name)
     slept: list[str] = []
-    with opened(folder, priming=False) as hub:
+    with open_hub(folder, priming=False) as hub:
         operations = Operations(hub)
         await operations.ready()
         before = await ask(operations, queries)

@@ -9,7 +9,7 @@ import anyio
 import msgspec
 
 from actors.api.operations.facade import Operations
-from actors.hub.composition import opened
+from actors.hub.composition import open_hub
 from benchmarks.sleep.asking import Answers, Query, ask, call, search
 from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import (
@@ -66,7 +66,7 @@ class Night(msgspec.Struct, frozen=True):
 
 async def night(folder: Path, mode: str, threshold: float, queries: Sequence[Query], *, priming: bool = False) -> Night:
     """Ask, sleep dry, sleep, ask, undo, ask. The folder's store is changed by it."""
-    with opened(folder, priming=priming) as hub:
+    with open_hub(folder, priming=priming) as hub:
         operations = Operations(hub)
         await operations.ready()
         before = await ask(operations, queries)
@@ -100,7 +100,7 @@ async def beside(
     """Return the milliseconds of searches alone, and of those one after another beside a run in the same process."""
     meanwhile: list[float] = []
     asleep = anyio.Event()
-    with opened(folder, priming=False) as hub:
+    with open_hub(folder, priming=False) as hub:
         operations = Operations(hub)
         await operations.ready()
         await ask(operations, queries)  # warms up

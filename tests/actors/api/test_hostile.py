@@ -21,8 +21,8 @@ from actors.cli.commands import program
 from actors.cli.views import memories as views
 from actors.comparator.messages import FindNeighbourhood, FindPaths
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import running
-from actors.runtime.faults import LONGEST_ECHO
+from actors.hub.composition import start_hub
+from actors.runtime.faults import MAX_ECHO
 from events.storage.duckdb_log import DuckDBLog
 from tests.actors.conftest import Agent, Connect, search, store
 
@@ -73,7 +73,7 @@ def on_disk(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Operations]:
         profile.latencies = latencies
         return profile
 
-    with running(DuckDBLog(folder), folder, load) as hub:
+    with start_hub(DuckDBLog(folder), folder, load) as hub:
         yield Operations(hub)
 
 
@@ -145,10 +145,10 @@ async def test_a_refusal_does_not_give_a_megabyte_back(operations: Operations, c
         for arguments in ({"content": "A fox.", "modality": flood}, {"content": "A fox.", flood: 1}):
             error = await agent.refused("store_memory", **arguments)
             assert error["code"] == -32602
-            assert len(json.dumps(error)) < 10 * LONGEST_ECHO
+            assert len(json.dumps(error)) < 10 * MAX_ECHO
         for method in (flood, "memory/retrieve"):
             error = await agent.request_refused(method, id=flood)
-            assert len(json.dumps(error)) < 10 * LONGEST_ECHO
+            assert len(json.dumps(error)) < 10 * MAX_ECHO
 
 
 # ── texts that mean something elsewhere ─────────────────────────────────────────────────────────────

@@ -10,7 +10,8 @@ import pytest
 
 from actors.api.operations.facade import Operations
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import Hub, running
+from actors.hub.composition import start_hub
+from actors.hub.hub import Hub
 from events.spaces import INDEX
 from events.storage.memory_log import MemoryLog
 from tests.actors.api.conftest import Way, Ways
@@ -24,7 +25,7 @@ QUERY = "Which ships did the lighthouse keeper count?"
 @pytest.fixture
 def operations(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Operations]:
     """Return operations whose searches aren't primed by what was asked before, so that they can be compared."""
-    with running(MemoryLog(), tmp_path, load=lambda _latencies: profile, priming=False) as hub:
+    with start_hub(MemoryLog(), tmp_path, load=lambda _latencies: profile, priming=False) as hub:
         yield Operations(hub)
 
 

@@ -13,7 +13,8 @@ import pykka
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.messages import Consolidate, Slept
 from actors.consolidator.slices import Work
-from actors.hub.composition import Hub, running
+from actors.hub.composition import start_hub
+from actors.hub.hub import Hub
 from actors.store.messages import Append, Describe, ReadStatus
 from events.fingerprint import Fingerprint
 from events.spaces import SPACES
@@ -116,7 +117,7 @@ class Night:
 def asleep(folder: Path) -> Iterator[Night]:
     """Start a store whose clock stands still."""
     log = MemoryLog()
-    with running(log, folder, no_model, clock=lambda: NOW) as hub:
+    with start_hub(log, folder, no_model, clock=lambda: NOW) as hub:
         yield Night(hub, log)
 
 
