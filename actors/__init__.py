@@ -1,1 +1,1 @@
-"""Who acts: the actors, the hub that starts them, and the faces they show."""
+"""The actors, the hub process that runs them, and their interfaces: MCP, JSON-RPC and the command line."""

@@ -1,4 +1,4 @@
-"""`python -m actors` is `context-graph`, wherever that is installed."""
+"""`python -m actors` runs the `context-graph` command."""
 
 from actors.cli import app
 

@@ -16,7 +16,7 @@ from tests.conftest import SLOW_FOLDERS, SLOW_MODULES
 ROOT = Path(__file__).parents[1]
 FLOORS = ("events", "projections", "actors")
 ACTORS = frozenset({"embedder", "store", "comparator", "workspace", "consolidator", "scheduler"})
-HELPERS = frozenset({"ask", "ask_all", "ask_streaming", "_ask"})
+HELPERS = frozenset({"ask", "ask_all", "ask_blocking", "ask_streaming", "_ask"})
 """Functions that ask the actor which they get as their first argument."""
 LONGEST_MODULE = 375
 

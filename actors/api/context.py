@@ -26,7 +26,7 @@ from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 if TYPE_CHECKING:
-    from actors.hub.composition import Hub
+    from actors.hub.hub import Hub
 
 EMBEDDING_AT_ONCE = 48
 """Requests in the embedder's bounded inbox at once; further ones wait here."""

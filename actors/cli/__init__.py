@@ -13,8 +13,8 @@ def app() -> None:
 
     os.umask(0o077)  # also for the files that DuckDB creates
 
-    if (pipe := command.plain(sys.argv[1:])) is not None:
-        sys.exit(command.run(pipe))
+    if (plain := command.parse_plain(sys.argv[1:])) is not None:
+        sys.exit(command.run_proxy(plain))
     from actors.cli.commands import program
 
     program()

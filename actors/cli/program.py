@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from actors.proxy.serve_command import data_folder
+from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, Option, data_folder
 from actors.runtime.settings import ModelProfile
 
 INTERRUPTED = "Query interrupted"
@@ -62,6 +62,7 @@ Embedder = Annotated[
         help="Models of the spaces: the built-in ones, or larger ones from the hub or a folder.",
     ),
 ]
+Embedder = Annotated[ModelProfile, typer_option(EMBEDDER)]
 Models = Annotated[
     Path | None,
     typer.Option(

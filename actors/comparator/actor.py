@@ -19,7 +19,7 @@ from actors.runtime.messages import (
     Appended,
     AppendRejected,
     LoadSnapshot,
-    OwnerMessage,
+    ProjectionMessage,
     ReadDigest,
     WriteNextSlice,
     WriteSnapshot,
@@ -82,7 +82,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
             case Appended():
                 return self._apply(message)
             case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
-                return self._own(message)
+                return self._on_projection_message(message)
             case _:
                 assert_never(message)
 

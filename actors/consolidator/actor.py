@@ -94,7 +94,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
 
     @property
     def _runs(self) -> Runs:
-        return self._folds.runs
+        return self._projections.runs
 
     def on_receive(self, message: ConsolidatorMessage | AlignMemories | NextSlice) -> Any:
         """Route a message."""
@@ -126,7 +126,9 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
                     self._goals.align_unaligned(namespace)
                 return None
             case Appended() | ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
-                return self._appended(message) if isinstance(message, Appended) else self._own(message)
+                return (
+                    self._appended(message) if isinstance(message, Appended) else self._on_projection_message(message)
+                )
             case _:
                 assert_never(message)
 
@@ -143,7 +145,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
 
         They were embedded before it was chosen and stored after it, or stored while all its members were forgotten.
         """
-        stars = self._folds.stars.chosen
+        stars = self._projections.stars.chosen
         match event:
             case MemoryStored(namespace=namespace, north_star=star):
                 return (namespace,) if star != stars.get(namespace) else ()

@@ -136,10 +136,10 @@ class Embedder(ProjectionActor[EmbedderProjections]):
                 return self._run_slice()
             case Appended(envelopes=envelopes):
                 for envelope in envelopes:
-                    self._fold(envelope)
+                    self._apply(envelope)
                 return None
             case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
-                return self._own(message)
+                return self._on_projection_message(message)
             case _:
                 assert_never(message)
 

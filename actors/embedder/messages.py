@@ -1,17 +1,17 @@
-"""Messages of the embedder and their answers."""
+"""Messages of the embedder."""
 
 from collections.abc import Callable
 from datetime import datetime
 from typing import TypeAlias
 
-from actors.runtime.messages import Answer, Appended, Cancellable, Message, OwnerMessage
+from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
 from events.fingerprint import Embedding, Fingerprint, Passage
 from events.vocabulary.values import Modality, SpaceModel
 from projections.time.time_mentions import NO_HINTS, QueryHints
 
 
 class EmbeddedMemory(Answer, frozen=True, kw_only=True):
-    """The thirteen embeddings of a memory, the passages of a long content, and its position in its session."""
+    """Thirteen embeddings, the passages of a long content, and the position within the session."""
 
     fingerprint: Fingerprint
     passages: tuple[Passage, ...]
@@ -20,17 +20,17 @@ class EmbeddedMemory(Answer, frozen=True, kw_only=True):
 
 
 class EmbeddedQuery(Answer, frozen=True, kw_only=True):
-    """The embeddings of a query by space key. Without a session it has no position (E4)."""
+    """A query's embeddings by space key. E4 is missing without a session, which gives the position."""
 
     embeddings: dict[str, Embedding]
 
 
-class LoadModels(Message[tuple[SpaceModel, ...]], frozen=True, kw_only=True):
-    """Load the models of the profile unless they are loaded; answers what fills each space."""
+class Load(Message[tuple[SpaceModel, ...]], frozen=True, kw_only=True):
+    """Load the models of the profile, unless they are loaded."""
 
 
 class EmbedMemory(Cancellable[EmbeddedMemory], frozen=True, kw_only=True):
-    """Compute all thirteen embeddings of a memory."""
+    """Embed a memory in all thirteen spaces."""
 
     content: str
     modality: Modality
@@ -38,9 +38,9 @@ class EmbedMemory(Cancellable[EmbeddedMemory], frozen=True, kw_only=True):
     namespace: str
     session: str | None = None
     linked: tuple[Fingerprint, ...] = ()
-    """Fingerprints of the memories that this one links to, part of its context (E8)."""
+    """Fingerprints of the memories it links to, part of its context (E8)."""
     on_progress: Callable[[int, int], object] | None = None
-    """Called in the embedder's thread with (done, total) windows of a long content."""
+    """Called with (done, total) windows of a long content, in the embedder's thread."""
 
 
 class EmbedQuery(Cancellable[EmbeddedQuery], frozen=True, kw_only=True):
@@ -48,11 +48,11 @@ class EmbedQuery(Cancellable[EmbeddedQuery], frozen=True, kw_only=True):
 
     text: str
     at: datetime
-    """The time of the query, the reference of recency (E2) and periodicity (E3)."""
+    """Time of the query, from which recency and recurrence are measured."""
     namespace: str
     session: str | None = None
-    cues: QueryHints = NO_HINTS
-    """What it says beside its words: a time, the end of a session, a modality that it looks for."""
+    cues: QueryHints = SILENT
+    """Times, session ends and modalities that the text mentions."""
 
 
-EmbedderMessage: TypeAlias = LoadModels | EmbedMemory | EmbedQuery | Appended | OwnerMessage
+EmbedderMessage: TypeAlias = Load | EmbedMemory | EmbedQuery | Appended | ProjectionMessage

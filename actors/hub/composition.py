@@ -1,4 +1,4 @@
-"""The composition root: the one place that opens a data folder and starts the actors on it."""
+"""The composition root: opens a data folder and starts the actors and the embedder on it."""
 
 from __future__ import annotations
 
@@ -9,96 +9,62 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
-import pykka
 from threadpoolctl import threadpool_limits
 
-from actors.comparator.actor import Comparator
-from actors.consolidator.actor import Consolidator
-from actors.consolidator.messages import StopRuns
+from actors.consolidator.messages import Rest
 from actors.embedder.actor import Embedder
 from actors.hub.history import HistoryCache
+from actors.hub.hub import Hub, start_actors
 from actors.runtime.actor import LOGGER
-from actors.runtime.ask import TIMEOUT
+from actors.runtime.ask import ask_blocking
 from actors.runtime.metrics import Latencies
 from actors.runtime.settings import ModelProfile, passphrase
-from actors.scheduler.actor import Scheduler
-from actors.store.actor import Store
-from actors.store.messages import Replay, TakeSnapshot
+from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
-from actors.workspace.actor import Workspace
 from actors.workspace.messages import ReadAttention
 
 if TYPE_CHECKING:
     from actors.embedder.actor import Profile
-    from events.storage.log import Head, Log
+    from events.storage.log import Log
 
 SWITCH_INTERVAL = 5e-4
-"""Seconds after which Python lets another thread run: an ask beside busy Python code takes 14 µs at the 95th percentile
-instead of 10 ms."""
+"""Seconds after which Python switches threads: at the default of 5e-3 an ask beside busy Python code takes 10 ms at the
+95th percentile, with this value 14 µs."""
+
+BLAS_THREADS = 1
+"""Threads of one matrix product. The actors use the other cores; with two threads on a busy machine a product takes up
+to forty times as long, and storing a batch twice the processor time."""
+
+MIN_SNAPSHOT_EVENTS = 500
+"""Events since the last snapshot from which on closing the store takes another."""
+
+SNAPSHOT_TIMEOUT = 600.0
+"""Seconds for that snapshot: some 2 GB for 100,000 memories on a slow disk."""
+
+LOCK_POLL = 0.1
+"""Seconds between two attempts to open a store that is in use."""
 
 
-THREADS = 1
-"""Threads of one product of matrices, since the actors keep the cores busy: of two that wait for each other on a busy
-machine each product takes up to forty times as long, and storing a batch twice the processor time."""
-
-
-def in_utc() -> datetime:
+def utc_now() -> datetime:
     """Return the time of the machine's clock."""
     return datetime.now(UTC)
 
 
-WORTH_AT_CLOSE = 500
-"""Events that must have come since the last snapshot to take one before the store is closed."""
-
-SNAPSHOT_PATIENCE = 600.0
-"""Seconds that this may take: some 2 GB of 100,000 memories on a slow disk."""
-
-AGAIN = 0.1
-"""Seconds until it is tried again whether a store is free."""
-
-
-class Hub(msgspec.Struct, frozen=True):
-    """A running store: its actors, and what it measures."""
-
-    folder: Path
-    profile: ModelProfile
-    log: Log
-    """Read from any thread; the store alone writes to it."""
-    store: pykka.ActorRef[Any]
-    comparator: pykka.ActorRef[Any]
-    workspace: pykka.ActorRef[Any]
-    consolidator: pykka.ActorRef[Any]
-    scheduler: pykka.ActorRef[Any]
-    embedder: pykka.ActorRef[Any]
-    priming: bool
-    """Whether what is in the workspace counts a little more in searches."""
-    pasts: HistoryCache
-    """The store as it was, for whoever asks about that."""
-    replayed: pykka.Future[Head]
-    """Set once the log is replayed; raises `LogError` if it can't be trusted."""
-    latencies: Latencies
-
-    @property
-    def latency_file(self) -> Path:
-        """What the last process measured; may be deleted at will."""
-        return self.folder / "latencies.json"
-
-
 def load_profile(latencies: Latencies, profile: ModelProfile, models: Path | None = None) -> Profile:
-    """Load a profile. Imported here, since torch takes a second to import and `initialize` hasn't one.
+    """Load the models of a profile.
 
     Args:
-        latencies: Where it records what it measures.
+        latencies: Receives measurements.
         profile: Which one.
-        models: A folder with one folder for each space, where `full` finds its models; None for the hub's. The
-            embedded profile carries its own.
+        models: For `full`, a folder with one folder for each space; None for the Hugging Face hub.
 
     Raises:
-        EmbeddingFault: a model can't be had.
+        EmbeddingFault: A model isn't available.
     """
+    # Imported on demand: torch takes a second to import, during which `initialize` would wait.
     if profile is ModelProfile.EMBEDDED:
         from actors.embedder.profiles.embedded import EmbeddedProfile  # noqa: PLC0415 -- see above
 
@@ -110,7 +76,7 @@ def load_profile(latencies: Latencies, profile: ModelProfile, models: Path | Non
 
 
 @contextmanager
-def running(
+def start_hub(
     log: Log,
     folder: Path,
     load: Callable[[Latencies], Profile],
@@ -118,89 +84,64 @@ def running(
     *,
     priming: bool = True,
     scheduled: bool = False,
-    clock: Callable[[], datetime] = in_utc,
+    clock: Callable[[], datetime] = utc_now,
     snapshots: Snapshots | None = None,
 ) -> Iterator[Hub]:
-    """Start the actors on a log and begin its replay; stop them in reverse order on the way out.
+    """Start the actors on a log and begin its replay; stop them on exit.
 
-    Args:
-        log: Where events are.
-        folder: Where latencies are kept.
-        load: What loads the profile, once the first model is needed.
-        profile: Whose models these are; a store made with others refuses them.
-        priming: Whether what is in the workspace counts a little more in searches.
-        scheduled: Whether sleep comes by itself.
-        clock: What tells the time, in UTC.
-        snapshots: Where what is known is written down for a fast start; None for never.
+    `load` loads the models of `profile` when the first one is needed. Latencies are saved in `folder`. The other
+    arguments are those of `start_actors`.
     """
     sys.setswitchinterval(SWITCH_INTERVAL)
-    threadpool_limits(THREADS, user_api="blas")
+    threadpool_limits(BLAS_THREADS, user_api="blas")
     latencies = Latencies()
-    store = Store.start(log, latencies, clock, snapshots=snapshots)
-    comparator = Comparator.start(latencies, priming=priming)
-    workspace = Workspace.start(comparator, store, latencies)
-    consolidator = Consolidator.start(comparator, store, workspace, latencies, clock)
-    scheduler = Scheduler.start(consolidator, store, clock, armed=scheduled)
     embedder = Embedder.start(lambda: load(latencies), latencies)
-    pasts = HistoryCache()
+    actors = start_actors(log, latencies, clock, embedder, priming=priming, scheduled=scheduled, snapshots=snapshots)
     hub = Hub(
+        **msgspec.structs.asdict(actors),
         folder=folder,
         profile=profile,
-        log=log,
-        store=store,
-        comparator=comparator,
-        workspace=workspace,
-        consolidator=consolidator,
-        scheduler=scheduler,
         embedder=embedder,
         priming=priming,
-        pasts=pasts,
-        replayed=store.ask(Replay(owners=(comparator, workspace, embedder, consolidator, scheduler)), block=False),
-        latencies=latencies,
+        history=HistoryCache(),
     )
     try:
         yield hub
     finally:
-        pasts.close()
-        # What was asked last is still attended to: the command line asks once and ends.
-        workspace.ask(ReadAttention(), timeout=TIMEOUT)
-        consolidator.ask(StopRuns(), timeout=TIMEOUT)
-        store.ask(TakeSnapshot(after=WORTH_AT_CLOSE), timeout=SNAPSHOT_PATIENCE)
-        for ref in (store, scheduler, consolidator, embedder, workspace, comparator):
-            ref.stop()
+        hub.history.close()
+        # A command asks once and exits: finish the work that its request caused before stopping.
+        ask_blocking(hub.workspace, ReadAttention())
+        ask_blocking(hub.consolidator, Rest())
+        ask_blocking(hub.store, TakeSnapshot(after=MIN_SNAPSHOT_EVENTS), SNAPSHOT_TIMEOUT)
+        hub.stop()
+        embedder.stop()
         try:
             latencies.save(hub.latency_file)
-        except OSError as error:  # all that counts is in the log
-            LOGGER.warning("what was measured can't be kept: %s", error)
+        except OSError as error:
+            LOGGER.warning("latencies can't be saved: %s", error)
 
 
 @contextmanager
-def opened(
+def open_hub(
     folder: Path,
     profile: ModelProfile = ModelProfile.EMBEDDED,
     models: Path | None = None,
     *,
     priming: bool = True,
     scheduled: bool = False,
-    clock: Callable[[], datetime] = in_utc,
+    clock: Callable[[], datetime] = utc_now,
     patience: float = 0.0,
 ) -> Iterator[Hub]:
-    """Open the store in a folder, creating it if there is none; arguments as in `load_profile` and `running`.
+    """Open the store in a folder, creating it if there is none.
 
-    Args:
-        folder: Of the store.
-        profile: Whose models.
-        models: Where they are.
-        priming: Whether what is in the workspace counts a little more in searches.
-        scheduled: Whether sleep comes by itself.
-        clock: What tells the time, in UTC.
-        patience: Seconds to wait for another process that has it open.
+    Waits up to `patience` seconds for another process that has it open. The other arguments are those of `load_profile`
+    and `start_actors`.
 
     Raises:
-        LogInUseError: another process has it open, and keeps it.
-        LogError: the log can't be trusted.
+        LogInUseError: Another process still has the store open.
+        LogError: The log is invalid.
     """
-    from events.storage.duckdb_log import DuckDBLog  # noqa: PLC0415 -- a tenth of a second that `--help` needn't wait
+    from events.storage.duckdb_log import DuckDBLog  # noqa: PLC0415 -- takes 0.1 s, which `--help` need not wait for
     from events.storage.log import LogInUseError  # noqa: PLC0415
 
     until = monotonic() + patience
@@ -211,10 +152,10 @@ def opened(
         except LogInUseError:
             if monotonic() >= until:
                 raise
-            sleep(AGAIN)
+            sleep(LOCK_POLL)
     load = partial(load_profile, profile=profile, models=models)
     snapshots = Snapshots(folder, log.keys)
-    with running(
+    with start_hub(
         log, folder, load, profile, priming=priming, scheduled=scheduled, clock=clock, snapshots=snapshots
     ) as hub:
         yield hub

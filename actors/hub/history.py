@@ -1,172 +1,106 @@
-"""The store as it was: a second set of actors on the log up to an event, which write nothing."""
+"""The log up to an event, and the cache that keeps the store's state at one event open between queries."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator
 from contextlib import asynccontextmanager
-from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
-import msgspec
-import pykka
 
-from actors.comparator.actor import Comparator
-from actors.consolidator.actor import Consolidator
-from actors.runtime.metrics import Latencies
-from actors.scheduler.actor import Scheduler
-from actors.store.actor import Store
-from actors.store.messages import Replay
-from actors.workspace.actor import Workspace
 from events.storage.log import Envelope, LogError
 from events.storage.log_prefix import LogPrefix
 
 if TYPE_CHECKING:
-    from actors.hub.composition import Hub
     from events.storage.log import Log
 
 IDLE = 180.0
-"""Seconds after which a moment is closed that nobody asked for: it takes as much memory as the present."""
-
-LOOK = 0.25
-"""Seconds between two looks at how far a replay is."""
+"""Seconds after which an unused view is closed: it takes as much memory as the present."""
 
 
-class LogUntil(LogPrefix):
-    """The log up to an event, followed by the erasure of each memory in it that was erased since.
+class LogUntil(Past):
+    """The log up to an event, followed by the later erasures of memories stored in it.
 
-    Nobody can read what was erased, as of whatever time; so it is known as erased throughout, with its time and reason.
+    An erased memory can't be read as of any time, so the view shows it as erased, with the time and the reason.
     """
 
     def __init__(self, log: Log, seq: int, erased: tuple[Envelope, ...]) -> None:
         super().__init__(log, seq)
-        self._erased_since = erased
-        self.reached = 0
-        """The event that a reader has come to."""
-        self.given_up = False
-        """Set to let a reader end in a `LogError`."""
+        self._erased = erased
+        self.position = 0
+        """Sequence number of the event read last."""
+        self.cancelled = False
+        """Set to end a read under way with a `LogError`."""
 
     def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
-        """Yield the events after `after`, up to `last` or the end, then what was erased since."""
+        """Yield the events after `after`, up to `last` or the end, then the later erasures."""
         for envelope in super().read(after, last):
-            if self.given_up:
-                raise LogError("nobody asks about this moment any more")
-            self.reached = envelope.seq
+            if self.cancelled:
+                raise LogError("the view of this moment was closed")
+            self.position = envelope.seq
             yield envelope
-        yield from self._erased_since
+        yield from self._erased
 
 
-class HistoricalView(msgspec.Struct, frozen=True):
-    """An open moment: the actors of the store as it was, beside the present embedder."""
-
-    hub: Hub
-    log: LogUntil
-    at: datetime
-    """When its last event happened: its clock stands still there."""
-    erased: tuple[int, ...]
-    """The erasures since that it knows of, by sequence number."""
-
-    def wait(self) -> bool:
-        """Wait a moment for the replay; return whether it is over, well or not."""
-        try:
-            self.hub.replayed.get(timeout=LOOK)
-        except pykka.Timeout:
-            return False
-        except LogError:  # told to whoever asks the store next
-            return True
-        return True
+class Closeable(Protocol):
+    """Something that holds resources until it is closed."""
 
     def close(self) -> None:
-        """Stop its actors, and the replay if that is still under way."""
-        self.log.given_up = True
-        hub = self.hub
-        for ref in (hub.store, hub.scheduler, hub.consolidator, hub.workspace, hub.comparator):
-            ref.stop()
+        """Release the resources."""
+        ...
 
 
-def open_view(present: Hub, seq: int, erased: tuple[Envelope, ...]) -> HistoricalView:
-    """Start the actors of a moment and begin its replay; reads one event.
-
-    Raises:
-        LogError: it can't be read.
-    """
-    (last,) = present.log.get([seq])
-    log = LogUntil(present.log, seq, erased)
-    latencies = Latencies()
-
-    def clock() -> datetime:
-        return last.at
-
-    store = Store.start(log, latencies, clock, frozen=True)
-    comparator = Comparator.start(latencies, priming=present.priming)
-    workspace = Workspace.start(comparator, store, latencies)
-    consolidator = Consolidator.start(comparator, store, workspace, latencies, clock)
-    scheduler = Scheduler.start(consolidator, store, clock, armed=False)
-    hub = msgspec.structs.replace(
-        present,
-        log=log,
-        store=store,
-        comparator=comparator,
-        workspace=workspace,
-        consolidator=consolidator,
-        scheduler=scheduler,
-        replayed=store.ask(Replay(owners=(comparator, workspace, consolidator, scheduler)), block=False),
-        latencies=latencies,
-    )
-    return HistoricalView(hub, log, last.at, tuple(envelope.seq for envelope in erased))
+V = TypeVar("V", bound=Closeable)
 
 
-class HistoryCache:
-    """The moment that is open: one at a time, for all who ask about it at once, and kept for whoever asks next."""
+class HistoryCache(Generic[V]):
+    """Holds one view open at a time, shared by concurrent queries of the same moment, until it was idle for `IDLE`."""
 
     def __init__(self) -> None:
         self._turn = anyio.Lock()
-        self._then: HistoricalView | None = None
-        self._askers = 0
+        self._key: Hashable = None
+        self._view: V | None = None
+        self._users = 0
         self._unused = anyio.Event()
         self._expiry: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
-    async def lent(self, present: Hub, seq: int, erased: tuple[Envelope, ...]) -> AsyncIterator[HistoricalView]:
-        """Open the store as it was after an event, which takes seconds to replay; wait while another moment is in use.
+    async def acquire(self, key: Hashable, open_view: Callable[[], V]) -> AsyncIterator[V]:
+        """Yield the view of a moment. Waits while the view of another moment is in use.
 
         Args:
-            present: The store.
-            seq: Of the event.
-            erased: The erasures since of memories stored until then. One that isn't known yet closes what is open.
+            key: Identifies the moment.
+            open_view: Opens its view; runs in a worker thread.
         """
         async with self._turn:
-            then = self._then
-            if then is None or (then.log.head.seq, then.erased) != (seq, tuple(one.seq for one in erased)):
-                then = await self._opened(present, seq, erased)
-            self._askers += 1
-            self._stay()
+            view = self._view
+            if view is None or self._key != key:
+                if self._users:
+                    self._unused = anyio.Event()
+                    await self._unused.wait()
+                self._cancel_expiry()
+                await anyio.to_thread.run_sync(self.close)
+                view = self._view = await anyio.to_thread.run_sync(open_view)
+                self._key = key
+            self._users += 1
+            self._cancel_expiry()
         try:
-            yield then
+            yield view
         finally:
-            self._askers -= 1
-            if not self._askers:
+            self._users -= 1
+            if not self._users:
                 self._unused.set()
                 self._expiry = asyncio.get_running_loop().call_later(IDLE, self.close)
 
-    async def _opened(self, present: Hub, seq: int, erased: tuple[Envelope, ...]) -> HistoricalView:
-        if self._askers:
-            self._unused = anyio.Event()
-            await self._unused.wait()
-        self._stay()
-        await anyio.to_thread.run_sync(self.close)
-        self._then = await anyio.to_thread.run_sync(open_view, present, seq, erased)
-        return self._then
-
-    def _stay(self) -> None:
+    def _cancel_expiry(self) -> None:
         if self._expiry is not None:
             self._expiry.cancel()
             self._expiry = None
 
     def close(self) -> None:
-        """Close what is open."""
-        then, self._then = self._then, None
-        if then is not None:
-            then.close()
+        """Close the view, if one is open."""
+        view, self._view = self._view, None
+        if view is not None:
+            view.close()

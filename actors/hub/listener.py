@@ -1,6 +1,6 @@
-"""The door: a unix socket in the store's folder, through which other processes ask the one that has it.
+"""The connection listener: a unix socket in the store's folder, on which the hub serves other processes.
 
-Each connection is a session of its own, and speaks the same lines as a client on stdin and stdout.
+Each connection is a session of its own and uses the same line protocol as stdin and stdout.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mcp.server.stdio import stdio_server
 
 from actors.api.mcp.flow_control import TOO_LONG
 from actors.proxy.credentials import is_own
-from actors.proxy.endpoint import CARD, LONGEST_LINE, SOCKET, HubInfo, reachable
+from actors.proxy.endpoint import HUB_INFO, MAX_LINE, SOCKET, HubInfo, socket_path
 from actors.runtime.actor import LOGGER
 
 if TYPE_CHECKING:
@@ -28,128 +28,128 @@ if TYPE_CHECKING:
 Messages: TypeAlias = "ReadStream[SessionMessage | Exception]"
 Answers: TypeAlias = "WriteStream[SessionMessage]"
 Converse: TypeAlias = Callable[[Messages, Answers], Awaitable[None]]
-"""Serves one client until it is gone."""
+"""Serves one client until it disconnects."""
 
 
-class _Lines:
-    """A connection as the SDK's transport for stdio takes it: lines to read, text to write."""
+class _Connection:
+    """A connection as the text file that the SDK's stdio transport reads and writes."""
 
     def __init__(self, stream: SocketStream) -> None:
         self._stream = stream
         self._received = BufferedByteReceiveStream(stream)
-        self._deaf = False
-        self._mute = False
+        self._input_closed = False
+        self._muted = False
 
     def mute(self) -> None:
-        """Say nothing more: that a request was cut off is no answer to it, and whoever asked asks the next hub."""
-        self._mute = True
+        """Drop all further output. A request cut off by shutdown stays unanswered, so the proxy asks the next hub."""
+        self._muted = True
 
-    def __aiter__(self) -> _Lines:
+    def __aiter__(self) -> _Connection:
         return self
 
     async def __anext__(self) -> str:
-        if self._deaf or self._mute:
+        if self._input_closed or self._muted:
             raise StopAsyncIteration
         try:
-            return (await self._received.receive_until(b"\n", LONGEST_LINE)).decode(errors="replace")
+            return (await self._received.receive_until(b"\n", MAX_LINE)).decode(errors="replace")
         except anyio.DelimiterNotFound:
-            self._deaf = True
+            self._input_closed = True
             return TOO_LONG
         except (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError):
             raise StopAsyncIteration from None
 
     async def write(self, text: str) -> None:
-        if self._mute:
+        if self._muted:
             return
         try:
             await self._stream.send(text.encode())
-        except anyio.BrokenResourceError:
-            self._mute = True  # it went without waiting for its answer
+        except anyio.BrokenResourceError:  # the client disconnected before its answer
+            self._muted = True
 
     async def flush(self) -> None:
-        """Do nothing: a socket keeps nothing back."""
+        """Do nothing: sockets are unbuffered."""
 
 
 class Connections:
-    """Who is connected."""
+    """The open connections."""
 
     def __init__(self) -> None:
-        self._lines: set[_Lines] = set()
+        self._open: set[_Connection] = set()
         self._changed = anyio.Event()
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._open)
 
     async def changed(self) -> None:
-        """Wait until somebody comes or goes."""
+        """Wait until a connection opens or closes."""
         await self._changed.wait()
 
-    def come(self, lines: _Lines) -> None:
-        """Note that somebody is there."""
-        self._lines.add(lines)
-        self._tell()
+    def add(self, connection: _Connection) -> None:
+        """Register an open connection."""
+        self._open.add(connection)
+        self._notify()
 
-    def go(self, lines: _Lines) -> None:
-        """Note that somebody is gone."""
-        self._lines.discard(lines)
-        self._tell()
+    def remove(self, connection: _Connection) -> None:
+        """Unregister a closed connection."""
+        self._open.discard(connection)
+        self._notify()
 
     def mute(self) -> None:
-        """Answer nobody any more."""
-        for lines in self._lines:
-            lines.mute()
+        """Drop all further output on all connections."""
+        for connection in self._open:
+            connection.mute()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()
 
 
 @asynccontextmanager
-async def listen(folder: Path, converse: Converse, card: HubInfo) -> AsyncIterator[Connections]:
-    """Listen while inside, and leave no socket behind.
+async def listen(folder: Path, converse: Converse, info: HubInfo) -> AsyncIterator[Connections]:
+    """Listen while inside; remove the socket on exit.
 
-    Only the process that has the store open may call this: a socket that lies there is then a dead process's.
+    Requires that this process has the store open: an existing socket is then a dead process's and is replaced.
 
     Args:
-        folder: The store's.
-        converse: Called for each connection of this process's own user; any other's is closed without a byte.
-        card: Put beside the socket.
+        folder: The store's folder.
+        converse: Called for each connection of this process's own user; others are closed without a byte.
+        info: Written beside the socket.
 
     Raises:
-        OSError: no socket can be made there.
+        OSError: The socket can't be created.
     """
-    guests = Connections()
+    connections = Connections()
 
-    async def attend(stream: SocketStream) -> None:
+    async def serve_connection(stream: SocketStream) -> None:
         async with stream:
-            if not is_own(stream.extra(SocketAttribute.raw_socket)):  # noqa: S610 -- no Django here
-                LOGGER.warning("a process of another user knocked, and was turned away")
+            if not is_own(stream.extra(SocketAttribute.raw_socket)):  # noqa: S610 -- not Django's `extra`
+                LOGGER.warning("a connection of another user was closed")
                 return
-            lines = _Lines(stream)
-            guests.come(lines)
+            connection = _Connection(stream)
+            connections.add(connection)
             try:
-                file = cast("anyio.AsyncFile[str]", lines)
+                file = cast("anyio.AsyncFile[str]", connection)
                 async with stdio_server(file, file) as (messages, answers):
                     await converse(messages, answers)
-            except Exception:  # noqa: BLE001 -- one session's failure is no reason to end the others
-                LOGGER.exception("a session at the door failed")
+            except Exception:  # noqa: BLE001 -- the failure of one session must not end the others
+                LOGGER.exception("a session on the socket failed")
             finally:
-                guests.go(lines)
+                connections.remove(connection)
 
-    card.put(folder)
+    info.write(folder)
     try:
         try:
-            with reachable(folder) as path:
+            with socket_path(folder) as path:
                 listener = await anyio.create_unix_listener(path, mode=0o600)
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(folder / SOCKET)) from error
         try:
             async with listener, anyio.create_task_group() as group:
-                group.start_soon(listener.serve, attend)
-                yield guests
-                guests.mute()
+                group.start_soon(listener.serve, serve_connection)
+                yield connections
+                connections.mute()
                 group.cancel_scope.cancel()
         finally:
             (folder / SOCKET).unlink(missing_ok=True)
     finally:
-        (folder / CARD).unlink(missing_ok=True)
+        (folder / HUB_INFO).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Serving a store: to the one client of this process, or to all who come to its door."""
+"""Serving a store: to one client on stdin and stdout, or to all clients that connect to its socket."""
 
 from __future__ import annotations
 
@@ -25,167 +25,159 @@ from actors.api.context import Context, wait_until_ready
 from actors.api.mcp.flow_control import TOO_LONG
 from actors.api.mcp.server import converse
 from actors.hub.listener import Connections, listen
-from actors.proxy.endpoint import LONGEST_LINE, HubInfo
+from actors.proxy.endpoint import CHUNK, MAX_LINE, HubInfo, print_notice
 from actors.proxy.framing import LineReader, LineTooLongError
-from actors.proxy.launcher import LOG, trim
+from actors.proxy.launcher import LOG, truncate_log
 from actors.runtime.faults import Fault
 
 if TYPE_CHECKING:
-    from actors.hub.composition import Hub
+    from actors.hub.hub import Hub
 
-WARM_UP_AFTER = 1.0
-"""Seconds from the start after which the models load without having been asked for: `initialize` and `tools/list`
-come first, and importing torch holds up every other thread for most of a second."""
+WARM_UP_DELAY = 1.0
+"""Seconds from the start until the models load unasked: importing torch blocks all other threads for most of a second,
+and `initialize` and `tools/list` come first."""
 
-ARRIVAL = 5.0
+MIN_FIRST_WAIT = 5.0
 """Seconds that a hub waits for its first client at least."""
 
-CHUNK = 1 << 16
-
-LOOKED_AFTER = 60.0
-"""Seconds between two looks at how long the hub's log has grown."""
+LOG_CHECK_INTERVAL = 60.0
+"""Seconds between two checks of the log's size."""
 
 
-async def serve(hub: Hub, per_minute: Mapping[str, int], card: HubInfo) -> None:
-    """Serve one client over stdin and stdout, and meanwhile whoever comes to the door.
+async def serve_stdio(hub: Hub, per_minute: Mapping[str, int], info: HubInfo) -> None:
+    """Serve one client on stdin and stdout, and others on the socket meanwhile.
 
-    Ends once the client closes stdin, or on SIGTERM or SIGINT.
+    Ends when the client closes stdin, or on SIGTERM or SIGINT. Without a socket, a notice goes to stderr.
 
     Args:
         hub: The running store.
-        per_minute: How often each client may call some tools.
-        card: Put beside the door's socket. Where none can be made, that is said on stderr.
+        per_minute: Calls per minute that each client may make, by tool.
+        info: Written beside the socket.
     """
-    context = Context(hub)
-    attend = partial(converse, context, per_minute)
+    operations = Operations(hub)
+    serve_client = partial(converse, operations, per_minute)
     async with AsyncExitStack() as stack:
         group = await stack.enter_async_context(anyio.create_task_group())
-        group.start_soon(_stop_when_told, group.cancel_scope)
+        group.start_soon(_cancel_on_signal, group.cancel_scope)
         try:
-            await stack.enter_async_context(listen(hub.folder, attend, card))
+            await stack.enter_async_context(listen(hub.folder, serve_client, info))
         except OSError as error:
-            _tell(f"nobody else can ask this server: {error}")
-        group.start_soon(_warm_up, context)
+            print_notice(f"nobody else can ask this server: {error}")
+        group.start_soon(_warm_up, operations)
         stdin = _Stdin()
         stack.callback(stdin.close)
         async with stdio_server(cast("anyio.AsyncFile[str]", stdin)) as (messages, answers):
-            await attend(messages, answers)
+            await serve_client(messages, answers)
         group.cancel_scope.cancel()
 
 
-async def serve_windows(hub: Hub, per_minute: Mapping[str, int], card: HubInfo, linger: float) -> None:
-    """Serve whoever comes to the door, until nobody has been there for so many seconds, or SIGTERM or SIGINT.
+async def serve_socket(hub: Hub, per_minute: Mapping[str, int], info: HubInfo, linger: float) -> None:
+    """Serve the clients that connect to the socket; arguments as in `serve_stdio`.
 
-    Args:
-        hub: The running store.
-        per_minute: How often each client may call some tools.
-        card: Put beside the socket.
-        linger: Seconds.
+    Ends `linger` seconds after the last client disconnected, or on SIGTERM or SIGINT.
 
     Raises:
-        OSError: no socket can be made in the store's folder.
+        OSError: The socket can't be created.
     """
     context = Context(hub)
     async with (
-        listen(hub.folder, partial(converse, context, per_minute), card) as guests,
-        anyio.create_task_group() as group,  # inside, or what keeps the door shut would be raised as an ExceptionGroup
+        listen(hub.folder, partial(converse, operations, per_minute), info) as connections,
+        anyio.create_task_group() as group,  # inside: outside it would wrap the OSError in an ExceptionGroup
     ):
-        group.start_soon(_stop_when_told, group.cancel_scope)
-        group.start_soon(_warm_up, context)
-        group.start_soon(_keep_short, hub.folder)
-        await _deserted(guests, linger)
+        group.start_soon(_cancel_on_signal, group.cancel_scope)
+        group.start_soon(_warm_up, operations)
+        group.start_soon(_limit_log, hub.folder)
+        await _wait_until_idle(connections, linger)
         group.cancel_scope.cancel()
 
 
-async def _stop_when_told(scope: anyio.CancelScope) -> None:
-    """End what is served on SIGTERM or SIGINT."""
+async def _cancel_on_signal(scope: anyio.CancelScope) -> None:
     if sys.platform == "win32":
-        return  # its event loop hears no signals
+        return  # its event loop receives no signals
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
             scope.cancel()
             return
 
 
-async def _deserted(guests: Connections, linger: float) -> None:
-    """Wait until nobody has been there for so many seconds; whoever started the hub has some more to come."""
-    with anyio.move_on_after(max(ARRIVAL - linger, 0)):
-        await guests.changed()
+async def _wait_until_idle(connections: Connections, linger: float) -> None:
+    """Wait until no client was connected for `linger` seconds, and for at least `MIN_FIRST_WAIT` at the start."""
+    with anyio.move_on_after(max(MIN_FIRST_WAIT - linger, 0)):
+        await connections.changed()
     while True:
-        while guests:
-            await guests.changed()
+        while connections:
+            await connections.changed()
         with anyio.move_on_after(linger):
-            await guests.changed()
+            await connections.changed()
             continue
         return
 
 
-async def _warm_up(context: Context) -> None:
-    await anyio.sleep(WARM_UP_AFTER)
+async def _warm_up(operations: Operations) -> None:
+    await anyio.sleep(WARM_UP_DELAY)
     try:
-        await wait_until_ready(context)
-    except Fault as fault:  # whoever calls a tool is told the same
-        _tell(fault.message)
+        await operations.ready()
+    except Fault as fault:  # also the answer to each tool call
+        print_notice(fault.message)
         return
-    # What was loaded and replayed is no garbage, and to look through it held everybody up: .1 s with a thousand
-    # memories, .2 s with 100,000, whenever enough had come about since the last time.
+    # Models and projections live as long as the process. Unfrozen, each full collection scans them: 0.1 s with a
+    # thousand memories, 0.2 s with 100,000, in which every thread waits.
     gc.freeze()
-    atexit.register(gc.unfreeze)  # or what the last collection doesn't find would count as leaked
+    atexit.register(gc.unfreeze)  # the collection at exit must see them, or nanobind (DuckDB) reports leaks
 
 
-async def _keep_short(folder: Path) -> None:
-    """See to it that the log of a hub which lives for months doesn't grow for months, if stderr leads there."""
+async def _limit_log(folder: Path) -> None:
+    """Truncate the hub's log from time to time, if stderr is that file."""
     try:
-        ours = os.path.samestat(os.fstat(2), (folder / LOG).stat())
+        is_log = os.path.samestat(os.fstat(2), (folder / LOG).stat())
     except FileNotFoundError:
         return
-    while ours:
-        trim(2)
-        await anyio.sleep(LOOKED_AFTER)
+    while is_log:
+        truncate_log(2)
+        await anyio.sleep(LOG_CHECK_INTERVAL)
 
 
 class _Stdin:
-    """Standard input as the SDK's transport takes it, in lines of which none is endless.
+    """Standard input as the text file that the SDK's stdio transport reads, with bounded lines.
 
-    A thread of its own reads it, which `close` ends: nothing would wake up one that just reads.
+    A thread reads it. A pipe wakes the thread on `close`; nothing can interrupt a blocking read.
     """
 
     def __init__(self) -> None:
-        self._heard, self._lines = anyio.create_memory_object_stream[str](0)
+        self._sender, self._receiver = anyio.create_memory_object_stream[str](0)
         self._closed, self._close = os.pipe()
-        # Windows can't wait for two files at once; there the thread is left behind.
+        # Windows can't wait for two files at once, so the thread outlives `close` there.
         Thread(target=self._read, args=(current_token(),), name="stdin", daemon=sys.platform == "win32").start()
 
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         os.close(self._close)
 
     def __aiter__(self) -> _Stdin:
         return self
 
     async def __anext__(self) -> str:
-        return await anext(self._lines)
+        return await anext(self._receiver)
 
     def _read(self, token: EventLoopToken) -> None:
-        lines = LineReader(LONGEST_LINE)
-        with suppress(anyio.BrokenResourceError, anyio.RunFinishedError, CancelledError):  # nobody listens any more
-            try:
-                while data := self._more():
-                    for line in lines.feed(data):
-                        anyio.from_thread.run(self._heard.send, line.decode(errors="replace"), token=token)
-                if rest := lines.rest():
-                    anyio.from_thread.run(self._heard.send, rest.decode(errors="replace"), token=token)
-            except LineTooLongError:
-                anyio.from_thread.run(self._heard.send, TOO_LONG, token=token)
-            anyio.from_thread.run_sync(self._heard.close, token=token)
+        def send(line: str) -> None:
+            anyio.from_thread.run(self._sender.send, line, token=token)
 
-    def _more(self) -> bytes:
-        """Wait for more of it; nothing means that it is over, or to be read no more."""
+        reader = LineReader(MAX_LINE)
+        with suppress(anyio.BrokenResourceError, anyio.RunFinishedError, CancelledError):  # the receiver is gone
+            try:
+                while data := self._read_chunk():
+                    for line in reader.feed(data):
+                        send(line.decode(errors="replace"))
+                if rest := reader.rest():
+                    send(rest.decode(errors="replace"))
+            except LineTooLongError:
+                send(TOO_LONG)
+            anyio.from_thread.run_sync(self._sender.close, token=token)
+
+    def _read_chunk(self) -> bytes:
+        """Return the next bytes; none at the end of input or after `close`."""
         stdin = sys.stdin.fileno()
         if sys.platform != "win32" and self._closed in select.select([stdin, self._closed], [], [])[0]:
             return b""
         return os.read(stdin, CHUNK)
-
-
-def _tell(sentence: str) -> None:
-    print(f"context-graph: {sentence}", file=sys.stderr)  # noqa: T201 -- stderr is the log of a stdio server

@@ -1,4 +1,4 @@
-"""Many windows on one store: thin pipes between agents' clients and the one process, the hub, that has the store open.
+"""The proxy between each agent's client and the hub, the one process that has the store open.
 
-Nothing here imports the MCP SDK or anything that needs numpy, since that alone would take longer than most answers.
+Nothing here imports the MCP SDK or numpy: their import alone would take longer than most answers.
 """

@@ -1,4 +1,4 @@
-"""A session with the process that serves a store, for commands and hooks: one question after the other."""
+"""A blocking client of the hub, for commands and hooks: one request at a time."""
 
 from __future__ import annotations
 
@@ -10,39 +10,37 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
-from actors.proxy.endpoint import LONGEST_LINE, reachable
+from actors.proxy.endpoint import CHUNK, MAX_LINE, socket_path
 from actors.proxy.framing import LineReader
 
 PROTOCOL = "2025-06-18"
 
-CHUNK = 1 << 16
-
-Report = Callable[[float, float | None, str], object]
-"""Told (done, total, what) while something takes long."""
+ProgressCallback = Callable[[float, float | None, str], object]
+"""Called with (done, total, description) during long work."""
 
 
 class ClientError(Exception):
-    """The other side refused what it was asked, or doesn't speak JSON-RPC."""
+    """The server answered with an error, or doesn't speak JSON-RPC."""
 
 
 class Client:
-    """A session over the socket in a store's folder, until a moment in time."""
+    """A session on the socket in a store's folder, with one deadline for all its requests."""
 
     def __init__(self, folder: Path, seconds: float) -> None:
-        """Connect and shake hands; whatever is asked must be answered within `seconds` from now.
+        """Connect and initialize; the session must end within `seconds` from now.
 
         Raises:
-            OSError: nobody serves the store (`FileNotFoundError`, `ConnectionRefusedError`), or as in `request`.
-            ClientError: whoever answers speaks something else.
+            OSError: No hub listens (`FileNotFoundError`, `ConnectionRefusedError`), or as in `request`.
+            ClientError: As in `request`.
         """
-        self._until = monotonic() + seconds
-        self._lines = LineReader(LONGEST_LINE)
+        self._deadline = monotonic() + seconds
+        self._reader = LineReader(MAX_LINE)
         self._received: list[bytes] = []
-        self._asked = 0
+        self._last_id = 0
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            self._socket.settimeout(self._left())
-            with reachable(folder) as path:
+            self._socket.settimeout(self._time_left())
+            with socket_path(folder) as path:
                 self._socket.connect(str(path))
             client = {"name": "context-graph", "version": "client"}
             self.request("initialize", protocolVersion=PROTOCOL, capabilities={}, clientInfo=client)
@@ -51,36 +49,31 @@ class Client:
             self._socket.close()
             raise
 
-    def request(self, method: str, report: Report | None = None, /, **params: Any) -> dict[str, Any]:
+    def request(self, method: str, on_progress: ProgressCallback | None = None, /, **params: Any) -> dict[str, Any]:
         """Send a request and return its result.
 
-        Args:
-            method: Its name.
-            report: Told of its progress.
-            params: Its parameters.
-
         Raises:
-            ClientError: the answer is an error.
-            ConnectionResetError, BrokenPipeError: the server went away.
-            TimeoutError: no answer in time.
+            ClientError: The answer is an error or not JSON-RPC.
+            ConnectionResetError, BrokenPipeError: The server closed the connection.
+            TimeoutError: No answer before the deadline.
         """
-        self._asked += 1
-        if report is not None:
-            params = params | {"_meta": {"progressToken": self._asked} | params.get("_meta", {})}
-        self._send({"id": self._asked, "method": method, "params": params})
+        self._last_id += 1
+        if on_progress is not None:
+            params = params | {"_meta": {"progressToken": self._last_id} | params.get("_meta", {})}
+        self._send({"id": self._last_id, "method": method, "params": params})
         while True:
             answer = self._receive()
-            if report is not None and answer.get("method") == "notifications/progress":
-                told = answer["params"]
-                report(told["progress"], told.get("total"), told.get("message", ""))
-            if answer.get("id") != self._asked or "method" in answer:
-                continue  # a notification, or the server asks for something that we don't offer
+            if on_progress is not None and answer.get("method") == "notifications/progress":
+                progress = answer["params"]
+                on_progress(progress["progress"], progress.get("total"), progress.get("message", ""))
+            if answer.get("id") != self._last_id or "method" in answer:
+                continue  # a notification, or a request of the server for something that we don't offer
             if "error" in answer:
                 raise ClientError(str(answer["error"].get("message")))
             return answer["result"]
 
     def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """Call a tool and return its structured answer; errors as in `request`, a tool's refusal a `ClientError`."""
+        """Call a tool and return its structured answer; a tool error is a `ClientError`, others as in `request`."""
         result = self.request("tools/call", name=tool, arguments=arguments)
         answer = result.get("structuredContent", {})
         if result.get("isError"):
@@ -96,16 +89,16 @@ class Client:
         self._socket.close()
 
     def _send(self, message: dict[str, Any]) -> None:
-        self._socket.settimeout(self._left())
+        self._socket.settimeout(self._time_left())
         self._socket.sendall(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 
     def _receive(self) -> dict[str, Any]:
         while not self._received:
-            self._socket.settimeout(self._left())
+            self._socket.settimeout(self._time_left())
             chunk = self._socket.recv(CHUNK)
             if not chunk:
-                raise ConnectionResetError("the server hung up")
-            self._received += self._lines.feed(chunk)
+                raise ConnectionResetError("the server closed the connection")
+            self._received += self._reader.feed(chunk)
         try:
             message = json.loads(self._received.pop(0))
         except ValueError as error:
@@ -114,8 +107,8 @@ class Client:
             raise ClientError("the server speaks no JSON-RPC")
         return message
 
-    def _left(self) -> float:
-        left = self._until - monotonic()
+    def _time_left(self) -> float:
+        left = self._deadline - monotonic()
         if left <= 0:
             raise TimeoutError("the server took too long")
         return left

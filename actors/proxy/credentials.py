@@ -1,4 +1,4 @@
-"""Who is at the other end of a unix socket, as the kernel tells it: modes of files can be wrong, this can't."""
+"""Peer credentials of a unix socket, read from the kernel: unlike file modes they can't be wrong."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ _SOL_LOCAL, _LOCAL_PEERCRED = 0, 1
 
 
 def user_of(connection: socket.socket) -> int:
-    """Return the user id of the process that is connected.
+    """Return the user id of the connected process.
 
     Raises:
-        OSError: it isn't connected any more, or this platform doesn't tell.
+        OSError: The connection is closed, or the platform has no peer credentials.
     """
     if sys.platform == "linux":
-        told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX.size)
-        return _LINUX.unpack(told)[1]
+        return _LINUX.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX.size))[1]
     if sys.platform == "darwin":
         return struct.unpack_from("=2I", connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _DARWIN.size + 2))[1]
-    raise OSError(f"{sys.platform} doesn't tell who is connected")
+    raise OSError(f"{sys.platform} has no peer credentials")
 
 
 def is_own(connection: socket.socket) -> bool:
-    """Tell whether this process's own user is at the other end; of any other, root included, and of doubt: no."""
+    """Return whether the peer runs as this process's user; False for any other, root included, and when unknown."""
     try:
         return user_of(connection) == os.geteuid()
     except OSError:

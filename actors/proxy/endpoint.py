@@ -1,4 +1,4 @@
-"""Where the process that serves a store and those who ask it meet: a socket in the store's folder, and a card by it."""
+"""Where proxies and the hub meet: a socket in the store's folder, beside it a file that describes the hub."""
 
 from __future__ import annotations
 
@@ -14,26 +14,32 @@ import msgspec
 from actors.runtime.settings import ModelProfile
 
 SOCKET = "hub.sock"
-"""The socket's name in the folder of the store."""
+"""Name of the socket."""
 
-CARD = "hub.json"
-"""The name of the file that says who listens there."""
+HUB_INFO = "hub.json"
+"""Name of the file with `HubInfo`."""
 
-LONGEST_PATH = 103 if sys.platform == "darwin" else 107
-"""Bytes of a unix socket's path: `sun_path` has room for one more, its final zero."""
+MAX_SOCKET_PATH = 103 if sys.platform == "darwin" else 107
+"""Bytes of a unix socket's path: the size of `sun_path` without its final zero."""
 
-LONGEST_LINE = 64 << 20
-"""Bytes: a hundred memories of 65,536 characters, each of which JSON may write in six bytes, fit in."""
+MAX_LINE = 64 << 20
+"""Bytes of a line: fits a hundred memories of 65,536 characters, of which JSON may write each in six bytes."""
+
+CHUNK = 1 << 16
+"""Bytes of one read or write."""
 
 REQUEST_KEY = "context-graph/request"
-"""The field of a request's `_meta` with the UUID under which it may be sent again without being done again."""
+"""Field of a request's `_meta` with its idempotency key, a UUID."""
+
+NOTICE = "context-graph: "
+"""Prefix of the lines on stderr that are written for people."""
 
 RESENT = "context-graph/resent"
 """The field of a request's `_meta` that is true where the proxy sends it to another hub."""
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """With what a store is served."""
+class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The options with which a hub serves its store."""
 
     embedder: ModelProfile = ModelProfile.EMBEDDED
     models: str | None = None
@@ -44,7 +50,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     sleep: bool = True
 
     def arguments(self) -> list[str]:
-        """Return them as the command line takes them."""
+        """Return the options as command-line arguments."""
         return [
             f"--embedder={self.embedder.value}",
             *([f"--models={self.models}"] if self.models else []),
@@ -55,47 +61,52 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HubInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """Who listens at the socket."""
+    """The process that listens on the socket."""
 
     pid: int
     version: str
     """Of this package."""
-    options: Options
+    options: ServeOptions
 
-    def put(self, folder: Path) -> None:
-        """Write it beside the socket, for its owner alone.
+    def write(self, folder: Path) -> None:
+        """Write the file beside the socket, readable by its owner only.
 
         Raises:
-            OSError: the folder takes no file.
+            OSError: The file can't be created.
         """
-        path = folder / CARD
+        path = folder / HUB_INFO
         path.unlink(missing_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(msgspec.json.encode(self))
 
 
-def hub_info(folder: Path) -> HubInfo | None:
-    """Return the card in a folder; None where there is none that can be read."""
+def read_hub_info(folder: Path) -> HubInfo | None:
+    """Return the hub's description in a folder; None without a readable one."""
     with suppress(OSError, msgspec.DecodeError):
-        return msgspec.json.decode((folder / CARD).read_bytes(), type=HubInfo)
+        return msgspec.json.decode((folder / HUB_INFO).read_bytes(), type=HubInfo)
     return None
 
 
 @contextmanager
-def reachable(folder: Path) -> Iterator[Path]:
+def socket_path(folder: Path) -> Iterator[Path]:
     """Yield a path to the folder's socket that is short enough to bind or connect to; valid only inside.
 
-    Where the folder's own path is too long, it leads through a link in the directory for temporary files.
+    If the folder's own path is too long, the path leads through a symbolic link in the directory for temporary files.
 
     Raises:
-        OSError: the link can't be made.
+        OSError: The link can't be created.
     """
     path = folder.absolute() / SOCKET
-    if len(bytes(path)) <= LONGEST_PATH:
+    if len(bytes(path)) <= MAX_SOCKET_PATH:
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix="cg-") as between:
-        link = Path(between) / "d"
+    with tempfile.TemporaryDirectory(prefix="cg-") as temporary:
+        link = Path(temporary) / "d"
         link.symlink_to(folder.absolute(), target_is_directory=True)
         yield link / SOCKET
+
+
+def print_notice(sentence: str) -> None:
+    """Print a sentence for a person on stderr, the log of a stdio server."""
+    print(f"{NOTICE}{sentence}", file=sys.stderr, flush=True)  # noqa: T201 -- the purpose of this function

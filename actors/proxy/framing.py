@@ -1,4 +1,4 @@
-"""Cutting what is read from a stream into lines, none of them endless."""
+"""Splits a byte stream into lines of bounded length."""
 
 from __future__ import annotations
 
@@ -6,42 +6,41 @@ from collections.abc import Iterator
 
 
 class LineTooLongError(Exception):
-    """There is no end to a line."""
+    """A line exceeds its maximum length."""
 
 
 class LineReader:
-    """Bytes go in as they come, whole lines come out without their ends.
+    """Takes bytes as they arrive and yields complete lines without their newline.
 
     Args:
-        longest: Bytes that a line may have.
+        max_length: Bytes of one line.
     """
 
-    def __init__(self, longest: int) -> None:
-        self._longest = longest
+    def __init__(self, max_length: int) -> None:
+        self._max_length = max_length
         self._parts: list[bytes] = []
         self._size = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield the lines that these bytes end.
+        """Yield the lines completed by `data`.
 
         Raises:
-            LineTooLongError: one is longer than it may be.
+            LineTooLongError: A line exceeds `max_length`.
         """
-        start = 0
-        while (end := data.find(b"\n", start)) >= 0:
-            self._keep(data[start:end])
+        *complete, tail = data.split(b"\n")
+        for part in complete:
+            self._append(part)
             yield self.rest()
-            start = end + 1
-        self._keep(data[start:])
+        self._append(tail)
 
     def rest(self) -> bytes:
-        """Return what has no end yet, and forget it."""
+        """Return the incomplete last line, and clear the buffer."""
         line = b"".join(self._parts)
         self._parts, self._size = [], 0
         return line
 
-    def _keep(self, part: bytes) -> None:
+    def _append(self, part: bytes) -> None:
         self._size += len(part)
-        if self._size > self._longest:
-            raise LineTooLongError(f"a line is longer than {self._longest} bytes")
+        if self._size > self._max_length:
+            raise LineTooLongError(f"a line is longer than {self._max_length} bytes")
         self._parts.append(part)

@@ -1,6 +1,6 @@
-"""Who starts the hub: whoever gets the lock. The hub inherits it, so it is held exactly as long as the hub lives.
+"""Starts the hub in the process that gets the lock. The hub inherits the lock, which is held exactly while it lives.
 
-No file holds a process id that could be stale, and nobody is ever killed (stack C2).
+No file holds a process id that could be stale, and no process is ever killed.
 """
 
 from __future__ import annotations
@@ -13,72 +13,71 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
-from actors.proxy.endpoint import reachable
+from actors.proxy.endpoint import NOTICE, socket_path
 
 if sys.platform != "win32":
     import fcntl
 
 LOCK = "hub.lock"
-"""The name of the file that a hub has locked."""
+"""Name of the file that a hub has locked."""
 
 LOG = "hub.log"
-"""The name of the file that a hub's standard error goes to."""
+"""Name of the file that receives a hub's standard error."""
 
-MOST_LOG = 1 << 20
-"""Bytes of it that are kept before it begins anew."""
+MAX_LOG = 1 << 20
+"""Bytes of the log before it is truncated."""
 
-KILLED = 3
-"""Hubs that may be killed while they start before no other is started."""
+MAX_KILLED = 3
+"""Hubs killed by a signal during their start before the launcher gives up."""
 
-STARTING = 60.0
-"""Seconds that somebody else's hub may take to listen, or to end."""
-
-TOLD_BY = "context-graph: "
-"""How a line begins in which a hub tells why it can't start."""
+START_TIMEOUT = 60.0
+"""Seconds that a hub of another process may take to listen, or to end."""
 
 
 class HubError(Exception):
-    """There is no hub, and none can be started; the message says why in a sentence."""
+    """There is no hub, and none can be started; the message gives the reason in a sentence."""
 
 
-def locked(folder: Path) -> int | None:
-    """Lock a folder for a hub; return the descriptor that holds the lock, or None while somebody else has it.
+def lock_folder(folder: Path) -> int | None:
+    """Lock a folder for a hub.
+
+    Returns:
+        The descriptor that holds the lock; None while another process holds it.
 
     Raises:
-        OSError: the folder can't be made or written to.
+        OSError: The folder can't be created or written to.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    except BaseException as error:
         os.close(descriptor)
-        return None
-    except BaseException:
-        os.close(descriptor)
+        if isinstance(error, BlockingIOError):
+            return None
         raise
     return descriptor
 
 
-def log_file(folder: Path) -> int:
-    """Open the hub's log at its end, and begin it anew if it has grown too long; return its descriptor."""
+def open_log(folder: Path) -> int:
+    """Open the hub's log for appending, and truncate it if necessary; return its descriptor."""
     descriptor = os.open(folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    trim(descriptor)
+    truncate_log(descriptor)
     return descriptor
 
 
-def trim(descriptor: int) -> None:
-    """Begin a log anew that has grown too long."""
-    if os.fstat(descriptor).st_size > MOST_LOG:
+def truncate_log(descriptor: int) -> None:
+    """Empty the log if it is longer than `MAX_LOG`."""
+    if os.fstat(descriptor).st_size > MAX_LOG:
         os.ftruncate(descriptor, 0)
 
 
 class HubLauncher:
-    """Looks for the hub of a folder, and starts it if there is none and nobody else is about to.
+    """Connects to the hub of a folder, and starts one if there is none and no other process is starting one.
 
     Args:
-        folder: Of the store.
-        arguments: The hub's options, as the command line takes them.
+        folder: The store's folder.
+        arguments: The hub's command-line options.
     """
 
     def __init__(self, folder: Path, arguments: Sequence[str]) -> None:
@@ -87,62 +86,65 @@ class HubLauncher:
         self._hub: subprocess.Popen[bytes] | None = None
         self._starting = False
         self._killed = 0
-        self._log_from = 0
-        self._until: float | None = None
+        self._log_offset = 0
+        self._deadline: float | None = None
 
     def step(self) -> socket.socket | None:
-        """Return a connection that doesn't block; None if there is no hub yet and this is to be called again.
+        """Return a non-blocking connection; None if there is no hub yet, and the caller should call again.
 
         Raises:
-            HubError: the hub that was started here ended at once, or somebody else's never listened.
+            HubError: The hub started here ended at once, or another process's hub never listened.
         """
-        self._until = self._until or monotonic() + STARTING
+        self._deadline = self._deadline or monotonic() + START_TIMEOUT
         try:
-            connection = self._connected() or self._go_on()
+            connection = self._connect()
+            if connection is None:
+                self._start()
         except OSError as error:
             raise HubError(f"no hub can be started in {self.folder}: {error}") from error
         if connection is not None:
-            self._starting, self._killed, self._until = False, 0, None
-        elif monotonic() > self._until:
-            raise HubError(f"whoever is starting or ending a hub in {self.folder} took more than {STARTING:.0f} s")
+            self._starting, self._killed, self._deadline = False, 0, None
+        elif monotonic() > self._deadline:
+            raise HubError(
+                f"the hub that another process starts or ends in {self.folder} took more than {START_TIMEOUT:.0f} s"
+            )
         return connection
 
     def reap(self) -> None:
-        """Let the hub that was started here be gone, if it is."""
+        """Collect the exit status of the hub started here, if it ended."""
         if self._hub is not None:
             self._hub.poll()
 
-    def _connected(self) -> socket.socket | None:
+    def _connect(self) -> socket.socket | None:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.settimeout(0)
         try:
-            with reachable(self.folder) as path:
+            with socket_path(self.folder) as path:
                 connection.connect(str(path))
-        except (FileNotFoundError, ConnectionRefusedError, BlockingIOError):  # the last: too many wait in line
+        except BaseException as error:
             connection.close()
-            return None
-        except BaseException:
-            connection.close()
+            if isinstance(error, FileNotFoundError | ConnectionRefusedError | BlockingIOError):  # last: backlog full
+                return None
             raise
         return connection
 
-    def _go_on(self) -> None:
-        """Start the hub if this is the one to do it."""
+    def _start(self) -> None:
+        """Start a hub, unless one is starting or another process has the lock."""
         if self._starting and self._hub is not None:
             status = self._hub.poll()
             if status is None:
                 return
-            if status >= 0 or self._killed == KILLED:
-                raise HubError(self._last_words(status))
-            self._killed += 1  # by somebody's signal, which says nothing against the next one
-        lock = locked(self.folder)
+            if status >= 0 or self._killed == MAX_KILLED:
+                raise HubError(self._failure(status))
+            self._killed += 1  # ended by a signal, which says nothing about the next attempt
+        lock = lock_folder(self.folder)
         if lock is None:
             return
         try:
-            log = log_file(self.folder)
+            log = open_log(self.folder)
             try:
-                self._log_from = os.fstat(log).st_size
-                self._hub = subprocess.Popen(  # noqa: S603 -- ourselves
+                self._log_offset = os.fstat(log).st_size
+                self._hub = subprocess.Popen(  # noqa: S603 -- this program
                     [
                         *(sys.executable, "-P", "-m", "actors", "hub"),
                         *("--data", str(self.folder), "--lock", str(lock)),
@@ -161,12 +163,12 @@ class HubLauncher:
             os.close(lock)
         self._starting = True
 
-    def _last_words(self, status: int) -> str:
-        """Return what the hub told before it ended."""
+    def _failure(self, status: int) -> str:
+        """Return the reason that the hub logged before it ended."""
         with (self.folder / LOG).open("rb") as log:
-            log.seek(self._log_from)
-            told = log.read().decode(errors="replace").split("\n")
-        reasons = [line.removeprefix(TOLD_BY) for line in told if line.startswith(TOLD_BY)]
+            log.seek(self._log_offset)
+            lines = log.read().decode(errors="replace").split("\n")
+        reasons = [line.removeprefix(NOTICE) for line in lines if line.startswith(NOTICE)]
         if status == 1 and reasons:
             return reasons[-1]
         return f"the hub ended with status {status} before it listened; {self.folder / LOG} may tell why"

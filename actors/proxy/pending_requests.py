@@ -1,4 +1,4 @@
-"""What one client asked and wasn't told yet, so that another hub can be asked when the first one goes away."""
+"""The unanswered requests of one client, which the proxy sends again when another hub replaces the first."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import msgspec
 
 from actors.proxy.endpoint import REQUEST_KEY, RESENT
 
-MOST_TRIES = 3
-"""Times that a request is sent again: one that ends every hub must not do so for ever."""
+MAX_RETRIES = 3
+"""Times that a request is sent again, so that one that crashes every hub ends with an error."""
 
-UNREACHED = -32004
-"""The code of a storage failure (seed 001)."""
+STORAGE_ERROR = -32004
+"""The code of `StorageFault`."""
 
 INVALID_REQUEST = -32600
 """JSON-RPC's own."""
 
-MCP = frozenset(
+MCP_PREFIXES = frozenset(
     {"initialize", "ping", "tools", "resources", "prompts", "completion", "logging", "server", "subscriptions"}
     | {"notifications", "sampling", "roots", "elicitation", "tasks"}
 )
-"""How methods begin that MCP itself defines; of those only `tools/call` may do harm when done twice."""
+"""First parts of the methods that MCP defines; of those only `tools/call` has side effects."""
 
-AGAIN = f"context-graph/{uuid4()}"
-"""The id of handshakes that the client doesn't know of."""
+HANDSHAKE_ID = f"context-graph/{uuid4()}"
+"""Id of handshakes that the proxy repeats, whose answers the client must not see."""
 
 Id = int | str
 
@@ -41,43 +41,39 @@ class _Cancelled(msgspec.Struct):
     request: Id = msgspec.field(name="requestId")
 
 
-class _Due(msgspec.Struct):
-    """A request without an answer."""
-
+class _Request(msgspec.Struct):
     line: bytes
-    keyed: bool = False
-    """Whether it has an idempotency key."""
-    tries: int = 0
+    retries: int = 0
 
 
-_read = msgspec.json.Decoder(_Message).decode
-_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-_cancelled = msgspec.json.Decoder(_Cancelled).decode
+_decode = msgspec.json.Decoder(_Message).decode
+_decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_cancelled = msgspec.json.Decoder(_Cancelled).decode
 
 
 class PendingRequests:
-    """Both sides of a conversation, as far as it must be taken up again with another hub."""
+    """Tracks the requests without an answer, and the handshake that another hub needs first."""
 
     def __init__(self) -> None:
-        self._due: dict[Id, _Due] = {}
+        self._requests: dict[Id, _Request] = {}
         self._handshake: bytes | None = None
-        self._shaken = False
+        self._handshake_done = False
         self._initialized: bytes | None = None
 
     def __len__(self) -> int:
-        return len(self._due)
+        return len(self._requests)
 
-    def take(self, line: bytes) -> bytes:
-        """Note what the client sends; return it as the hub is to get it: a request gets a key, to be repeated by.
+    def add(self, line: bytes) -> bytes:
+        """Record a message of the client; return it as the hub receives it, a request with an idempotency key.
 
-        What can't be read goes on as it is, since the hub knows how to refuse it.
+        A message that can't be decoded is returned unchanged: the hub reports the error.
         """
         try:
-            message = _read(line)
+            message = _decode(line)
             if message.method is not None and message.id is not None:
-                return self._asked(line, message.id, message.method)
+                return self._add_request(line, message.id, message.method, message.params)
             if message.method == "notifications/cancelled":
-                self._due.pop(_cancelled(message.params).request, None)
+                self._requests.pop(_decode_cancelled(message.params).request, None)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return line
         if message.method == "notifications/initialized":
@@ -85,77 +81,73 @@ class PendingRequests:
         return line
 
     def settle(self, line: bytes) -> bool:
-        """Note what the hub sends, and tell whether it is meant for the client."""
-        message = _read(line)
+        """Record a message of the hub; return whether the client receives it."""
+        message = _decode(line)
         if message.method is not None or message.id is None:
             return True
-        if message.id == AGAIN:
+        if message.id == HANDSHAKE_ID:
             return False
-        due = self._due.pop(message.id, None)
-        if due is not None and due.line is self._handshake:
-            self._shaken = True
+        request = self._requests.pop(message.id, None)
+        if request is not None and request.line is self._handshake:
+            self._handshake_done = True
         return True
 
-    def again(self) -> Iterator[bytes]:
-        """Yield what another hub must be told: the handshake, if there was one, and all that is unanswered."""
-        if self._shaken and self._handshake is not None:
-            yield _with(self._handshake, "id", msgspec.json.encode(AGAIN))
+    def resend(self) -> Iterator[bytes]:
+        """Yield the messages for a new hub: the handshake, if it was completed, and all unanswered requests."""
+        if self._handshake_done and self._handshake is not None:
+            yield _with_field(self._handshake, "id", msgspec.json.encode(HANDSHAKE_ID))
             if self._initialized is not None:
                 yield self._initialized
-        for due in self._due.values():
-            due.tries += 1
-            if due.tries == 1 and due.keyed:
-                due.line = _with_meta(due.line, RESENT, b"true")
-            yield due.line
+        for request in self._requests.values():
+            request.retries += 1
+            yield request.line
 
-    def in_vain(self) -> Iterator[bytes]:
-        """Yield the answers to requests that were sent again too often, and forget them."""
-        for request in [request for request, due in self._due.items() if due.tries >= MOST_TRIES]:
-            yield self._refused(
-                request,
-                f"Storage failed: the process that has the store ended {MOST_TRIES + 1} times before it answered this; "
-                "it may or may not have been done",
+    def fail_exhausted(self) -> Iterator[bytes]:
+        """Remove the requests without retries left; yield their error answers."""
+        for request_id in [request_id for request_id, one in self._requests.items() if one.retries >= MAX_RETRIES]:
+            yield self._fail(
+                request_id,
+                f"Storage failed: the process that has the store ended {MAX_RETRIES + 1} times before it answered "
+                "this; it may or may not have been done",
             )
 
-    def refused(self, why: str) -> Iterator[bytes]:
-        """Yield errors as the answers to all that is unanswered, and forget it."""
-        for request in list(self._due):
-            yield self._refused(request, why)
+    def fail_all(self, reason: str) -> Iterator[bytes]:
+        """Remove all requests; yield their error answers."""
+        for request_id in list(self._requests):
+            yield self._fail(request_id, reason)
 
-    def _refused(self, request: Id, why: str) -> bytes:
-        del self._due[request]
-        return _error(request, UNREACHED, why)
+    def _fail(self, request_id: Id, reason: str) -> bytes:
+        del self._requests[request_id]
+        return _error(request_id, STORAGE_ERROR, reason)
 
-    def _asked(self, line: bytes, request: Id, method: str) -> bytes:
-        keyed = method == "tools/call" or method.partition("/")[0] not in MCP
-        if keyed:
-            line = _with_meta(line, REQUEST_KEY, msgspec.json.encode(str(uuid4())))
+    def _add_request(self, line: bytes, request_id: Id, method: str, params: msgspec.Raw) -> bytes:
+        if method == "tools/call" or method.partition("/")[0] not in MCP_PREFIXES:
+            line = _with_key(line, params)
         elif method == "initialize":
             self._handshake = line
-        self._due[request] = _Due(line, keyed)
+        self._requests[request_id] = _Request(line)
         return line
 
 
-def too_long(why: str) -> bytes:
-    """Return the answer to a line that is too long to be read, whatever its id is."""
-    return _error(None, INVALID_REQUEST, f"Invalid request: {why}")
+def invalid_request(reason: str) -> bytes:
+    """Return the error answer to a line without a readable id."""
+    return _error(None, INVALID_REQUEST, f"Invalid request: {reason}")
 
 
-def _error(request: Id | None, code: int, why: str) -> bytes:
-    return msgspec.json.encode({"jsonrpc": "2.0", "id": request, "error": {"code": code, "message": why}})
+def _error(request_id: Id | None, code: int, reason: str) -> bytes:
+    return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": reason}})
 
 
-def _with_meta(line: bytes, field: str, value: bytes) -> bytes:
-    """Return a request with a field in its `_meta`, unless it has it; unchanged if its parameters are no object."""
+def _with_key(line: bytes, params: msgspec.Raw) -> bytes:
+    """Return a request with an idempotency key in its `_meta`; unchanged if its parameters are no object."""
     with suppress(msgspec.DecodeError):
-        params = _fields(_read(line).params)
-        meta = _fields(params.get("_meta", b"{}"))
-        meta.setdefault(field, msgspec.Raw(value))
-        params["_meta"] = msgspec.Raw(msgspec.json.encode(meta))
-        return _with(line, "params", msgspec.json.encode(params))
+        fields = _decode_fields(params)
+        meta = _decode_fields(fields.get("_meta", b"{}"))
+        meta.setdefault(REQUEST_KEY, msgspec.Raw(msgspec.json.encode(str(uuid4()))))
+        fields["_meta"] = msgspec.Raw(msgspec.json.encode(meta))
+        return _with_field(line, "params", msgspec.json.encode(fields))
     return line
 
 
-def _with(line: bytes, field: str, value: bytes) -> bytes:
-    """Return a message with another value of a field."""
-    return msgspec.json.encode(_fields(line) | {field: msgspec.Raw(value)})
+def _with_field(line: bytes, field: str, value: bytes) -> bytes:
+    return msgspec.json.encode(_decode_fields(line) | {field: msgspec.Raw(value)})

@@ -1,7 +1,8 @@
-"""`context-graph serve` without the command line's library, whose import alone would double what a client waits.
+"""`context-graph serve` without importing typer, which alone would double the time until a client's first answer.
 
-The command of the same name (`actors.cli.commands.serve`) takes over for whatever isn't plain here: help, mistakes, and
-`--standalone`.
+`OPTIONS` defines the options of `serve` and `hub` once: `parse_plain` reads them here, and `actors.cli` makes typer's
+options from them. The command of the same name (`actors.cli.commands.serve`) takes over for everything that isn't
+plain: help, errors and `--standalone`.
 """
 
 from __future__ import annotations
@@ -12,91 +13,146 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from actors.proxy.endpoint import Options
-from actors.runtime.settings import ModelProfile
+from actors.proxy.endpoint import ServeOptions
+from actors.runtime.settings import LogLevel, ModelProfile
 
 LINGER = 300.0
 """Seconds that a hub outlives its last client, so that the next one finds the models loaded."""
 
-VARIABLES = {
-    "data": "CONTEXT_GRAPH_DATA",
-    "embedder": "CONTEXT_GRAPH_EMBEDDER",
-    "models": "CONTEXT_GRAPH_MODELS",
-    "limit": "CONTEXT_GRAPH_LIMITS",
-    "priming": "CONTEXT_GRAPH_PRIMING",
-    "sleep": "CONTEXT_GRAPH_SLEEP",
-    "linger": "CONTEXT_GRAPH_LINGER",
-}
-"""What stands for an option that isn't given."""
 
-SWITCHES = {"1": True, "true": True, "0": False, "false": False}
-"""What a variable that stands for a switch may say here."""
+class Option(NamedTuple):
+    """A command-line option, and the environment variable that stands for it."""
+
+    name: str
+    variable: str
+    help: str
+    metavar: str | None = None
+    switch: bool = False
+
+    @property
+    def declaration(self) -> str:
+        """The option as typer declares it."""
+        return f"--{self.name}/--no-{self.name}" if self.switch else f"--{self.name}"
 
 
-class Serve(msgspec.Struct, frozen=True, kw_only=True):
-    """A pipe that was asked for."""
+DATA = Option("data", "CONTEXT_GRAPH_DATA", "The store's folder.")
+EMBEDDER = Option(
+    "embedder",
+    "CONTEXT_GRAPH_EMBEDDER",
+    "Whose models fill the spaces: those that come along, or larger ones from the hub or a folder.",
+)
+MODELS = Option(
+    "models",
+    "CONTEXT_GRAPH_MODELS",
+    "Where the full profile finds its models: a folder with one folder for each space, as e1_semantic.",
+)
+LIMIT = Option(
+    "limit",
+    "CONTEXT_GRAPH_LIMITS",
+    "How often a minute a client may call a tool, as store_memory=50. May be given several times.",
+    metavar="TOOL=CALLS",
+)
+PRIMING = Option(
+    "priming",
+    "CONTEXT_GRAPH_PRIMING",
+    "Let what is in the workspace count a little more in the next searches.",
+    switch=True,
+)
+SLEEP = Option("sleep", "CONTEXT_GRAPH_SLEEP", "Let the store sleep by itself, as `schedule` shows.", switch=True)
+LINGERING = Option("linger", "CONTEXT_GRAPH_LINGER", "How long the hub outlives its last client.", metavar="SECONDS")
+LOG_LEVEL = Option(
+    "log-level",
+    "CONTEXT_GRAPH_LOG_LEVEL",
+    "What the server logs on standard error, the hub in hub.log; debug shows each message between actors.",
+)
+OPTIONS = (DATA, EMBEDDER, MODELS, LIMIT, PRIMING, SLEEP, LINGERING, LOG_LEVEL)
+
+SWITCH_VALUES = {"1": True, "true": True, "0": False, "false": False}
+"""Values of the environment variable of a switch."""
+
+
+class ServeCommand(msgspec.Struct, frozen=True, kw_only=True):
+    """A parsed `serve` command that runs a proxy."""
 
     folder: Path
-    options: Options
+    options: ServeOptions
     linger: float = LINGER
+    log_level: LogLevel = LogLevel.WARNING
 
 
-def piped() -> bool:
-    """Tell whether this platform has what a pipe needs."""
+def proxy_supported() -> bool:
+    """Return whether the platform has unix sockets and file locks."""
     return sys.platform != "win32" and hasattr(socket, "AF_UNIX")
 
 
-def plain(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> Serve | None:
-    """Read a command line that asks for a pipe and nothing else; None for any other, a mistaken one included."""
-    if arguments[:1] != ["serve"] or not piped():
+def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> ServeCommand | None:
+    """Parse a valid `serve` command without `--help` or `--standalone`; return None for any other command line."""
+    if arguments[:1] != ["serve"] or not proxy_supported():
         return None
-    valued = [f"{name}=" for name in ("data", "embedder", "models", "limit", "linger")]
     try:
-        given, rest = getopt.getopt(arguments[1:], "", [*valued, "priming", "no-priming", "sleep", "no-sleep"])
-        said = {name: [environment[variable]] for name, variable in VARIABLES.items() if environment.get(variable)}
-        said |= {"limit": said["limit"][0].split()} if "limit" in said else {}
-        switches = {name: SWITCHES[said[name][0].lower()] for name in ("priming", "sleep") if name in said}
-        values: dict[str, list[str]] = {}
-        for option, value in given:
-            name = option.removeprefix("--")
-            if value or f"{name}=" in valued:
-                values.setdefault(name, []).append(value)
-            else:
-                switches[name.removeprefix("no-")] = not name.startswith("no-")
-        said |= values
-        last = {name: every[-1] for name, every in said.items()}
-        options = options_of(
-            ModelProfile(last.get("embedder", ModelProfile.EMBEDDED)),
-            Path(last["models"]) if "models" in last else None,
-            said.get("limit", ()),
-            priming=switches.get("priming", True),
-            sleep=switches.get("sleep", True),
+        values = _values(arguments[1:], environment)
+        last = {name: each[-1] for name, each in values.items() if each}
+        command = ServeCommand(
+            folder=data_folder(Path(last["data"]) if "data" in last else None),
+            options=serve_options(
+                ModelProfile(last.get("embedder", ModelProfile.EMBEDDED)),
+                Path(last["models"]) if "models" in last else None,
+                values.get("limit", ()),
+                priming=SWITCH_VALUES[last.get("priming", "1").lower()],
+                sleep=SWITCH_VALUES[last.get("sleep", "1").lower()],
+            ),
+            linger=float(last.get("linger", LINGER)),
+            log_level=LogLevel(last.get("log-level", LogLevel.WARNING)),
         )
-        linger = float(last.get("linger", LINGER))
     except (getopt.GetoptError, KeyError, ValueError):
         return None
-    folder = data_folder(Path(last["data"]) if "data" in last else None)
-    known = not rest and linger >= 0 and not os.path.isfile(folder)  # noqa: PTH113 -- Path's raises where it can't look
-    return Serve(folder=folder, options=options, linger=linger) if known else None
+    is_file = os.path.isfile(command.folder)  # noqa: PTH113 -- Path.is_file raises where it has no permission
+    return command if command.linger >= 0 and not is_file else None
+
+
+def _values(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the values of all options that are given on the command line or else in the environment.
+
+    Raises:
+        getopt.GetoptError: An argument is unknown or lacks its value.
+    """
+    switches = {option.name for option in OPTIONS if option.switch}
+    valued = [f"{option.name}=" for option in OPTIONS if not option.switch]
+    given, rest = getopt.getopt(arguments, "", [*valued, *switches, *(f"no-{name}" for name in switches)])
+    if rest:
+        raise getopt.GetoptError("unexpected argument")
+    values: dict[str, list[str]] = {}
+    for argument, value in given:
+        name = argument.removeprefix("--")
+        switch = name.removeprefix("no-")
+        if switch in switches:
+            values[switch] = ["1" if name == switch else "0"]
+        else:
+            values.setdefault(name, []).append(value)
+    for option in OPTIONS:
+        if option.name not in values and (text := environment.get(option.variable)):
+            values[option.name] = text.split() if option is LIMIT else [text]
+    return values
 
 
 def data_folder(chosen: Path | None) -> Path:
-    """Return the store's folder: the one that was named, or the platform's own."""
+    """Return the store's folder: the chosen one, or the platform's default."""
     if chosen is not None:
         return chosen
-    import platformdirs  # noqa: PLC0415 -- only where it is needed
+    import platformdirs  # noqa: PLC0415 -- only needed here
 
     return Path(platformdirs.user_data_dir("context-graph"))
 
 
-def options_of(
+def serve_options(
     embedder: ModelProfile, models: Path | None, limits: Sequence[str], *, priming: bool, sleep: bool
-) -> Options:
-    """Return options, written so that equal ones are equal."""
-    return Options(
+) -> ServeOptions:
+    """Return normalised options: the path absolute, limits split at commas."""
+    return ServeOptions(
         embedder=embedder,
         models=str(models.absolute()) if models else None,
         limits=tuple(part.strip() for line in limits for part in line.split(",") if part.strip()),
@@ -105,10 +161,10 @@ def options_of(
     )
 
 
-def run(wanted: Serve) -> int:
-    """Be a pipe until the client is done; return the exit status."""
-    from actors.proxy.launcher import HubLauncher  # noqa: PLC0415 -- these don't exist on every platform
+def run_proxy(command: ServeCommand) -> int:
+    """Run a proxy until the client is done; return the exit status."""
+    from actors.proxy.launcher import HubLauncher  # noqa: PLC0415 -- not available on every platform
     from actors.proxy.proxy import Proxy  # noqa: PLC0415
 
-    election = HubLauncher(wanted.folder, [*wanted.options.arguments(), f"--linger={wanted.linger}"])
-    return Proxy(election, wanted.options).run()
+    hub_arguments = [f"--linger={command.linger}", f"--log-level={command.log_level.value}"]
+    return Proxy(HubLauncher(command.folder, [*command.options.arguments(), *hub_arguments]), command.options).run()

@@ -1,1 +1,1 @@
-"""What all actors share: the actor base, typed asks, replies, faults, metrics, settings, snapshot I/O."""
+"""Shared by all actors: the actor base, typed asks, replies, faults, metrics, settings, snapshot I/O."""

@@ -1,14 +1,17 @@
-"""What all actors share: one inbox, one `match`, and how a failure ends.
+"""The base class of all actors: one inbox, one `match` over the messages, crash-only failures, and message tracing.
 
-A handler's exception becomes the reply of an `ask`. A message that was *told* has nobody to answer to:
-if it fails, what the actor knows may no longer follow from the log, so the process ends and the
-next start replays (crash-only). Pykka itself would drop the actor and its inbox silently.
+An exception in the handler of an `ask` becomes its reply. A failed `tell` has no reply, and afterwards memory may
+disagree with the log. Pykka would silently drop the actor and its inbox; this base ends the process instead, and the
+next start replays the log.
 """
 
 import logging
 import os
+import queue
+from contextvars import ContextVar
+from time import perf_counter
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 import pykka
 
@@ -17,17 +20,59 @@ from actors.runtime.reply import Reply
 LOGGER = logging.getLogger("context-graph")
 
 EXIT_UNCERTAIN = 70
-"""Exit status (EX_SOFTWARE) when memory and log may differ and only a replay can tell."""
+"""Exit status (EX_SOFTWARE) when memory and log may differ."""
+
+CORRELATION: ContextVar[str] = ContextVar("correlation", default="-")
+"""Id of the request under way, for the log only. A traced inbox copies it from the sender to the receiving thread."""
+
+ActorRef: TypeAlias = pykka.ActorRef[Any]
+"""A reference to any actor; the message types the answer (`actors.runtime.ask`)."""
+
+
+class _TracedInbox(queue.Queue[Any]):
+    """An inbox that copies the sender's correlation id to the receiver: `_put` and `_get` run in their threads."""
+
+    def _put(self, item: object) -> None:
+        super()._put((item, CORRELATION.get()))
+
+    def _get(self) -> object:
+        item, correlation = super()._get()
+        CORRELATION.set(correlation)
+        return item
 
 
 class Actor(pykka.ThreadingActor):
-    """A thread with an inbox; subclasses answer with one `match` over their messages."""
+    """A thread with an inbox. Subclasses implement `on_receive` as one `match`."""
 
-    use_daemon_thread = True  # so that an unhandled error in the main thread can't leave the process hanging
+    use_daemon_thread = True  # an unhandled error in the main thread must not leave the process hanging
+
+    @staticmethod
+    def _create_actor_inbox() -> queue.Queue[Any]:
+        return _TracedInbox() if LOGGER.isEnabledFor(logging.DEBUG) else queue.Queue()
 
     @staticmethod
     def _create_future() -> Reply[Any]:
         return Reply()
+
+    def _handle_receive(self, message: object) -> Any:
+        """Handle a message; at debug level, log its type, correlation id and the time until its answer."""
+        if not isinstance(self.actor_inbox, _TracedInbox):
+            return super()._handle_receive(message)
+        correlation, start = CORRELATION.get(), perf_counter()
+
+        def log() -> None:
+            milliseconds = (perf_counter() - start) * 1e3
+            LOGGER.debug("%s %s %s %.2f ms", type(self).__name__, type(message).__name__, correlation, milliseconds)
+
+        answer: object = None
+        try:
+            answer = super()._handle_receive(message)
+            return answer
+        finally:
+            if isinstance(answer, Reply):
+                answer.add_done_callback(log)
+            else:
+                log()
 
     def on_failure(
         self,
@@ -35,9 +80,9 @@ class Actor(pykka.ThreadingActor):
         exception_value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """End the process: a told message failed. Runs in the actor's thread."""
+        """End the process after a failed `tell`. Runs in the actor's thread."""
         LOGGER.critical(
-            "%s failed on a message that nobody waits for; stopping, the next start replays the log",
+            "%s failed on a message without a reply; stopping, the next start replays the log",
             type(self).__name__,
             exc_info=(exception_type, exception_value, traceback) if exception_type and exception_value else None,
         )

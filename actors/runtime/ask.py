@@ -1,104 +1,111 @@
-"""How the event loop asks actors: it never waits itself, gives up at once when cancelled, and errors are faults."""
+"""Typed asks: from the event loop without blocking it, and blocking from one actor to another."""
 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import anyio
 import anyio.lowlevel
 import pykka
 
+from actors.runtime.actor import ActorRef
 from actors.runtime.faults import Fault, InternalFault, StorageFault
 from actors.runtime.messages import Cancellable, Message
 from actors.runtime.reply import Reply
 from events.storage.log import LogError
 
 TIMEOUT = 60.0
-"""Seconds that actors may take for anything but a model's work."""
+"""Seconds for any answer that needs no model."""
 
 MODEL_TIMEOUT = 900.0
 """Seconds for loading models, or for embedding the longest memory on a slow machine behind a full inbox."""
 
 A = TypeVar("A")
 
-Asked = Sequence[tuple[pykka.ActorRef[Any], object]]
-"""Who is asked, and what."""
 
-
-async def ask(ref: pykka.ActorRef[Any], message: Message[A], patience: float = TIMEOUT) -> A:
-    """Ask an actor one thing, as `ask_all` does.
+def ask_blocking(ref: ActorRef, message: Message[A], timeout_s: float = TIMEOUT) -> A:
+    """Ask an actor from another thread, and block until it answers.
 
     Raises:
-        Fault: what went wrong.
+        pykka.Timeout: No answer within `timeout_s` seconds.
     """
-    (answer,) = await ask_all([(ref, message)], patience)
+    return cast("A", ref.ask(message, timeout=timeout_s))
+
+
+async def ask(ref: ActorRef, message: Message[A], timeout_s: float = TIMEOUT) -> A:
+    """Ask an actor from the event loop.
+
+    Raises:
+        Fault: As described for `ask_all`.
+    """
+    (answer,) = await ask_all([(ref, message)], timeout_s)
     if isinstance(answer, Fault):
         raise answer
     return answer
 
 
-async def ask_all(asked: Asked, patience: float = TIMEOUT) -> list[Any]:
-    """Ask actors many things without holding up the event loop; they reach each inbox in the order of the calls.
+async def ask_all(
+    requests: Sequence[tuple[ActorRef, Message[A]]],
+    timeout_s: float = TIMEOUT,
+) -> list[A | Fault]:
+    """Ask several actors at once. Messages reach each inbox in the given order.
 
-    Cancelled, it returns at once, and work in slices is withdrawn; whatever else was asked is done all the same.
+    When cancelled, it returns at once and cancels `Cancellable` messages; other work still completes.
 
     Args:
-        asked: Who is asked, and what.
-        patience: Seconds to wait for the next answer; the work goes on all the same.
+        requests: Actors and messages.
+        timeout_s: Seconds to wait for each next answer; the work itself continues.
 
     Returns:
-        The answers in order, each of which may be a `Fault`: what the actor answered, a `StorageFault` for an error of
-        the log, an `InternalFault` for no answer.
+        The answers in order. A failure is a `Fault` in its place: the actor's own, a `StorageFault` for a `LogError`,
+        an `InternalFault` after the timeout.
     """
-    answers: list[Any] = []
-    await ask_streaming(asked, answers.extend, patience)
+    answers: list[A | Fault] = []
+    await ask_streaming(requests, answers.extend, timeout_s)
     return answers
 
 
-async def ask_streaming(asked: Asked, told: Callable[[Sequence[Any]], object], patience: float = TIMEOUT) -> None:
-    """Ask as `ask_all` does, and tell of the next answers, in order, as soon as there are any.
-
-    `told` is called with all that can be told of by then.
-    """
-    # Nothing is asked, and so nothing stored, for a request that was cancelled while its last answer was on the way.
+async def ask_streaming(
+    requests: Sequence[tuple[ActorRef, Message[A]]],
+    on_answers: Callable[[Sequence[A | Fault]], object],
+    timeout_s: float = TIMEOUT,
+) -> None:
+    """Ask as `ask_all` does, and call `on_answers` with each run of further answers, in order, when available."""
+    # A request that was cancelled before it got here must not store anything.
     await anyio.lowlevel.checkpoint_if_cancelled()
-    news = asyncio.Event()
-    tell = partial(_call_soon, asyncio.get_running_loop(), news.set)
-    waiting: deque[Reply[Any]] = deque(cast("Reply[Any]", ref.ask(message, block=False)) for ref, message in asked)
-    for reply in waiting:
-        reply.when_given(tell)
+    changed = asyncio.Event()
+    notify = partial(_call_soon, asyncio.get_running_loop(), changed.set)
+    pending = deque(cast("Reply[A]", ref.ask(message, block=False)) for ref, message in requests)
+    for reply in pending:
+        reply.add_done_callback(notify)
     try:
-        with anyio.move_on_after(patience) as scope:
-            while waiting:
-                await news.wait()
-                news.clear()
-                scope.deadline = anyio.current_time() + patience
-                if answers := [_outcome(waiting.popleft(), patience) for _ in range(_given(waiting))]:
-                    told(answers)
+        with anyio.move_on_after(timeout_s) as scope:
+            while pending:
+                await changed.wait()
+                changed.clear()
+                scope.deadline = anyio.current_time() + timeout_s
+                done = next((count for count, reply in enumerate(pending) if not reply.done), len(pending))
+                if answers := [_result(pending.popleft(), timeout_s) for _ in range(done)]:
+                    on_answers(answers)
     except anyio.get_cancelled_exc_class():
-        for _, message in asked:
+        for _, message in requests:
             if isinstance(message, Cancellable):
-                message.withdrawn.set()
+                message.cancelled.set()
         raise
-    if waiting:
-        told([_outcome(reply, patience) for reply in waiting])
+    if pending:
+        on_answers([_result(reply, timeout_s) for reply in pending])
 
 
-def _call_soon(loop: asyncio.AbstractEventLoop, call: Callable[[], object]) -> None:
-    """Have an event loop call something; once it is closed, nobody waits any more."""
+def _call_soon(loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
+    """Schedule a callback from any thread; does nothing if the loop is closed."""
     with suppress(RuntimeError):
-        loop.call_soon_threadsafe(call)
+        loop.call_soon_threadsafe(callback)
 
 
-def _given(replies: Sequence[Reply[Any]]) -> int:
-    """Return how many of the first replies are there."""
-    return next((count for count, reply in enumerate(replies) if not reply.given), len(replies))
-
-
-def _outcome(reply: Reply[Any], patience: float) -> Any:
+def _result(reply: Reply[A], timeout_s: float) -> A | Fault:
     try:
         return reply.get(timeout=0)
     except Fault as fault:
@@ -106,4 +113,4 @@ def _outcome(reply: Reply[Any], patience: float) -> Any:
     except LogError as error:
         return StorageFault(f"Storage failed: {error}")
     except pykka.Timeout:
-        return InternalFault(f"no answer within {patience:.0f} s; the work may still be done")
+        return InternalFault(f"no answer within {timeout_s:.0f} s; the work may still be done")

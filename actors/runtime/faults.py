@@ -1,35 +1,39 @@
-"""What can go wrong, by the seeds' numeric codes; a fault's message is fit for an agent's eyes."""
+"""Failures by their numeric codes. A fault's message and data are shown to agents."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, cast
 
-LONGEST_ECHO = 500
-"""Characters of what a caller said that it is told again: whoever sends a megabyte gets no megabyte back."""
+T = TypeVar("T")
+
+MAX_ECHO = 500
+"""Characters of a caller's text that an error repeats, so that a megabyte of input makes a short error."""
 
 
-def shortened(told: Any) -> Any:
-    """Return what a caller is told, each text in it cut to `LONGEST_ECHO`."""
-    match told:
-        case str() if len(told) > LONGEST_ECHO:
-            return told[:LONGEST_ECHO] + "…"
+def truncate(value: T) -> T:
+    """Return `value` with each text in it, also within nested dicts, cut to `MAX_ECHO` characters."""
+    result: object = value
+    match value:
+        case str() if len(value) > MAX_ECHO:
+            result = value[:MAX_ECHO] + "…"
         case dict():
-            return {name: shortened(value) for name, value in told.items()}
+            result = {name: truncate(item) for name, item in cast("dict[str, object]", value).items()}
         case _:
-            return told
+            pass
+    return cast("T", result)
 
 
 class Fault(Exception):
-    """A failure that a caller is told about: a code, a sentence, and data when they help."""
+    """A failure reported to the caller: a code, a sentence, and data where they help."""
 
     code: ClassVar[int] = -32603
 
     def __init__(self, message: str, **data: Any) -> None:
-        self.message: str = shortened(message)
-        self.data: dict[str, Any] = shortened(data)
+        self.message = truncate(message)
+        self.data = truncate(data)
         super().__init__(self.message)
 
 
 class InvalidParamsFault(Fault):
-    """What was asked doesn't make sense; the message names the parameter and its limit."""
+    """Invalid parameters; the message names the parameter and its limit."""
 
     code = -32602
 
@@ -41,20 +45,20 @@ class UnknownOperationFault(Fault):
 
 
 class StorageFault(Fault):
-    """The log couldn't take or give back what was asked."""
+    """The log couldn't be written or read."""
 
     code = -32004
 
 
 UNWRITTEN = "Storage failed: nothing was written, since the log takes nothing at present"
-"""What whoever waits for a change is told that the log refused."""
+"""Message of a change that the log refused."""
 
 DISK_FULL = "Storage failed: nothing was written, since the disk is full; what is stored can still be searched"
-"""The same, where it is known why."""
+"""Message of a change that the log refused because the disk is full."""
 
 
 class EmbeddingFault(Fault):
-    """Not all thirteen embeddings could be made, so nothing was stored (ARCH-01)."""
+    """At least one of the thirteen embeddings failed, so nothing was stored (ARCH-01)."""
 
     code = -32005
 
@@ -72,10 +76,10 @@ class NotFoundFault(Fault):
 
 
 class RateLimitFault(Fault):
-    """This session has used up its calls of a tool for the minute; nothing was done."""
+    """The session has used up its calls of a tool for this minute; nothing was done."""
 
     code = -32001
 
 
 class InternalFault(Fault):
-    """A mistake of ours; the details are on standard error, not here."""
+    """A bug; the details are on standard error only."""

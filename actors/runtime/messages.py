@@ -1,9 +1,9 @@
-"""What every message is, and what all owners of projections are told."""
+"""The base classes of messages, and the messages that the store sends to every actor with projections."""
 
 from __future__ import annotations
 
 from threading import Event
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -12,76 +12,75 @@ from actors.runtime.reply import Reply
 from events.storage.log import Envelope
 
 if TYPE_CHECKING:
-    import pykka
-
+    from actors.runtime.actor import ActorRef
     from actors.runtime.snapshot_io import EncryptedWriter, Part
     from projections.registry import ProjectionSet
 
 
-A = TypeVar("A")
+A_co = TypeVar("A_co", covariant=True)
 """The type of an answer."""
 
 
-class Message(msgspec.Struct, Generic[A], frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A message to an actor, parameterised by the type of its answer: None for one that is told. Never logged."""
+class Message(msgspec.Struct, Generic[A_co], frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A message to an actor, parameterised by the type of its answer; None for a `tell`. Content is never logged."""
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What an actor answers, where that has a type of its own."""
+    """Base of answers that have a type of their own."""
 
 
-class Cancellable(Message[A], Generic[A], frozen=True, kw_only=True):
-    """Work in many slices, of which none begins once nobody waits for the result any more."""
+class Cancellable(Message[A_co], Generic[A_co], frozen=True, kw_only=True):
+    """Work in slices; no further slice begins after `cancelled` is set."""
 
-    withdrawn: Event = msgspec.field(default_factory=Event)
-    """Set by whoever asked, to give up."""
+    cancelled: Event = msgspec.field(default_factory=Event)
 
 
 class Appended(Message[None], frozen=True, kw_only=True):
-    """These events are in the log: fold them."""
+    """Events were appended to the log; apply them to the projections."""
 
     envelopes: tuple[Envelope, ...]
     replayed: bool = False
-    """Whether they happened in an earlier run: then nothing follows from them that hasn't followed already."""
-    folded: Reply[None] | None = None
-    """Set by the comparator when it has folded them, if somebody waits for that: it asks nobody, so nobody for ever."""
+    """Whether an earlier run appended them; then their consequences are in the log already."""
+    applied: Reply[None] | None = None
+    """Backpressure signal, resolved after the comparator has applied the batch. Cannot deadlock: the comparator never
+    asks another actor."""
 
 
 class ReadDigest(Message[None], frozen=True, kw_only=True):
-    """Say what you know, by the digest of each projection: a cut, since every owner is told so between two events."""
+    """Set `reply` to the digest of each projection. Sent to all actors between two events, so the cut is consistent."""
 
     reply: Reply[dict[str, str]]
 
 
 class WriteSnapshot(Message[None], frozen=True, kw_only=True):
-    """Write down what you know, also a cut, and tell the store once it is done."""
+    """Write the projections to a file, then send `SnapshotWritten` to the store. A consistent cut, as `ReadDigest`."""
 
-    sheet: EncryptedWriter
-    store: pykka.ActorRef[Any]
+    writer: EncryptedWriter
+    store: ActorRef
 
 
 class SnapshotWritten(Message[None], frozen=True, kw_only=True):
-    """Told to the store: a sheet is filled, or was given up."""
+    """Sent to the store: a snapshot file is complete, or was given up (`part` is None)."""
 
-    sheet: EncryptedWriter
+    writer: EncryptedWriter
     part: Part | None
 
 
 class WriteNextSlice(Message[None], frozen=True, kw_only=True):
-    """Told by an owner to itself: write the next slice."""
+    """Sent by an actor to itself: write the next slice of the snapshot."""
 
 
 class LoadSnapshot(Message[None], frozen=True, kw_only=True):
-    """Know this, which is what a replay up to some event leads to; what follows comes as `Appended`."""
+    """Replace the projections by those of a snapshot; later events follow as `Appended`."""
 
-    folds: ProjectionSet
+    projections: ProjectionSet
 
 
 class AppendRejected(Message[None], frozen=True, kw_only=True):
-    """Nothing was appended of these requests: don't wait for it to come back."""
+    """Nothing was appended for these correlation ids."""
 
     correlations: tuple[UUID, ...]
 
 
-OwnerMessage: TypeAlias = ReadDigest | WriteSnapshot | WriteNextSlice | LoadSnapshot | AppendRejected
-"""What every owner is told besides `Appended`."""
+ProjectionMessage: TypeAlias = ReadDigest | WriteSnapshot | WriteNextSlice | LoadSnapshot | AppendRejected
+"""What every actor with projections receives besides `Appended`."""

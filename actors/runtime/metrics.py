@@ -1,4 +1,4 @@
-"""How long things take, as measured where they happen: median and 95th percentile of the last thousand."""
+"""Latencies of each kind of work: median and 95th percentile of the last thousand samples."""
 
 import threading
 from collections import deque
@@ -14,7 +14,7 @@ WINDOW = 1_000
 
 
 class Latency(msgspec.Struct, frozen=True):
-    """Milliseconds of one kind of work."""
+    """Latency of one kind of work, in milliseconds."""
 
     median: float
     p95: float
@@ -22,7 +22,7 @@ class Latency(msgspec.Struct, frozen=True):
 
 
 class Latencies:
-    """Samples by name, fed from any thread; they outlive the process in a file that may be deleted at will."""
+    """Thread-safe samples by name, saved in a file that may be deleted at any time."""
 
     def __init__(self) -> None:
         self._samples: dict[str, deque[float]] = {}
@@ -41,7 +41,7 @@ class Latencies:
         self.record(name, (perf_counter() - start) * 1e3)
 
     def summary(self) -> dict[str, Latency]:
-        """Return the latency of everything that was measured, by name."""
+        """Return all latencies by name."""
         with self._lock:
             samples = {name: np.array(values) for name, values in self._samples.items()}
         return {
@@ -50,14 +50,14 @@ class Latencies:
         }
 
     def save(self, path: Path) -> None:
-        """Keep the summary for a later `status`, beside what earlier processes measured and this one didn't."""
+        """Write the summary for `status`; kinds of work that this process didn't measure keep their saved values."""
         if summary := self.summary():
             path.write_bytes(msgspec.json.encode(load(path) | summary))
 
 
 def load(path: Path) -> dict[str, Latency]:
-    """Return what was measured last in each kind of work, or nothing if nothing was."""
+    """Return saved latencies by name; empty without a readable file."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, Latency])
-    except (OSError, msgspec.DecodeError):  # a crash may have cut it off; nothing depends on it
+    except (OSError, msgspec.DecodeError):  # a crash may truncate the file; nothing depends on it
         return {}

@@ -1,18 +1,17 @@
-"""What all actors share that own projections: how these are cut, written down and read back."""
+"""The base class of actors that own projections: digests, snapshot writing and loading."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Generic, TypeVar, assert_never, cast
+from typing import Generic, NamedTuple, TypeVar, assert_never, cast
 
-import msgspec
 import pykka
 
 from actors.runtime.actor import LOGGER, Actor
 from actors.runtime.messages import (
     AppendRejected,
     LoadSnapshot,
-    OwnerMessage,
+    ProjectionMessage,
     ReadDigest,
     SnapshotWritten,
     WriteNextSlice,
@@ -22,72 +21,65 @@ from actors.runtime.snapshot_io import Part
 from events.storage.log import Envelope
 from projections.registry import ProjectionSet
 
-F = TypeVar("F", bound=ProjectionSet)
+P = TypeVar("P", bound=ProjectionSet)
 
 
-class _Writing(msgspec.Struct, frozen=True):
-    wanted: WriteSnapshot
-    work: Generator[None, None, Part]
+class _SnapshotJob(NamedTuple):
+    request: WriteSnapshot
+    slices: Generator[None, None, Part]
 
 
-class ProjectionActor(Actor, Generic[F]):
-    """An actor that owns projections.
+class ProjectionActor(Actor, Generic[P]):
+    """An actor that owns projections, which start empty."""
 
-    Args:
-        folds: The projections, in which nothing is known yet.
-    """
-
-    def __init__(self, folds: F) -> None:
+    def __init__(self, projections: P) -> None:
         super().__init__()
-        self._folds = folds
-        self._writing: _Writing | None = None
+        self._projections = projections
+        self._snapshot: _SnapshotJob | None = None
 
-    def _fold(self, envelope: Envelope) -> None:
-        """Take in the next event of the log. What was being written down is no more what is known."""
-        if self._writing is not None:
-            self._written(None)
-        self._folds.apply(envelope)
+    def _apply(self, envelope: Envelope) -> None:
+        """Apply the next event of the log. This gives up a snapshot under way, which is out of date now."""
+        if self._snapshot is not None:
+            self._finish_snapshot(None)
+        self._projections.apply(envelope)
 
-    def _own(self, message: OwnerMessage) -> None:
-        """Do what the store tells every owner between two events."""
+    def _on_projection_message(self, message: ProjectionMessage) -> None:
         match message:
             case ReadDigest(reply=reply):
-                reply.set(self._folds.digests())
-            case LoadSnapshot(folds=folds):
-                self._folds = cast("F", folds)
-            case WriteSnapshot(sheet=sheet):
-                if self._writing is not None:  # it was withdrawn
-                    self._written(None)
-                self._writing = _Writing(message, sheet.fill(self._folds))
-                self._write()
+                reply.set(self._projections.digests())
+            case LoadSnapshot(projections=projections):
+                self._projections = cast("P", projections)
+            case WriteSnapshot(writer=writer):
+                if self._snapshot is not None:  # the store gave that one up
+                    self._finish_snapshot(None)
+                self._snapshot = _SnapshotJob(message, writer.fill(self._projections))
+                self._write_slice()
             case WriteNextSlice():
-                self._write()
+                self._write_slice()
             case AppendRejected():
                 pass
             case _:
                 assert_never(message)
 
-    def _write(self) -> None:
-        """Write the next slice. Whatever has arrived since is in the inbox before the one after it."""
-        if self._writing is None:
+    def _write_slice(self) -> None:
+        """Write one slice. Messages that arrived meanwhile are handled before the next one."""
+        if self._snapshot is None:
             return
         try:
-            next(self._writing.work)
+            next(self._snapshot.slices)
         except StopIteration as done:
-            self._written(done.value)
+            self._finish_snapshot(done.value)
         except OSError as error:
-            LOGGER.info("%s was not written: %s", self._writing.wanted.sheet.name, error)
-            self._written(None)
+            LOGGER.info("snapshot file %s was not written: %s", self._snapshot.request.writer.name, error)
+            self._finish_snapshot(None)
         else:
             self.actor_ref.tell(WriteNextSlice())
 
-    def _written(self, part: Part | None) -> None:
-        """Say what came of it."""
-        writing, self._writing = self._writing, None
-        if writing is not None:
-            writing.work.close()
-            sheet = writing.wanted.sheet
+    def _finish_snapshot(self, part: Part | None) -> None:
+        job, self._snapshot = self._snapshot, None
+        if job is not None:
+            job.slices.close()
             try:
-                writing.wanted.store.tell(SnapshotWritten(sheet=sheet, part=part))
-            except pykka.ActorDeadError:  # the store is closed, and nobody else will close it
-                sheet.file.close()
+                job.request.store.tell(SnapshotWritten(writer=job.request.writer, part=part))
+            except pykka.ActorDeadError:  # the store, which would close the file, has stopped
+                job.request.writer.file.close()

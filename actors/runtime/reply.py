@@ -1,4 +1,4 @@
-"""What actors answer with: a future that tells whoever waits for it, so that nobody needs a thread to wait in."""
+"""The future in which an actor answers: it runs callbacks when done, so that waiting needs no thread."""
 
 from __future__ import annotations
 
@@ -17,75 +17,75 @@ R = TypeVar("R")
 
 
 class Reply(pykka.ThreadingFuture[T]):
-    """An answer that is still to come. Where it turns out to be a second reply, what that one says is the answer."""
+    """A pending answer. Set to another reply, it takes over that one's result."""
 
     def __init__(self) -> None:
         super().__init__()
         self._lock = Lock()
-        self._waiting: list[Callable[[], object]] | None = []
-        """Who wants to be told; None once they were."""
+        self._callbacks: list[Callable[[], object]] | None = []
+        """None once the reply is done."""
 
     @property
-    def given(self) -> bool:
-        """Whether the answer is there, so that `get` returns at once."""
-        return self._waiting is None
+    def done(self) -> bool:
+        """Whether the result is available, so that `get` returns at once."""
+        return self._callbacks is None
 
     def set(self, value: Any | None = None) -> None:
-        """Give the answer."""
+        """Set the result."""
         if isinstance(value, Reply):
-            value.when_given(lambda: self._follow(value))
+            value.add_done_callback(lambda: self._copy(value))
             return
         super().set(value)
-        self._tell()
+        self._run_callbacks()
 
     def set_exception(self, exc_info: OptExcInfo | None = None) -> None:
-        """Answer with an exception, the one that is being handled if none is named."""
+        """Set an exception as the result, by default the one being handled."""
         super().set_exception(exc_info)
-        self._tell()
+        self._run_callbacks()
 
-    def when_given(self, tell: Callable[[], object]) -> None:
-        """Have something called once the answer is there: now, or in the thread that gives it."""
+    def add_done_callback(self, callback: Callable[[], object]) -> None:
+        """Call `callback` when the reply is done: now, or in the thread that sets the result."""
         with self._lock:
-            if self._waiting is not None:
-                self._waiting.append(tell)
+            if self._callbacks is not None:
+                self._callbacks.append(callback)
                 return
-        tell()
+        callback()
 
-    def _follow(self, other: Reply[Any]) -> None:
+    def _copy(self, other: Reply[Any]) -> None:
         try:
             self.set(other.get(timeout=0))
-        except BaseException:  # noqa: BLE001 -- whatever it is, it is for whoever waits
+        except BaseException:  # noqa: BLE001 -- passed on to the receiver of the reply
             self.set_exception(sys.exc_info())
 
-    def _tell(self) -> None:
+    def _run_callbacks(self) -> None:
         with self._lock:
-            waiting, self._waiting = self._waiting, None
-        for tell in waiting or ():
-            tell()
+            callbacks, self._callbacks = self._callbacks, None
+        for callback in callbacks or ():
+            callback()
 
 
-def gather(replies: Sequence[Reply[T]], make: Callable[[list[T]], R]) -> Reply[R]:
-    """Return a reply that says what is made of all these once they are given; an exception of one of them is its own.
+def gather(replies: Sequence[Reply[T]], combine: Callable[[list[T]], R]) -> Reply[R]:
+    """Return a reply that is done when all `replies` are; the exception of any of them becomes its own.
 
     Args:
         replies: At least one.
-        make: Is called in the thread that gives the last of them.
+        combine: Computes the result; called in the thread that completes the last reply.
     """
-    whole: Reply[R] = Reply()
+    combined: Reply[R] = Reply()
     lock = Lock()
-    left = len(replies)
+    pending = len(replies)
 
-    def one_more() -> None:
-        nonlocal left
+    def count_down() -> None:
+        nonlocal pending
         with lock:
-            left -= 1
-            if left:
+            pending -= 1
+            if pending:
                 return
         try:
-            whole.set(make([reply.get(timeout=0) for reply in replies]))
-        except BaseException:  # noqa: BLE001 -- as above
-            whole.set_exception(sys.exc_info())
+            combined.set(combine([reply.get(timeout=0) for reply in replies]))
+        except BaseException:  # noqa: BLE001 -- passed on to the receiver of the reply
+            combined.set_exception(sys.exc_info())
 
     for reply in replies:
-        reply.when_given(one_more)
-    return whole
+        reply.add_done_callback(count_down)
+    return combined

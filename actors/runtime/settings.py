@@ -1,4 +1,4 @@
-"""What a person may set, apart from what reads it: the command line shows its help without loading anything else."""
+"""Values of settings that people choose, without heavy imports: the command line shows its help from them."""
 
 import errno
 import os
@@ -6,20 +6,30 @@ from enum import StrEnum
 from pathlib import Path
 
 
+class LogLevel(StrEnum):
+    """What `serve` and `hub` log."""
+
+    DEBUG = "debug"
+    """Also each message between actors, without content: receiver, type, correlation id, duration."""
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
 class ModelProfile(StrEnum):
     """Which models fill the thirteen spaces."""
 
     EMBEDDED = "embedded"
-    """Those that come with the installation: offline from the first minute."""
+    """Those that come with the installation; works offline."""
     FULL = "full"
-    """Those that the seeds name, from the hub or from local folders."""
+    """Larger ones, from the Hugging Face hub or from local folders."""
 
 
 class SearchProfile(StrEnum):
-    """What a question is about, and so how the spaces are weighed."""
+    """The subject of a query, which determines the weights of the spaces."""
 
     AUTO = "auto"
-    """Read off the wording of the question."""
+    """Classified by the wording of the query."""
     SEMANTIC_SEARCH = "semantic_search"
     CAUSAL_REASONING = "causal_reasoning"
     CODE_SEARCH = "code_search"
@@ -29,60 +39,60 @@ class SearchProfile(StrEnum):
 
 
 class Strategy(StrEnum):
-    """How thirteen scores become one. In the formulas, μ and σ are the mean and deviation of the scores s of one pair.
+    """How thirteen scores become one. μ and σ are the mean and standard deviation of the scores s of one pair.
 
     Every strategy gives 1 for identical memories, and all but Euclidean a value between the lowest and highest score.
     """
 
     GRADED = "graded"
-    """Σ wᵢ sᵢ with weights learned from pairs that people graded by what they say, so that time weighs nothing
-    (`calibration.json`); μ where other models fill the spaces than those that were graded."""
+    """Σ wᵢ sᵢ with weights learned from pairs that people graded by content, so time has no weight
+    (`calibration.json`); μ with models for which no pairs were graded."""
     COSINE = "cosine"
-    """μ: every space counts the same."""
+    """μ: all spaces have equal weight."""
     EUCLIDEAN = "euclidean"
-    """1 / (1 + √mean((1 − s)²)): one bad space costs more than many small losses; .5 if all scores are 0."""
+    """1 / (1 + √mean((1 − s)²)): one low score costs more than many small losses; .5 if all scores are 0."""
     SYNERGY_WEIGHTED = "synergy_weighted"
-    """Σ wᵢ sᵢ / Σ wᵢ with wᵢ = Σ_{j≠i} Sᵢⱼ, S the synergy matrix: spaces that many others support count more."""
+    """Σ wᵢ sᵢ / Σ wᵢ with wᵢ = Σ_{j≠i} Sᵢⱼ, S the synergy matrix: spaces in synergy with many others weigh more."""
     GROUP_HIERARCHICAL = "group_hierarchical"
     """The mean of the means of the groups of spaces: the three temporal spaces together count as much as E6 alone."""
     CROSS_CORRELATION_DOMINANT = "cross_correlation_dominant"
-    """Σ_{i<j} √(sᵢ sⱼ) Sᵢⱼ / Σ_{i<j} Sᵢⱼ: pairs of spaces count, and a pair is high only if both of its spaces are."""
+    """Σ_{i<j} √(sᵢ sⱼ) Sᵢⱼ / Σ_{i<j} Sᵢⱼ: weighs pairs of spaces; a pair is high only if both are."""
     TUCKER_COMPRESSED = "tucker_compressed"
-    """Σ wᵢ sᵢ / Σ wᵢ with wᵢ = max(.1, 1 − min(|sᵢ − μ| / 2σ, 1)): outliers count less; μ where σ = 0."""
+    """Σ wᵢ sᵢ / Σ wᵢ with wᵢ = max(.1, 1 − min(|sᵢ − μ| / 2σ, 1)): outliers weigh less; μ where σ = 0."""
     ADAPTIVE = "adaptive"
     """By σ / μ: below .1 Cosine, below .3 SynergyWeighted, else TuckerCompressed; 0 if all scores are 0."""
 
 
 class PathKind(StrEnum):
-    """Along which edges a path may lead."""
+    """Which edges a path may follow."""
 
     CAUSAL = "causal"
-    """From causes to their effects alone."""
+    """Only from causes to effects."""
     SEMANTIC = "semantic"
-    """Along links that agents drew and those within a goal, either way."""
+    """Links drawn by agents and links within a goal, in either direction."""
     ANY = "any"
-    """Along all of these and the turns of a session, either way."""
+    """All of these and the turns of a session, in either direction."""
 
 
 class SleepMode(StrEnum):
-    """How deep a sleep is (seed 003)."""
+    """How deep a sleep is."""
 
     LIGHT = "light"
-    """Merges duplicates, and prunes what matters too little."""
+    """Merges duplicates and prunes memories of low salience."""
     DEEP = "deep"
-    """Merges near duplicates too, and links what belongs together."""
+    """Also merges near duplicates and links related memories."""
     REM = "rem"
-    """Looks for patterns and drift besides."""
+    """Also looks for patterns and drift."""
 
 
 def passphrase() -> str | None:
-    """Return what opens the keys of the store, as the environment says: itself, or the file that it stands in.
+    """Return the passphrase of the store's keys from the environment, directly or from the file it names.
 
     Raises:
-        OSError: that file can't be read.
+        OSError: The file can't be read.
     """
-    if spoken := os.environ.get("CONTEXT_GRAPH_PASSPHRASE"):
-        return spoken
+    if text := os.environ.get("CONTEXT_GRAPH_PASSPHRASE"):
+        return text
     if file := os.environ.get("CONTEXT_GRAPH_PASSPHRASE_FILE"):
         try:
             return Path(file).read_text(encoding="utf-8").rstrip("\r\n")

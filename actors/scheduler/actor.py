@@ -1,4 +1,4 @@
-"""The scheduler: tells the consolidator when to sleep, and keeps what people said of it."""
+"""The scheduler actor: starts sleep runs of the consolidator on time, and owns the schedule."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.date import DateTrigger
 
-from actors.consolidator.messages import StartScheduledRun
-from actors.runtime.actor import LOGGER
+from actors.consolidator.messages import Sleep
+from actors.runtime.actor import LOGGER, ActorRef
 from actors.runtime.faults import UNWRITTEN, InvalidParamsFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
 from actors.runtime.projection_actor import ProjectionActor
@@ -47,28 +47,28 @@ from events.vocabulary.values import Mode, Trigger
 from projections.mind.schedule import Schedule
 from projections.registry import SchedulerProjections
 
-QUIET = timedelta(minutes=1)
-"""After the replay, so that no sleep competes with the first requests."""
+STARTUP_QUIET = timedelta(minutes=1)
+"""Time after the replay without sleep runs, which would compete with the first requests."""
 
 WAKE = "wake"
-"""The one job of the timer."""
+"""Id of the timer's only job."""
 
 
 class Scheduler(ProjectionActor[SchedulerProjections]):
-    """Owns the `Schedule`. What somebody changes becomes true when it comes back from the log.
+    """Owns the `Schedule`. A change takes effect when its event returns from the log.
 
     Args:
-        consolidator: Who sleeps. It answers a `Sleep` in the log: by a run that started, or by one that it skipped.
-        store: Who writes the log.
-        clock: Tells the time, in UTC.
-        tz: Where crontabs are read; None for the time zone of the machine.
-        armed: Whether it wakes by itself, for which `clock` must be the machine's; else it acts on a `Tick` alone.
+        consolidator: Runs sleep. The log shows the result of each `Sleep`: a run that started or was skipped.
+        store: Writes the log.
+        clock: Returns the time in UTC.
+        tz: Time zone of crontabs; None for the machine's.
+        armed: Whether a timer sends each `Tick`, which requires the machine's clock.
     """
 
     def __init__(
         self,
-        consolidator: pykka.ActorRef[Any],
-        store: pykka.ActorRef[Any],
+        consolidator: ActorRef,
+        store: ActorRef,
         clock: Callable[[], datetime],
         tz: tzinfo | None = None,
         *,
@@ -79,24 +79,24 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         self._store = store
         self._clock = clock
         self._tz = local_zone() if tz is None else tz
-        self._asked = False
-        """Whether the consolidator was told to sleep, and the log doesn't say yet what came of it."""
-        self._changes: dict[UUID, Reply[ScheduleState]] = {}
+        self._sleep_pending = False
+        """Whether a `Sleep` was sent whose result isn't in the log yet."""
+        self._pending_changes: dict[UUID, Reply[ScheduleState]] = {}
         self._timer = _timer() if armed else None
         self._quiet_until = datetime.min.replace(tzinfo=UTC)
         self._wake_at: datetime | None = None
 
     @property
     def _schedule(self) -> Schedule:
-        return self._folds.schedule
+        return self._projections.schedule
 
     def on_start(self) -> None:
-        """Start the timer, which has nothing to do before the log has begun."""
+        """Start the timer; its job is added after the replay."""
         if self._timer is not None:
             self._timer.start()
 
     def on_stop(self) -> None:
-        """Leave no thread behind. The job goes first: a timer that fires during its shutdown would miss it."""
+        """Stop the timer's thread. The job is removed first: a timer that fires during its shutdown would miss it."""
         if self._timer is not None:
             self._timer.remove_all_jobs()
             self._timer.shutdown()
@@ -109,40 +109,38 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             case ReadSchedule():
                 return self._state()
             case ChangeSchedule():
-                return self._change(self._read(message))
+                return self._append(self._schedule_changed(message))
             case SwitchSchedule(paused=paused):
-                return self._change(ScheduleSwitched(paused=paused))
+                return self._append(ScheduleSwitched(paused=paused))
             case PermitPruning(permitted=permitted):
-                return self._change(PruningPermitted(permitted=permitted))
+                return self._append(PruningPermitted(permitted=permitted))
             case Appended(envelopes=envelopes, replayed=replayed):
                 return self._appended(envelopes, replayed=replayed)
             case LoadSnapshot():
-                self._own(message)
-                return self._keep_quiet()
+                self._on_projection_message(message)
+                return self._begin_quiet()
             case AppendRejected(correlations=correlations):
-                return self._refused(correlations)
+                return self._reject_changes(correlations)
             case ReadDigest() | WriteSnapshot() | WriteNextSlice():
-                return self._own(message)
+                return self._on_projection_message(message)
             case _:
                 assert_never(message)
 
     def _tick(self) -> None:
-        """Tell the consolidator what is due, unless it hasn't begun yet what it was told before."""
-        found = None if self._asked else timing.due(self._schedule, self._clock(), self._tz)
-        if found is not None:
-            mode, trigger = found
-            self._asked = True
-            with suppress(pykka.ActorDeadError):  # the store is being closed
-                self._consolidator.tell(
-                    StartScheduledRun(mode=mode, trigger=trigger, thorough=self._schedule.permitted)
-                )
+        """Start the run that is due, unless the result of the last one is pending."""
+        run = None if self._sleep_pending else timing.due(self._schedule, self._clock(), self._tz)
+        if run is not None:
+            mode, trigger = run
+            self._sleep_pending = True
+            with suppress(pykka.ActorDeadError):  # during shutdown
+                self._consolidator.tell(Sleep(mode=mode, trigger=trigger, thorough=self._schedule.permitted))
         self._arm()
 
-    def _read(self, message: ChangeSchedule) -> ScheduleChanged:
-        """Check what somebody said.
+    def _schedule_changed(self, message: ChangeSchedule) -> ScheduleChanged:
+        """Return the event of a valid change.
 
         Raises:
-            InvalidParamsFault: it can't be done.
+            InvalidParamsFault: The mode isn't scheduled, or the schedule can't be parsed.
         """
         if message.mode is Mode.DREAM:
             raise InvalidParamsFault(
@@ -151,52 +149,50 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         timing.check(message.when, self._tz)
         return ScheduleChanged(mode=message.mode, when=message.when)
 
-    def _change(self, event: Event) -> Reply[ScheduleState]:
-        """Write down what somebody changed, and answer once every owner was told."""
+    def _append(self, event: Event) -> Reply[ScheduleState]:
+        """Append a change; the reply is resolved when the event returns from the log."""
         correlation = uuid4()
         self._store.tell(Append(id=uuid4(), event=event, actor="front", correlation_id=correlation))
-        future: Reply[ScheduleState] = Reply()
-        self._changes[correlation] = future
-        return future
+        reply = self._pending_changes[correlation] = Reply[ScheduleState]()
+        return reply
 
     def _appended(self, envelopes: tuple[Envelope, ...], *, replayed: bool) -> None:
         for envelope in envelopes:
-            self._fold(envelope)
+            self._apply(envelope)
         if replayed:
-            self._keep_quiet()
+            self._begin_quiet()
             return
         relevant = False
         for envelope in envelopes:
             match envelope.event:
                 case ConsolidationStarted(trigger=trigger) | ConsolidationSkipped(trigger=trigger):
-                    self._asked = self._asked and trigger is Trigger.REQUEST
+                    self._sleep_pending = self._sleep_pending and trigger is Trigger.REQUEST
                     relevant = True
                 case ConsolidationFinished() | ScheduleChanged() | ScheduleSwitched():
                     relevant = True
                 case _:
                     pass
-            if change := self._changes.pop(envelope.correlation_id, None):
+            if change := self._pending_changes.pop(envelope.correlation_id, None):
                 change.set(self._state())
         idle = timing.idle_at(self._schedule)
         if relevant or self._wake_at is None or (idle is not None and idle < self._wake_at):
             self._arm()
 
-    def _refused(self, correlations: tuple[UUID, ...]) -> None:
-        """Tell whoever waits that a change can't be written; nor can it be that a sleep began, if one should."""
-        for change in (self._changes.pop(correlation, None) for correlation in correlations):
+    def _reject_changes(self, correlations: tuple[UUID, ...]) -> None:
+        """Fail the changes that can't be written. The start of a sleep run may be among the rejected events, too."""
+        for change in (self._pending_changes.pop(correlation, None) for correlation in correlations):
             if change is not None:
                 change.set_exception((StorageFault, StorageFault(UNWRITTEN), None))
-        self._asked = False
+        self._sleep_pending = False
         self._arm()
 
-    def _keep_quiet(self) -> None:
-        """Let nothing sleep just after the store was opened."""
-        self._quiet_until = self._clock() + QUIET
+    def _begin_quiet(self) -> None:
+        self._quiet_until = self._clock() + STARTUP_QUIET
         self._set_timer(self._quiet_until)
 
     def _arm(self) -> None:
-        """Wake when anything may be due next; what the consolidator was told and hasn't begun is waited for first."""
-        if self._timer is None or self._asked:
+        """Set the timer to the next time at which a run may be due, unless the result of one is pending."""
+        if self._timer is None or self._sleep_pending:
             return
         at = timing.wake_at(self._schedule, self._clock(), self._tz)
         if at is not None:
@@ -208,7 +204,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             self._timer.add_job(self._wake, DateTrigger(run_date=at), id=WAKE, replace_existing=True)
 
     def _wake(self) -> None:
-        """Runs in the timer's thread."""
+        """Send a `Tick`; runs in the timer's thread."""
         with suppress(pykka.ActorDeadError):
             self.actor_ref.tell(Tick())
 
@@ -232,20 +228,19 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
 
 
 def local_zone() -> tzinfo:
-    """Return the time zone of the machine; without its summer time where it has no name, as with `TZ=CET-1CEST`."""
+    """Return the machine's time zone; its current UTC offset if it has no name, as with `TZ=CET-1CEST`."""
     try:
         return CronTrigger.from_crontab("* * * * *").timezone or UTC
     except ZoneInfoNotFoundError:
         zone = datetime.now(UTC).astimezone().tzinfo or UTC
-        LOGGER.warning("the time zone of this machine has no name; sleep is scheduled by its present time, %s", zone)
+        LOGGER.warning("the time zone of this machine has no name; sleep is scheduled by its UTC offset, %s", zone)
         return zone
 
 
 def _timer() -> BackgroundScheduler:
-    """Return a timer that isn't started.
+    """Return a timer, not started.
 
-    It forgives any lateness: a machine that slept through the moment wakes the actor when it wakes up itself, while
-    any limit would drop the only job there is.
+    It has no limit of lateness: a suspended machine runs the job when it resumes, where a limit would drop it.
     """
     return BackgroundScheduler(
         executors={"default": ThreadPoolExecutor(1)},

@@ -1,27 +1,27 @@
-"""What the scheduler is asked, and answers."""
+"""Messages of the scheduler."""
 
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from actors.runtime.messages import Answer, Appended, Message, OwnerMessage
+from actors.runtime.messages import Answer, Appended, Message, ProjectionMessage
 from events.vocabulary import ConsolidationSkipped
 from events.vocabulary.values import Mode
 
 
 class Planned(Answer, frozen=True, kw_only=True):
-    """When one mode sleeps."""
+    """The schedule of one mode."""
 
     mode: Mode
     when: str | None
-    """As it was said; None for never."""
+    """As it was set; None for never."""
     next: datetime | None
-    """In UTC; now where it is due. None for never and while all is paused."""
+    """In UTC; now if it is due, None for never or while paused."""
     last: datetime | None
-    """When the last run began that finished all of this mode's work, on the whole store; None if none did."""
+    """Start of the last run that finished this mode's work on the whole store; None without one."""
 
 
 class ScheduleState(Answer, frozen=True, kw_only=True):
-    """When the store sleeps."""
+    """The schedule of all modes."""
 
     modes: tuple[Planned, ...]
     """The deepest last."""
@@ -29,21 +29,25 @@ class ScheduleState(Answer, frozen=True, kw_only=True):
     permitted: bool
     """Whether scheduled runs may prune, and merge what isn't an exact copy."""
     idle_after: timedelta
-    """Without anything asked or stored, after which there is a light sleep, unless that mode is never to be."""
+    """Time without queries and stores after which a light sleep starts, unless that mode is switched off."""
     skips: tuple[tuple[datetime, ConsolidationSkipped], ...]
-    """The latest scheduled runs that never began, the oldest first."""
+    """The latest scheduled runs that were skipped, the oldest first."""
 
 
 class Tick(Message[None], frozen=True):
-    """Look at what is due now, and tell the consolidator."""
+    """Start the run that is due, if any."""
 
 
 class ReadSchedule(Message[ScheduleState], frozen=True):
-    """Answers `ScheduleState`."""
+    """Read the schedule."""
 
 
 class ChangeSchedule(Message[ScheduleState], frozen=True, kw_only=True):
-    """Sleep in this mode at other times; answers `ScheduleState`, an `InvalidParamsFault` for what can't be read."""
+    """Change the schedule of a mode.
+
+    Raises:
+        InvalidParamsFault: The schedule can't be parsed.
+    """
 
     mode: Mode
     when: str | None
@@ -51,17 +55,17 @@ class ChangeSchedule(Message[ScheduleState], frozen=True, kw_only=True):
 
 
 class SwitchSchedule(Message[ScheduleState], frozen=True, kw_only=True):
-    """Pause all scheduled sleep, or let it go on; answers `ScheduleState`."""
+    """Pause or resume all scheduled sleep."""
 
     paused: bool
 
 
 class PermitPruning(Message[ScheduleState], frozen=True, kw_only=True):
-    """Let scheduled runs prune, and merge what isn't an exact copy, or forbid it; answers `ScheduleState`."""
+    """Permit or forbid scheduled runs to prune, and to merge what isn't an exact copy."""
 
     permitted: bool
 
 
 SchedulerMessage: TypeAlias = (
-    Tick | ReadSchedule | ChangeSchedule | SwitchSchedule | PermitPruning | Appended | OwnerMessage
+    Tick | ReadSchedule | ChangeSchedule | SwitchSchedule | PermitPruning | Appended | ProjectionMessage
 )

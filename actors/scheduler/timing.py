@@ -1,4 +1,4 @@
-"""When sleep is due, by what the log says and the time that it is now: pure functions without a clock."""
+"""When sleep is due: pure functions of the schedule and the time."""
 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -14,12 +14,13 @@ from projections.mind.schedule import Schedule
 When: TypeAlias = CronTrigger | timedelta
 
 IDLE: Final = timedelta(minutes=15)
-"""Without anything asked or stored, after which there is time for a light sleep."""
+"""Time without queries and stores after which a light sleep starts."""
 
 LATE: Final = timedelta(minutes=10)
-"""After its time, from which on a run is one that is made up."""
+"""Delay from which on a run counts as made up."""
 
 SHORTEST, LONGEST = timedelta(minutes=5), timedelta(days=365)
+"""Bounds of an interval."""
 
 _INTERVAL: Final = re.compile(r"([0-9]{1,7})([mhd])")
 _UNITS: Final = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
@@ -34,13 +35,13 @@ _EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 @lru_cache(maxsize=64)
 def parse_when(text: str, tz: tzinfo) -> When:
-    """Read a crontab of five fields in this time zone, or an interval such as `90m`, `2h` or `7d`.
+    """Parse a crontab of five fields in a time zone, or an interval such as `90m`, `2h` or `7d`.
 
-    Days of the week are numbered as crontab(5) does, Sunday being 0 and 7; APScheduler would begin on Monday. Where
-    both the day of the month and that of the week are given, both must hold.
+    Weekdays are numbered as in crontab(5), with Sunday 0 and 7; APScheduler numbers from Monday. If both day of month
+    and day of week are given, both must match.
 
     Raises:
-        ValueError: it is neither, names no date at all, or an interval isn't between five minutes and a year.
+        ValueError: It is neither, matches no date, or an interval isn't between five minutes and a year.
     """
     if interval := _INTERVAL.fullmatch(text):
         length = int(interval[1]) * _UNITS[interval[2]]
@@ -62,10 +63,10 @@ def parse_when(text: str, tz: tzinfo) -> When:
 
 
 def check(when: str | None, tz: tzinfo) -> None:
-    """Refuse what `parse_when` can't read; None is never.
+    """Check that `parse_when` accepts a schedule; None, for never, is valid.
 
     Raises:
-        InvalidParamsFault: with its reason.
+        InvalidParamsFault: The parameter `when` is invalid.
     """
     if when is None:
         return
@@ -76,7 +77,7 @@ def check(when: str | None, tz: tzinfo) -> None:
 
 
 def next_run(schedule: Schedule, mode: Mode, now: datetime, tz: tzinfo) -> datetime | None:
-    """Return when a mode sleeps next, in UTC: `now` where it is due; None for never, and while all is paused."""
+    """Return the next run of a mode in UTC, `now` if it is due; None for never or while paused."""
     if schedule.paused:
         return None
     fire = _fire(schedule, mode, schedule.due_after(mode) or now, tz)
@@ -84,9 +85,9 @@ def next_run(schedule: Schedule, mode: Mode, now: datetime, tz: tzinfo) -> datet
 
 
 def due(schedule: Schedule, now: datetime, tz: tzinfo) -> tuple[Mode, Trigger] | None:
-    """Return which run should begin now, if any.
+    """Return the run that should begin now, if any.
 
-    However often its time has passed, a mode is due once; of several that are due the deepest does the work of all.
+    A mode is due once, however many of its times have passed. The deepest of several due modes does the work of all.
     """
     if schedule.paused:
         return None
@@ -100,9 +101,9 @@ def due(schedule: Schedule, now: datetime, tz: tzinfo) -> tuple[Mode, Trigger] |
 
 
 def idle_at(schedule: Schedule) -> datetime | None:
-    """Return when it will have been quiet for long enough, if nothing happens until then.
+    """Return when a light sleep starts for idleness, without further activity.
 
-    None where a light sleep would find nothing new, was tried since the last activity, or is never to be.
+    None if a light sleep would find nothing new, ran since the last activity, or is switched off.
     """
     active, awaited, last = schedule.active_at, schedule.due_after(Mode.LIGHT), schedule.last(Mode.LIGHT)
     if schedule.paused or schedule.when[Mode.LIGHT] is None:
@@ -115,13 +116,13 @@ def idle_at(schedule: Schedule) -> datetime | None:
 
 
 def wake_at(schedule: Schedule, now: datetime, tz: tzinfo) -> datetime | None:
-    """Return when anything may be due next, if nothing happens until then; None for never."""
+    """Return when a run may be due next, without further activity; None for never."""
     moments = [*(next_run(schedule, mode, now, tz) for mode in schedule.when), idle_at(schedule)]
     return min((moment for moment in moments if moment is not None), default=None)
 
 
 def _fire(schedule: Schedule, mode: Mode, after: datetime, tz: tzinfo) -> datetime | None:
-    """Return the first time of a mode after a moment, in UTC; intervals are counted from its last run."""
+    """Return the first time of a mode after `after`, in UTC; intervals count from its last run."""
     text = schedule.when[mode]
     if text is None:
         return None
@@ -134,7 +135,7 @@ def _fire(schedule: Schedule, mode: Mode, after: datetime, tz: tzinfo) -> dateti
 
 
 def _weekdays(field: str) -> str:
-    """Return the days of the week of a crontab by name, which mean the same to everybody."""
+    """Return the weekday field of a crontab with names instead of numbers, which crontab(5) and APScheduler share."""
     if field == "*":
         return field
     named: set[str] = set()

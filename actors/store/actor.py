@@ -19,7 +19,7 @@ from actors.runtime.messages import (
     Appended,
     AppendRejected,
     LoadSnapshot,
-    OwnerMessage,
+    ProjectionMessage,
     ReadDigest,
     SnapshotWritten,
     WriteNextSlice,
@@ -116,11 +116,11 @@ class Store(ProjectionActor[StoreProjections]):
 
     @property
     def _catalog(self) -> Catalog:
-        return self._folds.catalog
+        return self._projections.catalog
 
     @property
     def _declared(self) -> SpacesDeclared | None:
-        return self._folds.declaration.latest
+        return self._projections.declaration.latest
 
     def on_stop(self) -> None:
         """Commit what still waits, and let go of the log's files."""
@@ -132,7 +132,7 @@ class Store(ProjectionActor[StoreProjections]):
         except LogError as error:  # all of it is on the disk, in two files instead of one
             LOGGER.warning("the log was left as it is, to be folded together later: %s", error)
 
-    def on_receive(self, message: StoreMessage | Flush | Kept | OwnerMessage) -> Any:
+    def on_receive(self, message: StoreMessage | Flush | Kept | ProjectionMessage) -> Any:
         """Route a message."""
         match message:
             case Append():
@@ -160,7 +160,7 @@ class Store(ProjectionActor[StoreProjections]):
             case SnapshotWritten() | IdleReached() | SnapshotSynced() | SnapshotBroken():
                 return self._keep(message)
             case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
-                return self._own(message)
+                return self._on_projection_message(message)
             case _:
                 return answer(message, self._log, self._catalog, self._declared)
 
@@ -228,7 +228,7 @@ class Store(ProjectionActor[StoreProjections]):
             with self._latencies.timed("commit"):
                 envelopes = self._log.append([draft for one in pending for draft in one.drafts])
             for envelope in envelopes:
-                self._fold(envelope)
+                self._apply(envelope)
             self._shred([envelope.event.memory for envelope in envelopes if isinstance(envelope.event, MemoryErased)])
         except LogFullError as error:
             LOGGER.error("nothing was stored: %s", error)
@@ -297,8 +297,8 @@ class Store(ProjectionActor[StoreProjections]):
         after = 0 if self._keeper is None else self._keeper.load(self._log, self._tellers())
         for batch, folded in paced(self._log.read(after)):
             for envelope in batch:
-                self._fold(envelope)
-            self._tell(Appended(envelopes=batch, replayed=True, folded=folded))
+                self._apply(envelope)
+            self._tell(Appended(envelopes=batch, replayed=True, applied=folded))
             erased += [envelope.event.memory for envelope in batch if isinstance(envelope.event, MemoryErased)]
         if not self._frozen:
             self._shred(erased)
@@ -308,7 +308,7 @@ class Store(ProjectionActor[StoreProjections]):
     def _tellers(self) -> dict[str, Callable[[Any], object]]:
         """Return how to tell each owner something at the present cut: the store itself hears of it at once."""
         others = {owner.actor_class.__name__.lower(): owner.tell for owner in self._owners}
-        return {**others, OWN: self._own}
+        return {**others, OWN: self._on_projection_message}
 
     def _digests(self) -> Reply[tuple[int, dict[str, str]]]:
         """Cut through all owners between two events."""

@@ -1,4 +1,4 @@
-"""What the store is asked, and answers."""
+"""Messages of the store."""
 
 from typing import Any, TypeAlias
 from uuid import UUID
@@ -14,7 +14,7 @@ from projections.memories.entries import Entry
 
 
 class GoneError(Exception):
-    """What should have been decided about some memories can't be, since they were deleted meanwhile."""
+    """Memories that an append requires were deleted meanwhile."""
 
     def __init__(self, memories: tuple[UUID, ...]) -> None:
         super().__init__(f"{len(memories)} memories are gone")
@@ -22,7 +22,7 @@ class GoneError(Exception):
 
 
 class Status(Answer, frozen=True, kw_only=True):
-    """What the store holds."""
+    """Counts of memories, the head of the log, and the declared models."""
 
     live: int
     forgotten: int
@@ -35,21 +35,21 @@ class Status(Answer, frozen=True, kw_only=True):
 
 
 class Replay(Message[Head], frozen=True, kw_only=True):
-    """Read the whole log once and tell it to every owner; answers its `Head`."""
+    """Read the whole log once and send it to every actor with projections."""
 
     owners: tuple[pykka.ActorRef[Any], ...]
-    """Actors that own projections. From here on they hear of every event before its append is acknowledged."""
+    """Actors with projections. From now on they receive each event before its append is acknowledged."""
 
 
 class Declare(Message[Envelope | None], frozen=True, kw_only=True):
-    """Record which models fill the spaces, or raise `StorageFault` if the store was made with others."""
+    """Record which models fill the spaces; a `StorageFault` if the store was made with others."""
 
     profile: str
     spaces: tuple[SpaceModel, ...]
 
 
 class Reserve(Message[None], frozen=True, kw_only=True):
-    """Told while memories are on their way: make their keys, which takes the disk its time, before they are here."""
+    """Create the keys of coming memories ahead of their append, since writing keys waits for the disk."""
 
     ids: tuple[UUID, ...]
 
@@ -57,8 +57,8 @@ class Reserve(Message[None], frozen=True, kw_only=True):
 class Append(Message[Envelope], frozen=True, kw_only=True):
     """Append an event and its consequences, all or none.
 
-    Answers a future of the first one's `Envelope`, set once they are durable and every owner was told; a `StorageFault`
-    if it was wanted back and reads otherwise than it was written.
+    The answer, the first event's `Envelope`, follows when they are durable and were sent to every actor with
+    projections. A `StorageFault` if the event reads back differently.
     """
 
     id: UUID
@@ -71,7 +71,7 @@ class Append(Message[Envelope], frozen=True, kw_only=True):
     once: bool = False
     """Whether the correlation id is an idempotency key (`AppendMemories`)."""
     live: tuple[UUID, ...] = ()
-    """Memories that must still be found when it is written; else nothing is, and `GoneError` names those that can't."""
+    """Memories that must be live at the time of writing; else nothing is written, and `GoneError` names the others."""
 
 
 class RequestResult(Answer, frozen=True, kw_only=True):
@@ -97,20 +97,21 @@ class AppendMemories(Message[list[RequestResult | Fault]], frozen=True, kw_only=
 
 
 class Read(Message[Any], frozen=True, kw_only=True):
-    """Read a memory from the log; answers its `Envelope`."""
+    """Read the `Envelope` of a memory from the log."""
 
     memory: UUID
 
 
 class Describe(Message[tuple[Entry, ...]], frozen=True, kw_only=True):
-    """Answers the catalog's `Entry` for each id, of a merged memory that of its survivor.
+    """Read the catalog's entries, for a merged memory that of its survivor.
 
-    An unknown id is a `NotFoundFault` that names it.
+    Raises:
+        NotFoundFault: An id is unknown; the message names it.
     """
 
     memories: tuple[UUID, ...]
     own: bool = False
-    """Whether a merged memory's own entry is wanted."""
+    """Whether to return a merged memory's own entry."""
 
 
 class FindRequests(Message[tuple[RequestResult | None, ...]], frozen=True, kw_only=True):
@@ -129,40 +130,40 @@ class ReadLive(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
 
 
 class ReadHistory(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
-    """Answers every `Envelope` that touched a memory, in order."""
+    """Read all events about a memory, in order."""
 
     memory: UUID
 
 
 class ReadEvents(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
-    """Answers every `Envelope` with one of these sequence numbers, in order."""
+    """Read the events with these sequence numbers, in order."""
 
     seqs: tuple[int, ...]
 
 
 class ReadErased(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
-    """Answers the `Envelope` of each erasure after an event of a memory that was stored until then, in order."""
+    """Read the erasures after an event of memories stored until it, in order."""
 
     stored_until: int
     """Sequence number of that event."""
 
 
 class ReadDigests(Message[tuple[int, dict[str, str]]], frozen=True, kw_only=True):
-    """Answers a future of the number of the last event, and of the digest of each projection as it stands after it.
+    """Read the sequence number of the last event, and the digest of each projection after it.
 
-    Digests are in hexadecimal, by the names of `projections.registry`.
+    Digests are hexadecimal, by the names of `projections.registry`.
     """
 
 
 class TakeSnapshot(Message[bool], frozen=True, kw_only=True):
-    """Write down what is known, for a fast start; answers a future of whether it was."""
+    """Write a snapshot for a fast start; the answer is whether it was written."""
 
     after: int = 1
-    """Events that must have come since the last one, or it isn't worth it."""
+    """Minimum of events since the last snapshot."""
 
 
 class ReadStatus(Message[Status], frozen=True, kw_only=True):
-    """Answers `Status`."""
+    """Read the store's status."""
 
 
 StoreMessage: TypeAlias = (

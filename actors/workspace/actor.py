@@ -146,7 +146,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             case AppendRejected(correlations=correlations):
                 return self._rejected(correlations)
             case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot():
-                return self._own(message)
+                return self._on_projection_message(message)
             case _:
                 assert_never(message)
 

@@ -1,4 +1,4 @@
-"""Messages of the workspace and their answers."""
+"""Messages of the workspace."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -9,8 +9,7 @@ import msgspec
 
 from actors.comparator.messages import NewMemory
 from actors.runtime.faults import Fault
-from actors.runtime.messages import Answer, Appended, Cancellable, Message, OwnerMessage
-from actors.store.messages import Append, RequestResult
+from actors.runtime.messages import Answer, Appended, Message, ProjectionMessage
 from events.fingerprint import Embedding
 from events.vocabulary import FocusMoved
 from events.vocabulary.values import JohariRow, Learning
@@ -18,7 +17,7 @@ from projections.mind.workspace import FadedMemory, IgnitedMemory
 
 
 class Judgement(Answer, frozen=True, kw_only=True):
-    """The learning value of a memory, its Johari rows, its purpose vector, and likely causes and effects."""
+    """Learning signal, Johari quadrant by space, purpose, and presumed causes and effects of a new memory."""
 
     purpose: tuple[float, ...]
     north_star: UUID | None
@@ -37,10 +36,10 @@ class Attention(Answer, frozen=True, kw_only=True):
     ignited: tuple[IgnitedMemory, ...]
     conflict: tuple[UUID, ...]
     emptied_at: datetime | None
-    queued: tuple[FadedMemory, ...]
-    """What faded and waits for REM, the oldest first."""
+    queued: tuple[Fading, ...]
+    """Memories that left the workspace and are due in the next REM run, the oldest first."""
     accuracy: float | None
-    """Accuracy of the usefulness forecasts; None before the first outcome."""
+    """Accuracy of usefulness predictions; None before any was scored."""
     scored: int
     interactions: int
     stage: str
@@ -48,7 +47,7 @@ class Attention(Answer, frozen=True, kw_only=True):
 
 
 class Pulse(Answer, frozen=True, kw_only=True):
-    """The state of learning that every answer reports (STORE-001/pulse-fields)."""
+    """The learning state attached to every answer."""
 
     entropy: float
     coherence: float
@@ -57,49 +56,30 @@ class Pulse(Answer, frozen=True, kw_only=True):
     suggested_action: str
 
 
-class UnjudgedMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """An embedded memory, and how its append is built once it is judged."""
-
-    new: NewMemory
-    build_append: Callable[[Judgement], Append]
-
-
-class IngestResult(Answer, frozen=True, kw_only=True):
-    """What the store appended, or had appended for an earlier request with the same key."""
-
-    result: RequestResult
-    pulse: Pulse | None
-    """Of the memory's judgement; None if it was erased since."""
-
-
-class JudgeAndAppend(Cancellable[list[IngestResult | Fault]], frozen=True, kw_only=True):
-    """Judge memories by their neighbours and append them by one commit; answers a future of a result for each.
-
-    The store's answer resolves the future, so that the workspace doesn't wait for the commit. Nothing is appended if
-    the request was withdrawn meanwhile.
-    """
+class Judge(Message[tuple[Judgement | Fault, ...]], frozen=True, kw_only=True):
+    """Judge new memories by their neighbours before they are stored; one result for each."""
 
     memories: tuple[UnjudgedMemory, ...]
     """At least one."""
 
 
-class QueryAnswered(Message[None], frozen=True, kw_only=True):
-    """A query was answered and becomes the focus; sent without waiting for the effect."""
+class Ask(Message[None], frozen=True, kw_only=True):
+    """A query was answered and becomes the new focus."""
 
     text: str
     embeddings: dict[str, Embedding]
     keys: frozenset[str]
     """The spaces that apply to the query."""
     namespace: str | None
-    results: tuple[UUID, ...]
-    """The memories of the answer, best first."""
+    found: tuple[UUID, ...]
+    """The best results."""
 
 
 class Broadcast(Message[Attention], frozen=True, kw_only=True):
-    """Make a stored memory the focus; it enters the workspace if its r is high enough or with `force`.
+    """Make a stored memory the focus; admit it to the workspace if it is coherent enough, or by force.
 
     Raises:
-        NotFoundFault: The memory is not live.
+        NotFoundFault: It isn't live.
     """
 
     memory: UUID
@@ -108,31 +88,23 @@ class Broadcast(Message[Attention], frozen=True, kw_only=True):
 
 
 class SetCoupling(Message[Attention], frozen=True, kw_only=True):
-    """Set K, and measure the last focus again."""
+    """Set the coupling K, and recompute the resonance of the last focus."""
 
     coupling: float
 
 
 class ReadAttention(Message[Attention], frozen=True, kw_only=True):
-    """Read the state after all earlier queries and stores have been processed."""
+    """Read the state after all earlier messages were processed."""
 
 
 class CountIgnitions(Message[dict[UUID, int]], frozen=True, kw_only=True):
-    """Count how often each memory has entered the workspace."""
+    """Count how often each memory entered the workspace; those that never did are missing."""
 
 
 class ReadPulse(Message[Pulse], frozen=True, kw_only=True):
-    """Read the current state of learning."""
+    """Read the current pulse."""
 
 
 WorkspaceMessage: TypeAlias = (
-    JudgeAndAppend
-    | Ask
-    | Broadcast
-    | SetCoupling
-    | ReadAttention
-    | CountIgnitions
-    | ReadPulse
-    | Appended
-    | OwnerMessage
+    Judge | Ask | Broadcast | SetCoupling | ReadAttention | CountIgnitions | ReadPulse | Appended | ProjectionMessage
 )

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from actors.proxy.client import Client as Direct
-from actors.proxy.endpoint import hub_info
+from actors.proxy.endpoint import read_hub_info
 from actors.proxy.launcher import LOCK
 
 COMMAND = str(Path(sys.executable).parent / "context-graph")
@@ -194,7 +194,7 @@ def listens(folder: Path) -> None:
 
 
 def killed_hub(folder: Path) -> None:
-    card = hub_info(folder)
+    card = read_hub_info(folder)
     assert card
     os.kill(card.pid, signal.SIGKILL)
 

@@ -18,10 +18,10 @@ import pytest
 
 from actors.embedder.models.backbone import PACKAGE, package_folder
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import opened, running
-from actors.proxy.endpoint import CARD, SOCKET, hub_info
+from actors.hub.composition import open_hub, start_hub
+from actors.proxy.endpoint import HUB_INFO, SOCKET, read_hub_info
 from actors.proxy.launcher import LOCK, LOG, MOST_LOG
-from actors.proxy.pending_requests import MOST_TRIES
+from actors.proxy.pending_requests import MAX_RETRIES
 from actors.runtime.metrics import Latencies
 from actors.store.messages import Read, TakeSnapshot
 from events.storage.duckdb_log import DuckDBLog
@@ -60,13 +60,13 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
     first = Server(folder)
     store(first)
     first.close()
-    with opened(folder) as hub:
+    with open_hub(folder) as hub:
         hub.replayed.get(timeout=PATIENCE)
         assert hub.store.ask(TakeSnapshot(after=1), timeout=PATIENCE)
     second = Server(folder)
     store(second)
     second.kill()
-    for name in (SOCKET, CARD):
+    for name in (SOCKET, HUB_INFO):
         (folder / name).unlink()
     return Template(folder, tuple(memories))
 
@@ -83,7 +83,7 @@ def contents(server: Server, template: Template) -> list[str]:
 
 def remembered(folder: Path, template: Template) -> bool:
     """Open a store that nobody serves; return whether all memories are in it."""
-    with opened(folder) as hub:
+    with open_hub(folder) as hub:
         hub.replayed.get(timeout=PATIENCE)
         found: list[Any] = [hub.store.ask(Read(memory=id_)) for id_ in template.memories]
     return [envelope.id for envelope in found] == [*template.memories]
@@ -155,7 +155,7 @@ def test_a_write_that_fails_in_the_middle_ends_hubs_but_is_answered_and_loses_no
     assert error["code"] == -32004
     assert "may or may not have been done" in error["message"]
     ended = (data / LOG).read_text().count("CRITICAL a commit failed with an unknown outcome")
-    assert 1 <= ended <= 1 + MOST_TRIES
+    assert 1 <= ended <= 1 + MAX_RETRIES
     assert server.request("memory/retrieve", id=ids[0])["result"]["content"] == HELLO
     for process in (*hubs(data), server.process.pid):
         resource.prlimit(process, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
@@ -248,7 +248,7 @@ def test_a_store_with_a_damaged_file_is_refused_by_its_name_and_left_as_it_is(
     if (name, damage) == ("head", half):  # the other of its two slots is whole
         assert remembered(store, template)
         return
-    with pytest.raises(LogError) as told, opened(store) as hub:
+    with pytest.raises(LogError) as told, open_hub(store) as hub:
         hub.replayed.get(timeout=PATIENCE)
     sentence = str(told.value)
     assert "\n" not in sentence
@@ -279,7 +279,7 @@ def test_a_store_whose_disposable_files_are_damaged_has_all_its_memories(templat
             shutil.rmtree(store)
 
 
-@pytest.mark.parametrize("name", [SOCKET, CARD, LOCK, LOG])
+@pytest.mark.parametrize("name", [SOCKET, HUB_INFO, LOCK, LOG])
 def test_a_folder_where_the_hub_puts_a_file_is_told_by_its_name(store: Path, template: Template, name: str) -> None:
     (store / name).mkdir()
     assert str(store / name) in refused(store)
@@ -290,13 +290,13 @@ def test_a_folder_where_the_hub_puts_a_file_is_told_by_its_name(store: Path, tem
 def test_a_hub_begins_its_files_anew_where_something_else_stands_in_them(
     window: Open, store: Path, template: Template
 ) -> None:
-    for name in (CARD, LOCK, "latencies.json"):
+    for name in (HUB_INFO, LOCK, "latencies.json"):
         garbage(store / name)
     (store / LOG).write_bytes(os.urandom(2 * MOST_LOG))
     server = window()
     server.initialize()
     assert contents(server, template) == [f"{HELLO} 0", f"{HELLO} 1"]
-    assert hub_info(store)
+    assert read_hub_info(store)
     assert (store / LOG).stat().st_size < MOST_LOG
 
 
@@ -377,7 +377,7 @@ async def test_a_clock_that_goes_backwards_disturbs_nothing(tmp_path: Path) -> N
     profile = EmbeddedProfile(Latencies())
     noon = datetime(2026, 6, 1, 12, tzinfo=UTC)
     now = [noon]
-    with running(DuckDBLog(tmp_path), tmp_path, lambda _: profile, clock=lambda: now[0]) as hub:
+    with start_hub(DuckDBLog(tmp_path), tmp_path, lambda _: profile, clock=lambda: now[0]) as hub:
         mind = Mind(hub)
         first = await mind("store_memory", content="Rosa waters the garden on Mondays.", session="s")
         after_first = hub.log.head.seq

@@ -14,7 +14,7 @@ import pytest
 
 from actors.api.operations.retrieval.pagination import tokens
 from actors.proxy.client import Client
-from actors.proxy.endpoint import SOCKET, reachable
+from actors.proxy.endpoint import SOCKET, socket_path
 from events.storage.duckdb_log import DuckDBLog
 from tests.acceptance.conftest import COMMAND, PATIENCE, Server
 
@@ -193,7 +193,7 @@ def test_a_prompt_is_not_held_up_by_a_store_that_is_open_elsewhere(data: Path) -
 
 
 def test_a_prompt_is_not_held_up_by_a_server_that_does_not_answer(data: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as mute, reachable(data) as path:
+    with socket.socket(socket.AF_UNIX) as mute, socket_path(data) as path:
         mute.bind(str(path))
         mute.listen()
         assert "Timeout" in silent(run("UserPromptSubmit", data))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.hub.composition import opened
+from actors.hub.composition import open_hub
 from actors.store.messages import TakeSnapshot
 from tests.acceptance.conftest import PATIENCE, Server
 from tests.acceptance.test_command_line import run, run_json
@@ -92,7 +92,7 @@ def test_what_cannot_be_checked_is_told_from_what_is_damaged(tmp_path: Path, kep
 
 
 def test_a_byte_that_changed_in_a_snapshot_is_named_and_costs_nothing_but_time(kept: Path) -> None:
-    with opened(kept) as hub:
+    with open_hub(kept) as hub:
         assert hub.store.ask(TakeSnapshot(), timeout=PATIENCE)
     assert run(kept, "verify").returncode == 0
     large = max((kept / "snapshot").rglob("*"), key=lambda path: path.stat().st_size if path.is_file() else 0)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from actors.proxy.client import Client as Direct
-from actors.proxy.endpoint import LONGEST_LINE, reachable
+from actors.proxy.endpoint import MAX_LINE, socket_path
 from tests.acceptance.conftest import PATIENCE, Open, hubs, stored
 
 pytestmark = pytest.mark.skipif(
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 
 HELLO = "hello"
 
-MOST_GROWTH = 4 * LONGEST_LINE
+MOST_GROWTH = 4 * MAX_LINE
 """Bytes of memory: two lines that are as long as one may be, each held twice while it grows."""
 
 
@@ -35,7 +35,7 @@ class Rude:
 
     def __init__(self, folder: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
-        with reachable(folder) as path:
+        with socket_path(folder) as path:
             self.socket.connect(str(path))
 
     def send(self, *lines: dict[str, Any]) -> None:
@@ -66,7 +66,7 @@ def half_a_message(rude: Rude) -> None:
 
 
 def endless_line(rude: Rude) -> None:
-    rude.send_until_stuck(b"x" * (1 << 20), 2 * LONGEST_LINE)
+    rude.send_until_stuck(b"x" * (1 << 20), 2 * MAX_LINE)
 
 
 def flood(rude: Rude) -> None:

@@ -14,7 +14,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from actors.proxy.client import Client as Direct
-from actors.proxy.endpoint import CARD, LONGEST_LINE, REQUEST_KEY, SOCKET
+from actors.proxy.endpoint import HUB_INFO, MAX_LINE, REQUEST_KEY, SOCKET
 from actors.proxy.launcher import LOCK, LOG
 from tests.acceptance.conftest import (
     COMMAND,
@@ -46,7 +46,7 @@ def test_eight_windows_that_open_at_once_on_an_empty_folder_have_one_hub(window:
     assert len({answer["structuredContent"]["fingerprintId"] for answer in answers}) == 8
     assert len(hubs(data)) == 1
     assert {stored(server) for server in servers} == {8}
-    for name in (SOCKET, CARD, LOCK, LOG):
+    for name in (SOCKET, HUB_INFO, LOCK, LOG):
         assert (data / name).stat().st_mode & 0o777 == 0o600, name
 
 
@@ -57,7 +57,7 @@ def test_a_hub_ends_by_itself_after_its_last_client_and_the_next_one_finds_every
     first.close()
     gone(data)
     assert not (data / SOCKET).exists()
-    assert not (data / CARD).exists()
+    assert not (data / HUB_INFO).exists()
     again = window()
     again.initialize()
     assert again.call("memory_retrieve", id=memory)["structuredContent"]["content"] == FOX
@@ -245,7 +245,7 @@ def test_a_line_without_an_end_ends_its_own_pipe_with_an_error(window: Open) -> 
     server.initialize()
     assert server.process.stdin
     with suppress(BrokenPipeError):  # it reads no more than it must
-        server.process.stdin.write(b"x" * (LONGEST_LINE + 1_000_000))
+        server.process.stdin.write(b"x" * (MAX_LINE + 1_000_000))
         server.process.stdin.flush()
     assert server.receive()["error"]["code"] == -32600
     assert server.process.wait(timeout=PATIENCE) == 1

@@ -19,7 +19,8 @@ from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
 from actors.api.tools.rate_limits import Limits
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import Hub, running
+from actors.hub.composition import start_hub
+from actors.hub.hub import Hub
 from actors.runtime.metrics import Latencies
 from events.storage.log import Log
 from events.storage.memory_log import MemoryLog
@@ -54,7 +55,7 @@ def start(profile: EmbeddedProfile, tmp_path: Path) -> Callable[[Log], Any]:
             profile.latencies = latencies
             return profile
 
-        with running(log, tmp_path, load=load) as hub:
+        with start_hub(log, tmp_path, load=load) as hub:
             yield hub
 
     return on

@@ -25,7 +25,8 @@ from actors.api.params.search import SearchGraph
 from actors.consolidator.judgement.salience import THRESHOLD
 from actors.consolidator.messages import Consolidate, CorrectDrift, ReadRuns
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import Hub, running
+from actors.hub.composition import start_hub
+from actors.hub.hub import Hub
 from actors.runtime.metrics import Latencies
 from actors.scheduler import actor
 from actors.scheduler.messages import ChangeSchedule, PermitPruning, ReadSchedule, ScheduleState, SwitchSchedule, Tick
@@ -261,7 +262,7 @@ def lived(profile: EmbeddedProfile, folder: Path, *, permitted: bool) -> Week:
     week = Week(Kept(), permitted=permitted)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(actor, "local_zone", lambda: UTC)
-        with running(week.log, folder, load, scheduled=False, clock=week.clock) as hub:
+        with start_hub(week.log, folder, load, scheduled=False, clock=week.clock) as hub:
             week.hub = hub
             hub.replayed.get(timeout=BOUND)
             week.live()

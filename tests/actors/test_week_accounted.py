@@ -13,7 +13,7 @@ import pytest
 
 from actors.consolidator.messages import UndoRun
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import running
+from actors.hub.composition import start_hub
 from actors.runtime.metrics import Latencies
 from actors.scheduler import actor
 from actors.store.messages import Append, ReadDigests
@@ -81,7 +81,7 @@ def week(profile: EmbeddedProfile, tmp_path_factory: pytest.TempPathFactory) -> 
     week = AccountedWeek(Written(folder), permitted=True)  # pyright: ignore[reportArgumentType] -- see `Written`
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(actor, "local_zone", lambda: UTC)
-        with running(week.log, folder, load, scheduled=False, clock=week.clock) as hub:
+        with start_hub(week.log, folder, load, scheduled=False, clock=week.clock) as hub:
             week.hub = hub
             hub.replayed.get(timeout=BOUND)
             week.live()

@@ -16,7 +16,7 @@ from anyio.abc import ObjectSendStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from actors.proxy.endpoint import LONGEST_LINE
+from actors.proxy.endpoint import MAX_LINE
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream

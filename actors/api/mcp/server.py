@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeAlias
+from uuid import uuid4
 
 import mcp_types as types
 import msgspec
@@ -160,7 +161,7 @@ async def _with_codes(ctx: Request, call_next: CallNext) -> HandlerResult:
     except ValidationError:  # of malformed parameters, which the SDK tells in its own words
         raise
     except MCPError as error:  # the SDK's own, which names a method as long as it came
-        raise MCPError(error.code, shortened(error.message), shortened(error.data)) from None
+        raise MCPError(error.code, truncate(error.message), truncate(error.data)) from None
     except Exception as error:  # noqa: BLE001 -- told by its code, and logged
         fault = _fault(error, ctx.method)
         raise MCPError(fault.code, fault.message, fault.data) from None

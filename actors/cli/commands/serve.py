@@ -16,45 +16,17 @@ from actors.proxy.serve_command import LINGER, Serve, options_of, piped, run
 from actors.runtime.settings import ModelProfile
 
 if TYPE_CHECKING:
-    from actors.hub.composition import Hub
-    from actors.proxy.endpoint import HubInfo, Options
+    from actors.hub.hub import Hub
+    from actors.proxy.endpoint import HubInfo, ServeOptions
 
 PATIENCE = 10.0
 """Seconds that a server waits for the store: a hook of the previous session may still have it open."""
 
-Limit = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--limit",
-        envvar="CONTEXT_GRAPH_LIMITS",
-        metavar="TOOL=CALLS",
-        help="How often a minute a client may call a tool, as store_memory=50. May be given several times.",
-    ),
-]
-Priming = Annotated[
-    bool,
-    typer.Option(
-        "--priming/--no-priming",
-        envvar="CONTEXT_GRAPH_PRIMING",
-        help="Let what is in the workspace count a little more in the next searches.",
-    ),
-]
-Sleeping = Annotated[
-    bool,
-    typer.Option(
-        "--sleep/--no-sleep", envvar="CONTEXT_GRAPH_SLEEP", help="Let the store sleep by itself, as `schedule` shows."
-    ),
-]
-Linger = Annotated[
-    float,
-    typer.Option(
-        "--linger",
-        envvar="CONTEXT_GRAPH_LINGER",
-        min=0,
-        metavar="SECONDS",
-        help="How long the hub outlives its last client.",
-    ),
-]
+Limit = Annotated[list[str] | None, typer_option(LIMIT)]
+Priming = Annotated[bool, typer_option(PRIMING)]
+Sleeping = Annotated[bool, typer_option(SLEEP)]
+Linger = Annotated[float, typer_option(LINGERING, min=0)]
+Level = Annotated[LogLevel, typer_option(LOG_LEVEL)]
 
 
 @app.command(rich_help_panel=Panel.CONNECT)
@@ -67,6 +39,7 @@ def serve(
     priming: Priming = True,
     sleep: Sleeping = True,
     linger: Linger = LINGER,
+    log_level: Level = LogLevel.WARNING,
     standalone: Annotated[
         bool, typer.Option("--standalone", help="Keep store and server in this process, instead of in the hub.")
     ] = False,
@@ -74,10 +47,11 @@ def serve(
     """Serve MCP on standard input and output to an agent's client, through the hub, which is started if necessary."""
     options = options_of(embedder, models, limit or (), priming=priming, sleep=sleep)
     folder = data_folder(data)
-    if standalone or not piped():
-        _serve_alone(folder, options)
+    if standalone or not proxy_supported():
+        _serve_alone(folder, options, log_level)
     else:
-        raise typer.Exit(run(Serve(folder=folder, options=options, linger=linger)))
+        command = ServeCommand(folder=folder, options=options, linger=linger, log_level=log_level)
+        raise typer.Exit(run_proxy(command))
 
 
 @app.command(rich_help_panel=Panel.CONNECT)
@@ -95,35 +69,35 @@ def hub(
     """Keep the store open for all clients and commands; `serve` starts this by itself."""
     import anyio
 
-    from actors.proxy.launcher import locked
+    from actors.proxy.launcher import lock_folder
 
-    options = options_of(embedder, models, limit or (), priming=priming, sleep=sleep)
+    options = serve_options(embedder, models, limit or (), priming=priming, sleep=sleep)
     folder = data_folder(data).absolute()
     with _log_to_stderr():
         if lock is None:
-            lock = locked(folder)
+            lock = lock_folder(folder)
         if lock is None:
             typer.secho(f"context-graph: a hub serves {folder} already", err=True, fg="red")
             raise typer.Exit(1)
         os.set_inheritable(lock, False)  # noqa: FBT003 -- its parameter has no name
-        anyio.run(_serve_windows, folder, options, linger)
+        anyio.run(_serve_socket, folder, options, linger)
 
 
-async def _serve_windows(folder: Path, options: Options, linger: float) -> None:
-    from actors.hub.serve import serve_windows
+async def _serve_socket(folder: Path, options: ServeOptions, linger: float) -> None:
+    from actors.hub.serve import serve_socket
 
-    with _opened(folder, options) as (running, per_minute, card):
-        await serve_windows(running, per_minute, card, linger)
+    with _opened(folder, options) as (running, per_minute, info):
+        await serve_socket(running, per_minute, info, linger)
 
 
-def _serve_alone(folder: Path, options: Options) -> None:
+def _serve_alone(folder: Path, options: ServeOptions, log_level: LogLevel) -> None:
     import anyio
 
     async def alone() -> None:
-        from actors.hub.serve import serve as serve_client
+        from actors.hub.serve import serve_stdio
 
-        with _opened(folder, options) as (running, per_minute, card):
-            await serve_client(running, per_minute, card)
+        with _opened(folder, options) as (running, per_minute, info):
+            await serve_stdio(running, per_minute, info)
 
     with _log_to_stderr():
         anyio.run(alone)
@@ -135,22 +109,24 @@ def _opened(folder: Path, options: Options) -> Iterator[tuple[Hub, dict[str, int
     from importlib.metadata import version
 
     from actors.api.tools.rate_limits import limits_of
-    from actors.hub.composition import opened
+    from actors.hub.composition import open_hub
     from actors.proxy.endpoint import HubInfo
 
     per_minute = limits_of(options.limits)
-    card = HubInfo(pid=os.getpid(), version=version("context-graph"), options=options)
+    info = HubInfo(pid=os.getpid(), version=version("context-graph"), options=options)
     models = Path(options.models) if options.models else None
-    with opened(
+    with open_hub(
         folder, options.embedder, models, priming=options.priming, scheduled=options.sleep, patience=PATIENCE
     ) as running:
-        yield running, per_minute, card
+        yield running, per_minute, info
 
 
 @contextmanager
 def _log_to_stderr() -> Iterator[None]:
     """Log to standard error, and end with one sentence and status 1 if the store cannot be served."""
     import logging
+
+    from actors.runtime.actor import LOGGER
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="context-graph: %(levelname)s %(message)s")
     with exit_on_error():

@@ -1,4 +1,4 @@
-"""What the comparator is asked, and answers."""
+"""Messages of the comparator."""
 
 from typing import TypeAlias
 
@@ -45,42 +45,20 @@ from actors.comparator.messages.search import (
     SpaceScore,
     StageReport,
 )
-from actors.runtime.messages import Appended, OwnerMessage
+from actors.runtime.messages import Appended, ProjectionMessage
 
 __all__ = [
     "Alike",
-    "ComparatorMessage",
-    "Compare",
     "Comparison",
-    "CountLinks",
     "Edges",
-    "EndSearch",
-    "FindDuplicates",
-    "FindNeighbourhood",
-    "FindNeighbours",
-    "FindPaths",
     "Found",
     "GoalState",
     "Hit",
-    "ListMemories",
     "Match",
-    "MeasurePurposes",
     "Neighbours",
     "NewMemory",
-    "Rank",
-    "RankByPerspectives",
-    "RankByPurpose",
     "Ranked",
-    "ReadGoals",
-    "ReadIndexes",
-    "ReadLinks",
-    "ReadPurposes",
-    "ReadVectors",
-    "ReadWalks",
     "Resonances",
-    "Resonate",
-    "ScorePairs",
-    "Search",
     "SpaceScore",
     "StageReport",
     "Walks",
@@ -109,5 +87,5 @@ ComparatorMessage: TypeAlias = (
     | ReadIndexes
     | ReadLinks
     | Appended
-    | OwnerMessage
+    | ProjectionMessage
 )

@@ -14,29 +14,29 @@ from events.fingerprint import Embedding, Fingerprint
 
 
 class NewMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that isn't stored yet."""
+    """A memory before it is stored."""
 
     id: UUID
-    """That it will have."""
+    """Its future id."""
     content: str
     fingerprint: Fingerprint
     namespace: str
     created_at: datetime
     before: tuple[tuple[UUID, Fingerprint], ...] = ()
-    """Turns of its session that will be stored together with it, before it: it is near to them too."""
+    """Earlier turns of its session in the same batch, which count as neighbours."""
 
 
 class Neighbours(Answer, frozen=True, kw_only=True):
-    """What is near a new memory, and how well it serves the North Star of its namespace."""
+    """Neighbours of a new memory, and its alignment with the North Star of its namespace."""
 
     similarities: npt.NDArray[np.float32]
     """Calibrated, shape (13, candidates), each row best first; without columns where nothing is stored."""
     nearest: tuple[UUID, ...]
-    """Those most alike over all spaces that say what a memory is about, best first."""
+    """The most similar memories over all content spaces, best first."""
     causes: tuple[tuple[UUID, float], ...]
-    """Memories that seem to have caused it, and how sure that is, in [0, 1]."""
+    """Presumed causes, with a confidence in [0, 1]."""
     effects: tuple[tuple[UUID, float], ...]
-    """Memories that it seems to have caused."""
+    """Presumed effects, likewise."""
     purpose: tuple[float, ...]
     """Its alignment with the North Star by space; zeros without one."""
     north_star: UUID | None
@@ -47,52 +47,52 @@ class Resonances(Answer, frozen=True, kw_only=True):
 
     memories: tuple[UUID, ...]
     scores: npt.NDArray[np.float32]
-    """Shape (memories, 13); NaN where the focus doesn't speak to a space."""
+    """Shape (memories, 13); NaN in spaces that don't apply to the focus."""
 
 
 class Comparison(Answer, frozen=True, kw_only=True):
-    """How alike two memories are, each figure in [0, 1]."""
+    """Similarity of two memories, each figure in [0, 1]."""
 
     similarity: float
     coherence: float
     dominant: str
-    """Key of the space in which they are most alike."""
+    """Key of the space with the highest similarity."""
     spaces: tuple[float, ...]
 
 
 class Alike(Answer, frozen=True, kw_only=True):
-    """Two memories that say nearly the same."""
+    """A pair of near duplicates."""
 
     one: UUID
     other: UUID
     similarity: float
-    """In [0, 1], over the spaces that say what a memory says."""
+    """In [0, 1], over the content spaces."""
 
 
 class FindNeighbours(Message[tuple[Neighbours | Fault, ...]], frozen=True, kw_only=True):
-    """The nearest stored memories of some new ones; answers a `Neighbours` for each, or the `Fault` that it met."""
+    """Find the nearest stored memories of new ones; one result for each."""
 
     new: tuple[NewMemory, ...]
 
 
 class Resonate(Message[Resonances], frozen=True, kw_only=True):
-    """How memories agree with a focus, space by space; answers `Resonances`."""
+    """Compare memories with a focus, space by space."""
 
     focus: UUID | dict[str, Embedding]
-    """A stored memory, or the embeddings of a question."""
+    """A stored memory, or the embeddings of a query."""
     text: str = ""
-    """Of the question."""
+    """Of the query."""
     keys: frozenset[str]
-    """The spaces to which the focus speaks."""
+    """The spaces that apply to the focus."""
     namespace: str | None
     memories: tuple[UUID, ...]
-    """Those that can't be found within the namespace are left out of the answer."""
+    """The answer omits those that aren't live in the namespace."""
     nearest: int = 0
-    """So many neighbours of a stored memory join them."""
+    """Number of neighbours of a stored memory to add."""
 
 
 class Compare(Message[tuple[Comparison, ...]], frozen=True, kw_only=True):
-    """Compare a live memory with others; answers a `Comparison` for each, in order."""
+    """Compare a live memory with others; one result for each, in order."""
 
     reference: UUID
     targets: tuple[UUID, ...]
@@ -100,29 +100,29 @@ class Compare(Message[tuple[Comparison, ...]], frozen=True, kw_only=True):
 
 
 class ScorePairs(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
-    """Score some memories against others; answers calibrated float32 (references, targets, 13), NaN for erased ones."""
+    """Score pairs; calibrated float32 of shape (references, targets, 13), NaN for erased memories."""
 
     references: tuple[UUID, ...]
     targets: tuple[UUID, ...]
 
 
 class FindDuplicates(Message[tuple[Alike, ...]], frozen=True, kw_only=True):
-    """Which memories say nearly the same as one of this slice or an earlier one; answers `tuple[Alike, ...]`."""
+    """Find near duplicates between this slice of memories and itself or an earlier slice."""
 
     sought: UUID
-    """One for all slices; what was seen is kept until `EndSearch`, or until something else is sought."""
+    """Id of the search, the same for all slices; its state is kept until `EndSearch`, or until another search."""
     namespace: str
     memories: tuple[UUID, ...]
-    """Each in one slice only; those that can't be found any more are left out."""
+    """Each in one slice only; those no longer live are skipped."""
     above: float
-    """The least similarity, exclusive."""
+    """Lower bound of the similarity, exclusive."""
 
 
 class EndSearch(Message[None], frozen=True):
-    """Told to the comparator: no more duplicates are sought."""
+    """Drop the state of `FindDuplicates`."""
 
 
 class ReadVectors(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
-    """Answers the E1 vectors of memories, float32 (memories, dimension), of unit length; NaN for erased ones."""
+    """Read E1 vectors: float32 of shape (memories, dimension), unit length, NaN for erased memories."""
 
     memories: tuple[UUID, ...]

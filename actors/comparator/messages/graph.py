@@ -1,4 +1,4 @@
-"""The edges between memories."""
+"""Messages about the edges between memories."""
 
 import math
 from uuid import UUID
@@ -14,7 +14,7 @@ from projections.graph.relations import Link
 
 
 class Edge(msgspec.Struct, frozen=True, order=True):
-    """An edge as it was drawn, and which way it is walked; `weight` and `confidence` in [0, 1]."""
+    """An edge and the direction of traversal; `weight` and `confidence` in [0, 1]."""
 
     source: UUID
     target: UUID
@@ -22,16 +22,16 @@ class Edge(msgspec.Struct, frozen=True, order=True):
     weight: float
     confidence: float
     forward: bool = True
-    """Whether it is walked from its source to its target."""
+    """Whether it is traversed from source to target."""
 
     @property
     def start(self) -> UUID:
-        """The end at which it is entered."""
+        """The end where traversal enters."""
         return self.source if self.forward else self.target
 
     @property
     def end(self) -> UUID:
-        """The end to which it leads."""
+        """The end where traversal leaves."""
         return self.target if self.forward else self.source
 
     @property
@@ -41,24 +41,24 @@ class Edge(msgspec.Struct, frozen=True, order=True):
 
     @property
     def step(self) -> Step:
-        """The edge as it is counted when it was walked."""
+        """The edge as the key under which traversals are counted."""
         return Step(self.source, self.target, self.relation)
 
 
 class Path(msgspec.Struct, frozen=True):
-    """A way that visits no memory twice; without edges, it stays where it starts."""
+    """A simple path; without edges it ends where it starts."""
 
     start: UUID
     edges: tuple[Edge, ...]
 
     @property
     def memories(self) -> tuple[UUID, ...]:
-        """All that it visits, in order."""
+        """The memories on the path, in order."""
         return (self.start, *(edge.end for edge in self.edges))
 
     @property
     def confidence(self) -> float:
-        """The product of its edges' strengths (facts 11.6)."""
+        """The product of its edges' strengths."""
         return math.prod(edge.strength for edge in self.edges)
 
 
@@ -67,71 +67,71 @@ class Ways(msgspec.Struct, frozen=True):
 
     paths: tuple[Path, ...]
     complete: bool
-    """False if the budget was spent before all was seen: then there may be others, and better ones."""
+    """False if the search budget ran out, so that better paths may exist."""
 
 
 class Reached(msgspec.Struct, frozen=True):
-    """A memory near another one."""
+    """A memory reached from another one."""
 
     memory: UUID
     hops: int
     edge: Edge
-    """Through which it was reached."""
+    """The last edge on the way."""
     confidence: float
     """The product of the strengths of all edges on the way."""
 
 
 class Edges(Answer, frozen=True, kw_only=True):
-    """The edges from a memory and to it, as they were drawn."""
+    """The outgoing and incoming edges of a memory."""
 
     outgoing: tuple[Link, ...]
     incoming: tuple[Link, ...]
 
 
 class Walks(Answer, frozen=True, kw_only=True):
-    """Along which links paths were shown as answers."""
+    """Links on paths that were returned as answers."""
 
     links: tuple[Link, ...]
-    """Those that were walked, that join two replayed memories, or that join the ends of a path."""
+    """Links that were traversed, that join two replayed memories, or that join the ends of a path."""
     paths: tuple[tuple[tuple[Step, ...], int], ...]
-    """Whole paths of three steps or more, with how often each was shown, the most often first."""
+    """Paths of three steps or more with the count of answers, the most frequent first."""
 
 
 class FindPaths(Message[Ways], frozen=True, kw_only=True):
-    """Ways along the edges from one memory to another; answers `Ways`."""
+    """Find paths from one memory to another."""
 
     start: UUID
     end: UUID
     namespace: str | None
-    """Within which the paths stay; None for anywhere."""
+    """Limits the paths to one namespace; None for all."""
     max_hops: int
     kind: PathKind
     alternatives: int
 
 
 class FindNeighbourhood(Message[tuple[Reached, ...]], frozen=True, kw_only=True):
-    """What the edges lead to from a memory; answers `tuple[Reached, ...]`."""
+    """Find the memories reached from a memory."""
 
     memory: UUID
     namespace: str
-    """Of the memory; what belongs to another one isn't shown."""
+    """Of the memory; others are omitted."""
     depth: int
     limit: int
 
 
 class ReadLinks(Message[Edges], frozen=True, kw_only=True):
-    """The edges of a memory; answers `Edges`."""
+    """Read the edges of a memory."""
 
     memory: UUID
 
 
 class CountLinks(Message[npt.NDArray[np.int64]], frozen=True, kw_only=True):
-    """Answers at how many links that somebody drew, or that say cause and effect, each memory stands: (memories,)."""
+    """Count the drawn and causal links of each memory; shape (memories,)."""
 
     memories: tuple[UUID, ...]
 
 
 class ReadWalks(Message[Walks], frozen=True, kw_only=True):
-    """Which links were walked, and which ones matter for what is replayed; answers `Walks`."""
+    """Read the traversed links, and those that matter for the replayed memories."""
 
     replayed: tuple[UUID, ...]

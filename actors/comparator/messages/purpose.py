@@ -1,4 +1,4 @@
-"""What memories serve."""
+"""Messages about goals and purposes."""
 
 from uuid import UUID
 
@@ -11,29 +11,29 @@ from projections.mind.goals import GoalRecord
 
 
 class GoalState(Answer, frozen=True, kw_only=True):
-    """What is known of the goals of a namespace."""
+    """The goals of a namespace."""
 
     goals: tuple[GoalDiscovered, ...]
-    """Those found last."""
+    """Goals of the latest discovery."""
     star: GoalDiscovered | None
     exemplars: tuple[UUID, ...]
-    """That embody the North Star."""
+    """Exemplars of the North Star."""
     drifts: tuple[GoalRecord, ...]
-    """What was noted of drift, and when, the latest last."""
+    """Recorded drift levels with their times, the latest last."""
 
 
 class ListMemories(Message[tuple[UUID, ...]], frozen=True, kw_only=True):
-    """Answers the ids of a namespace's memories, `tuple[UUID, ...]`, in the order in which they were stored."""
+    """List the ids of a namespace's memories in the order of storage."""
 
     namespace: str
     forgotten: bool = False
-    """Whether those belong to it that were forgotten, and may be restored."""
+    """Whether to include forgotten memories, which may be restored."""
     unaligned: UUID | None = None
-    """Only those that were measured against another goal than this one, or none."""
+    """List only memories measured against another goal than this, or against none."""
 
 
 class MeasurePurposes(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
-    """Measure memories, live or forgotten, against a goal; answers float32 (memories, 13)."""
+    """Measure live or forgotten memories against a goal; float32 of shape (memories, 13)."""
 
     goal: UUID
     exemplars: tuple[UUID, ...]
@@ -41,12 +41,12 @@ class MeasurePurposes(Message[npt.NDArray[np.float32]], frozen=True, kw_only=Tru
 
 
 class ReadPurposes(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
-    """Answers the purposes of these memories, float32 (memories, 13)."""
+    """Read purposes: float32 of shape (memories, 13)."""
 
     memories: tuple[UUID, ...]
 
 
 class ReadGoals(Message[GoalState], frozen=True, kw_only=True):
-    """Answers the `GoalState` of a namespace."""
+    """Read the goals of a namespace."""
 
     namespace: str

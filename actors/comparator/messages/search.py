@@ -1,4 +1,4 @@
-"""Finding memories for a question."""
+"""Messages about search."""
 
 from uuid import UUID
 
@@ -11,60 +11,60 @@ from projections.time.time_mentions import NO_HINTS, QueryHints
 
 
 class SpaceScore(Answer, frozen=True, kw_only=True):
-    """What one space says of one memory: similarity in [0, 1], and its weighted share of the fused score."""
+    """Similarity in one space, in [0, 1], and its weighted share of the fused score."""
 
     similarity: float
     contribution: float
 
 
 class Hit(Answer, frozen=True, kw_only=True):
-    """One found memory: the fused score that ranks it, and what each space said."""
+    """One result: the fused score that ranks it, and the scores by space."""
 
     memory: UUID
     score: float
     similarity: float
     """The weighted mean of the spaces' similarities, in [0, 1]."""
     spaces: dict[str, SpaceScore]
-    """Those that found it first come first."""
+    """Ordered by the rank in which each space found it."""
     passage: tuple[int, int] | None
-    """The characters [start, end) of a long memory that matched best."""
+    """The best matching characters [start, end) of a long memory."""
     context: float
-    """What the neighbouring turns lent to `score`."""
+    """Part of `score` from the neighbouring turns."""
     alignment: float | None = None
-    """What serving the North Star added to `score`; None where that doesn't count."""
+    """Part of `score` from alignment with the North Star; None if not included."""
     priming: float = 0.0
-    """What being in the workspace added to `score`."""
+    """Part of `score` from being in the workspace."""
     renewal: float = 0.0
-    """What being the later version of what another memory says added to `score`."""
+    """Part of `score` from superseding another memory's content."""
 
 
 class StageReport(Answer, frozen=True, kw_only=True):
-    """One stage of the search: how many memories left it, and how long it took."""
+    """One stage of the search: candidates left after it, and its duration."""
 
     name: str
     candidates: int
     milliseconds: float
     skipped: bool = False
-    """Whether there was nothing for it to do: no alignment was asked for, or no weight is on it."""
+    """Whether the stage did not apply: no alignment requested, or no weight on it."""
 
 
 class Found(Answer, frozen=True, kw_only=True):
-    """An answer, best first, with the weights that were applied and the stages it went through."""
+    """Results, best first, with the weights and the stages."""
 
     hits: tuple[Hit, ...]
     more: bool
-    """Whether another page would hold anything."""
+    """Whether there is another page."""
     stored: int
-    """Rows of the store when it was searched: what `as_of` of another page must be."""
+    """Rows of the store at the time of the search; `as_of` for another page."""
     profile: SearchProfile
     weights: dict[str, float]
     stages: tuple[StageReport, ...]
     primed: dict[UUID, float]
-    """What was in the workspace: what `primed` of another page must be."""
+    """Contents of the workspace; `primed` for another page."""
 
 
 class Match(Answer, frozen=True, kw_only=True):
-    """One ranked memory: its similarity (or fused score), and what each searched space says of it."""
+    """One ranked memory: its similarity or fused score, and the similarities by searched space."""
 
     memory: UUID
     similarity: float
@@ -74,58 +74,55 @@ class Match(Answer, frozen=True, kw_only=True):
 
 
 class Ranked(Answer, frozen=True, kw_only=True):
-    """Ranked memories, best first, and how many memories were looked at."""
+    """Ranked memories, best first, and the number of memories scanned."""
 
     matches: tuple[Match, ...]
     scanned: int
 
 
 class Search(Message[Found], frozen=True, kw_only=True):
-    """Rank memories for a question by the five stages; answers `Found`, best first."""
+    """Rank memories for a query in five stages."""
 
     text: str
-    cues: QueryHints = NO_HINTS
-    """What the text says beside its embeddings."""
+    cues: QueryHints = SILENT
+    """Times, session ends and modalities that the text mentions."""
     embeddings: dict[str, Embedding]
     profile: SearchProfile
     filter: Filter
     limit: int
     offset: int = 0
-    """Results that earlier pages showed."""
+    """Number of results on earlier pages."""
     pool: int
-    """Candidates that each way of recall names; the same for all pages, or they wouldn't fit together."""
+    """Candidates of each recall source; must be the same for all pages, or they would overlap."""
     as_of: int | None = None
-    """Only the first so many memories of the store, as on the first page; None for all."""
+    """Search only this many first rows of the store, as on the first page; None for all."""
     min_similarity: float = 0.0
     min_alignment: float | None = None
     include_alignment: bool = False
-    """Whether serving the North Star counts for the ranking."""
+    """Whether alignment with the North Star counts."""
     primed: dict[UUID, float] | None = None
-    """What was in the workspace on the first page, with its order; None for what is there now."""
+    """Contents of the workspace on the first page, with their order; None for the current ones."""
     without: frozenset[str] = frozenset()
-    """Spaces that take no part, neither in recall nor in ranking: what a space is worth shows when it is left out.
-
-    The words of E6 stay, where E11 reads them.
-    """
+    """Spaces left out of recall and ranking, for ablations. E11 still reads the words of E6."""
 
 
 class Rank(Message[Ranked], frozen=True, kw_only=True):
-    """Rank all memories that the filter lets through by exactly these weights; answers `Ranked`."""
+    """Rank all memories that pass the filter by exactly these weights."""
 
     embeddings: dict[str, Embedding]
     weights: dict[str, float]
     shown: tuple[str, ...] = ()
-    """Spaces of which each match tells the similarity too, although they don't weigh anything."""
+    """Further spaces, without weight, whose similarity each match reports."""
     direction: Direction | None = None
     filter: Filter
     limit: int
     min_similarity: float
     include_alignment: bool = False
-    """Whether serving the North Star counts for the ranking."""
+    """Whether alignment with the North Star counts."""
 
 
 class RankByPerspectives(Message[Ranked], frozen=True, kw_only=True):
-    """Rank memories in each of some spaces, and fuse by reciprocal rank; answers `Ranked`."""
+    """Rank memories in each of some spaces, and fuse by reciprocal rank with constant `k`."""
 
     embeddings: dict[str, Embedding]
     keys: tuple[str, ...]
@@ -138,7 +135,7 @@ class RankByPerspectives(Message[Ranked], frozen=True, kw_only=True):
 
 
 class RankByPurpose(Message[Ranked], frozen=True, kw_only=True):
-    """Rank memories by the cosine of their purpose to a purpose, or to a memory's; answers `Ranked`."""
+    """Rank memories by the cosine of their purpose to a purpose, or to a memory's."""
 
     purpose: tuple[float, ...] | UUID
     filter: Filter
@@ -147,4 +144,4 @@ class RankByPurpose(Message[Ranked], frozen=True, kw_only=True):
 
 
 class ReadIndexes(Message[dict[str, int]], frozen=True, kw_only=True):
-    """Answers how many memories stand in each index, `dict[str, int]`."""
+    """Count the memories in each index."""

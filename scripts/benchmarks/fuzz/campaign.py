@@ -25,7 +25,7 @@ import anyio
 import msgspec
 
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import running
+from actors.hub.composition import start_hub
 from actors.runtime.metrics import Latencies
 from benchmarks.fuzz.checks import Checker, Failure
 from benchmarks.fuzz.connection import Connection, connect

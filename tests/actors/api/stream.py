@@ -10,7 +10,8 @@ from actors.api.context import Context, read_pulse
 from actors.api.tools.agent_tools import BY_METHOD, BY_NAME
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import Hub, running
+from actors.hub.composition import start_hub
+from actors.hub.hub import Hub
 from actors.runtime.metrics import Latencies
 from events.storage.log import Log
 from events.storage.memory_log import MemoryLog
@@ -184,7 +185,7 @@ def awake(profile: EmbeddedProfile, folder: Path, log: Log, *, priming: bool = T
         profile.latencies = latencies
         return profile
 
-    with running(log, folder, load, priming=priming) as hub:
+    with start_hub(log, folder, load, priming=priming) as hub:
         yield Mind(hub)
 
 

@@ -320,7 +320,7 @@ async def test_the_operations_on_the_whole_store_are_methods_and_no_tools(mind: 
 
 async def test_the_past_takes_no_event(mind: Mind) -> None:
     fox = await kept(mind, FOX)
-    async with mind.hub.pasts.lent(mind.hub, await now(mind), ()) as then:
+    async with mind.hub.as_of(await now(mind), ()) as then:
         wanted = Append(id=uuid4(), event=MemoryForgotten(memory=UUID(fox)), actor="front", correlation_id=uuid4())
         with pytest.raises(StorageFault, match="past"):
             await ask(then.hub.store, wanted)

@@ -193,7 +193,7 @@ def test_a_withdrawn_job_gets_no_further_slice_and_tells_of_none(
     long = request(LONG, lambda done, total: told.append((done, total)))
     reply = embedder.ask(long, block=False)
     assert stepping.begun.acquire(timeout=PATIENCE)
-    long.withdrawn.set()
+    long.cancelled.set()
     stepping.allowed.release()
     with pytest.raises(EmbeddingFault, match="withdrawn"):
         reply.get(timeout=PATIENCE)
@@ -208,7 +208,7 @@ def test_a_job_withdrawn_before_its_turn_never_reaches_the_model(
     assert stepping.begun.acquire(timeout=PATIENCE)
     waiting = request(LONG)
     reply = embedder.ask(waiting, block=False)
-    waiting.withdrawn.set()
+    waiting.cancelled.set()
     stepping.allowed.release()
     assert first.get(timeout=PATIENCE).position == 0
     with pytest.raises(EmbeddingFault, match="withdrawn"):

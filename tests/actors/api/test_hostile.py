@@ -147,10 +147,10 @@ async def test_a_refusal_does_not_give_a_megabyte_back(context: Context, connect
         for arguments in ({"content": "A fox.", "modality": flood}, {"content": "A fox.", flood: 1}):
             error = await agent.refused("store_memory", **arguments)
             assert error["code"] == -32602
-            assert len(json.dumps(error)) < 10 * LONGEST_ECHO
+            assert len(json.dumps(error)) < 10 * MAX_ECHO
         for method in (flood, "memory/retrieve"):
             error = await agent.request_refused(method, id=flood)
-            assert len(json.dumps(error)) < 10 * LONGEST_ECHO
+            assert len(json.dumps(error)) < 10 * MAX_ECHO
 
 
 # ── texts that mean something elsewhere ─────────────────────────────────────────────────────────────

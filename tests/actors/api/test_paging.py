@@ -10,7 +10,8 @@ import pytest
 
 from actors.api.context import Context
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import Hub, running
+from actors.hub.composition import start_hub
+from actors.hub.hub import Hub
 from events.spaces import INDEX
 from events.storage.memory_log import MemoryLog
 from tests.actors.api.conftest import Way, Ways

@@ -230,13 +230,13 @@ async def test_a_question_about_the_past_primes_nothing(mind: Mind) -> None:
 
 async def test_one_moment_is_open_for_all_who_ask_about_it(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[int] = []
-    really = past.open_view
+    really = hubs.open_view
 
-    def counted(*arguments: Any) -> past.HistoricalView:
+    def counted(*arguments: Any) -> hubs.HistoricalView:
         opened.append(arguments[1])
         return really(*arguments)
 
-    monkeypatch.setattr(past, "open_view", counted)
+    monkeypatch.setattr(hubs, "open_view", counted)
     fox, dog = await kept(mind, FOX), await kept(mind, DOG)
     first, last = mind.hub.log.head.seq - 1, mind.hub.log.head.seq
     answers: list[list[str]] = []
@@ -258,13 +258,13 @@ async def test_one_moment_is_open_for_all_who_ask_about_it(mind: Mind, monkeypat
 async def test_a_moment_that_nobody_asks_about_is_closed(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(past, "IDLE", 0.0)
     closed = anyio.Event()
-    really = past.HistoricalView.close
+    really = hubs.HistoricalView.close
 
-    def told(then: past.HistoricalView) -> None:
+    def told(then: hubs.HistoricalView) -> None:
         really(then)
         closed.set()
 
-    monkeypatch.setattr(past.HistoricalView, "close", told)
+    monkeypatch.setattr(hubs.HistoricalView, "close", told)
     await kept(mind, FOX)
     await hits(mind, "fox", as_of=await now(mind))
     with anyio.fail_after(10):
@@ -273,8 +273,8 @@ async def test_a_moment_that_nobody_asks_about_is_closed(mind: Mind, monkeypatch
 
 
 async def test_a_long_replay_reports_how_far_it_is(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(past, "LOOK", 0.0)
-    monkeypatch.setattr(past.HistoricalView, "wait", told_once(past.HistoricalView.wait))
+    monkeypatch.setattr(hubs, "REPLAY_POLL", 0.0)
+    monkeypatch.setattr(hubs.HistoricalView, "wait", told_once(hubs.HistoricalView.wait))
     told: list[tuple[float, str]] = []
 
     async def progress(done: float, _total: float | None, what: str) -> None:
@@ -292,7 +292,7 @@ def told_once(really: Any) -> Any:
     """Say once that a replay isn't over yet."""
     left = [False]
 
-    def wait(then: past.HistoricalView) -> bool:
+    def wait(then: hubs.HistoricalView) -> bool:
         return left.pop() if left else really(then)
 
     return wait

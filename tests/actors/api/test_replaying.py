@@ -66,7 +66,7 @@ async def test_live_rebuilt_and_thawed_digests_are_the_same_also_in_a_process_wi
     log = DuckDBLog(tmp_path)
     for envelope in planted.log.read():
         log.append([_again(envelope)])
-    with running(log, tmp_path, load, snapshots=Snapshots(tmp_path, log.keys)) as hub:
+    with start_hub(log, tmp_path, load, snapshots=Snapshots(tmp_path, log.keys)) as hub:
         mind = Mind(hub)
         await week(mind, planted)
         live = await cut(mind)
@@ -77,7 +77,7 @@ async def test_live_rebuilt_and_thawed_digests_are_the_same_also_in_a_process_wi
     told = await anyio.run_process([sys.executable, "-c", ELSEWHERE, str(tmp_path)])
     assert json.loads(told.stdout) == live
     log = DuckDBLog(tmp_path)
-    with running(log, tmp_path, load, snapshots=Snapshots(tmp_path, log.keys)) as hub:
+    with start_hub(log, tmp_path, load, snapshots=Snapshots(tmp_path, log.keys)) as hub:
         mind = Mind(hub)
         assert await cut(mind) == live
         assert await answers(mind, planted.at) == before

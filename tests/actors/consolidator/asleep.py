@@ -116,7 +116,7 @@ class Night:
 def asleep(folder: Path) -> Iterator[Night]:
     """Start a store whose clock stands still."""
     log = MemoryLog()
-    with running(log, folder, no_model, clock=lambda: NOW) as hub:
+    with start_hub(log, folder, no_model, clock=lambda: NOW) as hub:
         yield Night(hub, log)
 
 

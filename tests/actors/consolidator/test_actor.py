@@ -213,7 +213,7 @@ def test_a_run_that_nobody_waits_for_any_more_ends_before_its_next_slice(night: 
     message = wanted(on_progress=gate)
     reply = night.asking(message)
     gate.reached()
-    message.withdrawn.set()
+    message.cancelled.set()
     gate.open()
     assert reply.get(timeout=BOUND).outcome is Outcome.ABORTED
     assert len(gate.steps) == 1
@@ -227,7 +227,7 @@ def test_a_run_that_is_given_up_before_its_turn_never_begins(night: Night):
     first, second = wanted(on_progress=gate), wanted()
     replies = [night.asking(first), night.asking(second)]
     gate.reached()
-    second.withdrawn.set()
+    second.cancelled.set()
     gate.open()
     assert replies[0].get(timeout=BOUND).outcome is Outcome.FINISHED
     with pytest.raises(InternalFault):

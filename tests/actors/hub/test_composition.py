@@ -35,7 +35,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
 
 def test_a_store_that_is_about_to_be_let_go_is_waited_for(tmp_path: Path, watch: Watch) -> None:
     watch.holder = DuckDBLog(tmp_path)
-    with hub.opened(tmp_path, patience=10.0) as opened:
+    with hub.open_hub(tmp_path, patience=10.0) as opened:
         assert opened.store.is_alive()
     assert watch.waits == 3
 
@@ -46,14 +46,14 @@ def test_a_store_that_is_kept_is_in_use_once_patience_is_at_its_end(
 ) -> None:
     holder = DuckDBLog(tmp_path)
     try:
-        with pytest.raises(LogInUseError), hub.opened(tmp_path, patience=patience):
+        with pytest.raises(LogInUseError), hub.open_hub(tmp_path, patience=patience):
             pass
     finally:
         holder.close()
-    assert watch.now == pytest.approx(patience, abs=hub.AGAIN)
+    assert watch.now == pytest.approx(patience, abs=hub.LOCK_POLL)
     assert (watch.waits > 0) == (patience > 0)
 
 
 def test_products_of_matrices_take_one_thread(tmp_path: Path) -> None:
-    with threadpool_limits(2, user_api="blas"), hub.opened(tmp_path):
+    with threadpool_limits(2, user_api="blas"), hub.open_hub(tmp_path):
         assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {1}

@@ -1,4 +1,4 @@
-"""How the event loop asks actors many things at once."""
+"""Asks from the event loop: order, failures, timeouts, cancellation."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -22,6 +22,14 @@ class Echo(Actor):
         return Reply() if message == "silence" else message
 
 
+class Pending:
+    """Stands for a reference to an actor; its asks return the message, a reply, without another thread."""
+
+    def ask(self, message: Reply[object], *, block: bool) -> Reply[object]:
+        assert not block
+        return message
+
+
 def asked(*messages: object, patience: float = 5.0) -> list[object]:
     echo = Echo.start()
     try:
@@ -35,7 +43,7 @@ def test_answers_come_in_the_order_of_what_was_asked() -> None:
     assert asked() == []
 
 
-def test_what_goes_wrong_with_one_is_the_answer_to_that_one() -> None:
+def test_a_failure_is_the_answer_to_its_own_request() -> None:
     gone = NotFoundFault("Memory not found: 7")
     one, missing, broken, other = asked("one", gone, LogError("the disk is gone"), "other")
     assert (one, missing, other) == ("one", gone, "other")
@@ -49,7 +57,7 @@ def test_no_answer_in_time_is_a_fault() -> None:
     assert answered == "one"
 
 
-def test_patience_is_had_for_each_next_answer() -> None:
+def test_the_timeout_holds_for_each_next_answer() -> None:
     replies = [Reply[object]() for _ in range(4)]
     timers = [Timer(0.3 * (place + 1), reply.set, (place,)) for place, reply in enumerate(replies)]
     for timer in timers:
@@ -57,27 +65,23 @@ def test_patience_is_had_for_each_next_answer() -> None:
     assert asked(*replies, patience=0.8) == [0, 1, 2, 3], "the last comes after 1.2 s"
 
 
-def test_answers_are_told_of_in_order_as_soon_as_there_are_any() -> None:
+def test_available_answers_are_passed_on_in_order_and_together() -> None:
     first, second, third = (Reply[object]() for _ in range(3))
     gone = NotFoundFault("Memory not found: 2")
-    told: list[list[object]] = []
+    calls: list[list[object]] = []
 
-    def tell(answers: Sequence[object]) -> None:
-        told.append([*answers])
-        if len(told) == 1:
+    def on_answers(answers: Sequence[object]) -> None:
+        calls.append([*answers])
+        if len(calls) == 1:  # in the thread of the event loop, which therefore wakes up after both
             third.set("three")
             second.set_exception((type(gone), gone, None))
 
-    echo = Echo.start()
-    try:
-        first.set("one")
-        anyio.run(ask_streaming, [(echo, future) for future in (first, second, third)], tell)
-    finally:
-        echo.stop()
-    assert told == [["one"], [gone, "three"]]
+    first.set("one")
+    anyio.run(ask_streaming, [(Pending(), reply) for reply in (first, second, third)], on_answers)
+    assert calls == [["one"], [gone, "three"]]
 
 
-def test_who_gets_no_answer_in_time_is_told_so_and_the_rest_still_comes() -> None:
+def test_after_a_timeout_the_other_answers_are_still_passed_on() -> None:
     told: list[object] = []
     echo = Echo.start()
     try:

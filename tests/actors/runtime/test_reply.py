@@ -20,12 +20,12 @@ def test_who_waits_is_told_once_whether_the_answer_is_there_or_not() -> None:
     told: list[str] = []
     for answer in (lambda one: one.set("here"), refused):
         reply: Reply[object] = Reply()
-        reply.when_given(lambda: told.append("later"))
+        reply.add_done_callback(lambda: told.append("later"))
         assert not told
-        assert not reply.given
+        assert not reply.done
         answer(reply)
-        assert reply.given
-        reply.when_given(lambda: told.append("now"))
+        assert reply.done
+        reply.add_done_callback(lambda: told.append("now"))
         assert told == ["later", "now"]
         told.clear()
 
@@ -34,7 +34,7 @@ def test_a_reply_that_is_another_reply_says_what_that_one_says() -> None:
     first, second, third = (Reply[object]() for _ in range(3))
     second.set(third)
     first.set(second)
-    assert not first.given
+    assert not first.done
     with pytest.raises(pykka.Timeout):
         first.get(timeout=0)
     third.set("in the end")
@@ -50,13 +50,13 @@ def test_what_is_gathered_is_there_with_the_last_and_fails_with_any() -> None:
     replies = [Reply[int]() for _ in range(3)]
     whole = gather(replies, sum)
     for number, reply in enumerate(reversed(replies)):
-        assert not whole.given
+        assert not whole.done
         reply.set(number)
     assert whole.get(timeout=0) == 3
     one, other = Reply[object](), Reply[object]()
     whole = gather([one, other], list)
     refused(one)
-    assert not whole.given, "the other may still be doing something"
+    assert not whole.done, "the other may still be doing something"
     other.set("done")
     with pytest.raises(NotFoundFault):
         whole.get(timeout=0)

@@ -8,7 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from actors.hub.composition import Hub, in_utc, running
+from actors.hub.composition import start_hub, utc_now
+from actors.hub.hub import Hub
 from actors.runtime.faults import StorageFault
 from actors.runtime.messages import Appended, AppendRejected
 from actors.runtime.metrics import Latencies
@@ -57,7 +58,7 @@ def no_models(_latencies: object) -> NoReturn:
 @contextmanager
 def full(folder: Path) -> Iterator[tuple[Hub, Full]]:
     log = Full()
-    with running(log, folder, no_models) as hub:
+    with start_hub(log, folder, no_models) as hub:
         hub.replayed.get(timeout=BOUND)
         yield hub, log
 
@@ -110,7 +111,7 @@ def test_a_sleep_that_can_t_be_written_down_ends_nothing_and_is_told_again(tmp_p
 
 def frozen(log: MemoryLog) -> tuple[Any, Any]:
     listener = Hearing.start()
-    store = Store.start(log, Latencies(), in_utc, frozen=True)
+    store = Store.start(log, Latencies(), utc_now, frozen=True)
     store.ask(Replay(owners=(listener,)), timeout=BOUND)
     return store, listener
 

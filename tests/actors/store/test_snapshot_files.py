@@ -67,7 +67,7 @@ class Kept:
 @contextmanager
 def kept(folder: Path, **more: Any) -> Iterator[Kept]:
     log = DuckDBLog(folder)
-    with running(log, folder, no_models, snapshots=Snapshots(folder, log.keys), **more) as hub:
+    with start_hub(log, folder, no_models, snapshots=Snapshots(folder, log.keys), **more) as hub:
         hub.replayed.get(timeout=BOUND)
         yield Kept(hub)
 
@@ -172,7 +172,7 @@ def test_only_the_newest_is_kept_and_the_key_of_the_one_before_is_destroyed(tmp_
 
 
 def test_one_is_taken_at_the_close_once_enough_has_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hubs, "WORTH_AT_CLOSE", 5)
+    monkeypatch.setattr(hubs, "MIN_SNAPSHOT_EVENTS", 5)
     with kept(tmp_path) as store:
         fill(store, 2)
     assert none_is_left(tmp_path)

@@ -8,7 +8,7 @@ import msgspec
 import pykka
 import pytest
 
-from actors.hub.composition import in_utc
+from actors.hub.composition import utc_now
 from actors.runtime.actor import Actor
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.messages import Appended
@@ -58,7 +58,7 @@ class Counting(MemoryLog):
 
 def start(log: MemoryLog) -> tuple[pykka.ActorRef[Any], pykka.ActorRef[Any]]:
     listener = Listener.start()
-    store = Store.start(log, Latencies(), in_utc)
+    store = Store.start(log, Latencies(), utc_now)
     store.ask(Replay(owners=(listener,)), timeout=PATIENCE)
     return store, listener
 

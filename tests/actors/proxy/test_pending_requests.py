@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from actors.api.tools.agent_tools import TOOLS
 from actors.proxy.endpoint import REQUEST_KEY, RESENT
 from actors.proxy.framing import LineReader, LineTooLongError
-from actors.proxy.pending_requests import MCP, MOST_TRIES, PendingRequests
+from actors.proxy.pending_requests import MAX_RETRIES, MCP_PREFIXES, PendingRequests
 
 
 def line(**message: Any) -> bytes:
@@ -34,27 +34,27 @@ SHAKEN = line(method="notifications/initialized")
 @pytest.mark.parametrize("method", ["tools/call", *(tool.method for tool in TOOLS)])
 def test_whatever_may_do_something_gets_a_key_and_keeps_all_else(method: str) -> None:
     params = {"content": "whole 😀", "_meta": {"progressToken": 7}, "weight": 0.1}
-    sent = json.loads(PendingRequests().take(line(id=1, method=method, params=params)))
+    sent = json.loads(PendingRequests().add(line(id=1, method=method, params=params)))
     assert UUID(sent["params"]["_meta"].pop(REQUEST_KEY))
     assert sent == {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
 def test_a_key_that_the_client_chose_is_left_as_it_is() -> None:
     sent = call(1, _meta={REQUEST_KEY: "its own"})
-    assert json.loads(PendingRequests().take(sent))["params"]["_meta"] == {REQUEST_KEY: "its own"}
+    assert json.loads(PendingRequests().add(sent))["params"]["_meta"] == {REQUEST_KEY: "its own"}
 
 
-@pytest.mark.parametrize("prefix", sorted(MCP - {"tools"}))
+@pytest.mark.parametrize("prefix", sorted(MCP_PREFIXES - {"tools"}))
 def test_what_mcp_defines_goes_on_byte_by_byte(prefix: str) -> None:
     sent = line(id=1, method=f"{prefix}/something", params={})
-    assert PendingRequests().take(sent) == sent
+    assert PendingRequests().add(sent) == sent
 
 
 @given(
     st.binary(max_size=60) | st.sampled_from([b"{", b"[]", b'{"id": 1, "method": "x", "params": 5}', b'{"id": 1.5}'])
 )
 def test_what_cannot_be_read_goes_on_as_it_is(sent: bytes) -> None:
-    assert PendingRequests().take(sent) == sent
+    assert PendingRequests().add(sent) == sent
 
 
 def resent(sent: bytes) -> bytes:
@@ -65,82 +65,80 @@ def resent(sent: bytes) -> bytes:
 
 
 def test_another_hub_is_told_the_handshake_and_what_is_unanswered_in_the_order_of_the_client() -> None:
-    ledger = PendingRequests()
-    ledger.take(HELLO)
-    assert ledger.settle(line(id=0, result={}))
-    ledger.take(SHAKEN)
-    sent = [ledger.take(call(number)) for number in (1, 2, 3)]
-    assert ledger.settle(line(id=2, result={}))
-    hello, *rest = ledger.again()
+    pending = PendingRequests()
+    pending.add(HELLO)
+    assert pending.settle(line(id=0, result={}))
+    pending.add(SHAKEN)
+    sent = [pending.add(call(number)) for number in (1, 2, 3)]
+    assert pending.settle(line(id=2, result={}))
+    hello, *rest = pending.resend()
     assert json.loads(hello)["params"] == json.loads(HELLO)["params"]
-    assert rest[0] == SHAKEN
-    assert rest[1:] == [resent(sent[0]), resent(sent[2])]
-    assert not ledger.settle(line(id=json.loads(hello)["id"], result={})), "the client had its answer long ago"
+    assert rest == [SHAKEN, sent[0], sent[2]]
+    assert not pending.settle(line(id=json.loads(hello)["id"], result={})), "the client had its answer long ago"
 
 
 def test_a_handshake_that_was_not_answered_is_sent_again_as_it_was() -> None:
-    ledger = PendingRequests()
-    ledger.take(HELLO)
-    assert [*ledger.again()] == [HELLO]
-    assert ledger.settle(line(id=0, result={}))
+    pending = PendingRequests()
+    pending.add(HELLO)
+    assert [*pending.resend()] == [HELLO]
+    assert pending.settle(line(id=0, result={}))
 
 
 def test_without_a_handshake_as_in_the_newer_era_none_is_made_up() -> None:
-    ledger = PendingRequests()
-    sent = ledger.take(call(1))
-    assert [*ledger.again()] == [resent(sent)]
-    assert [*ledger.again()] == [resent(sent)], "it is marked once"
+    pending = PendingRequests()
+    sent = pending.add(call(1))
+    assert [*pending.resend()] == [sent]
 
 
 def test_a_cancelled_request_is_not_sent_again() -> None:
-    ledger = PendingRequests()
-    ledger.take(call(1))
-    ledger.take(line(method="notifications/cancelled", params={"requestId": 1}))
-    assert [*ledger.again()] == []
+    pending = PendingRequests()
+    pending.add(call(1))
+    pending.add(line(method="notifications/cancelled", params={"requestId": 1}))
+    assert [*pending.resend()] == []
 
 
 def test_what_the_hub_says_besides_answers_is_passed_on_and_answers_nothing() -> None:
-    ledger = PendingRequests()
-    ledger.take(call(1))
-    assert ledger.settle(line(method="notifications/progress", params={}))
-    assert ledger.settle(line(id=1, method="roots/list"))
-    assert ledger.settle(line(id=None, error={"code": -32700, "message": "no"}))
-    assert len(ledger) == 1
+    pending = PendingRequests()
+    pending.add(call(1))
+    assert pending.settle(line(method="notifications/progress", params={}))
+    assert pending.settle(line(id=1, method="roots/list"))
+    assert pending.settle(line(id=None, error={"code": -32700, "message": "no"}))
+    assert len(pending) == 1
 
 
 def test_a_request_that_ends_every_hub_is_answered_with_an_error_in_the_end() -> None:
-    ledger = PendingRequests()
-    ledger.take(call(1))
-    for _ in range(MOST_TRIES):
-        assert [*ledger.in_vain()] == []
-        assert len([*ledger.again()]) == 1
-    (answer,) = read(ledger.in_vain())
+    pending = PendingRequests()
+    pending.add(call(1))
+    for _ in range(MAX_RETRIES):
+        assert [*pending.fail_exhausted()] == []
+        assert len([*pending.resend()]) == 1
+    (answer,) = read(pending.fail_exhausted())
     assert (answer["id"], answer["error"]["code"]) == (1, -32004)
-    assert len(ledger) == 0
+    assert len(pending) == 0
 
 
 def test_when_there_is_no_hub_to_be_had_everything_is_answered_with_the_reason() -> None:
-    ledger = PendingRequests()
-    ledger.take(HELLO)
-    ledger.take(call(1))
-    answers = read(ledger.refused("because"))
+    pending = PendingRequests()
+    pending.add(HELLO)
+    pending.add(call(1))
+    answers = read(pending.fail_all("because"))
     assert [(one["id"], one["error"]) for one in answers] == [
         (number, {"code": -32004, "message": "because"}) for number in (0, 1)
     ]
-    assert len(ledger) == 0
+    assert len(pending) == 0
 
 
 @given(st.lists(st.binary(max_size=20).filter(lambda one: b"\n" not in one)), st.lists(st.integers(0, 200)))
 def test_lines_come_out_as_they_went_in_wherever_they_are_cut(wanted: list[bytes], cuts: list[int]) -> None:
     stream = b"".join(one + b"\n" for one in wanted) + b"rest"
     places = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
-    lines = LineReader(longest=20)
+    lines = LineReader(max_length=20)
     assert [out for start, end in pairwise(places) for out in lines.feed(stream[start:end])] == wanted
     assert lines.rest() == b"rest"
 
 
 def test_a_line_that_is_too_long_is_found_out_before_it_ends() -> None:
-    lines = LineReader(longest=10)
+    lines = LineReader(max_length=10)
     assert [*lines.feed(b"0123456789\n01234")] == [b"0123456789"]
     with pytest.raises(LineTooLongError):
         list(lines.feed(b"56789x"))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.proxy.endpoint import Options
-from actors.proxy.serve_command import plain
+from actors.proxy.endpoint import ServeOptions
+from actors.proxy.serve_command import parse_plain
 from actors.runtime.settings import ModelProfile
 
 HEAVY = ("mcp", "anyio", "numpy", "duckdb", "pydantic", "typer", "torch")
@@ -16,22 +16,22 @@ HEAVY = ("mcp", "anyio", "numpy", "duckdb", "pydantic", "typer", "torch")
 
 def test_what_is_given_counts_more_than_what_the_environment_says() -> None:
     told = {"CONTEXT_GRAPH_DATA": "theirs", "CONTEXT_GRAPH_LIMITS": "a=1 b=2", "CONTEXT_GRAPH_SLEEP": "0"}
-    read = plain(["serve", "--data=ours", "--limit", "c=3,d=4", "--no-priming", "--linger", "2"], told)
+    read = parse_plain(["serve", "--data=ours", "--limit", "c=3,d=4", "--no-priming", "--linger", "2"], told)
     assert read
     assert (read.folder, read.linger) == (Path("ours"), 2)
-    assert read.options == Options(limits=("c=3", "d=4"), priming=False, sleep=False)
-    other = plain(["serve"], told)
+    assert read.options == ServeOptions(limits=("c=3", "d=4"), priming=False, sleep=False)
+    other = parse_plain(["serve"], told)
     assert other
-    assert (other.folder, other.options) == (Path("theirs"), Options(limits=("a=1", "b=2"), sleep=False))
+    assert (other.folder, other.options) == (Path("theirs"), ServeOptions(limits=("a=1", "b=2"), sleep=False))
 
 
 def test_a_folder_of_models_is_the_same_wherever_it_is_named_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    read = plain(["serve", "--embedder", "full", "--models", "weights"], {})
+    read = parse_plain(["serve", "--embedder", "full", "--models", "weights"], {})
     assert read
-    assert read.options == Options(embedder=ModelProfile.FULL, models=str(tmp_path / "weights"))
+    assert read.options == ServeOptions(embedder=ModelProfile.FULL, models=str(tmp_path / "weights"))
 
 
 @pytest.mark.parametrize(
@@ -44,21 +44,22 @@ def test_a_folder_of_models_is_the_same_wherever_it_is_named_from(
         ["serve", "--embedder", "psychic"],
         ["serve", "--linger", "soon"],
         ["serve", "--linger", "-1"],
+        ["serve", "--log-level", "loud"],
         ["serve", "more"],
         ["serve", "--data"],
     ],
 )
 def test_anything_else_is_left_to_the_command_of_that_name(arguments: list[str]) -> None:
-    assert plain(arguments, {}) is None
+    assert parse_plain(arguments, {}) is None
 
 
 def test_a_variable_that_is_neither_yes_nor_no_is_left_to_it_too() -> None:
-    assert plain(["serve"], {"CONTEXT_GRAPH_SLEEP": "perhaps"}) is None
+    assert parse_plain(["serve"], {"CONTEXT_GRAPH_SLEEP": "perhaps"}) is None
 
 
 def test_options_survive_the_way_to_the_hub() -> None:
-    options = Options(embedder=ModelProfile.FULL, models="/m", limits=("a=1",), priming=False, sleep=False)
-    read = plain(["serve", *options.arguments()], {})
+    options = ServeOptions(embedder=ModelProfile.FULL, models="/m", limits=("a=1",), priming=False, sleep=False)
+    read = parse_plain(["serve", *options.arguments()], {})
     assert read
     assert read.options == options
 

@@ -23,13 +23,13 @@ from actors.api.mcp.flow_control import IN_FLIGHT, CountedAnswers, in_order
 from actors.api.mcp.server import converse
 from actors.hub.listener import Connections, listen
 from actors.proxy.client import Client, ClientError
-from actors.proxy.endpoint import CARD, LONGEST_PATH, SOCKET, HubInfo, Options, hub_info, reachable
+from actors.proxy.endpoint import HUB_INFO, MAX_SOCKET_PATH, SOCKET, HubInfo, ServeOptions, read_hub_info, socket_path
 
 pytestmark = pytest.mark.anyio
 
 PATIENCE = 30.0
 Doors = Callable[..., AbstractAsyncContextManager[Connections]]
-CARD_HERE = HubInfo(pid=1, version="0", options=Options())
+CARD_HERE = HubInfo(pid=1, version="0", options=ServeOptions())
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ class Rude:
     def __init__(self, folder: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(PATIENCE)
-        with reachable(folder) as path:
+        with socket_path(folder) as path:
             self.socket.connect(str(path))
 
 
@@ -103,7 +103,7 @@ async def test_each_connection_has_limits_of_its_own(listening: Doors, tmp_path:
 
 async def test_a_client_that_sends_rubbish_or_hangs_up_early_disturbs_nobody(listening: Doors, tmp_path: Path) -> None:
     def rude() -> bytes:
-        with socket.socket(socket.AF_UNIX) as connection, reachable(tmp_path) as path:
+        with socket.socket(socket.AF_UNIX) as connection, socket_path(tmp_path) as path:
             connection.settimeout(PATIENCE)
             connection.connect(str(path))
             connection.sendall(b"{not json\n")
@@ -127,7 +127,7 @@ async def test_only_the_owner_may_knock_and_the_socket_is_gone_afterwards(listen
 
 
 async def test_the_socket_of_a_dead_process_is_replaced(listening: Doors, tmp_path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as dead, reachable(tmp_path) as path:
+    with socket.socket(socket.AF_UNIX) as dead, socket_path(tmp_path) as path:
         dead.bind(str(path))
     with pytest.raises(ConnectionRefusedError):
         await asked(tmp_path, profiles)
@@ -138,7 +138,7 @@ async def test_the_socket_of_a_dead_process_is_replaced(listening: Doors, tmp_pa
 async def test_a_folder_deeper_than_a_socket_path_may_be_long_is_served_all_the_same(
     listening: Doors, tmp_path: Path
 ) -> None:
-    deep = tmp_path / ("d" * LONGEST_PATH) / "store"
+    deep = tmp_path / ("d" * MAX_SOCKET_PATH) / "store"
     deep.mkdir(parents=True)
     async with listening(deep):
         assert (deep / SOCKET).is_socket()
@@ -154,14 +154,14 @@ async def test_where_no_socket_can_be_made_that_is_an_error_and_nothing_is_left_
         async with listening(tmp_path):
             pytest.fail("nobody can knock here")
     assert (tmp_path / SOCKET).is_dir(), "it isn't ours to remove"
-    assert not (tmp_path / CARD).exists()
+    assert not (tmp_path / HUB_INFO).exists()
 
 
 async def test_a_card_for_its_owner_alone_tells_who_listens(listening: Doors, tmp_path: Path) -> None:
     async with listening(tmp_path):
-        assert stat.S_IMODE((tmp_path / CARD).stat().st_mode) == 0o600
-        assert hub_info(tmp_path) == CARD_HERE
-    assert hub_info(tmp_path) is None
+        assert stat.S_IMODE((tmp_path / HUB_INFO).stat().st_mode) == 0o600
+        assert read_hub_info(tmp_path) == CARD_HERE
+    assert read_hub_info(tmp_path) is None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -202,7 +202,7 @@ async def test_a_client_still_connected_does_not_keep_the_server_from_ending(lis
 
 
 async def test_an_answer_that_does_not_come_in_time_is_waited_for_no_longer(tmp_path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as mute, reachable(tmp_path) as path:
+    with socket.socket(socket.AF_UNIX) as mute, socket_path(tmp_path) as path:
         mute.bind(str(path))
         mute.listen()
         with pytest.raises(TimeoutError):
@@ -286,7 +286,7 @@ async def test_an_id_that_waits_for_its_answer_already_is_refused(listening: Doo
 async def test_a_line_without_an_end_closes_its_own_connection_after_an_error(
     listening: Doors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("actors.hub.listener.LONGEST_LINE", 1_000_000)
+    monkeypatch.setattr("actors.hub.listener.MAX_LINE", 1_000_000)
 
     def endless() -> bytes:
         rude = Rude(tmp_path)

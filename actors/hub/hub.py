@@ -1,0 +1,145 @@
+"""A running store and its historical views: the actors behind both, started in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import pykka
+
+from actors.comparator.actor import Comparator
+from actors.consolidator.actor import Consolidator
+from actors.hub.history import HistoryCache, LogUntil
+from actors.runtime.actor import ActorRef
+from actors.runtime.metrics import Latencies
+from actors.runtime.settings import ModelProfile
+from actors.scheduler.actor import Scheduler
+from actors.store.actor import Store
+from actors.store.messages import Replay
+from actors.workspace.actor import Workspace
+from events.storage.log import Envelope, LogError
+
+if TYPE_CHECKING:
+    from actors.store.snapshot_files import Snapshots
+    from events.storage.log import Head, Log
+
+REPLAY_POLL = 0.25
+"""Seconds between two progress reports of a replay."""
+
+
+class Actors(msgspec.Struct, frozen=True):
+    """The actors on one log. The embedder, which owns the models, is not among them: views share it."""
+
+    log: Log
+    """Read from any thread; only the store actor writes to it."""
+    store: ActorRef
+    comparator: ActorRef
+    workspace: ActorRef
+    consolidator: ActorRef
+    scheduler: ActorRef
+    replayed: pykka.Future[Head]
+    """Resolved when the log is replayed; raises `LogError` if the log is invalid."""
+    latencies: Latencies
+
+    def stop(self) -> None:
+        """Stop the actors: the writer first, the others before those that they ask."""
+        for ref in (self.store, self.scheduler, self.consolidator, self.workspace, self.comparator):
+            ref.stop()
+
+
+def start_actors(
+    log: Log,
+    latencies: Latencies,
+    clock: Callable[[], datetime],
+    embedder: ActorRef | None = None,
+    *,
+    priming: bool,
+    scheduled: bool = False,
+    snapshots: Snapshots | None = None,
+) -> Actors:
+    """Start the actors on a log and begin its replay.
+
+    Args:
+        log: The events.
+        latencies: Receives measurements.
+        clock: Returns the time in UTC.
+        embedder: Receives the events as well; None for a historical view, which appends nothing.
+        priming: Whether memories in the workspace rank slightly higher in searches.
+        scheduled: Whether sleep runs start by schedule.
+        snapshots: Where snapshots for a fast start are kept; None for never.
+    """
+    store = Store.start(log, latencies, clock, snapshots=snapshots, frozen=embedder is None)
+    comparator = Comparator.start(latencies, priming=priming)
+    workspace = Workspace.start(comparator, store, latencies)
+    consolidator = Consolidator.start(comparator, store, workspace, latencies, clock)
+    scheduler = Scheduler.start(consolidator, store, clock, armed=scheduled)
+    owners = (comparator, workspace, *([embedder] if embedder else []), consolidator, scheduler)
+    replayed = store.ask(Replay(owners=owners), block=False)
+    return Actors(log, store, comparator, workspace, consolidator, scheduler, replayed, latencies)
+
+
+class Hub(Actors, frozen=True, kw_only=True):
+    """A running store."""
+
+    folder: Path
+    profile: ModelProfile
+    embedder: ActorRef
+    priming: bool
+    """Whether memories in the workspace rank slightly higher in searches."""
+    history: HistoryCache[HistoricalView]
+
+    @property
+    def latency_file(self) -> Path:
+        """Latencies measured by the last process; may be deleted at any time."""
+        return self.folder / "latencies.json"
+
+    def as_of(self, seq: int, erased: tuple[Envelope, ...]) -> AbstractAsyncContextManager[HistoricalView]:
+        """Acquire the store as it was after an event, which takes seconds to replay.
+
+        Args:
+            seq: Sequence number of the event.
+            erased: All later erasures of memories stored until then.
+        """
+        key = (seq, tuple(envelope.seq for envelope in erased))
+        return self.history.acquire(key, partial(open_view, self, seq, erased))
+
+
+class HistoricalView(msgspec.Struct, frozen=True):
+    """The store as it was after an event: its own actors, which append nothing, and the present embedder."""
+
+    hub: Hub
+    log: LogUntil
+    at: datetime
+    """The time of the event, at which the clock of the view stands still."""
+
+    def wait(self) -> bool:
+        """Wait up to `REPLAY_POLL` for the end of the replay; return whether it ended, successfully or not."""
+        try:
+            self.hub.replayed.get(timeout=REPLAY_POLL)
+        except pykka.Timeout:
+            return False
+        except LogError:  # raised again by the next ask of the store
+            return True
+        return True
+
+    def close(self) -> None:
+        """Stop the actors, and the replay if it is under way."""
+        self.log.cancelled = True
+        self.hub.stop()
+
+
+def open_view(present: Hub, seq: int, erased: tuple[Envelope, ...]) -> HistoricalView:
+    """Start the actors of a historical view; arguments as in `Hub.as_of`.
+
+    Raises:
+        LogError: The event can't be read.
+    """
+    (last,) = present.log.get([seq])
+    log = LogUntil(present.log, seq, erased)
+    actors = start_actors(log, Latencies(), lambda: last.at, priming=present.priming)
+    return HistoricalView(msgspec.structs.replace(present, **msgspec.structs.asdict(actors)), log, last.at)
