@@ -55,16 +55,14 @@ def imports(tree: ast.Module) -> Iterator[str]:
 
 
 def asked(tree: ast.Module) -> Iterator[str]:
-    """Yield the name of whatever is asked: X in `self.X.ask(…)`, `answer(self.X, …)` and `self._ask(self.hub.X, …)`."""
+    """Yield the name of each actor that is asked: X in `self.X.ask(…)`, `ask(self.X, …)` and any use of `hub.X`."""
     for node in ast.walk(tree):
         receiver = None
         if isinstance(node, ast.Attribute) and node.attr == "ask":
             receiver = node.value
-        elif (
-            isinstance(node, ast.Call)
-            and node.args
-            and ast.unparse(node.func).removeprefix("self.").removeprefix("context.") in HELPERS
-        ):
+        elif isinstance(node, ast.Attribute) and node.attr in ACTORS and ast.unparse(node.value).endswith("hub"):
+            receiver = node
+        elif isinstance(node, ast.Call) and node.args and ast.unparse(node.func).removeprefix("self.") in HELPERS:
             receiver = node.args[0]
         if receiver is not None:
             yield ast.unparse(receiver).rpartition(".")[2].lstrip("_")

@@ -53,7 +53,7 @@ ACTOR = "reembed"
 
 
 class ReembedCounts(msgspec.Struct, frozen=True):
-    """What came of it: memories in the new store, how many of them are forgotten, what stayed out, and links."""
+    """Counts of a re-embedding: memories in the new store, forgotten ones among them, erased ones, and links."""
 
     memories: int
     forgotten: int
@@ -62,10 +62,10 @@ class ReembedCounts(msgspec.Struct, frozen=True):
 
 
 class History(msgspec.Struct, frozen=True):
-    """What an old log says of memories that are not erased."""
+    """What the old log holds about memories that are not erased."""
 
     memories: tuple[Entry, ...]
-    """In the order of their arrival."""
+    """In the order in which they are ingested."""
     born_with: dict[UUID, tuple[MemoriesLinked, ...]]
     """Links that a memory was stored with."""
     later: tuple[MemoriesLinked, ...]
@@ -73,13 +73,13 @@ class History(msgspec.Struct, frozen=True):
     slept: tuple[Event, ...]
     """What runs of the consolidator hid and still hide: of each that it began, what it merged and pruned, its end.
 
-    And when the store sleeps, as somebody said.
+    And the schedule of runs.
     """
     erased: int
 
 
 def history_of(log: Log) -> History:
-    """Read a whole log, which checks its chain, and leave the erased out, also as ends of links."""
+    """Read a whole log, which checks its chain; erased memories are left out, also as ends of links."""
     catalog = Catalog()
     stored: list[UUID] = []
     links: list[tuple[UUID | None, MemoriesLinked]] = []
@@ -110,11 +110,11 @@ def history_of(log: Log) -> History:
             later.append(link)
     erased = catalog.states()[MemoryState.ERASED]
     slept = tuple(_still_hiding(runs, entries))
-    return History(arranged(entries.values(), born_with), born_with, tuple(later), slept, erased)
+    return History(ingest_order(entries.values(), born_with), born_with, tuple(later), slept, erased)
 
 
 def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
-    """Yield what of runs still holds: without those that hide nothing any more, and without what was taken back."""
+    """Yield the events of runs that still hide memories, without what was undone."""
     hidden = {memory: entry for memory, entry in entries.items() if entry.run is not None}
     hiding = {entry.run for entry in hidden.values()}
     for event in runs:
@@ -141,7 +141,7 @@ def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Itera
                 pass
 
 
-def arranged(entries: Iterable[Entry], born_with: dict[UUID, tuple[MemoriesLinked, ...]]) -> tuple[Entry, ...]:
+def ingest_order(entries: Iterable[Entry], born_with: dict[UUID, tuple[MemoriesLinked, ...]]) -> tuple[Entry, ...]:
     """Return memories in the order given, but each after the turn before it and after those it was stored with.
 
     Stores that ran side by side may have reached the log in another order than they were embedded in.
@@ -211,9 +211,9 @@ async def _reembed(old: Log, hub: Hub, progress: Progress) -> ReembedCounts:
 
 @contextmanager
 def built_beside(target: Path) -> Iterator[Path]:
-    """Lend an empty folder beside `target` that takes its place once the body is through, and goes if it fails.
+    """Yield an empty folder that is renamed to `target` if the body succeeds, and deleted if it fails.
 
-    So no half of a store is ever taken for the whole.
+    So an incomplete store never stands at `target`.
 
     Raises:
         InvalidParamsFault: `target` isn't empty, or a run that was killed left its folder behind.

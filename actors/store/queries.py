@@ -3,7 +3,7 @@
 from typing import Any, TypeAlias, assert_never
 from uuid import UUID
 
-from actors.runtime.faults import NotFoundFault
+from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.store.messages import (
     Describe,
     Read,
@@ -78,4 +78,16 @@ def _status(log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Stat
         namespaces=dict(catalog.namespaces()),
         head=log.head,
         declared=declared,
+    )
+
+
+def other_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> StorageFault:
+    """Return the fault of a store that was made with other models."""
+    ours = {space.key: space for space in declared.spaces}
+    changed = [space.key for space in wanted.spaces if ours.get(space.key) != space]
+    return StorageFault(
+        f"this store was made with the profile '{declared.profile}'; '{wanted.profile}' fills "
+        f"{', '.join(changed) or 'the spaces'} differently, and vectors of two models never meet. "
+        f"Make a store with the new models by: context-graph reembed NEW_FOLDER --embedder {wanted.profile}",
+        spaces=changed,
     )

@@ -6,98 +6,47 @@ together while the rest of their group is in the model: see ARCHITECTURE.md, "Ho
 
 from __future__ import annotations
 
-import hashlib
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
-from datetime import datetime
 from functools import partial
 from itertools import islice, takewhile
-from typing import NamedTuple
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import anyio
 
-from actors.api.context import ACTOR, Context, describe, publish_pulse, reporter, wait_until_ready
+from actors.api.context import Context, describe, publish_pulse, reporter, wait_until_ready
 from actors.api.idempotency import key_conflict
+from actors.api.operations.pending_memory import (
+    IngestItem,
+    Outcome,
+    PendingMemory,
+    StoredMemory,
+    clamped,
+    embed_message,
+    stored_event,
+    unjudged,
+)
 from actors.api.params.memories import InjectContext, StoreMemory
-from actors.comparator.messages import NewMemory
-from actors.embedder.messages import EmbeddedMemory, EmbedMemory
+from actors.embedder.messages import EmbeddedMemory
 from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_streaming
-from actors.runtime.faults import Fault, NotFoundFault
-from actors.store.messages import Append, FindRequests, ReadLive, RequestResult, Reserve
-from actors.workspace.messages import IngestResult, JudgeAndAppend, Judgement, UnjudgedMemory
-from events.fingerprint import Fingerprint
+from actors.runtime.faults import Fault
+from actors.store.messages import FindRequests, ReadLive, RequestResult, Reserve
+from actors.workspace.messages import IngestResult, JudgeAndAppend
 from events.storage.log import Envelope
-from events.vocabulary import MemoriesLinked, MemoryStored
-from events.vocabulary.codec import compress, decompress
-from projections.memories.links import CAUSES, LINK_TO
+from events.vocabulary import MemoriesLinked
+from events.vocabulary.codec import decompress
+from projections.memories.links import LINK_TO
 
 GROUP = 24
 """Memories that go to the embedder together, and that are committed and read back together at most. One commit of 24
 takes a quarter of 24 commits, and the first of a hundred memories is stored long before the last."""
 
-LINK_WEIGHT = 1.0
-"""Of a link that an agent drew."""
-
 STORED_AS_GIVEN = ("namespace", "session", "modality", "tags", "rationale", "memory_type", "metadata")
 """Parameters that are fields of the event too."""
 
 
-class IngestItem(NamedTuple):
-    """A memory to be stored."""
-
-    params: StoreMemory | InjectContext
-    key: UUID | None = None
-    """Idempotency key. None: it is stored in any case."""
-    id: UUID | None = None
-    """Of a memory that has one already; None for a new one."""
-    links: tuple[MemoriesLinked, ...] | None = None
-    """Links of a memory that was judged before; None where they follow from its parameters and its judgement."""
-    actor: str = ACTOR
-
-
-class StoredMemory(NamedTuple):
-    """A memory that is in the log."""
-
-    id: UUID
-    event: MemoryStored
-    embedding_ms: float
-    duplicate_of: UUID | None
-    """The oldest live memory of the same content and namespace, if that is another one."""
-    repeated: bool
-    """Whether an earlier request with the same key had stored it."""
-
-
-Outcome = StoredMemory | Fault
 OnOutcome = Callable[[int, Outcome], Awaitable[None]]
 """Receives the outcome of each item, in order, by its place."""
-
-
-class PendingMemory:
-    """A memory on its way through the model, the judgement and the commit."""
-
-    def __init__(self, item: IngestItem) -> None:
-        self.item = item
-        self.id = item.id or uuid4()
-        self.correlation_id = item.key or uuid4()
-        self.created_at: datetime
-        self.targets: tuple[Envelope, ...] = ()
-        """Memories that it links to."""
-        self.is_settled = anyio.Event()
-        self._result: EmbeddedMemory | Outcome | None = None
-
-    @property
-    def result(self) -> EmbeddedMemory | Outcome:
-        """Its embeddings, or its outcome if it isn't embedded; a TypeError before it is settled."""
-        if self._result is None:
-            raise TypeError(f"{self.id} isn't settled")
-        return self._result
-
-    def settle(self, result: EmbeddedMemory | Outcome) -> None:
-        """Set the result."""
-        self._result = result
-        self.is_settled.set()
 
 
 async def ingest_one(context: Context, item: IngestItem) -> StoredMemory:
@@ -193,21 +142,8 @@ async def _embed_group(context: Context, group: Sequence[PendingMemory]) -> None
         if len(group) > 1:
             await limits.enter_async_context(context.limits.groups)
         await limits.enter_async_context(context.limits.embedding)
-        asked = [(context.hub.embedder, _embed_message(one, on_progress)) for one in group]
+        asked = [(context.hub.embedder, embed_message(one, on_progress)) for one in group]
         await ask_streaming(asked, settle, MODEL_TIMEOUT)
-
-
-def _embed_message(one: PendingMemory, on_progress: Callable[[int, int], object] | None) -> EmbedMemory:
-    params = one.item.params
-    return EmbedMemory(
-        content=params.content,
-        modality=params.modality,
-        created_at=one.created_at,
-        namespace=params.namespace,
-        session=params.session,
-        linked=tuple(_memory(target).fingerprint for target in one.targets),
-        on_progress=on_progress,
-    )
 
 
 async def _judge_and_append(context: Context, group: Sequence[PendingMemory]) -> list[Outcome]:
@@ -216,7 +152,7 @@ async def _judge_and_append(context: Context, group: Sequence[PendingMemory]) ->
     answers: Sequence[IngestResult | Fault] = ()
     if embedded:
         try:
-            answers = await ask(context.hub.workspace, JudgeAndAppend(memories=tuple(_unjudged(embedded))))
+            answers = await ask(context.hub.workspace, JudgeAndAppend(memories=tuple(unjudged(embedded))))
         except Fault as fault:
             answers = [fault] * len(embedded)
     outcomes = {one.id: one.result for one in group if not isinstance(one.result, EmbeddedMemory)}
@@ -230,77 +166,13 @@ async def _judge_and_append(context: Context, group: Sequence[PendingMemory]) ->
     return [outcomes[one.id] for one in group]
 
 
-def _unjudged(group: Sequence[tuple[PendingMemory, EmbeddedMemory]]) -> Iterator[UnjudgedMemory]:
-    """Yield the memories as the workspace judges them: a turn of a session comes with those before it in the group."""
-    turns: dict[tuple[str, str], list[tuple[UUID, Fingerprint]]] = defaultdict(list)
-    for one, embedded in group:
-        params = one.item.params
-        before = [] if params.session is None else turns[params.namespace, params.session]
-        new = NewMemory(
-            id=one.id,
-            content=params.content,
-            fingerprint=embedded.fingerprint,
-            namespace=params.namespace,
-            created_at=one.created_at,
-            before=tuple(before),
-        )
-        yield UnjudgedMemory(new=new, build_append=partial(_build_append, one, embedded))
-        before.append((one.id, embedded.fingerprint))
-
-
-def _build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgement) -> Append:
-    """Return the events of a judged memory. Runs in the thread of the workspace."""
-    params = one.item.params
-    stored = MemoryStored(
-        content=compress(params.content),
-        sha256=hashlib.sha256(params.content.encode()).digest(),
-        created_at=one.created_at,
-        fingerprint=embedded.fingerprint,
-        passages=embedded.passages,
-        namespace=params.namespace,
-        session=params.session,
-        position=embedded.position,
-        modality=params.modality,
-        importance=_clamped(params.importance),
-        tags=params.tags,
-        rationale=params.rationale,
-        memory_type=params.memory_type,
-        metadata=params.metadata,
-        purpose=judgement.purpose,
-        north_star=judgement.north_star,
-        johari=judgement.johari,
-        learning=judgement.learning,
-    )
-    return Append(
-        id=one.id,
-        event=stored,
-        consequences=tuple(_links(one, judgement)) if one.item.links is None else one.item.links,
-        actor=one.item.actor,
-        correlation_id=one.correlation_id,
-        read_back=True,
-        once=one.item.key is not None,
-    )
-
-
-def _links(one: PendingMemory, judgement: Judgement) -> Iterator[MemoriesLinked]:
-    """Yield the links of a new memory: those that were asked for, and the causal ones that were found."""
-    if one.targets:
-        yield MemoriesLinked(
-            source=one.id, targets=tuple(target.id for target in one.targets), relation=LINK_TO, weight=LINK_WEIGHT
-        )
-    for cause, weight in judgement.causes:
-        yield MemoriesLinked(source=cause, targets=(one.id,), relation=CAUSES, weight=weight)
-    for effect, weight in judgement.effects:
-        yield MemoriesLinked(source=one.id, targets=(effect,), relation=CAUSES, weight=weight)
-
-
 async def _outcome(context: Context, one: PendingMemory, result: RequestResult, milliseconds: float) -> Outcome:
     """Return the outcome of a memory that is in the log; a fault if another request stored it under the same key."""
     first, *consequences = result.events
     try:
         if result.repeated:
             await _check_same(context, one.item.params, first, consequences)
-        return StoredMemory(first.id, _memory(first), milliseconds, result.duplicate_of, result.repeated)
+        return StoredMemory(first.id, stored_event(first), milliseconds, result.duplicate_of, result.repeated)
     except Fault as fault:
         return fault
 
@@ -314,7 +186,7 @@ async def _check_same(
         NotFoundFault: its memory was erased since.
         InvalidParamsFault: it had others.
     """
-    stored = _memory(first)
+    stored = stored_event(first)
     links = [event for one in consequences if isinstance(event := one.event, MemoriesLinked)]
     linked = {target for link in links if link.relation == LINK_TO for target in link.targets}
     survivors = {entry.id for entry in await describe(context, *params.link_to)} if params.link_to else set[UUID]()
@@ -322,16 +194,6 @@ async def _check_same(
         linked not in (survivors, {*params.link_to})
         or (params.created_at is not None and context.parse_time(params.created_at, "created_at") != stored.created_at)
         or any(getattr(params, name) != getattr(stored, name) for name in STORED_AS_GIVEN)
-        or (decompress(stored.content), stored.importance) != (params.content, _clamped(params.importance))
+        or (decompress(stored.content), stored.importance) != (params.content, clamped(params.importance))
     ):
         raise key_conflict()
-
-
-def _memory(envelope: Envelope) -> MemoryStored:
-    if not isinstance(envelope.event, MemoryStored):
-        raise NotFoundFault(f"Memory was stored by this request, and erased since: {envelope.id}", id=str(envelope.id))
-    return envelope.event
-
-
-def _clamped(importance: float) -> float:
-    return min(1.0, max(0.0, importance))

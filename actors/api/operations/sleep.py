@@ -44,15 +44,15 @@ from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 PAUSE = 60.0
-"""Seconds after a dream before another one begins, unless it is forced (facts 10.5)."""
+"""Seconds after a dream before another one begins, unless it is forced."""
 
 
-ASKED = ("mode", "namespace", "salience_threshold", "max_memories", "dry_run", "rationale")
-"""What is written down of a run that was asked for."""
+LOGGED = ("mode", "namespace", "salience_threshold", "max_memories", "dry_run", "rationale")
+"""Parameters of a run that are logged, and that a repeated request must have too."""
 
 
 async def consolidate_memories(context: Context, params: ConsolidateMemories) -> dict[str, Any]:
-    """Merge duplicates, prune what matters too little, and in deeper modes group and dream (seed 003)."""
+    """Merge duplicates, prune what matters too little, and in deeper modes group and dream."""
     await wait_until_replayed(context)
     wanted = Consolidate(
         run=context.correlation_id,
@@ -64,7 +64,7 @@ async def consolidate_memories(context: Context, params: ConsolidateMemories) ->
         max_seconds=params.max_seconds,
         on_progress=reporter(context),
     )
-    slept: Slept = await _slept_before(context, wanted) or await ask(context.hub.consolidator, wanted, LONG)
+    slept: Slept = await _earlier_run(context, wanted) or await ask(context.hub.consolidator, wanted, LONG)
     return sleep.slept(slept, await _entries(context, sleep.shown_of(slept)))
 
 
@@ -72,7 +72,7 @@ async def undo_consolidation(context: Context, params: UndoConsolidation) -> dic
     """Take back what a run did, whole or for one memory."""
     await wait_until_replayed(context)
     if before := await find_request(context):
-        return sleep.undone(await _undone_before(context, params, before))
+        return sleep.undone(await _earlier_undo(context, params, before))
     undo = Undo(run=params.run_id, memory=params.memory_id, request=context.correlation_id)
     undone = await ask(context.hub.consolidator, undo)
     return sleep.undone(undone)
@@ -113,7 +113,7 @@ async def trigger_dream(context: Context, params: TriggerDream) -> dict[str, Any
         rationale=params.rationale,
         on_progress=reporter(context if params.blocking else context.for_request(ignore_progress)),
     )
-    if before := await _slept_before(context, dream):
+    if before := await _earlier_run(context, dream):
         return sleep.begun(dream.run, params.phase) | (sleep.slept(before, {}) if params.blocking else {})
     if not params.blocking:
         begun = context.hub.consolidator.ask(dream, block=False)
@@ -131,7 +131,7 @@ async def get_dream_status(context: Context, _params: GetDreamStatus) -> dict[st
     return sleep.dream(state, schedule, context.now())
 
 
-async def _slept_before(context: Context, wanted: Consolidate) -> Slept | None:
+async def _earlier_run(context: Context, wanted: Consolidate) -> Slept | None:
     """Return what a run did that this request began before; None if it wasn't begun, or has to begin again.
 
     One that was cut off or stopped changed nothing, and a dry run changes nothing, so these begin again.
@@ -140,7 +140,7 @@ async def _slept_before(context: Context, wanted: Consolidate) -> Slept | None:
     if found is None:
         return None
     (run,) = found.runs
-    if any(getattr(run.params, name) != getattr(wanted, name) for name in ASKED):
+    if any(getattr(run.params, name) != getattr(wanted, name) for name in LOGGED):
         raise key_conflict()
     finished = run.finished
     if finished is None or finished.outcome is not Outcome.FINISHED or wanted.dry_run:
@@ -162,7 +162,7 @@ async def _slept_before(context: Context, wanted: Consolidate) -> Slept | None:
     )
 
 
-async def _undone_before(context: Context, params: UndoConsolidation, before: RequestResult) -> Undone:
+async def _earlier_undo(context: Context, params: UndoConsolidation, before: RequestResult) -> Undone:
     """Return what this very request took back, as far as nothing else happened to it since."""
     memory = params.memory_id
     found = await _run(context, params.run_id)

@@ -28,7 +28,7 @@ _PAGING = {"cursor", "top_k", "max_tokens", "explain"}
 
 
 LARGEST = 2**31
-"""Of the numbers in a cursor: whoever wrote a larger one, it wasn't a search."""
+"""Of the numbers in a cursor; a search writes no larger one."""
 
 
 Order = Annotated[float, Meta(ge=0, le=1)]

@@ -1,0 +1,83 @@
+"""Appends that wait for the next commit: their drafts, their replies, and how they are read back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, TypeVar
+from uuid import uuid4
+
+from actors.runtime.faults import StorageFault
+from actors.runtime.reply import Reply
+from actors.store.messages import Append, RequestResult
+from events.storage.log import Draft, Envelope, Log, LogError
+
+T = TypeVar("T")
+
+
+class PendingAppend(NamedTuple):
+    """An append that waits for the next commit."""
+
+    drafts: list[Draft]
+    read_back: bool
+    is_memory: bool
+    """Whether the reply is a `RequestResult`, or a fault as a value: one of several in `AppendMemories`."""
+    reply: Reply[Any]
+
+    def answer(self, outcome: RequestResult | StorageFault) -> None:
+        """Resolve the reply."""
+        if self.is_memory:
+            self.reply.set(outcome)
+        elif isinstance(outcome, StorageFault):
+            self.reply.set_exception((StorageFault, outcome, None))
+        else:
+            self.reply.set(outcome.events[0])
+
+
+def pending_append(message: Append, at: datetime, *, is_memory: bool) -> PendingAppend:
+    """Return an append with its drafts: the first event, then its consequences."""
+    drafts = [
+        Draft(
+            id=uuid4() if index else message.id,
+            at=at,
+            actor=message.actor,
+            correlation_id=message.correlation_id,
+            causation_id=message.id if index else None,
+            event=event,
+        )
+        for index, event in enumerate((message.event, *message.consequences))
+    ]
+    return PendingAppend(drafts, message.read_back, is_memory, Reply())
+
+
+def answered(result: T) -> Reply[T]:
+    """Return a reply that is resolved already."""
+    reply: Reply[T] = Reply()
+    reply.set(result)
+    return reply
+
+
+def unreadable(log: Log, written: Sequence[Envelope]) -> dict[int, StorageFault]:
+    """Read events again, through another cursor than the one that wrote them.
+
+    Returns:
+        A fault for each event that reads otherwise than it was written, by sequence number.
+    """
+    read: dict[int, Envelope | LogError] = {}
+    try:
+        read = {envelope.seq: envelope for envelope in log.get([one.seq for one in written])}
+    except LogError:  # of one of them: the others can be read
+        read = {one.seq: _read(log, one.seq) for one in written}
+    return {one.seq: _fault(one, read.get(one.seq)) for one in written if read.get(one.seq) != one}
+
+
+def _read(log: Log, seq: int) -> Envelope | LogError:
+    try:
+        return log.get([seq])[0]
+    except LogError as error:
+        return error
+
+
+def _fault(written: Envelope, read: Envelope | LogError | None) -> StorageFault:
+    what = read if isinstance(read, LogError) else f"verification of {written.id} read something else than was written"
+    return StorageFault(f"Storage failed: {what}")
