@@ -1,4 +1,4 @@
-"""Projections as bytes: nothing of that is left to the garbage collector."""
+"""Packing of projections leaves no work for the garbage collector."""
 
 import gc
 
