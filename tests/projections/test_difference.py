@@ -1,4 +1,4 @@
-"""What changed between two moments, as the net effect of all that happened in between."""
+"""Net effect of a section of the log."""
 
 from collections.abc import Iterable
 from uuid import UUID

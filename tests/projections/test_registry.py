@@ -1,4 +1,4 @@
-"""All projections together: one list for actors and for replays."""
+"""All projections together: replay equals the live state, and packing to bytes is lossless."""
 
 from collections.abc import Iterable
 
@@ -30,7 +30,7 @@ STARTED = SLEEP[0]
 LIFE = st.lists(OF_A_LIFE, min_size=4, max_size=16)
 
 
-def lived(log: Iterable[Envelope]) -> list[ProjectionSet]:
+def folded(log: Iterable[Envelope]) -> list[ProjectionSet]:
     owned = [folds() for folds in PROJECTION_SETS]
     for envelope in log:
         for folds in owned:
@@ -66,7 +66,7 @@ def test_projection_names_are_unique_across_owners():
 @given(LIFE)
 def test_a_replay_gives_the_live_digests_whatever_was_erased(events: list[Event]):
     log = declared_and(*events)
-    living = {name: digest for folds in lived(log) for name, digest in folds.digests().items()}
+    living = {name: digest for folds in folded(log) for name, digest in folds.digests().items()}
     assert digests(rebuild(log)) == living
     assert digests(rebuild(read_last(log))) == living
 
@@ -76,20 +76,20 @@ def test_a_replay_gives_the_live_digests_whatever_was_erased(events: list[Event]
 def test_unpacked_projections_continue_like_the_originals(before: list[Event], after: list[Event]):
     log = declared_and(*before, *after)
     cut = len(log) - len(after)
-    for folds in lived(log[:cut]):
-        thawed = through_bytes(folds)
-        assert thawed.digests() == folds.digests()
+    for folds in folded(log[:cut]):
+        unpacked = through_bytes(folds)
+        assert unpacked.digests() == folds.digests()
         for envelope in log[cut:]:
-            thawed.apply(envelope)
+            unpacked.apply(envelope)
             folds.apply(envelope)
-        assert thawed.digests() == folds.digests()
+        assert unpacked.digests() == folds.digests()
 
 
 def test_an_unpacked_atlas_gives_the_same_search_results():
-    (comparator,) = [one for one in lived(declared_and()) if isinstance(one, ComparatorProjections)]
-    thawed = through_bytes(comparator)
-    assert isinstance(thawed, ComparatorProjections)
-    before, after = comparator.atlas.atlas, thawed.atlas.atlas
+    (comparator,) = [one for one in folded(declared_and()) if isinstance(one, ComparatorProjections)]
+    unpacked = through_bytes(comparator)
+    assert isinstance(unpacked, ComparatorProjections)
+    before, after = comparator.atlas.atlas, unpacked.atlas.atlas
     assert before is not None
     assert after is not None
     query = stored("memory 3").fingerprint
@@ -102,14 +102,14 @@ def test_an_unpacked_atlas_gives_the_same_search_results():
 
 def test_large_arrays_are_packed_separately_and_can_grow_after_unpacking():
     log = history(DECLARED, *(stored(f"memory {n}") for n in range(200)))
-    (comparator,) = [one for one in lived(log) if isinstance(one, ComparatorProjections)]
+    (comparator,) = [one for one in folded(log) if isinstance(one, ComparatorProjections)]
     packed = pack(comparator)
     assert sum(len(array) for array in packed.arrays) > 10 * len(packed.inline)
-    thawed = through_bytes(comparator)
-    thawed.apply(history(*[stored("one more")] * 202)[-1])
-    assert isinstance(thawed, ComparatorProjections)
-    assert thawed.atlas.atlas is not None
-    assert len(thawed.atlas.atlas) == 201
+    unpacked = through_bytes(comparator)
+    unpacked.apply(history(*[stored("one more")] * 202)[-1])
+    assert isinstance(unpacked, ComparatorProjections)
+    assert unpacked.atlas.atlas is not None
+    assert len(unpacked.atlas.atlas) == 201
 
 
 def test_nothing_of_an_erased_memory_is_packed():
@@ -123,7 +123,7 @@ def test_nothing_of_an_erased_memory_is_packed():
         packed = [pack(folds) for folds in owned]
         return b"".join(bytes(part) for one in packed for part in (one.inline, *one.arrays))
 
-    owned = lived(log)
+    owned = folded(log)
     before = everything(owned)
     traces = (vector, secret.sha256, secret.content, b"confession", b"hushed", b"somebody")
     assert all(trace in before for trace in traces)

@@ -1,4 +1,4 @@
-"""What every projection must keep to, whatever happens in sleep: one truth for all readers, and undoing is exact."""
+"""Properties of every projection over random histories: replays agree after erasures, and undoing is exact."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar

@@ -1,4 +1,4 @@
-"""Which times a text names: the grammar phrase by phrase, and that no text at all can trip it."""
+"""Time expressions: each phrase of the grammar, and robustness against any text."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
