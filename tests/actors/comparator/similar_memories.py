@@ -1,4 +1,4 @@
-"""Memories that are as like a question, space by space, as a test wants them; seeded random numbers otherwise."""
+"""Memories of a given similarity to a query in each space; seeded random embeddings otherwise."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -50,7 +50,7 @@ DIAMOND = along(edge(A, B, 0.9), edge(B, D, 0.9), edge(A, C, 0.8), edge(C, D, 0.
 
 
 def test_the_path_with_the_greatest_product_wins_though_it_is_longer() -> None:
-    found = best_paths(A, D, DIAMOND, max_hops=4, alternatives=0, budget=PLENTY)
+    found = best_paths(A, D, DIAMOND, max_hops=4, alternatives=0, max_edges=PLENTY)
     assert [letters(path) for path in found.paths] == ["ABD"]
     assert found.paths[0].confidence == pytest.approx(0.81)
     assert found.complete
@@ -79,13 +79,13 @@ def test_no_alternative_visits_a_memory_twice() -> None:
 
 
 def test_disconnected_memories_have_no_path() -> None:
-    found = best_paths(D, A, DIAMOND, max_hops=6, alternatives=2, budget=PLENTY)
+    found = best_paths(D, A, DIAMOND, max_hops=6, alternatives=2, max_edges=PLENTY)
     assert found.paths == ()
     assert found.complete
 
 
 def test_the_path_from_a_memory_to_itself_is_empty() -> None:
-    (path,) = best_paths(A, A, along(edge(A, B), edge(B, A)), max_hops=4, alternatives=3, budget=PLENTY).paths
+    (path,) = best_paths(A, A, along(edge(A, B), edge(B, A)), max_hops=4, alternatives=3, max_edges=PLENTY).paths
     assert path.memories == (A,)
     assert path.confidence == 1.0
 
@@ -96,14 +96,14 @@ def test_an_edge_of_strength_zero_is_ignored() -> None:
 
 def test_the_strongest_of_parallel_edges_is_used() -> None:
     both = along(edge(A, B, 0.4), edge(A, B, 0.7, "link_to"))
-    found = best_paths(A, B, both, max_hops=4, alternatives=5, budget=PLENTY).paths
+    found = best_paths(A, B, both, max_hops=4, alternatives=5, max_edges=PLENTY).paths
     assert [path.edges[0].relation for path in found] == ["link_to"]
 
 
 def test_a_search_that_exceeds_its_budget_is_marked_incomplete() -> None:
     ladder = along(*(edge(memory(n), memory(n + 1)) for n in range(10)), edge(memory(0), memory(10), 0.9))
-    assert not best_paths(memory(0), memory(9), ladder, max_hops=9, alternatives=0, budget=5).complete
-    assert best_paths(memory(0), memory(9), ladder, max_hops=9, alternatives=0, budget=50).complete
+    assert not best_paths(memory(0), memory(9), ladder, max_hops=9, alternatives=0, max_edges=5).complete
+    assert best_paths(memory(0), memory(9), ladder, max_hops=9, alternatives=0, max_edges=50).complete
 
 
 def test_a_search_in_a_large_graph_stops_at_its_budget() -> None:
@@ -113,7 +113,7 @@ def test_a_search_in_a_large_graph_stops_at_its_budget() -> None:
         next(asked)
         return [edge(here, memory(10 * here.int + n), 0.9) for n in range(10)]
 
-    found = best_paths(A, memory(2), grows, max_hops=6, alternatives=2, budget=1_000)
+    found = best_paths(A, memory(2), grows, max_hops=6, alternatives=2, max_edges=1_000)
     assert found.paths == ()
     assert not found.complete
     assert next(asked) <= 101
