@@ -142,44 +142,41 @@ class EncryptedReader:
     def __init__(self, path: Path, secret: bytes, number: int, part: Part) -> None:
         self._descriptor = os.open(path, os.O_RDONLY)
         weakref.finalize(self, os.close, self._descriptor)
-        self._name = path.name
         self._cipher = AESGCM(secret)
         self._number = number
         if os.fstat(self._descriptor).st_size != part.size():
-            raise self._wrong_length()
+            raise OSError(f"{path.name} has another length")
 
     def verify(self, pieces: Iterable[Piece]) -> None:
         """Check the authentication tags of these pieces (`OSError`, `InvalidTag`)."""
         for piece in pieces:
-            self._decrypt(piece, _content.room[: piece.length - TAG])
+            self._decrypt(piece, _buffers.content[: piece.length - TAG])
 
     def restore(self, piece: Piece, plain: memoryview) -> None:
         """Decrypt and decompress a piece into `plain` (`OSError`, `InvalidTag`)."""
         if not piece.compressed:
             self._decrypt(piece, plain)
             return
-        content = _content.room[: piece.length - TAG]
+        content = _buffers.content[: piece.length - TAG]
         self._decrypt(piece, content)
         plain[:] = cast("bytes", lz4.block.decompress(content, uncompressed_size=len(plain)))
 
     def _decrypt(self, piece: Piece, content: memoryview) -> None:
-        sealed = _sealed.room[: piece.length]
+        sealed = _buffers.sealed[: piece.length]
         if os.preadv(self._descriptor, [sealed], piece.offset) != len(sealed):
-            raise self._wrong_length()
+            raise OSError("the file was cut off")
         self._cipher.decrypt_into(_nonce(self._number, piece.number), sealed, None, content)
 
-    def _wrong_length(self) -> OSError:
-        return OSError(f"{self._name} has another length")
 
-
-class _Room(threading.local):
-    """A buffer for one piece per thread: fresh memory for each takes longer than all the rest."""
+class _Buffers(threading.local):
+    """Buffers of a thread for one piece: fresh memory for each takes longer than all the rest."""
 
     def __init__(self) -> None:
-        self.room = memoryview(bytearray(PIECE + TAG))
+        self.sealed = memoryview(bytearray(PIECE + TAG))
+        self.content = memoryview(bytearray(PIECE + TAG))
 
 
-_sealed, _content = _Room(), _Room()
+_buffers = _Buffers()
 
 
 def read(reader: EncryptedReader, part: Part, pool: Executor) -> tuple[ProjectionSet, list[LazyArray]]:
@@ -202,8 +199,8 @@ def read(reader: EncryptedReader, part: Part, pool: Executor) -> tuple[Projectio
     if len(tensors) != len(part.segments) - 1:
         raise StateError("it has more or fewer arrays than its header names")
     arrays = {
-        tensor.name: _lazy(reader, tensor, length, by_segment.get(segment, []))
-        for segment, (tensor, length) in enumerate(zip(tensors, part.segments[1:], strict=True), start=1)
+        name: _lazy(reader, tensor, part.segments[segment], by_segment.get(segment, []))
+        for segment, (name, tensor) in enumerate(tensors.items(), start=1)
     }
     return load(values, arrays), list(arrays.values())
 
@@ -220,7 +217,7 @@ def _lazy(reader: EncryptedReader, tensor: Tensor, length: int, pieces: list[Pie
             LOGGER.critical("a snapshot was changed while it was read; stopping: %r", error)
             os._exit(EXIT_UNCERTAIN)
 
-    return LazyArray(room, tensor.dtype, tensor.shape, PIECE, restore)
+    return LazyArray(room, tensor.numpy_dtype, tensor.shape, PIECE, restore)
 
 
 def check(path: Path, secret: bytes, number: int, part: Part) -> None:

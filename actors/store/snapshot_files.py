@@ -13,7 +13,7 @@ import os
 import shutil
 from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 from uuid import UUID, uuid4
@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from actors.runtime.actor import LOGGER
 from actors.runtime.snapshot_io import EncryptedReader, EncryptedWriter, Part, check, read
 from events.crypto.keys import KeyRing, KeyUnreadableError
-from events.storage.durable import sync_folder
+from events.storage.durable import DurableFile, sync_folder
 from events.storage.log import Head, Log, LogError
 from events.verify.examination import Problem
 from projections.registry import ProjectionSet
@@ -78,20 +78,11 @@ class UnusableError(Exception):
 
 
 class OtherSchemaError(UnusableError):
-    """A snapshot is sound, but of another schema."""
+    """A snapshot is of another schema, though it may be sound."""
 
 
 class SnapshotDraft:
-    """A snapshot that is being written. Its key is in memory alone until it is finished.
-
-    Args:
-        folder: That holds all snapshots of a store.
-        head: Of the log.
-        owners: The names of the actors that write a file each.
-
-    Raises:
-        OSError: the files can't be created.
-    """
+    """A snapshot that is being written. Its key is in memory alone until it is finished."""
 
     def __init__(self, folder: Path, head: Head, owners: Iterable[str]) -> None:
         self.id = uuid4()
@@ -158,11 +149,7 @@ class Snapshots:
         return SnapshotDraft(self._folder, head, owners)
 
     def finish(self, draft: SnapshotDraft) -> None:
-        """Make a snapshot valid whose files are on the disk, and erase all others.
-
-        Raises:
-            OSError: the snapshot isn't finished.
-        """
+        """Make a snapshot valid whose files are on the disk, and erase all others (`OSError`)."""
         manifest = Manifest(
             schema=SCHEMA,
             head=draft.head,
@@ -172,11 +159,8 @@ class Snapshots:
         before = self._folders()
         self._keys.create([draft.id])
         sealed = self._keys.seal(draft.id, _CONTEXT, _encoder.encode(manifest))
-        descriptor = os.open(draft.folder / MANIFEST, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(sealed)
-            file.flush()
-            os.fsync(file.fileno())
+        with closing(DurableFile(draft.folder / MANIFEST)) as file:
+            file.write({0: sealed})
         sync_folder(draft.folder)
         draft.folder.rename(self._folder / draft.id.hex)
         sync_folder(self._folder)
@@ -268,7 +252,9 @@ class Snapshots:
     def _erase(self, paths: Iterable[Path]) -> None:
         """Destroy the keys of snapshots, then delete their files: they are unreadable from the first step on."""
         paths = list(paths)
-        self._keys.destroy([id_ for path in paths if (id_ := _id(path)) is not None])
+        for path in paths:
+            with suppress(ValueError):  # no snapshot has this name
+                self._keys.destroy([UUID(path.stem)])
         for path in paths:
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
@@ -280,13 +266,6 @@ class Snapshots:
 
 def _reason(error: Exception) -> str:
     return str(error) or "its content was changed"
-
-
-def _id(path: Path) -> UUID | None:
-    try:
-        return UUID(path.stem)
-    except ValueError:
-        return None
 
 
 @contextmanager

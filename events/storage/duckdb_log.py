@@ -113,12 +113,7 @@ class DuckDBLog:
         return found[0] if found else 0
 
     def reserve(self, ids: Collection[UUID]) -> None:
-        """Store keys for events to come, so that their append doesn't wait for the disk twice.
-
-        Raises:
-            LogError: they can't be written.
-            ValueError: one of these events was erased.
-        """
+        """Store keys for events to come (`LogError`); the id of an erased event is a ValueError."""
         self._check_open()
         try:
             self._keys.create(ids)

@@ -77,19 +77,15 @@ def _open(folder: Path, stack: ExitStack, problems: list[Problem]) -> duckdb.Duc
         raise
     except LogError as error:
         reason = str(error)
-    wals = [wal.name for wal in folder.glob(f"{DATABASE}.wal*")]
-    if wals:
-        copy = Path(stack.enter_context(tempfile.TemporaryDirectory())) / DATABASE
-        shutil.copyfile(path, copy)
-        try:
-            database = stack.enter_context(closing(connect(copy, read_only=True)))
-        except LogError as error:
-            reason = str(error)
-        else:
-            problems.append(Problem(wals[0], None, f"DuckDB can't replay it ({reason})", ""))
-            return database
-    problems.append(Problem(DATABASE, None, f"DuckDB can't open it ({reason})", "every event"))
-    return None
+    copy = Path(stack.enter_context(tempfile.TemporaryDirectory())) / DATABASE
+    shutil.copyfile(path, copy)
+    try:
+        database = stack.enter_context(closing(connect(copy, read_only=True)))
+    except LogError:
+        problems.append(Problem(DATABASE, None, f"DuckDB can't open it ({reason})", "every event"))
+        return None
+    problems.append(Problem(f"{DATABASE}.wal", None, f"DuckDB can't replay it ({reason})", ""))
+    return database
 
 
 def _keys(folder: Path, passphrase: str | None, problems: list[Problem]) -> KeyRing | None:
@@ -100,9 +96,9 @@ def _keys(folder: Path, passphrase: str | None, problems: list[Problem]) -> KeyR
     content = path.read_bytes()
     try:
         keys = KeyRing.of(content, passphrase)
-    except PassphraseError:
-        raise
     except LogError as error:
+        if isinstance(error, PassphraseError):
+            raise
         problems.append(Problem("keys", None, str(error), "every memory"))
         return None
     _check_keys(keys, problems)

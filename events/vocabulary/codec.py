@@ -3,7 +3,7 @@
 The tag is stored in the log's `kind` column too, so metadata can be read without decoding. UUIDs take 16 bytes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, cast, get_args
 
 import lz4.block  # pyright: ignore[reportMissingTypeStubs]
@@ -20,7 +20,10 @@ _KNOWN: Final[tuple[type[Known], ...]] = get_args(Known)
 _TAGS: Final[dict[type[Event], str]] = {event: str(event.__struct_config__.tag) for event in _KNOWN}
 _SEALED: Final[frozenset[str]] = frozenset(_TAGS[event].rpartition(".")[0] for event in _KNOWN if event.sealed)
 
-BlockError: Final = cast("type[Exception]", lz4.block.LZ4BlockError)  # pyright: ignore[reportUnknownMemberType]
+_lz4 = cast("Any", lz4.block)
+_compress: Final[Callable[[bytes], bytes]] = _lz4.compress
+_decompress: Final[Callable[[bytes], bytes]] = _lz4.decompress
+BlockError: Final[type[Exception]] = _lz4.LZ4BlockError
 """Raised by `decompress`."""
 
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
@@ -35,16 +38,6 @@ class UnknownKindError(LogError):
     def __init__(self, kind: str) -> None:
         super().__init__(f"no event of kind {kind!r} is known to this version")
         self.kind = kind
-
-
-def compress(text: str) -> bytes:
-    """Return the text in UTF-8 as an LZ4 block after its uncompressed size."""
-    return _compress(text.encode())
-
-
-def decompress(data: bytes) -> str:
-    """Return the text that `compress` compressed; anything else is a `BlockError`."""
-    return _decompress(data).decode()
 
 
 def kind_of(event: Event) -> str:
@@ -106,9 +99,11 @@ def decode(kind: str, data: bytes, upcasters: Mapping[str, Upcaster] = UPCASTERS
     return decoder.decode(data)
 
 
-def _compress(data: bytes) -> bytes:
-    return cast("bytes", lz4.block.compress(data, store_size=True))  # pyright: ignore[reportUnknownMemberType]
+def compress(text: str) -> bytes:
+    """Return the text in UTF-8 as an LZ4 block after its uncompressed size."""
+    return _compress(text.encode())
 
 
-def _decompress(data: bytes) -> bytes:
-    return cast("bytes", lz4.block.decompress(data))  # pyright: ignore[reportUnknownMemberType]
+def decompress(data: bytes) -> str:
+    """Return the text that `compress` compressed; anything else is a `BlockError`."""
+    return _decompress(data).decode()

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cache
-from typing import Any, Final, NamedTuple, cast, get_args, get_origin, get_type_hints
+from itertools import accumulate
+from typing import Any, Final, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 import numpy as np
@@ -25,21 +26,9 @@ SCHEMA: Final = 4
 VALUES: Final = "values"
 """The first tensor: the name of the set of projections and all plain values, in msgpack."""
 
-_DTYPES: Final[dict[str, np.dtype[Any]]] = {
-    name: np.dtype(kind)
-    for name, kind in (
-        ("BOOL", np.bool_),
-        ("I8", np.int8),
-        ("U8", np.uint8),
-        ("U16", np.uint16),
-        ("I32", np.int32),
-        ("I64", np.int64),
-        ("U64", np.uint64),
-        ("F32", np.float32),
-        ("F64", np.float64),
-    )
-}
-"""Of safetensors, those that projections consist of."""
+_CODES: Final = "BOOL ?, I8 i1, U8 u1, U16 u2, I32 i4, I64 i8, U64 u8, F32 f4, F64 f8"
+_DTYPES: Final = {name: np.dtype(code) for name, code in map(str.split, _CODES.split(","))}
+"""numpy's types by their names in safetensors."""
 _NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
 _LENGTH: Final = 8
 """Bytes of the length of the header, which come first in the file."""
@@ -49,20 +38,19 @@ class StateError(Exception):
     """These bytes hold no state of this program's projections."""
 
 
-class Tensor(NamedTuple):
-    """An array in a file."""
-
-    name: str
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-
-
-class _Entry(msgspec.Struct, frozen=True):
-    """A tensor in the header of a safetensors file."""
+class Tensor(msgspec.Struct, frozen=True):
+    """An array in the header of a safetensors file."""
 
     dtype: str
     shape: tuple[int, ...]
     data_offsets: tuple[int, int]
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """The type of its items (`StateError`)."""
+        if self.dtype not in _DTYPES:
+            raise StateError(f"no array here is of {self.dtype}")
+        return _DTYPES[self.dtype]
 
 
 def dump(projections: ProjectionSet) -> list[memoryview]:
@@ -78,21 +66,17 @@ def dump(projections: ProjectionSet) -> list[memoryview]:
             arrays[f"{path}.{name}"] = array.array if isinstance(array, Growing) else array
     plain = _encoder.encode((type(projections).__name__, values))
     tensors = {VALUES: np.frombuffer(plain, np.uint8), **arrays}
-    return [
-        memoryview(_header(tensors) + plain),
-        *(array.reshape(-1).view(np.uint8).data for array in arrays.values()),
-    ]
+    return [memoryview(_header(tensors) + plain), *(array.reshape(-1).view(np.uint8).data for array in arrays.values())]
 
 
-def parse(head: memoryview) -> tuple[memoryview, list[Tensor]]:
-    """Return the values and the arrays that follow, given the first part of `dump` (`StateError`)."""
+def parse(head: memoryview) -> tuple[memoryview, dict[str, Tensor]]:
+    """Return the values and the arrays that follow by name, given the first part of `dump` (`StateError`)."""
     end = _LENGTH + int.from_bytes(head[:_LENGTH], "little")
     try:
-        entries = msgspec.json.decode(head[_LENGTH:end], type=dict[str, _Entry])
-        first, *tensors = [Tensor(name, _DTYPES[one.dtype], one.shape) for name, one in entries.items()]
-    except (msgspec.DecodeError, KeyError, ValueError) as error:
+        tensors = msgspec.json.decode(head[_LENGTH:end], type=dict[str, Tensor])
+    except msgspec.DecodeError as error:
         raise StateError(f"its header can't be read: {error}") from error
-    if first != Tensor(VALUES, np.dtype(np.uint8), (len(head) - end,)):
+    if tensors.pop(VALUES, None) != Tensor("U8", (len(head) - end,), (0, len(head) - end)):
         raise StateError("its values aren't where they should be")
     return head[end:], tensors
 
@@ -175,11 +159,11 @@ def _is_object(value: object) -> bool:
 
 
 def _header(tensors: Mapping[str, npt.NDArray[Any]]) -> bytes:
-    entries: dict[str, _Entry] = {}
-    start = 0
-    for name, array in tensors.items():
-        entries[name] = _Entry(_NAMES[array.dtype], array.shape, (start, start + array.nbytes))
-        start += array.nbytes
+    ends = accumulate(array.nbytes for array in tensors.values())
+    entries = {
+        name: Tensor(_NAMES[array.dtype], array.shape, (end - array.nbytes, end))
+        for (name, array), end in zip(tensors.items(), ends, strict=True)
+    }
     header = msgspec.json.encode(entries)
     header = header.ljust(-(-len(header) // _LENGTH) * _LENGTH)
     return len(header).to_bytes(_LENGTH, "little") + header

@@ -17,8 +17,8 @@ def through_bytes(projections: ProjectionSet) -> ProjectionSet:
     head, *parts = map(bytes, dump(projections))
     values, tensors = parse(memoryview(head))
     arrays = {}
-    for tensor, part in zip(tensors, parts, strict=True):
+    for (name, tensor), part in zip(tensors.items(), parts, strict=True):
         room = np.zeros(len(part) + 1_000, np.uint8)
         room[: len(part)] = np.frombuffer(part, np.uint8)
-        arrays[tensor.name] = LazyArray(room, tensor.dtype, tensor.shape, 100, lambda _: None)
+        arrays[name] = LazyArray(room, tensor.numpy_dtype, tensor.shape, 100, lambda _: None)
     return load(values, arrays)

@@ -202,8 +202,8 @@ def test_an_array_that_is_missing_or_of_another_type_is_refused():
     (embedder,) = [one for one in lived([]) if isinstance(one, EmbedderProjections)]
     values, tensors = parse(dump(embedder)[0])
     arrays = {
-        tensor.name: LazyArray(np.zeros(0, np.uint8), tensor.dtype, tensor.shape, 1, lambda _: None)
-        for tensor in tensors
+        name: LazyArray(np.zeros(0, np.uint8), tensor.numpy_dtype, tensor.shape, 1, lambda _: None)
+        for name, tensor in tensors.items()
     }
     assert load(values, arrays).digests() == embedder.digests()
     first, *_ = arrays
