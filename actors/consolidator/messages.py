@@ -34,7 +34,6 @@ class GoalDiscovery(Answer, frozen=True, kw_only=True):
     realigned: int
     """Memories that were measured against it."""
     memories: int
-    """Memories of the namespace."""
     sampled: int
     """Memories that were compared with each other."""
     clusters: int
@@ -55,7 +54,6 @@ class DriftReport(Answer, frozen=True, kw_only=True):
 
     star: UUID
     description: str
-    """Of the North Star."""
     current: Drift
     trend: Trend | None
     """None before there are three samples."""
@@ -78,7 +76,6 @@ class DriftCorrection(Answer, frozen=True, kw_only=True):
     before: DriftReport
     after: DriftReport
     realigned: int
-    """Memories that were measured again."""
 
 
 class MeasureDrift(Message[DriftReport | None], frozen=True, kw_only=True):
@@ -86,7 +83,6 @@ class MeasureDrift(Message[DriftReport | None], frozen=True, kw_only=True):
 
     namespace: str
     memories: int
-    """How many of the latest to measure."""
     record: bool = True
     """Whether to align unaligned memories first and to append a change of level to the log."""
 
@@ -125,7 +121,6 @@ class RunResult(Answer, frozen=True, kw_only=True):
     pruned: tuple[Pruned, ...]
     patterns: tuple[PatternDiscovered, ...]
     drifts: dict[str, Drift]
-    """By namespace, of those that have a North Star."""
 
 
 class UndoResult(Answer, frozen=True, kw_only=True):
@@ -133,7 +128,6 @@ class UndoResult(Answer, frozen=True, kw_only=True):
 
     run: Run
     restored: tuple[UUID, ...]
-    """Memories that are live again."""
     erased: tuple[UUID, ...]
     """Memories that the run hid and that were erased since."""
     stars: tuple[str, ...]
@@ -145,10 +139,8 @@ class RunList(Answer, frozen=True, kw_only=True):
 
     runs: tuple[Run, ...]
     patterns: dict[UUID, tuple[PatternDiscovered, ...]]
-    """By run."""
     skipped: tuple[tuple[datetime, ConsolidationSkipped], ...]
     running: UUID | None
-    """Active run."""
 
 
 class PruningCandidate(Answer, frozen=True, kw_only=True):
@@ -192,10 +184,8 @@ class Consolidate(Cancellable[RunResult], frozen=True, kw_only=True):
     run: UUID = msgspec.field(default_factory=uuid4)
     mode: Mode
     phase: DreamPhase = DreamPhase.FULL_CYCLE
-    """Of a dream."""
     trigger: Trigger = Trigger.REQUEST
     namespace: str | None = None
-    """None for all, each by itself."""
     salience_threshold: float
     max_memories: int = 0
     """How many of the latest memories to examine; 0 for all."""
