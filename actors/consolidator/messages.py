@@ -33,7 +33,6 @@ class Discovery(Answer, frozen=True, kw_only=True):
     realigned: int
     """Number of memories measured against it."""
     memories: int
-    """Memories of the namespace."""
     sampled: int
     """Number of them in the sample."""
     clusters: int
@@ -45,7 +44,6 @@ class DriftReport(Answer, frozen=True, kw_only=True):
 
     star: UUID
     description: str
-    """Of the North Star."""
     current: Drift
     trend: Trend | None
     """None before there are three samples."""
@@ -64,7 +62,6 @@ class Correction(Answer, frozen=True, kw_only=True):
     before: DriftReport
     after: DriftReport
     realigned: int
-    """Memories that were measured again."""
 
 
 class MeasureDrift(Message[DriftReport | None], frozen=True, kw_only=True):
@@ -72,7 +69,6 @@ class MeasureDrift(Message[DriftReport | None], frozen=True, kw_only=True):
 
     namespace: str
     memories: int
-    """How many of the latest to measure."""
     record: bool = True
     """Whether to align unaligned memories first and to append a change of level to the log."""
 
@@ -119,7 +115,6 @@ class Undone(Answer, frozen=True, kw_only=True):
 
     run: Run
     restored: tuple[UUID, ...]
-    """Memories that are live again."""
     erased: tuple[UUID, ...]
     """Memories that the run hid and that were erased since."""
     stars: tuple[str, ...]
@@ -131,7 +126,6 @@ class RunList(Answer, frozen=True, kw_only=True):
 
     runs: tuple[Run, ...]
     patterns: dict[UUID, tuple[PatternDiscovered, ...]]
-    """By run."""
     skipped: tuple[tuple[datetime, ConsolidationSkipped], ...]
     running: UUID | None
     """The run under way."""
@@ -203,7 +197,6 @@ class Consolidate(Cancellable[Slept], frozen=True, kw_only=True):
     run: UUID = msgspec.field(default_factory=uuid4)
     mode: Mode
     phase: DreamPhase = DreamPhase.FULL_CYCLE
-    """Of a dream."""
     trigger: Trigger = Trigger.REQUEST
     namespace: str | None = None
     """None for all namespaces, each by itself."""

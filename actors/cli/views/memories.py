@@ -76,11 +76,14 @@ def found(answer: dict[str, Any], *, explain: bool) -> None:
 
 
 def _reasons(hit: dict[str, Any]) -> str:
-    """Return in words the largest contributions to a score."""
+    """Return in words the largest contributions to a score, at least a tenth of the largest one each."""
+    # The graph space of a memory without a conversation is its meaning.
+    words = REASONS if "session" in hit else REASONS | {"e8_graph": REASONS["e1_semantic"]}
     ranked = sorted(hit["contributions"].items(), key=lambda one: -one[1])
+    least = ranked[0][1] / 10
     # With a single candidate all contributions are 0: the spaces are ranked by weighted similarity.
-    keys = [key for key, contribution in ranked if contribution > 0] or [one["space"] for one in hit["topSpaces"]]
-    *first, last = list(dict.fromkeys(REASONS[key] for key in keys))[:MAX_REASONS]
+    keys = [key for key, value in ranked if value >= least > 0] or [one["space"] for one in hit["topSpaces"]]
+    *first, last = list(dict.fromkeys(words[key] for key in keys))[:MAX_REASONS]
     return f"{', '.join(first)} and {last}" if first else last
 
 

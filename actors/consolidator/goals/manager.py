@@ -148,13 +148,7 @@ class GoalManager:
         return report
 
     def measure_drift(self, namespace: str, memories: int, without: Collection[UUID] = ()) -> DriftReport | None:
-        """Measure drift over the latest memories; None without a North Star or an aligned memory.
-
-        Args:
-            namespace: Namespace of the memories.
-            memories: Number of latest memories.
-            without: Memories to leave out.
-        """
+        """Measure drift over the latest memories but those to leave out; None without a North Star."""
         state = self.read_goals(namespace)
         if state.star is None:
             return None
@@ -203,14 +197,7 @@ class GoalManager:
         without: Collection[UUID],
         on_progress: ProgressCallback = no_progress,
     ) -> Sliced[list[Event]]:
-        """Return the events of a correction; none if it would not serve the latest memories better.
-
-        Args:
-            namespace: Namespace of the memories.
-            before: Its present drift.
-            without: Memories to leave out.
-            on_progress: Receives progress.
-        """
+        """Return the events that correct a measured drift; none if they would not serve the latest memories better."""
         latest = self._latest(namespace, without, LATEST)
         enough = before.current.similarity + MIN_GAIN
         match drift.strategy(before.current.level, before.trend):

@@ -47,7 +47,19 @@ class RunExecution:
     def work(self) -> Sliced[RunResult]:
         """Execute the run in slices. A `RunInterrupted` thrown into it ends it without a change."""
         start = perf_counter()
-        self._append(self._started())
+        self._append(
+            ConsolidationStarted(
+                run=self.run,
+                mode=self.request.mode,
+                trigger=self.request.trigger,
+                namespace=self.request.namespace,
+                salience_threshold=self.request.salience_threshold,
+                max_memories=self.request.max_memories,
+                dry_run=self.request.dry_run,
+                thorough=self.request.thorough,
+                rationale=self.request.rationale,
+            )
+        )
         plan, outcome, reason = RunPlan(run=self.run), Outcome.FINISHED, None
         try:
             plan = yield from self._bounded(start)
@@ -109,20 +121,6 @@ class RunExecution:
             pruned=tuple(plan.pruned),
             patterns=tuple(plan.patterns),
             drifts=plan.drifts,
-        )
-
-    def _started(self) -> ConsolidationStarted:
-        request = self.request
-        return ConsolidationStarted(
-            run=self.run,
-            mode=request.mode,
-            trigger=request.trigger,
-            namespace=request.namespace,
-            salience_threshold=request.salience_threshold,
-            max_memories=request.max_memories,
-            dry_run=request.dry_run,
-            thorough=request.thorough,
-            rationale=request.rationale,
         )
 
     def _append(self, *events: Event, live: tuple[UUID, ...] = ()) -> None:
