@@ -6,7 +6,7 @@ from benchmarks.index import index
 from benchmarks.latency.command import latency
 from benchmarks.mind.command import mind
 from benchmarks.peers.command import peers
-from benchmarks.retrieval.command import retrieval
+from benchmarks.retrieval import retrieval
 from benchmarks.scale.command import scale
 from benchmarks.similarity import similarity
 from benchmarks.sleep.command import sleep

@@ -27,7 +27,7 @@ from torch.nn import functional as F  # noqa: N812 -- the name under which every
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.datasets import DEPTH, Document
-from benchmarks.retrieval.loading import Loaded, load, misspell
+from benchmarks.retrieval import Loaded, load, misspell
 
 from actors.api.operations.retrieval.query import Query, embed_query
 from actors.comparator.messages import Search

@@ -10,6 +10,7 @@ import pytest
 from mcp import StdioServerParameters
 from rich.console import Console
 from rich.progress import Progress
+from typer import BadParameter
 
 from tests.benchmarks.datasets import stream, write
 
@@ -17,8 +18,7 @@ from benchmarks.datasets import Document  # isort: skip -- on the path since the
 from benchmarks.peers import environments
 from benchmarks.peers.client import Answer, Call
 from benchmarks.peers.command import Result, compare, judge, tables
-from benchmarks.peers.measurement import Durability, Measurement, Mode, score
-from benchmarks.peers.sample import Conversation, Question, sample
+from benchmarks.peers.measurement import Conversation, Durability, Measurement, Mode, Question, sample, score
 from benchmarks.peers.systems import AGENTRECALL, OFFICIAL, OURS, SERVICE, System
 
 pytestmark = pytest.mark.benchmarks
@@ -115,9 +115,10 @@ def test_every_servers_answers_name_memories_alike_when_they_store_search_and_re
 
 def test_only_questions_whose_evidence_was_stored_are_asked(tmp_path: Path) -> None:
     folder = write(tmp_path / "set", stream())
-    (whole,) = sample(folder, turns=9, questions=10)
-    assert (len(whole.turns), len(whole.questions)) == (9, 1)
-    assert len(sample(folder, turns=27, questions=10)) == 2
+    bread, bees = sample(folder, turns=12, questions=10)  # whole conversations first, then the beginning of one
+    assert [(len(one.turns), len(one.questions)) for one in (bread, bees)] == [(3, 0), (9, 1)]
+    with pytest.raises(BadParameter, match="no question whose evidence"):
+        sample(folder, turns=11, questions=10)
 
 
 def test_a_server_is_filled_asked_killed_and_read_again(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from events.spaces import SPACES
-from tests.benchmarks.datasets import stream, talk, write
+from tests.benchmarks.datasets import Dataset, stream, talk, write
 
 pytestmark = pytest.mark.benchmarks
 
@@ -75,7 +75,12 @@ def test_the_mind_is_judged_on_a_stream(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("INTEG-013/light/duration", "INTEG-013/deep/duration", "INTEG-013/rem/duration")
 def test_consolidation_is_judged_in_all_three_modes_and_when_it_is_killed(tmp_path: Path) -> None:
-    folder = write(tmp_path / "set", talk(150))
+    corpus = talk(150)
+    queries = corpus.queries[:5]
+    folder = write(
+        tmp_path / "set",
+        Dataset("talk", corpus.documents, queries, {one.id: corpus.judgements[one.id] for one in queries}),
+    )
     report = bench("sleep", str(folder), "--memories", "100", "--queries", "5", "--kill", "2")
     for mode, seconds in (("light", 5), ("deep", 30), ("rem", 60)):
         verdicts = by_name(report["sections"][mode])

@@ -24,9 +24,9 @@ from tests.benchmarks.datasets import NAMES, talk
 from benchmarks import index  # isort: skip -- on the path since the import above
 from benchmarks.crash.audit import Comparison, FileAudit, leaks
 from benchmarks.crash.bit_flips import Fate, Flip, classify
+from benchmarks.crash.command import judge_flips, judge_kills
 from benchmarks.crash.damaged_store import Observation
 from benchmarks.crash.kills import Kill, Outcome, Victim
-from benchmarks.crash.verdicts import judge_flips, judge_kills
 from benchmarks.crash.workload import Memory, State
 from benchmarks.fuzz.checks import Checker
 from benchmarks.fuzz.messages import Message
@@ -35,9 +35,8 @@ from benchmarks.report import Verdict, publish
 from benchmarks.sleep import verdicts as sleep
 from benchmarks.sleep.kills import Kill as KilledRun
 from benchmarks.sleep.plan import DUPLICATES, Kind, Plan, make_plan
-from benchmarks.sleep.queries import Answers, Query, recall
-from benchmarks.sleep.rewording import SYNONYMS, one_word_changed, paraphrased, respaced
-from benchmarks.sleep.runs import Decisions, Run
+from benchmarks.sleep.runs import Answers, Decisions, Query, Run, recall
+from benchmarks.sleep.texts import SYNONYMS, one_word_changed, paraphrased, respaced
 
 pytestmark = pytest.mark.benchmarks
 
@@ -358,7 +357,7 @@ def test_the_fuzzer_notices_a_wrong_answer(tmp_path: Path, line: str, fails: lis
 
 def test_the_fuzzer_notices_a_missing_answer_and_a_memory_of_another_namespace(tmp_path: Path) -> None:
     checker = Checker(Known(canary=""), tmp_path)
-    checker.known.add_memory("m", "a")
+    checker.known.namespaces["m"] = "a"
     checker.sent(Message(0, b"{}", 1))
     checker.sent(Message(1, b"{}", 2, "search_graph", {"namespace": "b"}))
     checker.received(answer(id=2, result={"results": [{"fingerprintId": "m", "content": "secret"}]}))

@@ -20,7 +20,7 @@ from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
 from benchmarks.datasets import Document
 from benchmarks.store import open_store
-from benchmarks.texts import first_words, sentences
+from benchmarks.synthetic import first_words, sentences
 from events.crypto.keys import KeyRing
 from events.fingerprint import Embedding
 from events.storage.log import LogError

@@ -48,8 +48,6 @@ MOST_FAILURES = 50
 """Failures after which the campaign stops."""
 SENTINEL, HOME = "The lighthouse keeper's parrot is called Admiral Fortescue.", "lighthouse"
 """A memory that must stay what it is, and its namespace."""
-CANARY = {"song": "tweet"}
-"""Files outside the store that must stay what they are."""
 
 
 class Report(msgspec.Struct):
@@ -146,8 +144,6 @@ async def run_campaign(
     profile = EmbeddedProfile(Latencies())
     canary = folder / "canary"
     canary.mkdir()
-    for name, text in CANARY.items():
-        (canary / name).write_text(text)
     listings: dict[bool, str] = {}
     start = perf_counter()
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
@@ -157,8 +153,8 @@ async def run_campaign(
             with _logged_errors(checker):
                 report.messages += await _round(data, profile, checker, listings, conversations, advance)
                 _compare_log(data, checker)
-            if _texts(canary) != CANARY or _names(folder) != {data.name, canary.name}:
-                checker.fail("files outside the store were touched")
+            if written := _files_outside(folder, data):
+                checker.fail(f"files outside the store were written: {written}")
             shutil.rmtree(data)
             report.stored += len(checker.acknowledged)
             report.failures += checker.failures
@@ -245,6 +241,10 @@ async def _talk(
         checker.fail("the tools or the prompts have changed")
 
 
+def _files_outside(folder: Path, data: Path) -> list[str]:
+    return [str(path) for path in folder.rglob("*") if path.is_file() and not path.is_relative_to(data)]
+
+
 def _compare_log(folder: Path, checker: Checker) -> None:
     """Check that every acknowledged memory is in the log as it was sent."""
     log = DuckDBLog(folder)
@@ -264,31 +264,18 @@ def _compare_log(folder: Path, checker: Checker) -> None:
             checker.fail(f"not as it was sent: {memory}", repr((namespace, content)))
 
 
-def _texts(folder: Path) -> dict[str, str]:
-    return {path.name: path.read_text() for path in folder.iterdir()}
-
-
-def _names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
-
-
-class _ErrorHandler(logging.Handler):
-    """Records every logged error: over the wire a client sees only its code."""
-
-    def __init__(self, checker: Checker) -> None:
-        super().__init__(logging.ERROR)
-        self._checker = checker
-
-    def emit(self, record: logging.LogRecord) -> None:
-        text = logging.Formatter().format(record)
-        self._checker.fail("an error was logged", text)
-        if record.levelno >= logging.CRITICAL:  # the process ends next
-            print(text, *self._checker.open_lines(), sep="\n", file=sys.stderr)
-
-
 @contextmanager
 def _logged_errors(checker: Checker) -> Iterator[None]:
-    handler = _ErrorHandler(checker)
+    """Record every logged error as a failure: over the wire a client sees only its code."""
+
+    def handle(record: logging.LogRecord) -> bool:
+        checker.fail("an error was logged", text := logging.Formatter().format(record))
+        if record.levelno >= logging.CRITICAL:  # the process ends next
+            print(text, *checker.open_lines(), sep="\n", file=sys.stderr)
+        return True
+
+    handler = logging.NullHandler(logging.ERROR)
+    handler.handle = handle
     logging.getLogger().addHandler(handler)
     try:
         yield

@@ -169,7 +169,9 @@ class Checker:
             content = item if isinstance(item, str) else item["content"]
             namespace = "default" if isinstance(item, str) else item.get("namespace", "default")
             self.acknowledged.setdefault(memory, (namespace, content))
-            self.known.add_memory(memory, namespace)
+            if memory not in self.known.namespaces:
+                self.known.add("memory", memory)
+            self.known.namespaces.setdefault(memory, namespace)
 
     def _fail(self, what: str, message: Message, answer: str = "") -> None:
         line = message.line.decode(errors="backslashreplace")

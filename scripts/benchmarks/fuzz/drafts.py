@@ -1,7 +1,7 @@
 """Kinds of messages, made of examples that Hypothesis drew: calls, MCP methods, notifications, broken frames."""
 
 from random import Random
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import hypothesis
@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from actors.api.tools.agent_tools import TOOLS
 from benchmarks.fuzz.values import HOSTILE, HOSTILE_TEXT, LONG_TEXT, Raw, arguments
 
-T = TypeVar("T")
 Example = dict[str, Any]
 
 IDLE = 0.8
@@ -55,17 +54,16 @@ class Draft(NamedTuple):
     cancels: str | int | None = None
 
 
-def _values(strategy: st.SearchStrategy[T]) -> st.SearchStrategy[list[T]]:
-    return st.lists(strategy, min_size=VALUES, max_size=VALUES)
-
-
+SETTINGS = settings(
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
+)
+KINDS = {"hostile": HOSTILE, "text": HOSTILE_TEXT, "long": LONG_TEXT}
 POOL = st.fixed_dictionaries(
-    {
-        "hostile": _values(HOSTILE),
-        "text": _values(HOSTILE_TEXT),
-        "long": _values(LONG_TEXT),
-        **{tool.name: arguments(tool.params) for tool in TOOLS},
-    }
+    {kind: st.lists(values, min_size=VALUES, max_size=VALUES) for kind, values in KINDS.items()}
+    | {tool.name: arguments(tool.params) for tool in TOOLS}
 )
 """Values by kind, and arguments that the schema of each tool allows."""
 
@@ -75,13 +73,7 @@ def draw_pool(seed: int) -> list[Example]:
     pool: list[Example] = []
 
     @hypothesis.seed(seed)
-    @settings(
-        max_examples=EXAMPLES,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
-    )
+    @settings(SETTINGS, max_examples=EXAMPLES)
     @hypothesis.given(POOL)
     def collect(example: Example) -> None:
         pool.append(example)

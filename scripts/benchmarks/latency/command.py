@@ -20,8 +20,7 @@ from benchmarks.latency.ratios import QUERY_WORDS, Times, measure_ratios, ratios
 from benchmarks.latency.workspace_cost import compare_with_stub, costs, texts_needed
 from benchmarks.report import JsonOption, print_json, progress_bar, quantiles
 from benchmarks.store import Store, in_sessions, open_store
-from benchmarks.synthetic_store import build, embed_sample
-from benchmarks.texts import first_words, sentences
+from benchmarks.synthetic import build, embed_sample, first_words, sentences
 
 REAL = 5_000
 """Stores from this size on are filled with moved copies: a minute for 10,000 memories instead of ten."""

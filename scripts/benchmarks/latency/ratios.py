@@ -15,7 +15,7 @@ from actors.embedder.models.backbone import Backbone
 from actors.text.windows import SIZE
 from benchmarks.report import quantiles
 from benchmarks.store import Store
-from benchmarks.texts import first_words, sentences
+from benchmarks.synthetic import first_words, sentences
 
 QUERY_WORDS = 8
 BATCH = 100

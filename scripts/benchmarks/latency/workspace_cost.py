@@ -11,7 +11,7 @@ from actors.workspace.johari import rows
 from actors.workspace.messages import Judge, Judgement
 from benchmarks.latency.ratios import QUERY_WORDS, Times
 from benchmarks.store import Store
-from benchmarks.texts import first_words
+from benchmarks.synthetic import first_words
 from events.vocabulary.values import WIDTH, Learning
 
 BUDGETS = {"inject alone": 5.0, "inject in a row": 5.0, "search alone": 0.0, "search in a row": 0.0}

@@ -11,8 +11,7 @@ from typer import Argument, Option
 
 from actors.comparator.messages import ReadGoals
 from benchmarks.mind import purpose
-from benchmarks.mind.candidates import judge_candidates
-from benchmarks.mind.learning import judge_learning
+from benchmarks.mind.learning import judge_candidates, judge_learning
 from benchmarks.mind.stream import Plan, StoredMemory, Stream, inject, make_plan, retrieve
 from benchmarks.mind.workspace import judge_priming, judge_workspace
 from benchmarks.report import JsonOption, Verdict, progress_bar, publish

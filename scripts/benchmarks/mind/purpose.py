@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
@@ -14,13 +13,7 @@ from events.vocabulary.values import DriftLevel
 
 FIRST, DEPTH = 5, 20
 """Results that a reader looks at, and results that are compared with each other."""
-EQUAL = 0.02
-"""Largest difference of two similarities that count as equal."""
-APART = 0.1
-"""Least difference of two alignments, of which one counts as on purpose and the other as off."""
 LEVELS = [level.value for level in DriftLevel]
-
-Result = dict[str, Any]
 
 
 async def search(store: Store, query: dict[str, Any], *, aligned: bool) -> dict[str, Any]:
@@ -124,42 +117,13 @@ async def judge_ranking(store: Store, queries: Sequence[dict[str, Any]]) -> list
         for before, after in zip(plain, aligned, strict=True)
     )
 
-    def score_without_alignment(result: Result) -> float:
-        return result["score"] - result["contributions"].get("alignment", 0.0)
-
-    similar = [_in_order(rankings, lambda result: result["similarity"]) for rankings in (plain, aligned)]
-    tied = [_in_order(rankings, score_without_alignment) for rankings in (plain, aligned)]
     return [
         Verdict(
             f"include_purpose_alignment raises the alignment of the first {FIRST}",
             {"queries": len(queries), "without": means[0], "with": means[1], "rankings that changed": changed},
             means[1] > means[0],
         ),
-        Verdict(
-            "of equally similar pairs the one on purpose stands first: more often than without, and mostly",
-            {"pairs": similar[1][1], "without": similar[0][0], "with": similar[1][0]},
-            similar[1][0] > similar[0][0] and similar[1][0] > 0.5,
-        ),
-        Verdict(
-            "of pairs whose score is equal but for alignment the one on purpose always stands first",
-            {"pairs": tied[1][1], "without": tied[0][0], "with": tied[1][0]},
-            tied[1][0] == 1.0 and tied[0][0] < 1.0,
-        ),
     ]
-
-
-def _in_order(rankings: list[list[Result]], figure: Callable[[Result], float]) -> tuple[float, int]:
-    """Return the share of equal pairs in which the better aligned result is first, and the number of pairs."""
-
-    def pairs() -> Iterator[bool]:
-        for results in rankings:
-            for first, second in combinations(results, 2):
-                gain = first["purposeAlignment"] - second["purposeAlignment"]
-                if abs(figure(first) - figure(second)) <= EQUAL and abs(gain) >= APART:
-                    yield gain > 0
-
-    ordered = list(pairs())
-    return (fmean(ordered) if ordered else 0.0), len(ordered)
 
 
 def judge_drift(before: dict[str, Any], after: dict[str, Any], other: int, name: str) -> list[Verdict]:

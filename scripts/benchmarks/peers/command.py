@@ -15,8 +15,16 @@ from rich.table import Table
 from typer import Argument, BadParameter, Exit, Option
 
 from benchmarks.peers.client import UnavailableError
-from benchmarks.peers.measurement import HITS, RECALL, Durability, Measurement, measure, measure_durability
-from benchmarks.peers.sample import Conversation, sample
+from benchmarks.peers.measurement import (
+    HITS,
+    RECALL,
+    Conversation,
+    Durability,
+    Measurement,
+    measure,
+    measure_durability,
+    sample,
+)
 from benchmarks.peers.systems import OURS, PEERS, System
 from benchmarks.report import JsonOption, Verdict, print_json, progress_bar
 

@@ -7,16 +7,14 @@ from typing import Annotated
 
 import anyio
 from rich.progress import Progress
-from typer import BadParameter, Option
+from typer import Option
 
 from actors.hub.composition import WORTH_AT_CLOSE
 from benchmarks.crash.damaged_store import SNAPSHOTS
-from benchmarks.datasets import ORDINARY_LENGTH, read_documents
 from benchmarks.report import JsonOption, Verdict, progress_bar, publish
 from benchmarks.scale.startup import Start, median_start
-from benchmarks.scale.throughput import Throughput, measure_throughput
-from benchmarks.synthetic_store import SAMPLES, build, embed_sample
-from benchmarks.texts import sentences
+from benchmarks.scale.throughput import measure_throughput
+from benchmarks.synthetic import SAMPLES, build, embed_sample, sentences
 
 WORDS = 20
 BEYOND = 3.0
@@ -30,7 +28,6 @@ def scale(
     clients: Annotated[int, Option(min=1, help="Windows that store at once.")] = 8,
     stores: Annotated[int, Option(min=0, help="Stores of each client; 0 for none.")] = 200,
     rounds: Annotated[int, Option(min=1, help="Starts of each kind, of which the median counts.")] = 3,
-    texts: Annotated[Path | None, Option(exists=True, help="A data set in the BEIR layout to store.")] = None,
     keep: Annotated[Path | None, Option(file_okay=False, help="Where large stores are kept for the next time.")] = None,
     *,
     as_json: JsonOption = False,
@@ -41,64 +38,33 @@ def scale(
     with tempfile.TemporaryDirectory() as temporary, progress_bar() as bar:
         scratch = Path(temporary)
         if stores:
-            sections["storing"] = _storing(scratch, _texts(texts, 2 * clients * stores), clients, stores, bar)
+            sections["storing"] = _storing(scratch, sentences(WORDS), clients, stores, bar)
         if sizes:
             sections["starting"] = _starting(keep or scratch, scratch, sizes, rounds, bar)
     publish(sections, as_json=as_json)
-
-
-def _texts(folder: Path | None, count: int) -> list[str]:
-    """Return distinct texts of a data set, or of the standard library's documentation.
-
-    Raises:
-        BadParameter: there are too few.
-    """
-    if folder is None:
-        texts = sentences(WORDS)
-    else:
-        documents = read_documents(folder / "corpus.jsonl")
-        texts = list(dict.fromkeys(one.text for one in documents if len(one.text) in ORDINARY_LENGTH))
-    if len(texts) < count:
-        raise BadParameter(f"there are {len(texts)} texts, fewer than the {count} to store")
-    return texts
 
 
 def _storing(scratch: Path, texts: list[str], clients: int, stores: int, bar: Progress) -> list[Verdict]:
     """Store through one window, through many, and through many while the hub is killed."""
     task = bar.add_task("storing", total=(1 + 2 * clients) * stores)
 
-    def measure(name: str, count: int, *, kill: bool = False) -> Throughput:
-        errors, share = scratch / "windows.err", texts[: count * stores]
-        return measure_throughput(scratch / name, errors, share, count, kill=kill, advance=lambda: bar.advance(task))
-
-    alone, together, killed = measure("alone", 1), measure("together", clients), measure("killed", clients, kill=True)
+    verdicts: list[Verdict] = []
+    largest = 0.0
+    for what, count, kill in (
+        ("one window", 1, False),
+        (f"{clients} windows", clients, False),
+        (f"{clients} windows, and the hub is killed midway", clients, True),
+    ):
+        place, share = scratch / f"storing-{len(verdicts)}", texts[: count * stores]
+        errors = scratch / "windows.err"
+        figures = measure_throughput(place, errors, share, count, kill=kill, advance=lambda: bar.advance(task))
+        found = set(figures["found by id"].values()) == {figures["stored"]}
+        verdicts.append(Verdict(f"{what}: all is stored, and found by each", figures, found and not figures["errors"]))
+        largest = max(largest, figures["the largest, MB"])
     return [
-        _throughput("one window", alone),
-        _throughput(f"{clients} windows", together),
-        Verdict(
-            "no second model is in memory",
-            {"windows, MB": together.windows_mb, "the largest": together.window_mb, "hub, MB": together.hub_mb},
-            together.window_mb < WINDOW_MB,
-        ),
-        _throughput(f"{clients} windows, and the hub is killed midway", killed),
-        Verdict("the longest stall then", {"seconds": killed.longest, "usual longest": together.longest}),
+        *verdicts,
+        Verdict("no second model is in memory", {"the largest window, MB": largest}, largest < WINDOW_MB),
     ]
-
-
-def _throughput(what: str, seen: Throughput) -> Verdict:
-    return Verdict(
-        f"{what}: all is stored, and found by each",
-        {
-            "stored": seen.stored,
-            "stores per second": seen.stored / seen.seconds,
-            "store, ms": seen.store_ms,
-            "search beside, ms": seen.search_ms,
-            "found by id": seen.found,
-            "found by its words": seen.searched,
-            "errors": seen.errors[:3],
-        },
-        not seen.errors and set(seen.found.values()) == {seen.stored},
-    )
 
 
 def _starting(keep: Path, scratch: Path, sizes: list[int], rounds: int, bar: Progress) -> list[Verdict]:

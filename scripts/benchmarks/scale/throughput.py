@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 from uuid import uuid4
 
 import msgspec
@@ -12,7 +13,7 @@ import msgspec
 from benchmarks.processes import hub_of, resident_mb, send_signal, stop_hub
 from benchmarks.report import quantiles
 from benchmarks.serve_client import ServeClient
-from benchmarks.texts import first_words
+from benchmarks.synthetic import first_words
 
 EVERY = 4
 """Stores after which a client searches once."""
@@ -32,29 +33,9 @@ class Progress(msgspec.Struct):
     errors: list[str] = []
 
 
-class Throughput(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of clients that stored side by side."""
-
-    stored: int
-    seconds: float
-    store_ms: dict[str, float]
-    search_ms: dict[str, float]
-    longest: float
-    """Seconds of the slowest request."""
-    errors: list[str]
-    found: dict[str, int]
-    """How many acknowledged memories a client retrieved by id: the least and the most."""
-    searched: str
-    """How many were the first result of a search for their words."""
-    window_mb: float
-    """The largest window."""
-    windows_mb: float
-    hub_mb: float
-
-
 def measure_throughput(
     folder: Path, errors: Path, texts: Sequence[str], clients: int, *, kill: bool, advance: Callable[[], object]
-) -> Throughput:
+) -> dict[str, Any]:
     """Store texts through so many windows at once, an equal share each, then look for all of them from each.
 
     With `kill`, the hub is killed when half of the texts are stored.
@@ -89,19 +70,19 @@ def measure_throughput(
         stop_hub(folder)
     stores = [one for each in done for one in each.stores]
     searches = [one for each in done for one in each.searches]
-    return Throughput(
-        stored=len(memories),
-        seconds=seconds,
-        store_ms=quantiles(stores),
-        search_ms=quantiles(searches),
-        longest=max((*stores, *searches)) / 1e3,
-        errors=[error for one in done for error in one.errors],
-        found={"least": min(found), "most": max(found)},
-        searched=f"{sum(first)} of {len(windows) * min(SEARCHED, len(memories))}",
-        window_mb=max(sizes),
-        windows_mb=sum(sizes),
-        hub_mb=hub_mb,
-    )
+    return {
+        "stored": len(memories),
+        "stores per second": len(memories) / seconds,
+        "store, ms": quantiles(stores),
+        "search beside, ms": quantiles(searches),
+        "longest, s": max((*stores, *searches)) / 1e3,
+        "found by id": {"least": min(found), "most": max(found)},
+        "found by its words": f"{sum(first)} of {len(windows) * min(SEARCHED, len(memories))}",
+        "errors": [error for one in done for error in one.errors],
+        "windows, MB": sum(sizes),
+        "the largest, MB": max(sizes),
+        "hub, MB": hub_mb,
+    }
 
 
 def _store(window: ServeClient, texts: Sequence[str], done: Progress, advance: Callable[[], object]) -> None:

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import random
-import shutil
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -35,15 +34,15 @@ class Kill(msgspec.Struct, frozen=True):
 
 
 async def kill_runs(
-    built: Path, scratch: Path, kills: int, arguments: dict[str, Any], advance: Callable[[], object]
+    copy: Callable[[], Path], kills: int, arguments: dict[str, Any], advance: Callable[[], object]
 ) -> list[Kill]:
     """Consolidate fresh copies of a store in child processes, and kill each at another moment."""
     rng = random.Random(SEED)  # noqa: S311 -- moments, not secrets
-    seconds, _ = await anyio.to_thread.run_sync(_run, _fresh_copy(built, scratch), arguments, None)
+    seconds, _ = await anyio.to_thread.run_sync(_run, copy(), arguments, None)
     killed = []
     for number in range(kills):
         moment = rng.uniform(LATE if number % 2 else 0, 1) * seconds
-        folder = _fresh_copy(built, scratch)
+        folder = copy()
         _, answered = await anyio.to_thread.run_sync(_run, folder, arguments, moment)
         runs = run_ids(folder)
         async with open_store(folder, models=False) as store:
@@ -51,12 +50,6 @@ async def kill_runs(
         killed.append(Kill(moment, answered, read_decisions(folder, runs[-1]) if runs else None, live))
         advance()
     return killed
-
-
-def _fresh_copy(built: Path, scratch: Path) -> Path:
-    folder = scratch / "killed"
-    shutil.rmtree(folder, ignore_errors=True)
-    return shutil.copytree(built, folder)
 
 
 def _run(folder: Path, arguments: dict[str, Any], moment: float | None) -> tuple[float, bool]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import islice, zip_longest
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,9 +17,17 @@ from typer import BadParameter
 
 from benchmarks import SEED
 from benchmarks.datasets import Dataset
-from benchmarks.sleep.low_value import MOST, low_value_texts
-from benchmarks.sleep.rewording import one_word_changed, paraphrased, respaced
-from benchmarks.sleep.sampling import Chosen, choose
+from benchmarks.sleep.runs import Query
+from benchmarks.sleep.texts import (
+    LOW_VALUE_TEXTS,
+    Chosen,
+    choose,
+    low_value_texts,
+    one_word_changed,
+    paraphrased,
+    respaced,
+)
+from benchmarks.store import in_sessions, open_store
 from events.vocabulary.values import Modality
 
 YEARS = timedelta(days=730)
@@ -96,6 +105,35 @@ class Plan(msgspec.Struct, frozen=True):
     left_out: dict[str, int]
     """Unused texts of the data sets, by reason."""
 
+    def queries(self, ids: dict[int, str], today: datetime) -> list[Query]:
+        """Return the questions, asked on this day, since recency counts in a search."""
+        return [
+            Query(
+                question.dataset,
+                {"query": question.text, "asked_at": today.isoformat()},
+                tuple(ids[place] for place in question.relevant),
+            )
+            for question in self.questions
+        ]
+
+    async def store(self, folder: Path, advance: Callable[[], object]) -> dict[int, str]:
+        """Store all items in a new folder, link targets first; return the memory of each place."""
+        ids: dict[int, str] = {}
+        targets = {place for item in self.items for place in item.linked}
+        async with open_store(folder) as store:
+
+            async def store_item(place: int) -> None:
+                ids[place] = await store.store(**self.items[place].arguments(ids))
+                advance()
+
+            for targeted in (True, False):
+                groups: dict[str | int, list[int]] = defaultdict(list)
+                for place, item in enumerate(self.items):
+                    if (place in targets) is targeted:
+                        groups[item.session or place].append(place)
+                await in_sessions(groups.values(), store_item)
+        return ids
+
     def places(self, *kinds: Kind) -> list[int]:
         """Return the places of items of these kinds."""
         return [place for place, item in enumerate(self.items) if item.kind in kinds]
@@ -109,7 +147,7 @@ def make_plan(datasets: Sequence[Dataset], memories: int, today: datetime) -> Pl
     """
     rng = random.Random(SEED)  # noqa: S311 -- a choice, not a secret
     low_value, each, few = memories // SHARE, memories // SHARE // len(DUPLICATES), max(1, memories // TRAPS)
-    if not each or low_value + len(PROTECTED) * few > MOST:
+    if not each or low_value + len(PROTECTED) * few > LOW_VALUE_TEXTS:
         raise BadParameter(f"{memories} memories are too few or too many to plant trivia and duplicates among them")
     ordinary_count = memories - low_value - len(DUPLICATES) * each - len(PROTECTED) * few
     chosen, left_out = choose(datasets, ordinary_count, rng)

@@ -7,8 +7,7 @@ from typing import Any
 from benchmarks.report import Verdict
 from benchmarks.sleep.kills import Kill
 from benchmarks.sleep.plan import DUPLICATES, PROTECTED, Kind, Plan
-from benchmarks.sleep.queries import Query, identical, recall
-from benchmarks.sleep.runs import Decisions, Run
+from benchmarks.sleep.runs import Decisions, Query, Run, identical, recall
 
 SECONDS = {"light": 5.0, "deep": 30.0, "rem": 60.0}
 """Most seconds of a run at 10,000 memories on two cores."""
@@ -20,22 +19,11 @@ IMPORTANT = 0.6
 """Memories above this importance are never pruned."""
 SLOWER = 2.0
 """Most times its idle duration that the median search may take beside a run."""
-TOLERANCE = 0.005
-"""Recall that consolidation may cost."""
 SHOWN, EXCERPT = 5, 90
 """Examples in a report, and characters of each text."""
 
-COUNTED = (
-    "memories_looked_at",
-    "merged_count",
-    "pruned_count",
-    "clusters_discovered",
-    "new_patterns",
-    "links_strengthened",
-    "shortcuts",
-    "memories_replayed",
-    "goals_adjusted",
-)
+COUNTED = """memories_looked_at merged_count pruned_count clusters_discovered new_patterns links_strengthened shortcuts
+memories_replayed goals_adjusted""".split()
 """Counts in a run's answer, in the order of `Counts`."""
 
 Ids = Mapping[int, str]
@@ -73,13 +61,11 @@ def judge_merges(plan: Plan, ids: Ids, survivors: Mapping[str, str], mode: str) 
         for place in members[1:]
         if original[place] != original[members[0]]
     ]
-    figures = {"absorbed": len(survivors), "not planted": len(wrong)}
-    figures |= {str(number): _pair(plan, *pair) for number, pair in enumerate(wrong[:SHOWN], start=1)}
+    examples = [
+        " ≈ ".join(" ".join(plan.items[place].text.split())[:EXCERPT] for place in pair) for pair in wrong[:SHOWN]
+    ]
+    figures = {"absorbed": len(survivors), "not planted": len(wrong), "such as": examples}
     return [*verdicts, Verdict("nothing is merged that isn't planted", figures, not wrong if mode == "light" else None)]
-
-
-def _pair(plan: Plan, one: int, other: int) -> str:
-    return " ≈ ".join(" ".join(plan.items[place].text.split())[:EXCERPT] for place in (one, other))
 
 
 def judge_pruning(plan: Plan, ids: Ids, decisions: Decisions) -> list[Verdict]:
@@ -147,16 +133,14 @@ def _counts(answer: Mapping[str, Any]) -> dict[str, int]:
     return {name: len(answer[name]) if name == "new_patterns" else answer[name] for name in COUNTED}
 
 
-def judge_duration(run: Run) -> Verdict:
-    """Judge how long a run took."""
+def judge_duration(run: Run, queries: Sequence[Query]) -> list[Verdict]:
+    """Judge how long a run took, and show what it does to Recall@10."""
     seconds, budget = run.done["duration_ms"] / 1e3, SECONDS[run.mode]
-    return Verdict(f"it takes at most {budget:.0f} s", {"seconds": seconds}, seconds <= budget)
-
-
-def show_recall(run: Run, queries: Sequence[Query]) -> Verdict:
-    """Show what a run does to Recall@10."""
     before, after = recall(run.before, queries, {}), recall(run.consolidated, queries, run.decisions.survivors)
-    return Verdict("Recall@10 before and after", {name: [before[name], after[name]] for name in before})
+    return [
+        Verdict(f"it takes at most {budget:.0f} s", {"seconds": seconds}, seconds <= budget),
+        Verdict("Recall@10 before and after", {name: [before[name], after[name]] for name in before}),
+    ]
 
 
 def judge_latency(alone: Sequence[float], beside: Sequence[float]) -> Verdict:
@@ -193,20 +177,3 @@ def _all_or_nothing(memories: int, kill: Kill) -> bool:
         return kill.live == memories and not kill.answered
     gone = len(decisions.survivors) + len(decisions.pruned)
     return decisions.complete and kill.live == memories - gone and (decisions.finished or not kill.answered)
-
-
-def judge_retention(
-    name: str, recalls: tuple[float, float], queries: int, memories: tuple[int, int], decisions: Sequence[Decisions]
-) -> Verdict:
-    """Judge Recall@10 and the number of live memories, each before and after runs in every mode."""
-    return Verdict(
-        f"{name} as it is, after light, deep, rem: Recall@10 is not lower, and the store is smaller",
-        {
-            "Recall@10": recalls,
-            "queries": queries,
-            "memories": memories,
-            "merged": [len(one.survivors) for one in decisions],
-            "pruned": [len(one.pruned) for one in decisions],
-        },
-        recalls[1] >= recalls[0] - TOLERANCE and memories[1] < memories[0],
-    )

@@ -1,25 +1,150 @@
 """`scripts/bench retrieval`: measures by category; or profiles, or each space left out, side by side."""
 
+import random
+import tempfile
 from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from time import perf_counter
+from typing import Annotated, Any, NamedTuple
 
 import anyio
 import msgspec
+import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Column, Table
-from typer import Argument, Option
+from typer import Argument, BadParameter, Option
 
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.operations.workspace import adjust_coupling
 from actors.api.params.fields import MAX_CONTENT
 from actors.runtime.settings import SearchProfile
-from benchmarks.datasets import DEPTH, means, measures
+from benchmarks.datasets import DEPTH, Dataset, Document, Judgements, means, measures, read_dataset
 from benchmarks.report import JsonOption, print_json, progress_bar, quantiles
-from benchmarks.retrieval.loading import load, misspell
-from benchmarks.retrieval.variants import ABLATIONS, PROFILES, compare_variants
+from benchmarks.store import Store, open_store
+from events.spaces import SPACES
+
+SEED = 7
+SHORTEST = 5
+"""Letters of the shortest word that is misspelt."""
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """A store with one or more data sets."""
+
+    store: Store
+    sets: list[Dataset]
+    """Document ids begin with the name of their set."""
+    documents: dict[str, str]
+    """The document of each memory, by the memory's id."""
+    seconds: float
+    """Duration of storing."""
+
+
+@asynccontextmanager
+async def load(folders: Sequence[Path], limit: int | None, bar: Progress, *, priming: bool) -> AsyncIterator[Loaded]:
+    """Store data sets in one new store, through the operations that agents call.
+
+    Raises:
+        BadParameter: no query of a set has a relevant document.
+    """
+    sets = [_qualified(read_dataset(folder), limit) for folder in folders]
+    with tempfile.TemporaryDirectory() as data:
+        async with open_store(Path(data), priming=priming) as store:
+            documents: dict[str, str] = {}
+            start = perf_counter()
+            for dataset in sets:
+                task = bar.add_task(f"storing {dataset.name}", total=len(dataset.documents))
+                documents |= await store.store_documents(dataset.documents, lambda task=task: bar.advance(task))
+            yield Loaded(store, sets, documents, perf_counter() - start)
+
+
+def _qualified(dataset: Dataset, limit: int | None) -> Dataset:
+    """Return a data set with its first judged queries alone, and ids that are unique among sets."""
+    queries = [query for query in dataset.queries if query.id in dataset.judgements][:limit]
+    if not queries:
+        raise BadParameter(f"{dataset.name} judges none of its queries")
+    return msgspec.structs.replace(
+        dataset,
+        documents=[
+            msgspec.structs.replace(document, id=f"{dataset.name}/{document.id}") for document in dataset.documents
+        ],
+        queries=queries,
+        judgements={
+            query.id: {f"{dataset.name}/{name}": grade for name, grade in dataset.judgements[query.id].items()}
+            for query in queries
+        },
+    )
+
+
+def misspell(queries: Sequence[Document]) -> list[Document]:
+    """Return queries with an error in half of their longer words: two letters swapped, one lost or one replaced."""
+    rng = random.Random(SEED)  # noqa: S311 -- typing errors, not secrets
+
+    def slip(word: str) -> str:
+        at, kind = rng.randrange(1, len(word) - 2), rng.random()
+        if kind < 0.4:
+            return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        if kind < 0.7:
+            return word[:at] + word[at + 1 :]
+        return word[:at] + rng.choice("abcdefghijklmnopqrstuvwxyz") + word[at + 1 :]
+
+    def spoil(text: str) -> str:
+        words = text.split()
+        long = [place for place, word in enumerate(words) if len(word) >= SHORTEST and word.isalpha()]
+        for place in rng.sample(long, (len(long) + 1) // 2):
+            words[place] = slip(words[place])
+        return " ".join(words)
+
+    return [msgspec.structs.replace(query, text=spoil(query.text)) for query in queries]
+
+
+class Variant(NamedTuple):
+    """One way of searching."""
+
+    name: str
+    profile: SearchProfile = SearchProfile.AUTO
+    without: frozenset[str] = frozenset()
+
+
+PROFILES = tuple(Variant(profile.value, profile) for profile in SearchProfile)
+ABLATIONS = (Variant("all"), *(Variant(f"without {space.key}", without=frozenset({space.key})) for space in SPACES))
+
+
+async def compare_variants(
+    folders: list[Path], variants: Sequence[Variant], limit: int | None, bar: Progress, *, together: bool
+) -> dict[str, dict[str, float]]:
+    """Return Recall@10 by set and variant.
+
+    Each set is stored alone and asked twice, as it stands and misspelt; with `together` all sets share one store, and
+    queries are asked as they stand only.
+    """
+    report: dict[str, dict[str, float]] = {}
+    for group in [folders] if together else [[folder] for folder in folders]:
+        async with load(group, limit, bar, priming=False) as loaded:
+            for dataset in loaded.sets:
+                asked = {dataset.name: dataset.queries}
+                if not together:
+                    asked[f"{dataset.name}, misspelt"] = misspell(dataset.queries)
+                for name, queries in asked.items():
+                    report[name] = await _recalls(loaded, queries, dataset.judgements, variants, bar)
+    return report
+
+
+async def _recalls(
+    loaded: Loaded, queries: Sequence[Document], judgements: Judgements, variants: Sequence[Variant], bar: Progress
+) -> dict[str, float]:
+    recalls: dict[str, list[float]] = defaultdict(list)
+    for query in bar.track(queries, description="asking"):
+        embedded = await loaded.store.embed_query(query)
+        for variant in variants:
+            found = await loaded.store.rank(embedded, variant.profile, variant.without)
+            ranking = [loaded.documents[memory] for memory in found]
+            recalls[variant.name].append(measures(ranking, judgements[query.id])["recall@10"])
+    return {name: float(np.mean(values)) for name, values in recalls.items()}
 
 
 class Search(msgspec.Struct, frozen=True):

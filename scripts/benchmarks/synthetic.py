@@ -1,9 +1,14 @@
-"""Large stores in little time: copies of a few really embedded memories, each moved a little in every space."""
+"""Texts and large stores that need no data set: docstrings of the standard library, and moved copies of memories."""
 
+import ast
 import hashlib
+import random
+import re
 import shutil
-from collections.abc import Callable, Sequence
+import sysconfig
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from uuid import UUID
 
@@ -12,12 +17,43 @@ import numpy as np
 
 from benchmarks import SEED
 from benchmarks.store import in_sessions, open_store
-from benchmarks.texts import sentences
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Float32, Sparse, Tokens
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Draft
 from events.vocabulary import Event, MemoryStored, SpacesDeclared
 from events.vocabulary.codec import compress, decompress
+
+
+def sentences(words: int) -> list[str]:
+    """Return distinct texts of so many words each, shuffled by a fixed seed."""
+    text = _words()
+    chunks = list(dict.fromkeys(" ".join(text[at : at + words]) for at in range(0, len(text) - words, words)))
+    random.Random(SEED).shuffle(chunks)  # noqa: S311 -- an order, not a secret
+    return chunks
+
+
+def first_words(text: str, count: int) -> str:
+    """Return the first words of a text, as a query for it."""
+    return " ".join(text.split()[:count])
+
+
+@cache
+def _words() -> list[str]:
+    return re.findall(r"\S+", " ".join(_docstrings()))
+
+
+def _docstrings() -> Iterator[str]:
+    for path in sorted(Path(sysconfig.get_path("stdlib")).rglob("*.py")):
+        if "site-packages" in path.parts or "test" in path.parts:
+            continue
+        try:
+            tree = ast.parse(path.read_bytes())
+        except (SyntaxError, ValueError):  # the library contains a few invalid files on purpose
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                yield ast.get_docstring(node) or ""
+
 
 SAMPLES, WORDS = 300, 20
 NOISE = 0.5

@@ -1,1 +1,0 @@
-"""How well searches find what answers a question."""
