@@ -101,14 +101,5 @@ class ReadPulse(Message[Pulse], frozen=True, kw_only=True):
     """Read the current state of learning."""
 
 
-WorkspaceMessage: TypeAlias = (
-    Judge
-    | QueryAnswered
-    | Broadcast
-    | SetCoupling
-    | ReadAttention
-    | CountIgnitions
-    | ReadPulse
-    | Appended
-    | OwnerMessage
-)
+_Command: TypeAlias = Broadcast | SetCoupling | ReadAttention
+WorkspaceMessage: TypeAlias = Judge | QueryAnswered | _Command | CountIgnitions | ReadPulse | Appended | OwnerMessage
