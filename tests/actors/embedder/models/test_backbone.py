@@ -80,18 +80,18 @@ def test_bfloat16_changes_a_sentence_vector_by_little(backbone: Backbone, rows: 
     assert cosine(exact, rough).min() > 0.999
 
 
-def test_a_row_has_the_same_states_whoever_shares_its_batch(backbone: Backbone, rows: list[Any]):
+def test_a_row_has_the_same_states_in_any_batch(backbone: Backbone, rows: list[Any]):
     together = backbone.forward(rows)
     for row, states in zip(rows, together, strict=True):
         np.testing.assert_allclose(backbone.forward([row])[0], states, atol=2e-5)
 
 
-def test_a_row_without_pieces_still_has_the_states_of_its_frame(backbone: Backbone):
+def test_a_row_without_pieces_has_the_states_of_cls_and_sep(backbone: Backbone):
     assert backbone.forward([[]])[0].shape == (2, 384)
     assert backbone.forward([]) == []
 
 
-def test_a_row_longer_than_the_model_can_see_is_refused(backbone: Backbone):
+def test_a_row_beyond_the_context_of_the_model_is_refused(backbone: Backbone):
     assert backbone.forward([[2003] * 510])[0].shape == (512, 384)
     with pytest.raises(ValueError, match="510 pieces"):
         backbone.forward([[2003] * 511])
@@ -160,7 +160,7 @@ def test_importing_the_backbone_loads_neither_torch_nor_the_tokenizer():
     assert done.stdout.strip() == "[]"
 
 
-def test_shipped_weights_that_were_changed_or_never_recorded_are_refused(
+def test_shipped_weights_that_were_changed_or_have_no_provenance_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     shutil.copytree(weights.FOLDER, tmp_path, dirs_exist_ok=True)

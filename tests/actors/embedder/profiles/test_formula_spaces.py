@@ -39,14 +39,14 @@ def near(embedding: Embedding, vector: Float32) -> float:
     return float(embedding.array.astype(np.float32) @ vector)
 
 
-def test_a_question_that_names_no_time_stands_where_it_is_asked():
+def test_a_query_without_a_time_has_its_own():
     embeddings = completed(QueryHints())
     assert {*embeddings} == {RECENCY, PERIODICITY}
     assert near(embeddings[RECENCY], temporal.recency([ASKED])[0]) == pytest.approx(1.0, abs=1e-3)
     assert near(embeddings[PERIODICITY], temporal.periodicity([ASKED])[0]) == pytest.approx(1.0, abs=1e-3)
 
 
-def test_a_question_that_names_a_day_stands_there_at_no_hour_of_it():
+def test_a_query_that_names_a_day_has_no_hour():
     embeddings = completed(when("on 8 May 2023"))
     day = datetime(2023, 5, 8, tzinfo=UTC)
     hours = [
@@ -61,7 +61,7 @@ def test_a_question_that_names_a_day_stands_there_at_no_hour_of_it():
     assert max(rhythm) - min(rhythm) < 0.35, "noon of that day is little nearer than its midnight"
 
 
-def test_a_question_that_names_two_times_is_near_both():
+def test_a_query_that_names_two_times_is_similar_to_both():
     embedding = completed(when("on 8 May 2022 or 8 May 2023"))[RECENCY]
     both = [near(embedding, temporal.recency([datetime(year, 5, 8, 12, tzinfo=UTC)])[0]) for year in (2022, 2023)]
     assert both[0] == pytest.approx(both[1], abs=0.1)
@@ -71,18 +71,18 @@ def test_a_question_that_names_two_times_is_near_both():
 @pytest.mark.parametrize(
     ("text", "has_rhythm"), [("on 8 May 2023", True), ("in May 2023", True), ("in 2023", False), ("since May", False)]
 )
-def test_only_a_time_of_at_most_a_month_has_a_rhythm(text: str, *, has_rhythm: bool):
+def test_only_an_interval_of_at_most_a_month_has_a_periodicity(text: str, *, has_rhythm: bool):
     assert (PERIODICITY in completed(when(text))) == has_rhythm
 
 
-def test_a_rhythm_that_is_named_counts_whatever_else_is():
+def test_a_named_recurrence_overrides_the_interval():
     mornings = tuple(datetime(2023, 1, 1, 8, tzinfo=UTC) + timedelta(days=day) for day in range(100))
     hints = QueryHints(intervals=when("in 2010").intervals, recurring=mornings)
     vector = mean_direction(temporal.periodicity(mornings))
     assert near(completed(hints)[PERIODICITY], vector) == pytest.approx(1.0, abs=1e-3)
 
 
-def test_a_question_of_a_session_stands_after_its_last_turn_or_at_its_start():
+def test_a_query_of_a_session_has_the_next_position_or_the_first():
     assert ORDER not in completed(QueryHints(start=True))
     assert near(completed(QueryHints(), "s", turns=5)[ORDER], temporal.order(5)) == pytest.approx(1.0, abs=1e-3)
     assert near(completed(QueryHints(start=True), "s", turns=5)[ORDER], temporal.order(0)) == pytest.approx(

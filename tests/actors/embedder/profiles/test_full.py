@@ -40,7 +40,7 @@ def full(sources: dict[str, Path]) -> FullProfile:
 
 
 def embed(full: FullProfile, content: str, sessions: Sessions, **more: Any) -> tuple[EmbeddedMemory, int]:
-    """Embed a memory, and count how often others would have had their turn."""
+    """Embed a memory, and count the pauses of its plan."""
     wanted: dict[str, Any] = {"modality": Modality.TEXT, "created_at": NOON, "namespace": "n", "content": content}
     plan = full.plan_memory(EmbedMemory(**wanted | more), sessions)
     pauses = 0
@@ -112,7 +112,7 @@ async def test_a_store_refuses_the_other_profile_and_names_the_command_that_re_e
         assert (await store_status(context))["memories"]["live"] == 1
 
 
-def test_a_plan_gives_others_their_turn_before_each_window_of_each_model(full: FullProfile) -> None:
+def test_a_plan_yields_before_each_window_of_each_model(full: FullProfile) -> None:
     short, pauses = embed(full, FOX, Sessions())
     assert pauses == len(MODELS)
     assert short.passages == ()
@@ -123,7 +123,7 @@ def test_a_plan_gives_others_their_turn_before_each_window_of_each_model(full: F
     assert all(one.end > other.start for one, other in pairwise(long.passages))
 
 
-def test_turns_that_are_embedded_by_turns_get_their_places_one_by_one(full: FullProfile) -> None:
+def test_interleaved_turns_get_consecutive_positions(full: FullProfile) -> None:
     sessions = Sessions()
     wanted = EmbedMemory(content=FOX, modality=Modality.TEXT, created_at=NOON, namespace="n", session="s")
     plans = [full.plan_memory(wanted, sessions) for _ in range(3)]
@@ -149,6 +149,6 @@ def test_what_a_memory_links_to_is_part_of_e8_and_of_nothing_else(full: FullProf
     assert theirs @ linked["e8_graph"].array > theirs @ alone["e8_graph"].array
 
 
-def test_a_picture_is_refused_in_words(full: FullProfile) -> None:
+def test_an_image_is_refused_with_an_explanation(full: FullProfile) -> None:
     with pytest.raises(EmbeddingFault, match="can't read a picture yet"):
         embed(full, "holiday.png", Sessions(), modality=Modality.IMAGE)

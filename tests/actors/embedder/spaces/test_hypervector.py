@@ -21,7 +21,7 @@ def similarity(first: str, second: str):
     return 1 - int(different) / 10_000
 
 
-def test_a_text_of_many_trigrams_pauses_and_a_short_one_does_not():
+def test_a_text_of_many_trigrams_yields_and_a_short_one_does_not():
     assert list(module.hypervector(SENTENCE)) == []
     assert len(list(module.hypervector("".join(map(chr, range(0x4E00, 0x4E00 + 5_000)))))) == 4
 

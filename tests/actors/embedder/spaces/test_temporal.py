@@ -56,7 +56,7 @@ def test_recency_stays_near_its_kernel_for_five_years():
     + [(days * DAY, 0.052) for days in (1, 3, 7, 14, 30, 60, 90, 180, 365)]
     + [(years * YEAR, 0.11) for years in (2, 5)],
 )
-def test_recency_of_round_differences_is_right_from_any_base_and_in_both_directions(
+def test_recency_of_round_differences_is_the_same_from_any_base_and_in_both_directions(
     base: datetime, seconds: float, tolerance: float
 ):
     later = base + timedelta(seconds=seconds)
@@ -64,14 +64,14 @@ def test_recency_of_round_differences_is_right_from_any_base_and_in_both_directi
     assert similarity(recency, later, base) == similarity(recency, base, later)
 
 
-def test_recency_tells_an_hour_from_a_day_from_a_month():
+def test_recency_separates_an_hour_a_day_and_a_month():
     base = BASES[0]
     falling = [similarity(recency, base, base + timedelta(seconds=d)) for d in (1, HOUR, DAY, 7 * DAY, 30 * DAY, YEAR)]
     assert falling == sorted(falling, reverse=True)
     assert falling[0] > 0.99
 
 
-def test_a_moment_has_one_embedding_in_every_time_zone():
+def test_a_time_has_one_embedding_in_every_time_zone():
     moment = BASES[0]
     elsewhere = moment.astimezone(timezone(timedelta(hours=-7)))
     for embed in (recency, periodicity):
@@ -79,7 +79,7 @@ def test_a_moment_has_one_embedding_in_every_time_zone():
 
 
 @pytest.mark.parametrize("embed", [recency, periodicity])
-def test_a_stamp_without_a_time_zone_is_refused(embed: Callable[[datetime], Float32]):
+def test_a_timestamp_without_a_time_zone_is_refused(embed: Callable[[datetime], Float32]):
     with pytest.raises(ValueError, match="time zone"):
         embed(datetime(2026, 3, 1))  # noqa: DTZ001 - the naive stamp is the subject
 
@@ -98,7 +98,7 @@ def test_a_stamp_without_a_time_zone_is_refused(embed: Callable[[datetime], Floa
         (timedelta(days=100, hours=7, minutes=30), -0.2, 0.1),
     ],
 )
-def test_periodicity_knows_the_hour_of_another_day(difference: timedelta, low: float, high: float):
+def test_periodicity_matches_the_hour_of_another_day(difference: timedelta, low: float, high: float):
     for base in BASES:
         assert low <= similarity(periodicity, base, base + difference) <= high
 
@@ -137,7 +137,7 @@ def test_neighbouring_turns_are_similar_and_distant_ones_are_not():
     assert falling[3] < 0.25
 
 
-def test_no_two_positions_of_a_long_session_look_alike():
+def test_all_positions_of_a_long_session_differ():
     start = order(0)
     assert max(float(order(position) @ start) for position in range(10, 8_000)) < 0.8
 
