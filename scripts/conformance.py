@@ -24,7 +24,7 @@ from rich.table import Table
 
 from actors.api.context import Context
 from actors.api.mcp.server import Front
-from actors.hub.composition import opened
+from actors.hub.composition import open_hub
 
 SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 """The newest one published. 0.1.16, which a plain install brings, knows nothing of the second revision below."""
@@ -185,7 +185,7 @@ async def findings(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
     listening = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
     found = {}
-    with opened(folder / "store") as hub:
+    with open_hub(folder / "store") as hub:
         server = uvicorn.Server(uvicorn.Config(Front(Context(hub)).server().streamable_http_app(), log_level="error"))
         async with anyio.create_task_group() as group:
             group.start_soon(server.serve, [listening])

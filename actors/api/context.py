@@ -15,7 +15,7 @@ import anyio.to_thread
 
 from actors.api.idempotency import KeyLocks
 from actors.api.params.parsing import moment
-from actors.embedder.messages import Load
+from actors.embedder.messages import LoadModels
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.store.messages import Append, Declare, Describe, FindRequests, RequestResult
@@ -131,13 +131,14 @@ async def wait_until_ready(context: Context) -> None:
     async with state.lock:
         if state.ready:
             return
-        # Models load while the log is replayed; a start takes the longer of both. The second `Load` gets the result.
-        hub.embedder.ask(Load(), block=False)
+        # Models load while the log is replayed; a start takes the longer of both. The second `LoadModels` gets the
+        # result.
+        hub.embedder.ask(LoadModels(), block=False)
         # Below 1 throughout: progress must rise, and windows of a long memory may follow.
         await context.progress(0.1, None, "replaying the log")
         await wait_until_replayed(context)
         await context.progress(0.2, None, "loading the models")
-        models = await ask(hub.embedder, Load(), MODEL_TIMEOUT)
+        models = await ask(hub.embedder, LoadModels(), MODEL_TIMEOUT)
         await ask(hub.store, Declare(profile=hub.profile.value, spaces=models))
         state.dimensions = {space.key: space.dimension for space in models}
         state.ready = True

@@ -43,36 +43,21 @@ class Panel(StrEnum):
     CONNECT = "Connect agents"
 
 
+def typer_option(option: Option, **settings: Any) -> Any:
+    """Return an option of the table as typer's."""
+    return typer.Option(
+        option.declaration, envvar=option.variable, help=option.help, metavar=option.metavar, **settings
+    )
+
+
+# With `readable=True` typer would report an unreadable folder in its own way, unlike all other errors.
 Data = Annotated[
     Path | None,
-    typer.Option(
-        "--data",
-        envvar="CONTEXT_GRAPH_DATA",
-        file_okay=False,
-        readable=False,  # the command itself reports an unreadable folder, like all other problems of a store
-        show_default="the platform's data directory",
-        help="Folder of the store.",
-    ),
-]
-Embedder = Annotated[
-    ModelProfile,
-    typer.Option(
-        "--embedder",
-        envvar="CONTEXT_GRAPH_EMBEDDER",
-        help="Models of the spaces: the built-in ones, or larger ones from the hub or a folder.",
-    ),
+    typer_option(DATA, file_okay=False, readable=False, show_default="the platform's data directory"),
 ]
 Embedder = Annotated[ModelProfile, typer_option(EMBEDDER)]
 Models = Annotated[
-    Path | None,
-    typer.Option(
-        "--models",
-        envvar="CONTEXT_GRAPH_MODELS",
-        file_okay=False,
-        readable=False,  # as above
-        show_default="from the Hugging Face hub",
-        help="Models of the full profile: a folder with one folder for each space, such as e1_semantic.",
-    ),
+    Path | None, typer_option(MODELS, file_okay=False, readable=False, show_default="from the Hugging Face hub")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="Project or person.")]

@@ -127,12 +127,12 @@ def _connect(location: StoreLocation, seconds: float, stack: ExitStack) -> Store
 def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
     from anyio.from_thread import start_blocking_portal
 
-    from actors.api.operations.facade import Operations
+    from actors.api.context import Context
     from actors.api.tools import dispatch
     from actors.api.tools.agent_tools import BY_METHOD
-    from actors.hub.composition import opened
+    from actors.hub.composition import open_hub
 
-    operations = Operations(stack.enter_context(opened(location.folder, location.profile, location.models)))
+    context = Context(stack.enter_context(open_hub(location.folder, location.profile, location.models)))
     portal = stack.enter_context(start_blocking_portal())
 
     def call(method: str, report: Report | None = None, /, **arguments: Any) -> dict[str, Any]:
@@ -140,6 +140,6 @@ def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
             if report:
                 report(done, total, what)
 
-        return portal.call(dispatch.call, operations, BY_METHOD[method], arguments, progress)
+        return portal.call(dispatch.call, context.for_request(progress), BY_METHOD[method], arguments)
 
     return StoreSession(call, served=False)

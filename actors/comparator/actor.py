@@ -80,22 +80,22 @@ class Comparator(ProjectionActor[ComparatorProjections]):
             case msg.ReadIndexes():
                 return {} if self._atlas is None else self._atlas.counts()
             case Appended():
-                return self._apply(message)
+                return self._on_appended(message)
             case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
                 return self._on_projection_message(message)
             case _:
                 assert_never(message)
 
-    def _apply(self, message: Appended) -> None:
+    def _on_appended(self, message: Appended) -> None:
         self._pending_turns = None
         for envelope in message.envelopes:
             with self._latencies.timed(f"index: {type(envelope.event).__name__}"):
-                self._fold(envelope)
-        if message.folded is not None:
-            message.folded.set(None)
+                self._apply(envelope)
+        if message.applied is not None:
+            message.applied.set(None)
 
-    def _own(self, message: OwnerMessage) -> None:
-        super()._own(message)
+    def _on_projection_message(self, message: ProjectionMessage) -> None:
+        super()._on_projection_message(message)
         if isinstance(message, AppendRejected):
             self._pending_turns = None
         if isinstance(message, LoadSnapshot) and self._atlas is not None:
@@ -103,7 +103,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
 
     @property
     def _atlas(self) -> Atlas | None:
-        return self._folds.atlas.atlas
+        return self._projections.atlas.atlas
 
     @property
     def _loaded_atlas(self) -> Atlas:
@@ -128,12 +128,12 @@ class Comparator(ProjectionActor[ComparatorProjections]):
 
     @property
     def _calibration(self) -> Calibration:
-        declared = self._folds.atlas.declared
+        declared = self._projections.atlas.declared
         return Calibration({}) if declared is None else _calibration(declared)
 
     def _search(self, message: msg.Search) -> msg.Found:
         with self._latencies.timed("search: all"):
-            workspace = self._folds.priming.orders if self._priming else {}
+            workspace = self._projections.priming.orders if self._priming else {}
             found = pipeline.search(self._loaded_atlas, self._calibration, message, workspace)
         for stage in found.stages:
             self._latencies.record(f"search: {stage.name}", stage.milliseconds)
@@ -165,7 +165,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         try:
             with self._latencies.timed("neighbours"):
                 atlas, calibration = self._loaded_atlas, self._calibration
-                north_star = self._north_stars.get(atlas, calibration, self._folds.goals, new.namespace)
+                north_star = self._north_stars.get(atlas, calibration, self._projections.goals, new.namespace)
                 return neighbours.neighbours(atlas, calibration, new, north_star, self._pending_before(new))
         except Fault as fault:
             return fault
@@ -204,12 +204,12 @@ class Comparator(ProjectionActor[ComparatorProjections]):
             case msg.ReadPurposes(memories=memories):
                 return alignment.read_purposes(self._loaded_atlas, memories)
             case msg.ReadGoals(namespace=namespace):
-                return alignment.goal_state(self._folds.goals, namespace)
+                return alignment.goal_state(self._projections.goals, namespace)
 
     def _read_graph(
         self, message: msg.FindPaths | msg.FindNeighbourhood | msg.ReadLinks | msg.CountLinks | msg.ReadWalks
     ) -> Any:
-        links = self._folds.links
+        links = self._projections.links
         match message:
             case msg.FindPaths():
                 return edges.find_paths(self._atlas_with(message.start), links, message)

@@ -135,7 +135,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
     def _appended(self, message: Appended) -> None:
         unaligned: set[str] = set()
         for envelope in message.envelopes:
-            self._fold(envelope)
+            self._apply(envelope)
             unaligned.update(self._unaligned_namespaces(envelope.event))
         for namespace in () if message.replayed else sorted(unaligned):
             self.actor_ref.tell(AlignMemories(namespace))

@@ -78,7 +78,7 @@ class JobQueue:
             return
         if perf_counter() - self.queried_at < QUERY_WINDOW:
             sleep(YIELD_SECONDS)
-        if self._jobs[0].message.withdrawn.is_set():
+        if self._jobs[0].message.cancelled.is_set():
             self.interrupt("it was withdrawn")
         else:
             self._resume(next)

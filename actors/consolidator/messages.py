@@ -1,4 +1,4 @@
-"""Messages of the consolidator."""
+"""Messages to the consolidator, and its answers."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -8,39 +8,49 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from actors.consolidator.goals.drift import Drift, DriftStrategy, Trend
+from actors.consolidator.values import Drift, DriftStrategy, Trend
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
 from events.vocabulary import ConsolidationSkipped, GoalDiscovered, MemoriesMerged, PatternDiscovered
 from events.vocabulary.values import Counts, Mode, Outcome, Pruned, Salience, Trigger
 from projections.mind.goals import GoalRecord
 from projections.mind.runs import Run
 
-Report: TypeAlias = Callable[[int, int], object]
-"""Called with (done, total) in the consolidator's thread."""
+SALIENCE_THRESHOLD: Final = 0.3
+"""Default salience below which memories may be pruned."""
 
 ProgressCallback: TypeAlias = Callable[[int, int], object]
 """Receives (done, total), in the consolidator's thread."""
 
-class Discovery(Answer, frozen=True, kw_only=True):
-    """The result of a goal discovery."""
+
+class GoalDiscovery(Answer, frozen=True, kw_only=True):
+    """Result of a discovery."""
 
     goals: tuple[GoalDiscovered, ...]
     """The most confident first."""
     star: GoalDiscovered | None
     """The North Star from now on."""
     chosen: bool
-    """Whether this run chose it."""
+    """Whether this discovery chose it."""
     realigned: int
-    """Number of memories measured against it."""
+    """Memories that were measured against it."""
     memories: int
     sampled: int
-    """Number of them in the sample."""
+    """Memories that were compared with each other."""
     clusters: int
-    """Coherent clusters before the limit of goals was applied."""
+    """Coherent groups, before the least confident are left out."""
+
+
+class FindGoals(Cancellable[GoalDiscovery], frozen=True, kw_only=True):
+    """Discover the goals of a namespace; choose a North Star if there is none."""
+
+    namespace: str
+    min_confidence: float
+    max_goals: int
+    on_progress: ProgressCallback
 
 
 class DriftReport(Answer, frozen=True, kw_only=True):
-    """Present and past drift."""
+    """Present drift of a namespace and its history."""
 
     star: UUID
     description: str
@@ -48,17 +58,21 @@ class DriftReport(Answer, frozen=True, kw_only=True):
     trend: Trend | None
     """None before there are three samples."""
     history: tuple[Drift, ...]
-    """Of consecutive memories, the oldest first."""
-    noted: tuple[GoalRecord, ...]
-    """Changes of the level, the oldest first."""
+    """Of consecutive windows of memories, the oldest first."""
+    windows_until_critical: int | None
+    """Windows until a worsening trend reaches the critical level; None if it does not worsen."""
+    recommendations: tuple[str, ...]
+    """Advice in sentences; none up to level Low."""
+    recorded: tuple[GoalRecord, ...]
+    """Changes of level in the log, the oldest first."""
 
 
-class Correction(Answer, frozen=True, kw_only=True):
-    """The correction, and the measured drift of the latest memories before and after."""
+class DriftCorrection(Answer, frozen=True, kw_only=True):
+    """Effect of a correction, with the measured drift before and after."""
 
     strategy: DriftStrategy
     applied: bool
-    """Whether anything was changed; a goal that fits the memories no better is rejected."""
+    """Whether anything was changed: a goal that serves the memories no better is rejected."""
     before: DriftReport
     after: DriftReport
     realigned: int
@@ -80,18 +94,18 @@ class CorrectDrift(Cancellable[DriftCorrection | None], frozen=True, kw_only=Tru
     on_progress: ProgressCallback
 
 
-class Phase(StrEnum):
-    """The phases of a dream."""
+class DreamPhase(StrEnum):
+    """Phase of a dream."""
 
     NREM = "nrem"
-    """Replays memories, strengthens links traversed together, draws shortcuts."""
+    """Replays memories, strengthens links that were traversed together, adds shortcuts."""
     REM = "rem"
     """Looks for patterns and drift."""
     FULL_CYCLE = "full_cycle"
 
 
-class Slept(Answer, frozen=True, kw_only=True):
-    """The result of a run, or of a dry run."""
+class RunResult(Answer, frozen=True, kw_only=True):
+    """What a run did, or a dry run would have done."""
 
     run: UUID
     mode: Mode
@@ -101,17 +115,16 @@ class Slept(Answer, frozen=True, kw_only=True):
     reason: str | None
     counts: Counts
     memories: int
-    """Live memories in its scope afterwards."""
+    """Live memories in scope afterwards."""
     milliseconds: float
     merged: tuple[MemoriesMerged, ...]
     pruned: tuple[Pruned, ...]
     patterns: tuple[PatternDiscovered, ...]
     drifts: dict[str, Drift]
-    """By namespace, of those with a North Star."""
 
 
-class Undone(Answer, frozen=True, kw_only=True):
-    """The result of an undo."""
+class UndoResult(Answer, frozen=True, kw_only=True):
+    """What an undo restored."""
 
     run: Run
     restored: tuple[UUID, ...]
@@ -122,125 +135,98 @@ class Undone(Answer, frozen=True, kw_only=True):
 
 
 class RunList(Answer, frozen=True, kw_only=True):
-    """Runs, the latest first, with their patterns, and skipped runs."""
+    """Runs, the latest first, their patterns, and the runs that the scheduler skipped."""
 
     runs: tuple[Run, ...]
     patterns: dict[UUID, tuple[PatternDiscovered, ...]]
     skipped: tuple[tuple[datetime, ConsolidationSkipped], ...]
     running: UUID | None
-    """The run under way."""
 
 
 class PruningCandidate(Answer, frozen=True, kw_only=True):
-    """A memory with a salience below the threshold."""
+    """A memory below the salience threshold."""
 
     memory: UUID
     namespace: str
     salience: Salience
     protection: str | None
-    """Why it isn't pruned; None if it would be."""
+    """Why it is not pruned all the same."""
 
 
-class Candidates(Answer, frozen=True, kw_only=True):
-    """Memories below the threshold, those to be pruned first, and the number examined."""
+class PruningCandidates(Answer, frozen=True, kw_only=True):
+    """Memories below the threshold, unprotected ones first, and the number of memories examined."""
 
     found: tuple[PruningCandidate, ...]
     looked_at: int
 
 
 class DreamState(Answer, frozen=True, kw_only=True):
-    """The run under way, and the history of dreams."""
+    """The active run, and how earlier dreams ended."""
 
     mode: Mode | None
-    """Of the run under way; None without one."""
+    """Of the active run; None without one."""
     running: Run | None
-    """Its record; None before its start is in the log."""
-    phase: Phase | None
-    """Of a dream, or of a REM run in its dream."""
+    """Its record; None until the log has it."""
+    phase: DreamPhase | None
+    """Of a dream, or of a REM run that has reached its dream."""
     dreams: int
-    """Under way or queued."""
+    """Active and queued dreams."""
     completed: int
     last: Run | None
-    """The last run with a dream: of mode dream or REM."""
+    """Last run that dreamt: a dream or REM."""
     abort_milliseconds: float | None
-    """From the query or request that aborted the last aborted dream to its end; None without one."""
+    """Delay between the query that aborted the last aborted dream and its end; None if none was aborted."""
 
 
-class FindGoals(Cancellable[Discovery], frozen=True, kw_only=True):
-    """Discover the goals of a namespace, and choose a North Star if there is none."""
-
-    namespace: str
-    min_confidence: float
-    max_goals: int
-    on_progress: Report
-
-
-class MeasureDrift(Message[DriftReport | None], frozen=True, kw_only=True):
-    """Measure how far the latest memories of a namespace are from its North Star; None without one."""
-
-    namespace: str
-    memories: int
-    noted: bool = True
-    """Whether to record a new level, after measuring the memories not measured yet."""
-
-
-class CorrectDrift(Cancellable[Correction | None], frozen=True, kw_only=True):
-    """Correct drift if its level requires it; None without a North Star."""
-
-    namespace: str
-    on_progress: Report
-
-
-class Consolidate(Cancellable[Slept], frozen=True, kw_only=True):
-    """Run sleep, or a dry run; queued while another run is under way."""
+class Consolidate(Cancellable[RunResult], frozen=True, kw_only=True):
+    """Run a consolidation, or a dry run; queued behind an active run."""
 
     run: UUID = msgspec.field(default_factory=uuid4)
     mode: Mode
     phase: DreamPhase = DreamPhase.FULL_CYCLE
     trigger: Trigger = Trigger.REQUEST
     namespace: str | None = None
-    """None for all namespaces, each by itself."""
     salience_threshold: float
     max_memories: int = 0
-    """Limits the run to the latest memories; 0 for all."""
+    """How many of the latest memories to examine; 0 for all."""
     dry_run: bool = False
     thorough: bool = True
     """Whether it may prune, and merge memories that are not exact copies."""
     max_seconds: float | None = None
     abort_on_query: bool = False
     pause: float = 0.0
-    """Seconds required since the last dream, with none queued; else a `RateLimitFault`."""
+    """Least seconds since the last dream, with none queued; otherwise a `RateLimitFault` is the answer."""
     rationale: str | None = None
     on_progress: Callable[[float, float | None, str], object] = lambda _done, _total, _what: None
-    """Called in the consolidator's thread."""
+    """Receives (done, total, what), in the consolidator's thread."""
 
 
-class Sleep(Message[None], frozen=True, kw_only=True):
-    """Sent by the scheduler: begin a run, or record that it was skipped."""
+class StartScheduledRun(Message[None], frozen=True, kw_only=True):
+    """Start a run, or record that it was skipped because another job is active. Sent by the scheduler."""
 
     mode: Mode
     trigger: Trigger
     thorough: bool
 
 
-class Queried(Message[None], frozen=True, kw_only=True):
-    """Sent at each query; aborts dreams that allow it."""
+class QueryReceived(Message[None], frozen=True, kw_only=True):
+    """A client sent a query, which interrupts a dream with `abort_on_query`."""
 
     at: float
     """Time of arrival by `time.perf_counter`."""
 
 
-class Rest(Message[None], frozen=True):
-    """Abort all running and queued work before shutdown; answered when that is in the log."""
+class StopRuns(Message[None], frozen=True):
+    """Abort the active run and fail all queued jobs before the store closes; answered once that is in the log."""
 
 
-class Undo(Message[Undone], frozen=True, kw_only=True):
-    """Undo a run, as a whole or for one memory."""
+class UndoRun(Message[UndoResult], frozen=True, kw_only=True):
+    """Undo a run, whole or for one memory."""
 
     run: UUID
     memory: UUID | None = None
     request: UUID = msgspec.field(default_factory=uuid4)
-    """Correlation id of the appended events."""
+    """Correlation id of the events that are appended."""
 
 
 class ReadRuns(Message[RunList], frozen=True, kw_only=True):
@@ -250,8 +236,8 @@ class ReadRuns(Message[RunList], frozen=True, kw_only=True):
     limit: int = 10
 
 
-class ReadCandidates(Cancellable[Candidates], frozen=True, kw_only=True):
-    """Find what a light run would prune now, after merging, and what protects the rest."""
+class ReadCandidates(Cancellable[PruningCandidates], frozen=True, kw_only=True):
+    """Read what a light run would prune now, after merging, and what protects the rest."""
 
     namespace: str | None
     salience_threshold: float

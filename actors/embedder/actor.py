@@ -28,7 +28,7 @@ from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, Read
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
-from events.fingerprint import Float32
+from events.quantization import Float32
 from events.vocabulary.values import SpaceModel
 from projections.memories.sessions import Sessions
 from projections.registry import EmbedderProjections
@@ -123,15 +123,15 @@ class Embedder(ProjectionActor[EmbedderProjections]):
                 return self._loaded().models
             case EmbedMemory():
                 session = None if message.session is None else (message.namespace, message.session)
-                plan = self._loaded().plan_memory(message, self._folds.sessions)
+                plan = self._loaded().plan_memory(message, self._projections.sessions)
                 previous = [job for job in self._jobs if session is not None and job.session == session]
                 predecessor = previous[-1] if previous else None
                 return self._accept(
-                    EmbeddingJob(plan, message.on_progress, message.withdrawn, session=session, predecessor=predecessor)
+                    EmbeddingJob(plan, message.on_progress, message.cancelled, session=session, predecessor=predecessor)
                 )
             case EmbedQuery():
-                plan = self._loaded().plan_query(message, self._folds.sessions)
-                return self._accept(EmbeddingJob(plan, withdrawn=message.withdrawn, is_query=True))
+                plan = self._loaded().plan_query(message, self._projections.sessions)
+                return self._accept(EmbeddingJob(plan, cancelled=message.cancelled, is_query=True))
             case RunSlice():
                 return self._run_slice()
             case Appended(envelopes=envelopes):

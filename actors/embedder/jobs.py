@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from actors.runtime.faults import EmbeddingFault, Fault
 from actors.runtime.reply import Reply
-from events.fingerprint import Float32
+from events.quantization import Float32
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ run first. None waits for the previous turn of the session; after that the plan 
 class EmbeddingJob(Generic[T]):
     """One request in progress.
 
-    `on_progress` is called with (done, total) rows of a request that has several; `withdrawn` is set by the sender to
+    `on_progress` is called with (done, total) rows of a request that has several; `cancelled` is set by the sender to
     cancel; `predecessor` is the previous turn of the session, if it is unfinished.
     """
 
@@ -58,7 +58,7 @@ class EmbeddingJob(Generic[T]):
         self,
         plan: Plan[T],
         on_progress: Callable[[int, int], object] | None = None,
-        withdrawn: threading.Event | None = None,
+        cancelled: threading.Event | None = None,
         *,
         is_query: bool = False,
         session: tuple[str, str] | None = None,
@@ -78,7 +78,7 @@ class EmbeddingJob(Generic[T]):
         self._states: list[Float32] = []
         self._result: T | None = None
         self._on_progress = on_progress
-        self._withdrawn = withdrawn or threading.Event()
+        self._withdrawn = cancelled or threading.Event()
         self.resume(None)
 
     @property

@@ -25,7 +25,7 @@ class EmbeddedQuery(Answer, frozen=True, kw_only=True):
     embeddings: dict[str, Embedding]
 
 
-class Load(Message[tuple[SpaceModel, ...]], frozen=True, kw_only=True):
+class LoadModels(Message[tuple[SpaceModel, ...]], frozen=True, kw_only=True):
     """Load the models of the profile, unless they are loaded."""
 
 
@@ -51,8 +51,8 @@ class EmbedQuery(Cancellable[EmbeddedQuery], frozen=True, kw_only=True):
     """Time of the query, from which recency and recurrence are measured."""
     namespace: str
     session: str | None = None
-    cues: QueryHints = SILENT
+    hints: QueryHints = NO_HINTS
     """Times, session ends and modalities that the text mentions."""
 
 
-EmbedderMessage: TypeAlias = Load | EmbedMemory | EmbedQuery | Appended | ProjectionMessage
+EmbedderMessage: TypeAlias = LoadModels | EmbedMemory | EmbedQuery | Appended | ProjectionMessage

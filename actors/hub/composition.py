@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from threadpoolctl import threadpool_limits
 
-from actors.consolidator.messages import Rest
+from actors.consolidator.messages import StopRuns
 from actors.embedder.actor import Embedder
 from actors.hub.history import HistoryCache
 from actors.hub.hub import Hub, start_actors
@@ -111,7 +111,7 @@ def start_hub(
         hub.history.close()
         # A command asks once and exits: finish the work that its request caused before stopping.
         ask_blocking(hub.workspace, ReadAttention())
-        ask_blocking(hub.consolidator, Rest())
+        ask_blocking(hub.consolidator, StopRuns())
         ask_blocking(hub.store, TakeSnapshot(after=MIN_SNAPSHOT_EVENTS), SNAPSHOT_TIMEOUT)
         hub.stop()
         embedder.stop()

@@ -20,7 +20,7 @@ IDLE = 180.0
 """Seconds after which an unused view is closed: it takes as much memory as the present."""
 
 
-class LogUntil(Past):
+class LogUntil(LogPrefix):
     """The log up to an event, followed by the later erasures of memories stored in it.
 
     An erased memory can't be read as of any time, so the view shows it as erased, with the time and the reason.

@@ -54,8 +54,8 @@ async def serve_stdio(hub: Hub, per_minute: Mapping[str, int], info: HubInfo) ->
         per_minute: Calls per minute that each client may make, by tool.
         info: Written beside the socket.
     """
-    operations = Operations(hub)
-    serve_client = partial(converse, operations, per_minute)
+    context = Context(hub)
+    serve_client = partial(converse, context, per_minute)
     async with AsyncExitStack() as stack:
         group = await stack.enter_async_context(anyio.create_task_group())
         group.start_soon(_cancel_on_signal, group.cancel_scope)
@@ -63,7 +63,7 @@ async def serve_stdio(hub: Hub, per_minute: Mapping[str, int], info: HubInfo) ->
             await stack.enter_async_context(listen(hub.folder, serve_client, info))
         except OSError as error:
             print_notice(f"nobody else can ask this server: {error}")
-        group.start_soon(_warm_up, operations)
+        group.start_soon(_warm_up, context)
         stdin = _Stdin()
         stack.callback(stdin.close)
         async with stdio_server(cast("anyio.AsyncFile[str]", stdin)) as (messages, answers):
@@ -81,11 +81,11 @@ async def serve_socket(hub: Hub, per_minute: Mapping[str, int], info: HubInfo, l
     """
     context = Context(hub)
     async with (
-        listen(hub.folder, partial(converse, operations, per_minute), info) as connections,
+        listen(hub.folder, partial(converse, context, per_minute), info) as connections,
         anyio.create_task_group() as group,  # inside: outside it would wrap the OSError in an ExceptionGroup
     ):
         group.start_soon(_cancel_on_signal, group.cancel_scope)
-        group.start_soon(_warm_up, operations)
+        group.start_soon(_warm_up, context)
         group.start_soon(_limit_log, hub.folder)
         await _wait_until_idle(connections, linger)
         group.cancel_scope.cancel()
@@ -113,10 +113,10 @@ async def _wait_until_idle(connections: Connections, linger: float) -> None:
         return
 
 
-async def _warm_up(operations: Operations) -> None:
+async def _warm_up(context: Context) -> None:
     await anyio.sleep(WARM_UP_DELAY)
     try:
-        await operations.ready()
+        await wait_until_ready(context)
     except Fault as fault:  # also the answer to each tool call
         print_notice(fault.message)
         return

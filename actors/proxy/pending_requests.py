@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import msgspec
 
-from actors.proxy.endpoint import REQUEST_KEY, RESENT
+from actors.proxy.endpoint import REQUEST_KEY
 
 MAX_RETRIES = 3
 """Times that a request is sent again, so that one that crashes every hub ends with an error."""

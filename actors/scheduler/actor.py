@@ -15,7 +15,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.date import DateTrigger
 
-from actors.consolidator.messages import Sleep
+from actors.consolidator.messages import StartScheduledRun
 from actors.runtime.actor import LOGGER, ActorRef
 from actors.runtime.faults import UNWRITTEN, InvalidParamsFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
@@ -58,7 +58,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
     """Owns the `Schedule`. A change takes effect when its event returns from the log.
 
     Args:
-        consolidator: Runs sleep. The log shows the result of each `Sleep`: a run that started or was skipped.
+        consolidator: Runs sleep. The log shows the result of each `StartScheduledRun`: a run that started or was skipped.
         store: Writes the log.
         clock: Returns the time in UTC.
         tz: Time zone of crontabs; None for the machine's.
@@ -80,7 +80,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         self._clock = clock
         self._tz = local_zone() if tz is None else tz
         self._sleep_pending = False
-        """Whether a `Sleep` was sent whose result isn't in the log yet."""
+        """Whether a `StartScheduledRun` was sent whose result isn't in the log yet."""
         self._pending_changes: dict[UUID, Reply[ScheduleState]] = {}
         self._timer = _timer() if armed else None
         self._quiet_until = datetime.min.replace(tzinfo=UTC)
@@ -133,7 +133,9 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             mode, trigger = run
             self._sleep_pending = True
             with suppress(pykka.ActorDeadError):  # during shutdown
-                self._consolidator.tell(Sleep(mode=mode, trigger=trigger, thorough=self._schedule.permitted))
+                self._consolidator.tell(
+                    StartScheduledRun(mode=mode, trigger=trigger, thorough=self._schedule.permitted)
+                )
         self._arm()
 
     def _schedule_changed(self, message: ChangeSchedule) -> ScheduleChanged:

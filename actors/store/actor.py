@@ -44,7 +44,7 @@ from actors.store.messages import (
 from actors.store.queries import answer, other_models
 from actors.store.replay import paced
 from actors.store.snapshot_files import Snapshots
-from actors.store.snapshot_policy import WORTH, IdleReached, SnapshotBroken, SnapshotPolicy, SnapshotSynced
+from actors.store.snapshot_policy import MIN_EVENTS, IdleReached, SnapshotBroken, SnapshotPolicy, SnapshotSynced
 from events.storage.log import Envelope, Head, Log, LogError, LogFullError
 from events.vocabulary import MemoryErased, MemoryStored, SpacesDeclared
 from projections.memories.catalog import Catalog
@@ -109,7 +109,7 @@ class Store(ProjectionActor[StoreProjections]):
         except LogError as error:  # nothing is lost: the next start merges the write-ahead log
             LOGGER.warning("the log was closed without a checkpoint; the next start makes up for it: %s", error)
 
-    def on_receive(self, message: StoreMessage | Flush | SnapshotEvent | OwnerMessage) -> Any:
+    def on_receive(self, message: StoreMessage | Flush | SnapshotEvent | ProjectionMessage) -> Any:
         """Route a message."""
         match message:
             case Append():
@@ -139,7 +139,7 @@ class Store(ProjectionActor[StoreProjections]):
             case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
                 return self._on_projection_message(message)
             case _:
-                return answer(message, self._log, self._catalog, self._folds.declaration.latest)
+                return answer(message, self._log, self._catalog, self._projections.declaration.latest)
 
     def _append_memory(self, message: Append) -> Reply[RequestResult | StorageFault]:
         """Queue a memory, unless an earlier request with the same key stored it."""
@@ -215,7 +215,7 @@ class Store(ProjectionActor[StoreProjections]):
         # After the read-back, which the work of the other actors would delay.
         self._tell(Appended(envelopes=envelopes))
         if self._keeper is not None:
-            self._keeper.happened(self._log.head)
+            self._keeper.on_append(self._log.head)
         for one, outcome in zip(pending, outcomes, strict=True):
             one.answer(outcome)
 
@@ -228,7 +228,7 @@ class Store(ProjectionActor[StoreProjections]):
 
     def _shred(self, erased: list[UUID]) -> None:
         """Destroy the keys of erased memories and of events derived from them alone, and the snapshots."""
-        shredded = [*erased, *self._folds.derived.release()]
+        shredded = [*erased, *self._projections.derived.pop_orphans()]
         if shredded:
             self._log.shred(shredded)
             if self._keeper is not None:
@@ -291,7 +291,7 @@ class Store(ProjectionActor[StoreProjections]):
     def _declare(self, message: Declare) -> Reply[Any] | None:
         """Log the models of a new store; of another one, check that they are those it was made with."""
         wanted = SpacesDeclared(profile=message.profile, spaces=message.spaces)
-        declared = self._folds.declaration.latest
+        declared = self._projections.declaration.latest
         if declared is None and self._frozen:
             raise NotFoundFault("Nothing was stored yet then")
         if declared is None:

@@ -82,7 +82,7 @@ class SnapshotPolicy:
         if loaded is None:
             return 0
         for name, tell in owners.items():
-            tell(LoadSnapshot(folds=loaded.projections[name]))
+            tell(LoadSnapshot(projections=loaded.projections[name]))
         self._last_seq = loaded.head.seq
         self._verifier = Thread(target=self._verify, args=(log, loaded.head, loaded.arrays), name="chain", daemon=True)
         self._verifier.start()
@@ -124,13 +124,13 @@ class SnapshotPolicy:
             return reply
         self._reply = reply
         for writer in self._draft.writers:
-            owners[writer.name](WriteSnapshot(sheet=writer, store=self._store))
+            owners[writer.name](WriteSnapshot(writer=writer, store=self._store))
         return reply
 
     def on_written(self, message: SnapshotWritten) -> None:
         """Record the end of an owner's file; after the last one, sync or discard them all."""
         draft = self._draft
-        if draft is None or message.sheet not in draft.writers or not draft.add(message.sheet, message.part):
+        if draft is None or message.writer not in draft.writers or not draft.add(message.writer, message.part):
             return
         if draft.cancelled:
             self._end(draft, taken=False)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from actors.text.recurring_dates import sample_moments
 from events.vocabulary.values import Modality
 from projections.spaces.directed import Direction
-from projections.time.intervals import named
+from projections.time.expressions import find_intervals
 from projections.time.time_mentions import QueryHints, words
 
 
@@ -103,7 +103,7 @@ def extract_hints(query: str, asked_at: datetime) -> QueryHints:
     part = session_part(query)
     return QueryHints(
         direction=causal_direction(query),
-        intervals=tuple(named(query, asked_at, asking=True)),
+        intervals=tuple(find_intervals(query, asked_at, question=True)),
         recurring=sample_moments(query, asked_at),
         start=part is SessionPart.START,
         end=part is SessionPart.END,

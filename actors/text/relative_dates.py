@@ -4,8 +4,8 @@ import re
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from projections.time.intervals import NUMBERS
-from projections.time.periods import DAY, LENGTHS, Interval
+from projections.time.lexicon import NUMBERS
+from projections.time.periods import DAY, UNIT_DAYS, Interval
 
 _RELATIVE: Final = re.compile(
     rf"\b(?:(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})(?: of| couple of| few)?|the) "
@@ -42,7 +42,7 @@ def parse_relative_date(query: str) -> RelativeDate | None:
     if match is None:
         return None
     count = (match["count"] or "one").casefold()
-    days = LENGTHS[match["unit"].casefold()] * (int(count) if count.isdigit() else NUMBERS[count])
+    days = UNIT_DAYS[match["unit"].casefold()] * (int(count) if count.isdigit() else NUMBERS[count])
     earlier = match["side"].casefold() in ("before", "prior to")
     remainder = f"{query[: match.start()]}{query[match.end() :]}".strip()
     return RelativeDate(match["event"].strip(), remainder, timedelta(days=-days if earlier else days))

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from events.fingerprint import Float32
+from events.quantization import Float32
 
 Range: TypeAlias = tuple[int, int]
 """Half-open interval [start, end) of tokens or characters."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from typing import Any, assert_never
+from typing import Any, assert_never, cast
 from uuid import UUID, uuid4
 
 import msgspec
@@ -14,8 +14,8 @@ from actors.runtime.faults import UNWRITTEN, Fault, NotFoundFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
-from actors.runtime.reply import Reply
-from actors.store.messages import Append
+from actors.runtime.reply import Reply, gather
+from actors.store.messages import Append, AppendMemories, RequestResult
 from actors.workspace.debounce import Debounce
 from actors.workspace.emotion import emotional_weight
 from actors.workspace.focus import FocusTask, decide
@@ -38,6 +38,7 @@ from actors.workspace.messages import (
 from events.spaces import SEMANTIC
 from events.storage.log import Envelope
 from events.vocabulary import MemoryStored
+from events.vocabulary.values import Learning
 from projections.mind.johari import ACTIONS, classify, rows
 from projections.registry import WorkspaceProjections
 
@@ -118,9 +119,8 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
     def on_receive(self, message: WorkspaceMessage | ProcessTasks) -> Any:
         """Route a message."""
         match message:
-            case Judge(new=new):
-                with self._latencies.timed("judge"):
-                    return self._judge(new)
+            case JudgeAndAppend():
+                return self._judge_and_append(message)
             case QueryAnswered(embeddings=embeddings, text=text, keys=keys, namespace=namespace, results=results):
                 best = results[:MAX_CANDIDATES]
                 focus = Resonate(focus=embeddings, text=text, keys=keys, namespace=namespace, memories=best)
@@ -137,9 +137,9 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             case ProcessTasks():
                 return self._process_tasks() if self._debounce.elapsed() else None
             case CountIgnitions():
-                return dict(self._folds.workspace.ignitions)
+                return dict(self._projections.workspace.ignitions)
             case ReadPulse():
-                last = self._folds.learner.last
+                last = self._projections.learner.last
                 return pulse(*EMPTY) if last is None else pulse(last.entropy, last.coherence, last.learning_score)
             case Appended(envelopes=envelopes):
                 return self._appended(envelopes)
@@ -158,7 +158,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             for outcome in self._judge(message.memories[start : start + JUDGED_AT_ONCE])
         ]
         appends = tuple(one for one in judged if isinstance(one, Append))
-        if message.withdrawn.is_set() or not appends:
+        if message.cancelled.is_set() or not appends:
             return [one if isinstance(one, Fault) else StorageFault("withdrawn: nothing was stored") for one in judged]
 
         def results(answers: list[list[RequestResult | Fault]]) -> list[IngestResult | Fault]:
@@ -181,7 +181,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
 
     def _judgement(self, new: NewMemory, near: Neighbours) -> Judgement:
         learning = judge(near.similarities, emotional_weight(new.content))
-        foreseen = self._folds.learner.foresee(learning.entropy, learning.coherence)
+        foreseen = self._projections.learner.predict(learning.entropy, learning.coherence)
         self._judged[new.id] = near.nearest
         if len(self._judged) > UNCLAIMED:
             self._judged.popitem(last=False)
@@ -200,7 +200,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
     def _appended(self, envelopes: tuple[Envelope, ...]) -> None:
         """Apply events. A memory that was judged here and is now stored becomes the focus."""
         for envelope in envelopes:
-            self._fold(envelope)
+            self._apply(envelope)
         if task := self._take_task({envelope.correlation_id for envelope in envelopes}):
             self._answer(task)
             self._process_tasks()
@@ -244,7 +244,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             task = self._tasks.popleft()
             try:
                 with self._latencies.timed("focus"):
-                    events = decide(task, self._folds.workspace, self._asked)
+                    events = decide(task, self._projections.workspace, self._asked)
             except NotFoundFault:  # the memory was deleted meanwhile
                 if task.reply is not None:
                     task.reply.set_exception()
@@ -270,7 +270,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
     def _answer(self, task: FocusTask) -> None:
         if task.reply is None:
             return
-        state, learner = self._folds.workspace, self._folds.learner
+        state, learner = self._projections.workspace, self._projections.learner
         task.reply.set(
             Attention(
                 coupling=state.coupling,
@@ -281,7 +281,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
                 emptied_at=state.emptied_at,
                 queued=tuple(state.faded.values()),
                 accuracy=learner.accuracy,
-                scored=learner.scored,
+                scored=learner.settled,
                 interactions=learner.interactions,
                 stage=learner.stage.value,
                 lambdas=learner.lambdas,

@@ -1,4 +1,4 @@
-"""Messages of the workspace."""
+"""Messages of the workspace and their answers."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -9,7 +9,8 @@ import msgspec
 
 from actors.comparator.messages import NewMemory
 from actors.runtime.faults import Fault
-from actors.runtime.messages import Answer, Appended, Message, ProjectionMessage
+from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
+from actors.store.messages import Append, RequestResult
 from events.fingerprint import Embedding
 from events.vocabulary import FocusMoved
 from events.vocabulary.values import JohariRow, Learning
@@ -17,7 +18,7 @@ from projections.mind.workspace import FadedMemory, IgnitedMemory
 
 
 class Judgement(Answer, frozen=True, kw_only=True):
-    """Learning signal, Johari quadrant by space, purpose, and presumed causes and effects of a new memory."""
+    """The learning value of a memory, its Johari rows, its purpose vector, and likely causes and effects."""
 
     purpose: tuple[float, ...]
     north_star: UUID | None
@@ -36,10 +37,10 @@ class Attention(Answer, frozen=True, kw_only=True):
     ignited: tuple[IgnitedMemory, ...]
     conflict: tuple[UUID, ...]
     emptied_at: datetime | None
-    queued: tuple[Fading, ...]
-    """Memories that left the workspace and are due in the next REM run, the oldest first."""
+    queued: tuple[FadedMemory, ...]
+    """Faded memories that wait for REM replay, the oldest first."""
     accuracy: float | None
-    """Accuracy of usefulness predictions; None before any was scored."""
+    """Accuracy of the usefulness forecasts; None before the first outcome."""
     scored: int
     interactions: int
     stage: str
@@ -47,7 +48,7 @@ class Attention(Answer, frozen=True, kw_only=True):
 
 
 class Pulse(Answer, frozen=True, kw_only=True):
-    """The learning state attached to every answer."""
+    """The state of learning that every answer reports."""
 
     entropy: float
     coherence: float
@@ -56,30 +57,49 @@ class Pulse(Answer, frozen=True, kw_only=True):
     suggested_action: str
 
 
-class Judge(Message[tuple[Judgement | Fault, ...]], frozen=True, kw_only=True):
-    """Judge new memories by their neighbours before they are stored; one result for each."""
+class UnjudgedMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """An embedded memory, and how its append is built once it is judged."""
+
+    new: NewMemory
+    build_append: Callable[[Judgement], Append]
+
+
+class IngestResult(Answer, frozen=True, kw_only=True):
+    """The events that the store appended now, or for an earlier request with the same key."""
+
+    result: RequestResult
+    pulse: Pulse | None
+    """The pulse of the memory's judgement; None if the memory was erased since."""
+
+
+class JudgeAndAppend(Cancellable[list[IngestResult | Fault]], frozen=True, kw_only=True):
+    """Judge memories by their neighbours and append them in one commit; one result for each.
+
+    The store's answer resolves the reply, so that the workspace does not wait for the commit. Nothing is appended if
+    the request was cancelled meanwhile.
+    """
 
     memories: tuple[UnjudgedMemory, ...]
     """At least one."""
 
 
-class Ask(Message[None], frozen=True, kw_only=True):
-    """A query was answered and becomes the new focus."""
+class QueryAnswered(Message[None], frozen=True, kw_only=True):
+    """A query was answered and becomes the focus; sent without waiting for the effect."""
 
     text: str
     embeddings: dict[str, Embedding]
     keys: frozenset[str]
     """The spaces that apply to the query."""
     namespace: str | None
-    found: tuple[UUID, ...]
-    """The best results."""
+    results: tuple[UUID, ...]
+    """The memories of the answer, best first."""
 
 
 class Broadcast(Message[Attention], frozen=True, kw_only=True):
-    """Make a stored memory the focus; admit it to the workspace if it is coherent enough, or by force.
+    """Make a stored memory the focus; it enters the workspace if its r is high enough or with `force`.
 
     Raises:
-        NotFoundFault: It isn't live.
+        NotFoundFault: The memory is not live.
     """
 
     memory: UUID
@@ -88,23 +108,31 @@ class Broadcast(Message[Attention], frozen=True, kw_only=True):
 
 
 class SetCoupling(Message[Attention], frozen=True, kw_only=True):
-    """Set the coupling K, and recompute the resonance of the last focus."""
+    """Set K, and measure the last focus again."""
 
     coupling: float
 
 
 class ReadAttention(Message[Attention], frozen=True, kw_only=True):
-    """Read the state after all earlier messages were processed."""
+    """Read the state after all earlier queries and stores have been processed."""
 
 
 class CountIgnitions(Message[dict[UUID, int]], frozen=True, kw_only=True):
-    """Count how often each memory entered the workspace; those that never did are missing."""
+    """Count how often each memory has entered the workspace."""
 
 
 class ReadPulse(Message[Pulse], frozen=True, kw_only=True):
-    """Read the current pulse."""
+    """Read the current state of learning."""
 
 
 WorkspaceMessage: TypeAlias = (
-    Judge | Ask | Broadcast | SetCoupling | ReadAttention | CountIgnitions | ReadPulse | Appended | ProjectionMessage
+    JudgeAndAppend
+    | QueryAnswered
+    | Broadcast
+    | SetCoupling
+    | ReadAttention
+    | CountIgnitions
+    | ReadPulse
+    | Appended
+    | ProjectionMessage
 )

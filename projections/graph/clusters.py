@@ -19,14 +19,22 @@ class Clusters:
     of a run belongs to the first one.
     """
 
+    _formed: dict[str, dict[UUID, tuple[Group, ...]]]
+    """Clusters by namespace and run, the latest run last."""
+    _erased: set[UUID]
+
     def __init__(self) -> None:
-        self._formed: dict[str, dict[UUID, tuple[Group, ...]]] = {}
-        """Clusters by namespace and run, the latest run last."""
+        self._formed = {}
         self._places: dict[UUID, tuple[Group, float]] = {}
         """The current cluster of each member, and its centrality there."""
-        self._erased: set[UUID] = set()
+        self._erased = set()
         self._names: dict[UUID, UUID] = {}
         """Interned ids: consecutive runs mostly name the same members."""
+
+    def after_load(self) -> None:
+        """Derive what a snapshot leaves out."""
+        for runs in self._formed.values():
+            self._replace((), _current(runs))
 
     def apply(self, envelope: Envelope) -> tuple[UUID, ...]:
         """Fold the next event of the log; return the memories whose spoke may have changed, each once."""

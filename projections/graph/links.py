@@ -43,17 +43,28 @@ class Links:
     valid. Traversals are also counted for edges that aren't stored, such as `NEXT`.
     """
 
+    _drawings: dict[Step, tuple[_Drawing, ...]]
+    _strengths: dict[Step, dict[UUID, Strengthened]]
+    """Weights of an edge by the run that set them, the latest last."""
+    _traversals: Counter[Step]
+    _paths: Counter[tuple[Step, ...]]
+    _erased: set[UUID]
+
     def __init__(self) -> None:
         self._lifecycle = Lifecycle()
         self._clusters = Clusters()
-        self._drawings: dict[Step, tuple[_Drawing, ...]] = {}
+        self._drawings = {}
         self._outgoing: dict[UUID, dict[Step, None]] = {}
         self._incoming: dict[UUID, dict[Step, None]] = {}
-        self._strengths: dict[Step, dict[UUID, Strengthened]] = {}
-        """Weights of an edge by the run that set them, the latest last."""
-        self._traversals: Counter[Step] = Counter()
-        self._paths: Counter[tuple[Step, ...]] = Counter()
-        self._erased: set[UUID] = set()
+        self._strengths = {}
+        self._traversals = Counter()
+        self._paths = Counter()
+        self._erased = set()
+
+    def after_load(self) -> None:
+        """Derive what a snapshot leaves out."""
+        for step in self._drawings:
+            self._index(step)
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""
@@ -178,8 +189,11 @@ class Links:
         if self._has_ends(step) and step.source != step.target:
             before = () if drawing.run is None else self._drawings.get(step, ())
             self._drawings[step] = (*before, drawing)
-            self._outgoing.setdefault(step.source, {})[step] = None
-            self._incoming.setdefault(step.target, {})[step] = None
+            self._index(step)
+
+    def _index(self, step: Step) -> None:
+        self._outgoing.setdefault(step.source, {})[step] = None
+        self._incoming.setdefault(step.target, {})[step] = None
 
     def _strengthen(self, run: UUID, strengthened: Strengthened) -> None:
         if self._has_ends(strengthened.step):

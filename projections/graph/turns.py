@@ -18,7 +18,7 @@ class Turns:
         self._positions = GrowableArray(np.int64)
         self._before = GrowableArray(np.int64)
         self._after = GrowableArray(np.int64)
-        self._last: dict[tuple[str, str], int] = {}
+        self._last = {}
 
     def append(self, namespace: str | None, session: str | None, position: int) -> None:
         """Add the next row at its position in its session; without a session it has no neighbours."""

@@ -7,7 +7,8 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
-from events.fingerprint import Bits, Dense, Embedding, Sparse, levels
+from events.fingerprint import Bits, Dense, Embedding, Sparse
+from events.quantization import levels
 from events.spaces import SPACES
 from events.storage.log import Envelope
 from events.vocabulary import MemoryStored, PurposesRealigned, SpacesDeclared

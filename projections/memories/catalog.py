@@ -28,7 +28,7 @@ from events.vocabulary import (
 from projections.memories.entries import Body, Entry, erased_entry, merged_entry
 from projections.memories.lifecycle import Lifecycle, StateChange
 from projections.memories.requests import Requests
-from projections.projection import MemoryState, digest_of, is_shredded_memory, state_of
+from projections.projection import MemoryState, digest_of, is_shredded_memory
 from projections.storage.arrays import GrowableArray
 from projections.storage.blobs import Blobs
 
@@ -43,7 +43,6 @@ class _ContentKey(msgspec.Struct, frozen=True):
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 _body_decoder = msgspec.msgpack.Decoder(Body)
 _key_decoder = msgspec.msgpack.Decoder(_ContentKey)
-_entries_decoder = msgspec.msgpack.Decoder(list[Entry])
 
 
 class Catalog:
@@ -54,13 +53,12 @@ class Catalog:
     """
 
     _entries: dict[UUID, Entry]
-    """Each without its body."""
+    """Without bodies."""
     _live: Counter[str]
-    """How many live memories each namespace holds."""
+    """Number of live memories by namespace."""
 
     def __init__(self) -> None:
-        self._entries: dict[UUID, Entry] = {}
-        """Without bodies."""
+        self._entries = {}
         self._ids: list[UUID] = []
         self._rows: dict[UUID, int] = {}
         self._bodies = Blobs()
@@ -69,8 +67,7 @@ class Catalog:
         """The first 8 bytes of each content's SHA-256, a prefilter for duplicates; 0 once a memory is erased."""
         self._lifecycle = Lifecycle()
         self._requests = Requests()
-        self._live: Counter[str] = Counter()
-        """Number of live memories by namespace."""
+        self._live = Counter()
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""
@@ -143,14 +140,8 @@ class Catalog:
         bodies = self._bodies.concatenated()
         return digest_of(entries, lengths, bodies, self._lifecycle.digest(), self._requests.digest())
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Give entries in one piece, since millions of objects one by one take seconds."""
-        return state_of(self, _entries=_encoder.encode(list(self._entries.values())), _ids=None, _rows=None)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take in what `__getstate__` returned."""
-        self.__dict__ |= state
-        self._entries = {entry.id: entry for entry in _entries_decoder.decode(state["_entries"])}
+    def after_load(self) -> None:
+        """Derive what a snapshot leaves out."""
         self._ids = list(self._entries)
         self._rows = {memory: row for row, memory in enumerate(self._ids)}
 

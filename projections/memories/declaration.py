@@ -30,11 +30,10 @@ class DeclaredAtlas:
     """The atlas of a log; None before the first declaration, which gives the dimensions of its spaces."""
 
     declared: SpacesDeclared | None
-    """The first declaration: no later one may say anything else of the dimensions."""
+    """The first declaration; later ones have the same dimensions."""
 
     def __init__(self) -> None:
-        self.declared: SpacesDeclared | None = None
-        """The first declaration; later ones have the same dimensions."""
+        self.declared = None
         self.atlas: Atlas | None = None
 
     def after_load(self) -> None:

@@ -14,14 +14,13 @@ class DerivedEvents:
 
     _members: dict[UUID, set[UUID]]
     _serving: dict[UUID, set[UUID]]
-    """The events whose words come from each memory, among others."""
+    """Derived events by member."""
     _erased: set[UUID]
 
     def __init__(self) -> None:
-        self._members: dict[UUID, set[UUID]] = {}
-        self._serving: dict[UUID, set[UUID]] = {}
-        """Derived events by member."""
-        self._erased: set[UUID] = set()
+        self._members = {}
+        self._serving = {}
+        self._erased = set()
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""

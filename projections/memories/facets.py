@@ -46,7 +46,7 @@ class _Column:
 
     def __init__(self) -> None:
         self._codes = GrowableArray(np.int32)
-        self._numbers: dict[str, int] = {}
+        self._numbers = {}
         self._next = 0
 
     def append(self, value: str | None) -> None:
@@ -72,13 +72,13 @@ class _Column:
 class Facets:
     """Filter columns of all rows, and the order of rows in their sessions."""
 
-    _tagged: dict[str, Growing[np.int32]]
+    _tagged: dict[str, GrowableArray[np.int32]]
 
     def __init__(self) -> None:
         self._columns = {name: _Column() for name in _COLUMNS}
         self._created = GrowableArray(np.int64)
         """`created_at` in microseconds since 1970."""
-        self._tagged: dict[str, GrowableArray[np.int32]] = {}
+        self._tagged = {}
         self._states = GrowableArray(np.int8)
         self._survivors = GrowableArray(np.int64)
         """The row that absorbed each row, or the row itself."""

@@ -47,19 +47,17 @@ class Lifecycle:
     erasure passes through the live states.
     """
 
-    _fates: dict[UUID, _Fate]
+    _statuses: dict[UUID, _Status]
+    """Of the memories that aren't live."""
     _absorbed: dict[UUID, dict[UUID, None]]
-    """Those that point at each memory, in the order in which they were merged."""
+    """Children of each survivor, in merge order."""
     _hidden: dict[UUID, dict[UUID, None]]
-    """Those that each run hides at present."""
+    """Memories that each run currently excludes."""
 
     def __init__(self) -> None:
-        self._statuses: dict[UUID, _Status] = {}
-        """Of the memories that aren't live."""
-        self._absorbed: dict[UUID, dict[UUID, None]] = {}
-        """Children of each survivor, in merge order."""
-        self._hidden: dict[UUID, dict[UUID, None]] = {}
-        """Memories that each run currently excludes."""
+        self._statuses = {}
+        self._absorbed = {}
+        self._hidden = {}
 
     def apply(self, envelope: Envelope) -> tuple[StateChange, ...]:
         """Fold the next event of the log; return what changed, each memory once."""

@@ -1,7 +1,7 @@
 """The events that each request appended, by its idempotency key: the latest requests, and every import."""
 
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -9,8 +9,8 @@ import numpy as np
 
 from events.storage.log import Envelope
 from events.vocabulary import ConsolidationUndone, MemoryErased, MemoryForgotten, MemoryRestored, MemoryStored
-from projections.projection import digest_of, is_shredded_memory, state_of
-from projections.storage.arrays import Growing
+from projections.projection import digest_of, is_shredded_memory
+from projections.storage.arrays import GrowableArray
 
 LATEST: Final = 10_000
 """Requests that are kept: a proxy sends a request again within moments, and has no more than 64 under way."""
@@ -31,10 +31,10 @@ COUNT_BITS: Final = 16
 class Requests:
     """Sequence numbers by key: of the latest requests that stored, deleted or restored something, and of imports."""
 
-    _seqs: dict[bytes, list[int]]
+    _latest: dict[bytes, list[int]]
 
     def __init__(self) -> None:
-        self._latest: dict[bytes, list[int]] = {}
+        self._latest = {}
         self._derived = DerivedKeys()
 
     def apply(self, envelope: Envelope) -> None:
@@ -69,9 +69,9 @@ class DerivedKeys:
     """
 
     def __init__(self) -> None:
-        self._high = Growing(np.uint64)
-        self._low = Growing(np.uint64)
-        self._stretches = Growing(np.uint64)
+        self._high = GrowableArray(np.uint64)
+        self._low = GrowableArray(np.uint64)
+        self._stretches = GrowableArray(np.uint64)
         self._order = np.empty(0, np.int64)
         """Places of the first keys, sorted by their high half."""
 
@@ -106,15 +106,6 @@ class DerivedKeys:
     def digest(self) -> bytes:
         """Return the SHA-256 of all keys in the order in which they were added."""
         return digest_of(self._high.array, self._low.array, self._stretches.array)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the index out."""
-        return state_of(self, _order=None)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the state and sort the index."""
-        self.__dict__ |= state
-        self._order = np.argsort(self._high.array, kind="stable")
 
 
 def _halves(key: UUID) -> tuple[int, int]:

@@ -1,16 +1,17 @@
 """Positions and recent turns of each session, from which the embedder takes the context of the next turn."""
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from events.fingerprint import Dense, Float32, Levels, directions, levels
+from events.fingerprint import Dense
+from events.quantization import Float32, Levels, directions, levels
 from events.storage.log import Envelope
 from events.vocabulary import MemoryErased, MemoryStored
-from projections.projection import digest_of, state_of
+from projections.projection import digest_of
 from projections.storage.arrays import GrowableArray
 
 REACH: Final = 3
@@ -39,18 +40,18 @@ class Sessions:
     _numbers: dict[_Key, int]
     _next_number: int
     _latest: dict[_Key, tuple[int, ...]]
-    """The turns of the highest positions in each session, ascending."""
+    """The `REACH` turns of the highest positions in each session, ascending."""
 
     def __init__(self) -> None:
         self._memories = GrowableArray(np.uint8, 16)
         self._owners = GrowableArray(np.int32)
         """Session number of each turn; -1 once the turn is erased."""
         self._positions = GrowableArray(np.int64)
-        self._vectors: GrowableArray[np.int8] | None = None
-        self._numbers: dict[_Key, int] = {}
+        self._vectors = GrowableArray(np.int8, 0)
+        """As wide as the first one."""
+        self._numbers = {}
         self._next_number = 0
-        self._latest: dict[_Key, tuple[int, ...]] = {}
-        """The `REACH` turns of the highest positions in each session, ascending."""
+        self._latest = {}
         self._ahead: dict[_Key, tuple[_PendingTurn, ...]] = {}
 
     def apply(self, envelope: Envelope) -> None:
@@ -95,15 +96,10 @@ class Sessions:
         keys = {number: key for key, number in self._numbers.items()}
         left = np.flatnonzero(self._owners.array >= 0)
         owners = msgspec.msgpack.encode([keys[number] for number in self._owners.array[left].tolist()])
-        vectors = b"" if self._vectors is None else self._vectors.array[left]
-        return digest_of(owners, self._memories.array[left], self._positions.array[left], vectors)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what isn't in the log."""
-        return state_of(self, _ahead={})
+        return digest_of(owners, self._memories.array[left], self._positions.array[left], self._vectors.array[left])
 
     def _append(self, key: _Key, memory: UUID, position: int, e1: Levels) -> None:
-        if self._vectors is None:
+        if not self._vectors:
             self._vectors = GrowableArray(np.int8, len(e1))
         if key not in self._numbers:
             self._numbers[key] = self._next_number

@@ -56,15 +56,15 @@ class Goals:
 
     _goals: dict[UUID, _Known]
     _serving: dict[UUID, list[UUID]]
+    """Goals by member."""
     _choices: dict[str, list[_Choice]]
     _findings: dict[str, tuple[GoalRecord, ...]]
 
     def __init__(self) -> None:
-        self._goals: dict[UUID, _Known] = {}
-        self._serving: dict[UUID, list[UUID]] = {}
-        """Goals by member."""
-        self._choices: dict[str, list[_Choice]] = {}
-        self._findings: dict[str, deque[GoalRecord]] = {}
+        self._goals = {}
+        self._serving = {}
+        self._choices = {}
+        self._findings = {}
         self._lifecycle = Lifecycle()
 
     def apply(self, envelope: Envelope) -> None:
@@ -80,8 +80,8 @@ class Goals:
             case ConsolidationUndone(run=run, memories=()):
                 self._undo(run)
             case DriftDetected() as drift:
-                findings = self._findings.setdefault(drift.namespace, deque(maxlen=MAX_DRIFTS))
-                findings.append(GoalRecord(envelope.at, drift))
+                findings = (*self._findings.get(drift.namespace, ()), GoalRecord(envelope.at, drift))
+                self._findings[drift.namespace] = findings[-MAX_DRIFTS:]
             case MemoryErased(memory=memory):
                 self._remove_member(memory)
             case _:
@@ -111,7 +111,7 @@ class Goals:
 
     def drifts(self, namespace: str) -> tuple[GoalRecord, ...]:
         """Return the latest drift findings, the oldest first."""
-        return tuple(self._findings.get(namespace, ()))
+        return self._findings.get(namespace, ())
 
     def digest(self) -> bytes:
         """Return the SHA-256 of goals, choices, findings and life cycle states."""

@@ -17,7 +17,7 @@ import numpy as np
 from events.storage.log import Envelope
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryRecalled, MemoryStored
 from events.vocabulary.values import Learning, Quadrant
-from projections.projection import digest_of, is_shredded_memory, state_of
+from projections.projection import digest_of, is_shredded_memory
 from projections.storage.arrays import GrowableArray
 from projections.storage.blobs import Blobs
 
@@ -63,8 +63,6 @@ class _Forecast(msgspec.Struct, frozen=True):
 
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 _learning_decoder = msgspec.msgpack.Decoder(Learning)
-_Forecasts = tuple[int, dict[UUID, _Forecast], dict[UUID, _Forecast]]
-_decoder = msgspec.msgpack.Decoder(_Forecasts)
 
 
 class Learner:
@@ -83,8 +81,8 @@ class Learner:
         """Ids of stored memories in order; zeros once they are erased."""
         self._learnings = Blobs()
         """Their encoded `Learning`; only the last one is ever decoded."""
-        self._open: dict[UUID, _Forecast] = {}
-        self._settled: dict[UUID, _Forecast] = {}
+        self._open = {}
+        self._settled = {}
         self._counts: Counter[tuple[Quadrant, bool]] = Counter()
         """Settled forecasts by Johari window and outcome."""
 
@@ -157,20 +155,13 @@ class Learner:
     def digest(self) -> bytes:
         """Return the SHA-256 of interactions, forecasts and learning, in log order."""
         left = np.flatnonzero(self._learnings.lengths)
-        return digest_of(self._forecasts(), self._learners.array[left], self._learnings.concatenated())
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Give forecasts in one piece; counts follow from what is settled."""
-        return state_of(self, _open=self._forecasts(), _settled=None, _counts=None)
+        forecasts = _encoder.encode((self._interactions, self._open, self._settled))
+        return digest_of(forecasts, self._learners.array[left], self._learnings.concatenated())
 
     def after_load(self) -> None:
         """Derive what a snapshot leaves out."""
         settled = self._settled.values()
         self._counts = Counter((forecast.window, bool(forecast.recalled)) for forecast in settled)
-
-    def _forecasts(self) -> bytes:
-        state: _Forecasts = (self._interactions, self._open, self._settled)
-        return _encoder.encode(state)
 
     def _count_interaction(self) -> None:
         """Count an interaction, and settle the forecasts whose horizon ended with the one before as missed."""

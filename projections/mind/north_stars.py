@@ -14,12 +14,11 @@ class NorthStars:
 
     chosen: dict[str, UUID]
     _before: dict[UUID, dict[str, UUID]]
-    """What stood before each run that adjusted a goal."""
+    """For each run that adjusted goals, those that it replaced."""
 
     def __init__(self) -> None:
-        self.chosen: dict[str, UUID] = {}
-        self._before: dict[UUID, dict[str, UUID]] = {}
-        """For each run that adjusted goals, those that it replaced."""
+        self.chosen = {}
+        self._before = {}
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""

@@ -1,6 +1,5 @@
 """Consolidation runs: what each decided, the patterns they found, and scheduled runs that were skipped."""
 
-from collections import deque
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final
@@ -104,17 +103,16 @@ class Runs:
     _runs: dict[UUID, Run]
     _patterns: dict[UUID, PatternDiscovered]
     _showing: dict[UUID, list[UUID]]
-    """The patterns in which a memory stands."""
+    """Patterns by member."""
     _skipped: tuple[tuple[datetime, ConsolidationSkipped], ...]
     _erased: set[UUID]
 
     def __init__(self) -> None:
-        self._runs: dict[UUID, Run] = {}
-        self._patterns: dict[UUID, PatternDiscovered] = {}
-        self._showing: dict[UUID, list[UUID]] = {}
-        """Patterns by member."""
-        self._skipped: deque[tuple[datetime, ConsolidationSkipped]] = deque(maxlen=MAX_SKIPPED)
-        self._erased: set[UUID] = set()
+        self._runs = {}
+        self._patterns = {}
+        self._showing = {}
+        self._skipped = ()
+        self._erased = set()
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log; a decision of a run that didn't start is a KeyError."""
@@ -129,7 +127,7 @@ class Runs:
             case PatternDiscovered():
                 self._discover(event)
             case ConsolidationSkipped():
-                self._skipped.append((envelope.at, event))
+                self._skipped = (*self._skipped, (envelope.at, event))[-MAX_SKIPPED:]
             case MemoryErased(memory=memory):
                 self._erased.add(memory)
                 self._remove_member(memory)
@@ -149,7 +147,7 @@ class Runs:
 
     def skipped(self) -> tuple[tuple[datetime, ConsolidationSkipped], ...]:
         """Return the latest scheduled runs that never began, with the time of the event, the oldest first."""
-        return tuple(self._skipped)
+        return self._skipped
 
     def patterns(self, namespace: str | None = None) -> tuple[PatternDiscovered, ...]:
         """Return the current patterns of one namespace or of all.

@@ -44,38 +44,28 @@ class Schedule:
     """A crontab of five fields, an interval such as `90m`, or None for never."""
     paused: bool
     permitted: bool
-    """Whether scheduled runs may prune, and merge what isn't an exact copy."""
+    """Whether scheduled runs may prune, and merge memories that aren't exact copies."""
     since: datetime | None
-    """When the log begins."""
+    """Time of the first event."""
     active_at: datetime | None
-    """When an agent or a person last did anything."""
+    """Time of the last event that a client caused."""
     stored_at: datetime | None
-    """When a memory was last stored."""
+    """Time of the last stored memory."""
     skips: tuple[tuple[datetime, ConsolidationSkipped], ...]
-    """The latest scheduled runs that never began, and when, the oldest first."""
+    """The latest scheduled runs that never began, with their time, the oldest first."""
     _started: dict[UUID, tuple[datetime, ConsolidationStarted]]
-    """Runs over the whole store that may still finish, and thereby do what is due."""
+    """Unfinished runs over the whole store, dry runs excepted."""
     _last: dict[Mode, datetime]
     _awaited: dict[Mode, datetime]
 
     def __init__(self) -> None:
         self.when = dict(DEFAULT)
-        """A crontab of five fields, an interval such as `90m`, or None for never."""
-        self.paused = False
-        self.permitted = False
-        """Whether scheduled runs may prune, and merge memories that aren't exact copies."""
-        self.since: datetime | None = None
-        """Time of the first event."""
-        self.active_at: datetime | None = None
-        """Time of the last event that a client caused."""
-        self.stored_at: datetime | None = None
-        """Time of the last stored memory."""
-        self.skips: deque[tuple[datetime, ConsolidationSkipped]] = deque(maxlen=MAX_SKIPS)
-        """The latest scheduled runs that never began, with their time, the oldest first."""
-        self._started: dict[UUID, tuple[datetime, ConsolidationStarted]] = {}
-        """Unfinished runs over the whole store, dry runs excepted."""
-        self._last: dict[Mode, datetime] = {}
-        self._awaited: dict[Mode, datetime] = {}
+        self.paused = self.permitted = False
+        self.since = self.active_at = self.stored_at = None
+        self.skips = ()
+        self._started = {}
+        self._last = {}
+        self._awaited = {}
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""
@@ -102,7 +92,7 @@ class Schedule:
                 if outcome is Outcome.FINISHED:
                     self._last.update(dict.fromkeys(INCLUDED[started.mode], began_at))
             case ConsolidationSkipped(mode=mode) as skipped:
-                self.skips.append((at, skipped))
+                self.skips = (*self.skips, (at, skipped))[-MAX_SKIPS:]
                 self._restart(INCLUDED[mode], at)
             case event if is_shredded_memory(event):
                 self.stored_at = at

@@ -23,6 +23,15 @@ from projections.projection import MemoryState, digest_of
 DEFAULT_COUPLING: Final = 3.0
 """Kuramoto coupling K, with which full agreement of the spaces reaches r = .94 and agreement of half of them .55."""
 
+IGNITION_THRESHOLD: Final = 0.8
+"""Order parameter r at which a memory enters the workspace (STORE-001/workspace/ignites)."""
+
+FADING_THRESHOLD: Final = 0.7
+"""Order parameter r below which a memory leaves the workspace (STORE-001/workspace/fades)."""
+
+CAPACITY: Final = 7
+"""Maximum number of memories in the workspace, the span of human working memory (Miller 1956)."""
+
 MAX_FADED: Final = 256
 """Length of the queue for REM replay; the oldest entries are dropped beyond it."""
 
@@ -52,31 +61,24 @@ class WorkspaceState:
     coupling: float
     focus: FocusMoved | None
     focused_at: datetime | None
-    ignited: dict[UUID, Ignition]
-    """In the order in which they entered."""
-    faded: dict[UUID, Fading]
-    """The queue for REM replay, oldest first."""
+    ignited: dict[UUID, IgnitedMemory]
+    """In the order of ignition."""
+    faded: dict[UUID, FadedMemory]
+    """The queue for REM replay, the oldest first."""
     ignitions: Counter[UUID]
-    """How often each memory entered."""
+    """Number of ignitions of each memory."""
     conflict: tuple[UUID, ...]
-    """Those of the last conflict that are still in, the most synchronous first; none when fewer than two are."""
+    """The ignited memories of the last conflict, the highest order first; none if fewer than two are left."""
     emptied_at: datetime | None
-    """Since when nothing is in, once something was."""
+    """Since when the workspace is empty; None if it isn't, or never was filled."""
 
     def __init__(self) -> None:
         self.coupling = DEFAULT_COUPLING
-        self.focus: FocusMoved | None = None
-        self.focused_at: datetime | None = None
-        self.ignited: dict[UUID, IgnitedMemory] = {}
-        """In the order of ignition."""
-        self.faded: dict[UUID, FadedMemory] = {}
-        """The queue for REM replay, the oldest first."""
-        self.ignitions: Counter[UUID] = Counter()
-        """Number of ignitions of each memory."""
-        self.conflict: tuple[UUID, ...] = ()
-        """The ignited memories of the last conflict, the highest order first; none if fewer than two are left."""
-        self.emptied_at: datetime | None = None
-        """Since when the workspace is empty; None if it isn't, or never was filled."""
+        self.focus = self.focused_at = self.emptied_at = None
+        self.ignited = {}
+        self.faded = {}
+        self.ignitions = Counter()
+        self.conflict = ()
         self._lifecycle = Lifecycle()
 
     def apply(self, envelope: Envelope) -> None:

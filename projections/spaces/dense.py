@@ -11,7 +11,8 @@ from typing import Final, cast
 import numkong
 import numpy as np
 
-from events.fingerprint import Dense, Levels
+from events.fingerprint import Dense
+from events.quantization import Levels
 from projections.projection import digest_of
 from projections.storage.arrays import GrowableArray, Mask, Rows, Scores, top_k
 

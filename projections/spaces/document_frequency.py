@@ -10,12 +10,11 @@ class DocumentFrequency:
     """Number of counted memories that contain each term."""
 
     count: int
-    """How many memories are counted."""
+    """Number of counted memories."""
 
     def __init__(self, width: int) -> None:
         self._holders = np.zeros(width, np.int32)
         self.count = 0
-        """Number of counted memories."""
 
     def add(self, terms: npt.NDArray[np.uint16]) -> None:
         """Count a memory with these distinct terms."""

@@ -6,7 +6,8 @@ from uuid import UUID
 
 import numpy as np
 
-from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Levels, Passage, Sparse, Tokens
+from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Passage, Sparse, Tokens
+from events.quantization import Levels
 from events.spaces import SPACES, Kind, Space
 from projections.spaces.binary import BinarySpace
 from projections.spaces.context import ContextSpace
@@ -45,7 +46,7 @@ class Fingerprints:
         self._context = ContextSpace(self.dimensions[CONTEXT])
         self._spaces = {space.key: _empty(space, self.dimensions[space.key]) for space in SPACES}
         self._spaces |= {SEMANTIC: self._semantic, CONTEXT: self._context}
-        self._ids: list[UUID] = []
+        self._ids = []
         self._rows: dict[UUID, int] = {}
 
     def after_load(self) -> None:

@@ -16,7 +16,7 @@ class PurposeSpace:
 
     def __init__(self, width: int) -> None:
         self._matrix = GrowableArray(np.float32, width)
-        self._goals: list[UUID | None] = []
+        self._goals = []
 
     def __len__(self) -> int:
         return len(self._matrix)

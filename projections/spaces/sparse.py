@@ -68,7 +68,7 @@ class SparseSpace:
     """
 
     _total: float
-    """Sum of all counted weights: exact, since float64 holds any sum of float16, so a removal leaves no trace."""
+    """Sum of all counted weights. Float64 holds any sum of float16 exactly, so removals leave no rounding error."""
 
     def __init__(self, width: int, *, counts: bool = False) -> None:
         self._width = width
@@ -84,7 +84,6 @@ class SparseSpace:
         self._lengths = GrowableArray(np.float32)
         self._norms = GrowableArray(np.float32)
         self._total = 0.0
-        """Sum of all counted weights. Float64 holds any sum of float16 exactly, so removals leave no rounding error."""
         self._ranked: dict[str, tuple[Sparse, Scores]] = {}
         """Cache: the last query that scored all rows by each measure, since one search scores them several times."""
 
@@ -188,10 +187,6 @@ class SparseSpace:
         total = repr(self._total).encode()
         counts = self._frequency.digest()
         return digest_of(lengths, self._terms.array[indices], self._weights.array[indices], counts, total)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the inverted file, which the next ranking makes anew."""
-        return state_of(self, _blocks=[], _posted=0, _ranked={})
 
     def _cached(self, measure: str, query: Sparse, score: Callable[[Sparse], Scores]) -> Scores:
         cached = self._ranked.get(measure)

@@ -7,7 +7,8 @@ import numkong
 import numpy as np
 import numpy.typing as npt
 
-from events.fingerprint import Tokens, from_nibbles
+from events.fingerprint import Tokens
+from events.quantization import from_nibbles
 from projections.projection import digest_of
 from projections.spaces.document_frequency import DocumentFrequency
 from projections.storage.arrays import GrowableArray, Rows, RowSlices, Scores, reduce_rows

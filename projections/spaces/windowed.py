@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from events.fingerprint import Dense, Levels
+from events.fingerprint import Dense
+from events.quantization import Levels
 from projections.projection import digest_of
 from projections.spaces.dense import DenseSpace, top_k_eligible
 from projections.storage.arrays import GrowableArray, Mask, Rows, RowSlices, Scores, reduce_rows

@@ -1,7 +1,7 @@
 """Projections as a safetensors file, and back: the state dictionary of all their objects, by path.
 
 A class declares the plain values of its state by annotations in its body; msgspec writes and reads them by their types.
-Its arrays (`Growing`, numpy) and the objects of this package that it consists of are found by value. Every other
+Its arrays (`GrowableArray`, numpy) and the objects of this package that it consists of are found by value. Every other
 attribute is derived: the constructor or `after_load`, where a class has one, makes it from the rest.
 """
 
@@ -16,11 +16,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from projections.registry import ALL, ProjectionSet
-from projections.storage.arrays import Growing
+from projections.registry import PROJECTION_SETS, ProjectionSet
+from projections.storage.arrays import GrowableArray
 from projections.storage.lazy_array import LazyArray
 
-SCHEMA: Final = 4
+SCHEMA: Final = 5
 """Number of the layout of snapshots. Raise it with any change to what is written or what it means."""
 
 VALUES: Final = "values"
@@ -63,7 +63,7 @@ def dump(projections: ProjectionSet) -> list[memoryview]:
     for path, held in _objects(projections):
         values |= {f"{path}.{name}": getattr(held, name) for name in declared(type(held))}
         for name, array in _arrays(held):
-            arrays[f"{path}.{name}"] = array.array if isinstance(array, Growing) else array
+            arrays[f"{path}.{name}"] = array.array if isinstance(array, GrowableArray) else array
     plain = _encoder.encode((type(projections).__name__, values))
     tensors = {VALUES: np.frombuffer(plain, np.uint8), **arrays}
     return [memoryview(_header(tensors) + plain), *(array.reshape(-1).view(np.uint8).data for array in arrays.values())]
@@ -94,7 +94,7 @@ def load(values: memoryview, arrays: Mapping[str, LazyArray]) -> ProjectionSet:
     rest = dict(arrays)
     try:
         kind, plain = _values.decode(values)
-        projections = {one.__name__: one for one in ALL}[kind]()
+        projections = {one.__name__: one for one in PROJECTION_SETS}[kind]()
         for path, held in _objects(projections):
             for name, hint in declared(type(held)).items():
                 setattr(held, name, _decode(hint, plain.pop(f"{path}.{name}")))
@@ -102,7 +102,7 @@ def load(values: memoryview, arrays: Mapping[str, LazyArray]) -> ProjectionSet:
                 after_load()
             for name, array in _arrays(held):
                 saved = rest.pop(f"{path}.{name}")
-                if isinstance(array, Growing):
+                if isinstance(array, GrowableArray):
                     array.restore(saved)
                 else:
                     setattr(held, name, saved.array)
@@ -122,7 +122,7 @@ def declared(kind: type) -> dict[str, Any]:
 def _objects(projections: ProjectionSet) -> Iterator[tuple[str, object]]:
     """Yield all objects with state by path, each once and before those that it consists of."""
     seen: set[int] = set()
-    for name, projection in projections.named().items():
+    for name, projection in projections.by_name().items():
         yield from _walk(name, projection, seen)
 
 
@@ -145,8 +145,8 @@ def _members(held: object) -> Iterator[tuple[str, object]]:
                 yield from ((f"{name}.{key}", one) for key, one in by_key.items())
 
 
-def _arrays(held: object) -> Iterator[tuple[str, Growing[Any] | npt.NDArray[Any]]]:
-    yield from ((name, value) for name, value in _undeclared(held) if isinstance(value, Growing | np.ndarray))
+def _arrays(held: object) -> Iterator[tuple[str, GrowableArray[Any] | npt.NDArray[Any]]]:
+    yield from ((name, value) for name, value in _undeclared(held) if isinstance(value, GrowableArray | np.ndarray))
 
 
 def _undeclared(held: object) -> list[tuple[str, Any]]:
@@ -155,7 +155,7 @@ def _undeclared(held: object) -> list[tuple[str, Any]]:
 
 def _is_object(value: object) -> bool:
     ours = type(value).__module__.partition(".")[0] == __name__.partition(".")[0]
-    return ours and hasattr(value, "__dict__") and not isinstance(value, Growing | Enum)
+    return ours and hasattr(value, "__dict__") and not isinstance(value, GrowableArray | Enum)
 
 
 def _header(tensors: Mapping[str, npt.NDArray[Any]]) -> bytes:
@@ -183,14 +183,14 @@ def _decoder(hint: Any) -> msgspec.msgpack.Decoder[Any]:
 
 def _encode_array(value: object) -> bytes:
     """Write a small growable array, one of many, among the plain values."""
-    if isinstance(value, Growing):
-        return cast("Growing[Any]", value).array.tobytes()
+    if isinstance(value, GrowableArray):
+        return cast("GrowableArray[Any]", value).array.tobytes()
     raise NotImplementedError(f"{type(value).__name__} isn't a plain value")
 
 
-def _decode_array(hint: Any, value: Any) -> Growing[Any]:
+def _decode_array(hint: Any, value: Any) -> GrowableArray[Any]:
     (dtype,) = get_args(hint)
-    array = Growing[Any](dtype)
+    array = GrowableArray[Any](dtype)
     array.extend(np.frombuffer(value, dtype))
     return array
 

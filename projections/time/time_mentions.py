@@ -69,9 +69,10 @@ class TimeMentions:
     """Times, speaker and change signal by row."""
 
     _numbers: dict[str, int]
+    """Speakers by full name."""
     _next: int
     _called: dict[str, set[str]]
-    """Speakers by their first name."""
+    """Full names by first name."""
 
     def __init__(self) -> None:
         self._slices = RowSlices()
@@ -80,11 +81,9 @@ class TimeMentions:
         self._voices = GrowableArray(np.int32)
         """Number of the speaker, -1 for none."""
         self._changing = GrowableArray(np.bool_)
-        self._numbers: dict[str, int] = {}
-        """Speakers by full name."""
+        self._numbers = {}
         self._next = 0
-        self._called: dict[str, set[str]] = {}
-        """Full names by first name."""
+        self._called = {}
 
     def __len__(self) -> int:
         return len(self._slices)

@@ -25,11 +25,11 @@ from rich.table import Table
 from typer import Exit, Option
 from usearch.index import Index
 
-from actors.comparator.search.pipeline import RECALL
+from actors.comparator.messages.profiles import MIN_POOL
 from benchmarks import SEED
 from benchmarks.processes import resident_mb
 from benchmarks.report import JsonOption, Verdict, print_json, progress_bar, quantiles, verdict_table
-from events.fingerprint import Float32, Levels, directions, levels
+from events.quantization import Float32, Levels, directions, levels
 from projections.memories.atlas import PREFIX_DIMENSIONS
 from projections.spaces.dense import DenseSpace
 from projections.storage.arrays import Mask, Rows, Scores, top_k
@@ -100,7 +100,7 @@ class Spaces(msgspec.Struct, kw_only=True):
         return self._rescore(query, rows if mask is None else rows[mask[rows]])
 
     def _search_staged(self, query: Levels) -> tuple[Rows, Scores]:
-        return self._rescore(query, self.prefix.nearest(levels(query[:PREFIX]), RECALL)[0])
+        return self._rescore(query, self.prefix.nearest(levels(query[:PREFIX_DIMENSIONS]), MIN_POOL)[0])
 
     def _rescore(self, query: Levels, rows: Rows) -> tuple[Rows, Scores]:
         scores = self.exact.scores(query, rows)
@@ -152,7 +152,7 @@ def draw_spaces(count: int, queries: int, bar: Progress) -> Spaces:
         exact.extend(draw(end - start, topics[: ceil(end / TOPIC)], rng))
         bar.update(task, completed=len(exact))
     for start in range(0, count, BATCH):
-        prefix.extend(levels(exact.array[start : start + BATCH, :PREFIX]))
+        prefix.extend(levels(exact.array[start : start + BATCH, :PREFIX_DIMENSIONS]))
     mb = {EXACT: round(exact.array.nbytes / 2**20), STAGED: round(prefix.array.nbytes / 2**20)}
     masks = {"all": None, **{name: rng.permutation(count) < share * count for name, share in SHARES.items()}}
     return Spaces(exact=exact, prefix=prefix, masks=masks, queries=draw(queries, topics, rng), mb=mb)

@@ -18,8 +18,6 @@ from rich.progress import Progress
 from rich.table import Column, Table
 from typer import Argument, BadParameter, Option
 
-from actors.api.operations.retrieval.search import search_graph
-from actors.api.operations.workspace import adjust_coupling
 from actors.api.params.fields import MAX_CONTENT
 from actors.runtime.settings import SearchProfile
 from benchmarks.datasets import DEPTH, Dataset, Document, Judgements, means, measures, read_dataset

@@ -8,25 +8,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
-import msgspec
 import pykka
 
-from actors.api.context import silent
-from actors.api.operations.facade import Operations
+from actors.api.context import Context, ignore_progress, read_pulse, wait_until_ready, wait_until_replayed
+from actors.api.operations.retrieval.query import Query, embed_query, search
 from actors.api.params.parsing import moment, parse
 from actors.api.tools.agent_tools import TOOLS
-from actors.comparator.messages import Found, Search
-from actors.comparator.search.pipeline import pool
-from actors.comparator.search.query_classifier import cues
-from actors.hub.composition import Hub, opened
+from actors.hub.composition import open_hub
+from actors.hub.hub import Hub
+from actors.runtime.ask import ask
 from actors.runtime.messages import Message
 from actors.runtime.settings import SearchProfile
 from actors.store.messages import ReadStatus
+from actors.text.query_classifier import extract_hints
 from actors.workspace.messages import Pulse, ReadAttention
 from benchmarks.datasets import DEPTH, Document, sessions
-from events.fingerprint import Embedding
 from projections.memories.facets import Filter
-from projections.time.time_mentions import QueryHints
 
 T = TypeVar("T")
 Answer = dict[str, Any]
@@ -36,33 +33,26 @@ SESSIONS_AT_ONCE = 32
 """Sessions stored side by side; the turns of one session follow each other, as in life."""
 
 
-class Query(msgspec.Struct, frozen=True):
-    """A question as the comparator receives it: embedded once, searched any number of times."""
-
-    text: str
-    hints: QueryHints
-    embeddings: dict[str, Embedding]
-    namespace: str | None
-
-
 class Store:
     """A running store."""
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
-        self.operations = Operations(hub)
+        self.context = Context(hub)
 
     async def ready(self) -> None:
         """Wait until the log is replayed and the models are loaded."""
-        await self.operations.ready()
+        await wait_until_ready(self.context)
 
     async def replayed(self) -> None:
         """Wait until the log is replayed; needs no model."""
-        await self.operations.replayed()
+        await wait_until_replayed(self.context)
 
     def prepare(self, tool: str, /, **arguments: Any) -> Callable[[], Awaitable[Answer]]:
         """Parse the arguments of a tool; the result runs the call, so that it can be timed alone."""
-        return partial(BY_NAME[tool].run, self.operations, parse(arguments, BY_NAME[tool].params), silent)
+        return partial(
+            BY_NAME[tool].run, self.context.for_request(ignore_progress), parse(arguments, BY_NAME[tool].params)
+        )
 
     async def call(self, tool: str, /, **arguments: Any) -> Answer:
         """Call a tool."""
@@ -89,7 +79,7 @@ class Store:
 
     async def pulse(self) -> Pulse:
         """Return the figures that accompany every answer."""
-        return await self.operations.pulse()
+        return await read_pulse(self.context)
 
     async def settle(self) -> None:
         """Wait until the workspace and the store have processed everything sent so far."""
@@ -98,33 +88,20 @@ class Store:
 
     async def ask(self, actor: pykka.ActorRef[Any], message: Message[T]) -> T:
         """Ask an actor directly."""
-        return await self.operations.ask(actor, message)
+        return await ask(actor, message)
 
     async def embed_query(self, document: Document) -> Query:
         """Embed a query as `search_graph` does."""
         namespace, stamp = document.metadata.get("namespace"), document.metadata.get("asked_at")
         asked_at = moment(stamp, "asked_at") if isinstance(stamp, str) else datetime.now(UTC)
-        hints = cues(document.text, asked_at)
-        session = document.metadata.get("session")
-        embeddings = await self.operations.question(document.text, hints, asked_at, namespace, session)
-        return Query(document.text, hints, embeddings, namespace)
+        query = Query(document.text, extract_hints(document.text, asked_at), {}, Filter(namespace=namespace), asked_at)
+        return await embed_query(self.context, query, document.metadata.get("session"))
 
     async def rank(
         self, query: Query, profile: SearchProfile = SearchProfile.AUTO, without: frozenset[str] = frozenset()
     ) -> list[str]:
         """Return the ids of the best memories for an embedded query, some spaces left out."""
-        wanted = Search(
-            text=query.text,
-            cues=query.hints,
-            embeddings=query.embeddings,
-            profile=profile,
-            without=without,
-            filter=Filter(namespace=query.namespace),
-            limit=DEPTH,
-            pool=pool(DEPTH),
-            primed={},
-        )
-        found: Found = await self.ask(self.hub.comparator, wanted)
+        found = await search(self.context, query, profile, DEPTH, primed={}, without=without)
         return [str(hit.memory) for hit in found.hits]
 
 
@@ -137,7 +114,7 @@ async def open_store(folder: Path, *, priming: bool = False, models: bool = True
         priming: Whether ignited memories get a bonus in searches; repeatable measurements need it off.
         models: Whether to wait for the models; without them only what needs no embedding works.
     """
-    with opened(folder, priming=priming) as hub:
+    with open_hub(folder, priming=priming) as hub:
         store = Store(hub)
         await (store.ready() if models else store.replayed())
         yield store

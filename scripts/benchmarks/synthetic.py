@@ -17,7 +17,8 @@ import numpy as np
 
 from benchmarks import SEED
 from benchmarks.store import in_sessions, open_store
-from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Float32, Sparse, Tokens
+from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
+from events.quantization import Float32
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Draft
 from events.vocabulary import Event, MemoryStored, SpacesDeclared

@@ -26,7 +26,7 @@ from torch.nn import functional as F  # noqa: N812 -- the name under which every
 from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, Backbone, pool
 from actors.embedder.spaces.causal import INPUT_DIMENSION, causal_inputs
-from events.fingerprint import Float32
+from events.quantization import Float32
 from scripts.train.record import record
 
 BATCH = 512

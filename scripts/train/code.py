@@ -24,7 +24,7 @@ from torch.nn import functional as F  # noqa: N812 -- the name under which every
 
 from actors.embedder import weights
 from actors.embedder.models.backbone import DIMENSION, MODEL_SHA256, Backbone, pool
-from actors.embedder.spaces.code import words
+from actors.text.code import code_words
 from scripts.train.functions import LICENCES, Function, as_query, functions
 from scripts.train.record import record
 
@@ -138,7 +138,7 @@ def embedded(backbone: Backbone, found: Sequence[Function], seed: int) -> Exampl
     """Return the inputs of the head for each function, and E1 of its description."""
     rng = random.Random(seed)  # noqa: S311 -- samples, no secrets
     said = [as_query(each.said, rng) if rng.random() < SEARCHED else each.said for each in found]
-    readings = [_e1(backbone, [words(each.code) for each in found]), _e1(backbone, [each.code for each in found])]
+    readings = [_e1(backbone, [code_words(each.code) for each in found]), _e1(backbone, [each.code for each in found])]
     return Examples(_e1(backbone, said), torch.cat(readings, dim=1))
 
 

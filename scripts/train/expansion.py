@@ -28,7 +28,7 @@ from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, MODEL_SHA256, SEP, VOCABULARY, Backbone, pool
 from actors.embedder.spaces import tokens
 from actors.embedder.spaces.expansion import is_uninformative, most_informative
-from events.fingerprint import Float32
+from events.quantization import Float32
 from scripts.train.neutral import LICENCES, common_words, neutral_pairs
 from scripts.train.record import record
 
@@ -129,7 +129,7 @@ def read(backbone: Backbone, texts: list[str], using: tokens.TokenWeights) -> Te
         batch = order[start : start + 64]
         for row, states in zip(batch, backbone.forward([rows[row] for row in batch]), strict=True):
             framed = np.concatenate([[CLS], rows[row], [SEP]])
-            kept = tokens.select_tokens(framed, using)
+            kept = tokens.most_informative(framed, using)
             projected = states[kept] @ using.projection
             pieces[row] = framed[kept].astype(np.uint16)
             vectors[row] = projected / np.linalg.norm(projected, axis=1, keepdims=True)
@@ -216,7 +216,7 @@ def head(
     texts: Texts, rows: npt.NDArray[np.intp], directions: Tensor, bias: Tensor, informativeness: Float32
 ) -> Tensor:
     """Return the predicted weights of words for some texts, shape (rows, words)."""
-    chosen = [texts.vectors[row][telling(texts.pieces[row], informativeness, TOKENS)] for row in rows]
+    chosen = [texts.vectors[row][most_informative(texts.pieces[row], informativeness, TOKENS)] for row in rows]
     with torch.autocast("cpu", torch.bfloat16):
         agreement = torch.from_numpy(np.concatenate(chosen)) @ directions.T
     best = torch.stack([each.amax(dim=0) for each in agreement.split([len(vectors) for vectors in chosen])])

@@ -29,7 +29,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.datasets import DEPTH, Document
 from benchmarks.retrieval import Loaded, load, misspell
 
-from actors.api.operations.retrieval.query import Query, embed_query
 from actors.comparator.messages import Search
 from actors.comparator.messages.profiles import pool_size
 from actors.comparator.search import fusion
@@ -38,12 +37,11 @@ from actors.comparator.search.recall import NO_ROWS
 from actors.comparator.search.recall import recall as recall_rows
 from actors.comparator.search.weight_profiles import AUTO, query_kinds
 from actors.runtime.settings import SearchProfile
-from actors.text.query_classifier import QueryKind, extract_hints
+from actors.text.query_classifier import QueryKind
 from events.spaces import SPACES
 from events.storage.log import Log
 from events.vocabulary import SpacesDeclared
 from projections.memories.atlas import Atlas
-from projections.memories.facets import Filter
 
 FILE = Path(__file__).parents[2] / "actors" / "comparator" / "search" / "auto.json"
 KEYS = [space.key for space in SPACES]
@@ -92,10 +90,10 @@ class Lists(NamedTuple):
 
 async def lists(folder: Path, limit: int | None, bar: Progress) -> list[Lists]:
     """Store a set, and return the candidates of its queries, as they are and misspelt."""
-    async with filled([folder], limit, bar, priming=False) as store:
-        (judged,) = store.sets
-        atlas = _atlas(store.hub.log)
-        both = ((folder.name, judged.queries, 1.0), (f"{folder.name}, misspelt", misspelt(judged.queries), MISSPELT))
+    async with load([folder], limit, bar, priming=False) as loaded:
+        (judged,) = loaded.sets
+        atlas = _atlas(loaded.store.hub.log)
+        both = ((folder.name, judged.queries, 1.0), (f"{folder.name}, misspelt", misspell(judged.queries), MISSPELT))
         return [
             _padded(
                 name,
@@ -118,14 +116,13 @@ def _atlas(log: Log) -> Atlas:
     return atlas
 
 
-async def _candidates(store: Filled, atlas: Atlas, query: Document, relevant: dict[str, float]) -> dict[str, Any]:
+async def _candidates(loaded: Loaded, atlas: Atlas, query: Document, relevant: dict[str, float]) -> dict[str, Any]:
     """Return the inputs of the fusion of one query."""
-    namespace, said = query.metadata.get("namespace"), extract_hints(query.text, asked_at(query))
-    embeddings = await store.operations.question(query.text, said, asked_at(query), namespace)
-    wanted = Filter(namespace=namespace)
+    embedded = await loaded.store.embed_query(query)
+    hints, embeddings, wanted = embedded.hints, embedded.embeddings, embedded.filter
     asked = Search(
         text=query.text,
-        cues=said,
+        hints=hints,
         embeddings=embeddings,
         profile=SearchProfile.AUTO,
         filter=wanted,
@@ -134,7 +131,7 @@ async def _candidates(store: Filled, atlas: Atlas, query: Document, relevant: di
     )
     eligible = atlas.facets.eligible(wanted)
     rows = NO_ROWS
-    for _, named in recall_rows(atlas, embeddings, eligible, asked.pool, said):
+    for _, named in recall_rows(atlas, embeddings, eligible, asked.pool, hints):
         rows = np.union1d(rows, named)
     recalled = len(rows)
     around, _ = atlas.facets.turns(rows, REACH)
@@ -143,11 +140,11 @@ async def _candidates(store: Filled, atlas: Atlas, query: Document, relevant: di
     scores = np.zeros((len(rows), len(KEYS)), np.float32)
     for place, key in enumerate(KEYS):
         if key in embeddings:
-            raw = atlas.relevance(key, embeddings, rows, said)
+            raw = atlas.relevance(key, embeddings, rows, hints)
             mean, deviation = fusion.scale(raw[:recalled], fusion.MIN_DEVIATION.get(key, 0.0))
             scores[:, place] = (raw - mean) / deviation
     turns, _ = atlas.facets.turns(rows, REACH)
-    documents = [store.stored[str(memory)] for memory in atlas.ids(rows)]
+    documents = [loaded.documents[str(memory)] for memory in atlas.ids(rows)]
     kinds = query_kinds(atlas, asked, eligible)
     return {
         "scores": scores,

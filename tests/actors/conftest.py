@@ -14,7 +14,7 @@ from actors.api.context import Context
 from actors.api.mcp.server import Front
 from actors.api.operations.memories import store_memory
 from actors.api.operations.retrieval.search import search_graph
-from actors.api.params.memories import SearchGraph, StoreMemory
+from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
 from actors.api.tools.rate_limits import Limits

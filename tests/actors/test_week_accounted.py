@@ -53,7 +53,7 @@ class AccountedWeek(Week):
     def live(self) -> None:
         super().live()
         night = next(run for run in self.listed if run.mode is Mode.DEEP and run.active_merges)
-        self.hub.consolidator.ask(Undo(run=night.run), timeout=BOUND)
+        self.hub.consolidator.ask(UndoRun(run=night.run), timeout=BOUND)
         for name in (LIFE[1], "copy 2", "trivial 3"):
             memory = self.entry(name, own=True).id
             erasure = MemoryErased(memory=memory, reason="asked for")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from typer import Exit
 
 from actors.runtime.actor import EXIT_UNCERTAIN
-from events.fingerprint import directions
+from events.quantization import directions
 from events.storage.chain import GENESIS
 from events.verify.examination import Problem, Report
 from events.vocabulary.values import Counts

@@ -6,19 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from events.fingerprint import (
-    Bits,
-    Dense,
-    Directed,
-    Embedding,
-    Fingerprint,
-    Passage,
-    Sparse,
-    Tokens,
-    directions,
-    from_nibbles,
-    levels,
-)
+from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Passage, Sparse, Tokens
+from events.quantization import directions, from_nibbles, levels
 from events.spaces import SPACES
 from events.vocabulary import MemoryStored
 from tests.events.samples import random_fingerprint, stored

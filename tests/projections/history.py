@@ -7,7 +7,8 @@ from uuid import UUID
 import msgspec
 import numpy as np
 
-from events.fingerprint import Passage, pack
+from events.fingerprint import Passage
+from events.quantization import pack
 from events.storage.log import Envelope
 from events.vocabulary import Event, MemoryErased, Shredded
 from tests.events.samples import DIMENSIONS, NOON, draft, unit

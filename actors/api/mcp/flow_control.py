@@ -27,7 +27,7 @@ MAX_OPEN_REQUESTS = 64
 
 _TOO_LONG_METHOD = "context-graph/too-long"
 TOO_LONG = json.dumps({"jsonrpc": "2.0", "method": _TOO_LONG_METHOD})
-"""The listener passes this message in place of a line that exceeds `LONGEST_LINE`, and then closes the input."""
+"""The listener passes this message in place of a line that exceeds `MAX_LINE`, and then closes the input."""
 
 
 class ResponseWriter(ObjectSendStream[SessionMessage]):
@@ -101,7 +101,7 @@ async def _admit(message: SessionMessage, responses: ResponseWriter) -> types.JS
         case types.JSONRPCNotification(method="notifications/cancelled", params=params):
             responses.release((params or {}).get("requestId"))
         case types.JSONRPCNotification(method=method) if method == _TOO_LONG_METHOD:
-            return _error(None, types.INVALID_REQUEST, f"Invalid request: a line is longer than {LONGEST_LINE} bytes")
+            return _error(None, types.INVALID_REQUEST, f"Invalid request: a line is longer than {MAX_LINE} bytes")
         case _:
             pass
     return None

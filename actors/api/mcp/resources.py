@@ -8,7 +8,10 @@ from typing import Any
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from actors.api.operations.facade import Operations
+from actors.api.context import Context
+from actors.api.operations.maintenance import store_status
+from actors.api.operations.memories import memory_retrieve
+from actors.api.operations.retrieval.ranking import search_weight_profiles
 from actors.api.params.memories import MemoryRetrieve
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchWeightProfiles

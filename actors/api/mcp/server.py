@@ -28,8 +28,8 @@ from actors.api.tools.agent_tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool
 from actors.api.tools.dispatch import call
 from actors.api.tools.rate_limits import Limits
 from actors.hub.listener import Answers, Messages
-from actors.runtime.actor import LOGGER
-from actors.runtime.faults import Fault, InternalFault, UnknownOperationFault, shortened
+from actors.runtime.actor import CORRELATION, LOGGER
+from actors.runtime.faults import Fault, InternalFault, UnknownOperationFault, truncate
 from actors.workspace.messages import Pulse
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ class Front:
         """Run a request in a context of its own, one at a time of each key, and add the pulse to a tool's answer."""
         is_request = ctx.request_id is not None  # not a notification
         key, resent = parse_key(ctx.params) if is_request else (None, False)
+        CORRELATION.set(str(key or uuid4()))
         context = self._context.for_request(ctx.session.report_progress, key, resent=resent)
         async with self._context.locks.hold(key):
             result = await call_next(replace(ctx, lifespan_context=context))
@@ -121,7 +122,7 @@ class Front:
         return await resources.read(self._context, str(params.uri))
 
     async def _list_prompts(self, _request: Request, _params: object) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=prompts.listed())
+        return types.ListPromptsResult(prompts=prompts.PROMPTS)
 
     async def _get_prompt(self, _request: Request, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         return prompts.get(params.name, params.arguments or {})
@@ -170,6 +171,6 @@ async def _with_codes(ctx: Request, call_next: CallNext) -> HandlerResult:
 async def converse(context: Context, per_minute: Mapping[str, int], messages: Messages, answers: Answers) -> None:
     """Serve one client until it is gone: a session of its own, with limits of its own."""
     server = Front(context, Limits(per_minute)).server()
-    counted = CountedAnswers(answers)
-    async with in_order(messages, counted) as sorted_messages:
+    counted = ResponseWriter(answers)
+    async with valid_messages(messages, counted) as sorted_messages:
         await server.run(sorted_messages, counted, server.create_initialization_options())

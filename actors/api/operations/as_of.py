@@ -63,6 +63,6 @@ async def last_event(context: Context, at: datetime) -> int:
         StorageFault: the log can't be read.
     """
     try:
-        return await anyio.to_thread.run_sync(context.hub.log.until, at)
+        return await anyio.to_thread.run_sync(context.hub.log.seq_at, at)
     except LogError as error:
         raise StorageFault(f"Storage failed: {error}") from error

@@ -53,7 +53,7 @@ async def audit_trail(context: Context, params: AuditTrail) -> dict[str, Any]:
     page = left[-params.limit :]
     envelopes = await _from_log(context.hub.log.get, page)
     answer: dict[str, Any] = {
-        "events": [audit.happening(envelope, params.memory_id) for envelope in reversed(envelopes)],
+        "events": [audit.describe_event(envelope, params.memory_id) for envelope in reversed(envelopes)],
         "count": len(page),
         "total": len(concerned),
     }
@@ -67,14 +67,14 @@ async def store_diff(context: Context, params: StoreDiff) -> dict[str, Any]:
     later = context.hub.log.head.seq if params.b is None else await event_at(context, params.b, "b", least=0)
     if later < earlier:
         raise invalid("b", f"event {later} comes before event {earlier}")
-    past = Past(context.hub.log, later)
+    past = LogPrefix(context.hub.log, later)
     report = reporter(context, "events read")
     found = await _from_log(lambda: difference(_watched(past, report), earlier))
-    wanted = changes.shown(found, params.limit)
+    wanted = changes.memories_shown(found, params.limit)
     entries = await ask(context.hub.store, Describe(memories=wanted, own=True))
     ends = await _from_log(past.get, [seq for seq in (earlier, later) if seq])
     known = {entry.id: entry for entry in entries}
-    return changes.between({one.seq: one.at for one in ends}, (earlier, later), found, known, params.limit)
+    return changes.diff({one.seq: one.at for one in ends}, (earlier, later), found, known, params.limit)
 
 
 async def store_replay(context: Context, params: StoreReplay) -> dict[str, Any]:
@@ -86,7 +86,7 @@ async def store_replay(context: Context, params: StoreReplay) -> dict[str, Any]:
         seq, live = await ask(context.hub.store, ReadDigests(), LONG)
     else:
         seq = await event_at(context, params.as_of, "as_of")
-    past = Past(context.hub.log, seq)
+    past = LogPrefix(context.hub.log, seq)
     report = reporter(context, "events replayed")
     start = perf_counter()
     replayed = await _from_log(lambda: digests(rebuild(_watched(past, report))))

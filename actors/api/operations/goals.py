@@ -29,7 +29,7 @@ async def discover_goals(context: Context, params: DiscoverGoals) -> dict[str, A
 async def get_alignment_drift(context: Context, params: GetAlignmentDrift) -> dict[str, Any]:
     """Measure how far the latest memories are from the North Star."""
     await wait_until_replayed(context)
-    message = MeasureDrift(namespace=params.namespace, memories=params.memories, noted=context.as_of is None)
+    message = MeasureDrift(namespace=params.namespace, memories=params.memories, record=context.as_of is None)
     report = await ask(context.hub.consolidator, message, LONG)
     return goals.drift(params.namespace, report, history=params.include_history)
 

@@ -13,7 +13,7 @@ from actors.api.context import Context, describe, wait_until_replayed
 from actors.api.operations.ingest import IngestItem, Outcome, StoredMemory, ingest
 from actors.api.operations.memories import item_report
 from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_BATCH
-from actors.api.params.memories import StoreMemory, Whose
+from actors.api.params.memories import Namespace, StoreMemory
 from actors.api.params.parsing import Params, parse
 from actors.api.responses import memories
 from actors.comparator.messages import ListMemories

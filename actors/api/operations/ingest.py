@@ -35,7 +35,7 @@ from actors.workspace.messages import IngestResult, JudgeAndAppend
 from events.storage.log import Envelope
 from events.vocabulary import MemoriesLinked
 from events.vocabulary.codec import decompress
-from projections.memories.links import LINK_TO
+from projections.graph.relations import LINK_TO
 
 GROUP = 24
 """Memories that go to the embedder together, and that are committed and read back together at most. One commit of 24

@@ -12,7 +12,7 @@ import anyio.to_thread
 from actors.api.context import Context, reporter, wait_until_replayed
 from actors.api.params.audit import StoreBackUp, StoreStatus, StoreVerify
 from actors.api.params.parsing import invalid
-from actors.api.responses import maintenance, store
+from actors.api.responses import store
 from actors.comparator.messages import ReadIndexes
 from actors.runtime.ask import ask
 from actors.runtime.faults import StorageFault
@@ -38,7 +38,7 @@ async def store_status(context: Context, _params: StoreStatus | None = None) -> 
 async def store_verify(context: Context, _params: StoreVerify) -> dict[str, Any]:
     """Check every byte of the open log, its chain, its keys and its snapshot."""
     report = await _on_files(context, examine, _cancellable(reporter(context, "events checked")))
-    return maintenance.verified(report, await _on_files(context, _snapshot_problems))
+    return store.verified(report, await _on_files(context, _snapshot_problems))
 
 
 async def store_back_up(context: Context, params: StoreBackUp) -> dict[str, Any]:

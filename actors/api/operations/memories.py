@@ -18,7 +18,7 @@ from actors.api.params.memories import (
     StoreMemory,
 )
 from actors.api.params.parsing import invalid, parse
-from actors.api.responses import memories
+from actors.api.responses import memories, memory_detail
 from actors.comparator.messages import ReadLinks
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
@@ -31,7 +31,7 @@ from projections.projection import MemoryState, is_shredded_memory
 async def store_memory(context: Context, params: StoreMemory) -> dict[str, Any]:
     """Store a memory; `duplicate_of` names the oldest live memory of the same content."""
     stored = await ingest_one(context, IngestItem(params, context.key))
-    return memories.kept(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
+    return memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
 
 
 async def inject_context(context: Context, params: InjectContext) -> dict[str, Any]:
@@ -39,15 +39,15 @@ async def inject_context(context: Context, params: InjectContext) -> dict[str, A
     stored = await ingest_one(context, IngestItem(params, context.key))
     learning = stored.event.learning
     return (
-        memories.kept(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
+        memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
         | {"rationale": params.rationale, "utl": memories.learning(learning)}
-        | memories.circumstances(learning)
+        | memories.learning_inputs(learning)
     )
 
 
 async def memory_inject(context: Context, params: MemoryInject) -> dict[str, Any]:
     """Store a memory and return its summary space by space."""
-    stored = await ingest_one(context, IngestItem(params.kept(), context.key))
+    stored = await ingest_one(context, IngestItem(params.to_store_memory(), context.key))
     return memories.injected(stored.id, stored.event, stored.duplicate_of)
 
 
@@ -57,7 +57,9 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> di
     reports: dict[int, dict[str, Any]] = {}
     for index, item in enumerate(params.items):
         try:
-            items[index] = IngestItem(_parse_item(item).kept(), context.key and uuid5(context.key, str(index)))
+            items[index] = IngestItem(
+                _parse_item(item).to_store_memory(), context.key and uuid5(context.key, str(index))
+            )
         except Fault as fault:
             reports[index] = memories.item(index, fault=fault)
     indexes = list(items)
@@ -90,7 +92,7 @@ async def memory_retrieve(context: Context, params: MemoryRetrieve) -> dict[str,
     if is_shredded_memory(history[0].event):  # another client erased it meanwhile
         (entry,) = await describe(context, params.id)
         raise erased(entry)
-    return memories.memory(entry, edges, history, include_embeddings=params.include_embeddings)
+    return memory_detail.memory(entry, edges, history, include_embeddings=params.include_embeddings)
 
 
 async def memory_delete(context: Context, params: MemoryDelete) -> dict[str, Any]:

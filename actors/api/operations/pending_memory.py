@@ -23,7 +23,7 @@ from events.fingerprint import Fingerprint
 from events.storage.log import Envelope
 from events.vocabulary import MemoriesLinked, MemoryStored
 from events.vocabulary.codec import compress
-from projections.memories.links import CAUSES, LINK_TO
+from projections.graph.relations import CAUSES, LINK_TO
 
 LINK_WEIGHT = 1.0
 """Of a link that an agent drew."""

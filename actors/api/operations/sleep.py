@@ -64,8 +64,8 @@ async def consolidate_memories(context: Context, params: ConsolidateMemories) ->
         max_seconds=params.max_seconds,
         on_progress=reporter(context),
     )
-    slept: Slept = await _earlier_run(context, wanted) or await ask(context.hub.consolidator, wanted, LONG)
-    return sleep.slept(slept, await _entries(context, sleep.shown_of(slept)))
+    slept: RunResult = await _earlier_run(context, wanted) or await ask(context.hub.consolidator, wanted, LONG)
+    return sleep.consolidation(slept, await _entries(context, sleep.memories_shown(slept)))
 
 
 async def undo_consolidation(context: Context, params: UndoConsolidation) -> dict[str, Any]:
@@ -73,7 +73,7 @@ async def undo_consolidation(context: Context, params: UndoConsolidation) -> dic
     await wait_until_replayed(context)
     if before := await find_request(context):
         return sleep.undone(await _earlier_undo(context, params, before))
-    undo = Undo(run=params.run_id, memory=params.memory_id, request=context.correlation_id)
+    undo = UndoRun(run=params.run_id, memory=params.memory_id, request=context.correlation_id)
     undone = await ask(context.hub.consolidator, undo)
     return sleep.undone(undone)
 
@@ -83,7 +83,7 @@ async def list_consolidations(context: Context, params: ListConsolidations) -> d
     await wait_until_replayed(context)
     runs = await ask(context.hub.consolidator, ReadRuns(run=params.run_id, limit=params.limit))
     whole = params.run_id is not None
-    hidden = [memory for run in runs.runs for memory in sleep.hidden_by(run)] if whole else []
+    hidden = [memory for run in runs.runs for memory in sleep.memories_hidden(run)] if whole else []
     return sleep.runs(runs, await _entries(context, hidden), whole=whole)
 
 
@@ -114,13 +114,15 @@ async def trigger_dream(context: Context, params: TriggerDream) -> dict[str, Any
         on_progress=reporter(context if params.blocking else context.for_request(ignore_progress)),
     )
     if before := await _earlier_run(context, dream):
-        return sleep.begun(dream.run, params.phase) | (sleep.slept(before, {}) if params.blocking else {})
+        return sleep.dream_started(dream.run, params.phase) | (
+            sleep.consolidation(before, {}) if params.blocking else {}
+        )
     if not params.blocking:
         begun = context.hub.consolidator.ask(dream, block=False)
         await anyio.to_thread.run_sync(begun.get)  # raises what refuses it; its end isn't waited for
-        return sleep.begun(dream.run, params.phase)
+        return sleep.dream_started(dream.run, params.phase)
     slept = await ask(context.hub.consolidator, dream, LONG)
-    return sleep.begun(dream.run, params.phase) | sleep.slept(slept, {})
+    return sleep.dream_started(dream.run, params.phase) | sleep.consolidation(slept, {})
 
 
 async def get_dream_status(context: Context, _params: GetDreamStatus) -> dict[str, Any]:
@@ -131,7 +133,7 @@ async def get_dream_status(context: Context, _params: GetDreamStatus) -> dict[st
     return sleep.dream(state, schedule, context.now())
 
 
-async def _earlier_run(context: Context, wanted: Consolidate) -> Slept | None:
+async def _earlier_run(context: Context, wanted: Consolidate) -> RunResult | None:
     """Return what a run did that this request began before; None if it wasn't begun, or has to begin again.
 
     One that was cut off or stopped changed nothing, and a dry run changes nothing, so these begin again.
@@ -145,7 +147,7 @@ async def _earlier_run(context: Context, wanted: Consolidate) -> Slept | None:
     finished = run.finished
     if finished is None or finished.outcome is not Outcome.FINISHED or wanted.dry_run:
         return None
-    return Slept(
+    return RunResult(
         run=run.run,
         mode=run.mode,
         namespace=run.namespace,
@@ -162,7 +164,7 @@ async def _earlier_run(context: Context, wanted: Consolidate) -> Slept | None:
     )
 
 
-async def _earlier_undo(context: Context, params: UndoConsolidation, before: RequestResult) -> Undone:
+async def _earlier_undo(context: Context, params: UndoConsolidation, before: RequestResult) -> UndoResult:
     """Return what this very request took back, as far as nothing else happened to it since."""
     memory = params.memory_id
     found = await _run(context, params.run_id)
@@ -176,7 +178,7 @@ async def _earlier_undo(context: Context, params: UndoConsolidation, before: Req
     } | {one.memory for one in run.pruned if memory is None or one.memory == memory}
     entries = (await _entries(context, hidden)).values()
     again = {one.event.goal for one in before.events if isinstance(one.event, PurposesRealigned)}
-    return Undone(
+    return UndoResult(
         run=run,
         restored=tuple(sorted(entry.id for entry in entries if entry.state is MemoryState.LIVE)),
         erased=tuple(sorted(entry.id for entry in entries if entry.state is MemoryState.ERASED)),

@@ -14,8 +14,8 @@ from actors.api.params.mind import (
     GetWorkspaceStatus,
     TriggerWorkspaceBroadcast,
 )
-from actors.api.responses import attention
-from actors.api.responses.memories import body_of
+from actors.api.responses import workspace
+from actors.api.responses.common import body_of
 from actors.runtime.ask import ask
 from actors.workspace.messages import Attention, Broadcast, ReadAttention, SetCoupling
 from projections.memories.catalog import Entry
@@ -25,13 +25,13 @@ from projections.projection import MemoryState
 async def get_consciousness_state(context: Context, params: GetConsciousnessState) -> dict[str, Any]:
     """Return C = I·R·D with its parts, the state by r, the winner, and how far the store has grown up."""
     now, held = await _attention(context, params.namespace)
-    return attention.consciousness(now, held, context.now())
+    return workspace.consciousness(now, held, context.now())
 
 
 async def get_workspace_status(context: Context, params: GetWorkspaceStatus) -> dict[str, Any]:
     """Return what is in the workspace, what competes for it, and what waits for REM."""
     now, held = await _attention(context, params.namespace)
-    return attention.status(now, held, context.now())
+    return workspace.status(now, held, context.now())
 
 
 async def adjust_coupling(context: Context, params: AdjustCoupling) -> dict[str, Any]:
@@ -39,7 +39,7 @@ async def adjust_coupling(context: Context, params: AdjustCoupling) -> dict[str,
     await wait_until_replayed(context)
     before = await ask(context.hub.workspace, ReadAttention())
     after = await ask(context.hub.workspace, SetCoupling(coupling=params.new_k))
-    return attention.adjusted(before, after, context.now())
+    return workspace.coupling_adjusted(before, after, context.now())
 
 
 async def trigger_workspace_broadcast(context: Context, params: TriggerWorkspaceBroadcast) -> dict[str, Any]:
@@ -51,7 +51,7 @@ async def trigger_workspace_broadcast(context: Context, params: TriggerWorkspace
         context.hub.workspace,
         Broadcast(memory=entry.id, namespace=body_of(entry).namespace, force=params.force),
     )
-    return attention.broadcast(entry.id, await _seen(context, now, body_of(entry).namespace))
+    return workspace.broadcast(entry.id, await _seen(context, now, body_of(entry).namespace))
 
 
 async def _attention(context: Context, namespace: str | None) -> tuple[Attention, dict[UUID, Entry]]:

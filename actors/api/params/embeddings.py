@@ -17,7 +17,8 @@ import numpy as np
 
 from actors.api.params.parsing import invalid
 from actors.runtime.faults import InvalidParamsFault
-from events.fingerprint import Bits, Dense, Directed, Embedding, Float32, Sparse, Tokens
+from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, Tokens
+from events.quantization import Float32
 from events.spaces import INDEX, SPACES, Kind, Space
 
 MAX_WEIGHT = 60_000.0

@@ -7,8 +7,7 @@ from msgspec import Meta
 
 from actors.api.params.fields import Name
 from actors.api.params.parsing import Params
-from actors.consolidator.judgement.salience import THRESHOLD
-from actors.consolidator.messages import Phase
+from actors.consolidator.messages import SALIENCE_THRESHOLD, DreamPhase
 from actors.runtime.settings import SleepMode
 
 NEVER = "off"
@@ -25,7 +24,7 @@ class ConsolidateMemories(Params, frozen=True, kw_only=True):
     """
 
     mode: SleepMode = SleepMode.LIGHT
-    salience_threshold: Salience = THRESHOLD
+    salience_threshold: Salience = SALIENCE_THRESHOLD
     max_memories: Annotated[int, Meta(ge=0, le=1_000_000_000, description="Latest only; 0 for all")] = 0
     dry_run: bool = False
     namespace: Name | None = None
@@ -50,7 +49,7 @@ class GetPruningCandidates(Params, frozen=True, kw_only=True):
     """List what would be pruned now, with its salience, and what is protected."""
 
     limit: Annotated[int, Meta(ge=1, le=1_000)] = 20
-    salience_threshold: Salience = THRESHOLD
+    salience_threshold: Salience = SALIENCE_THRESHOLD
     namespace: Name | None = None
 
 
@@ -63,7 +62,7 @@ class TriggerDream(Params, frozen=True, kw_only=True):
     not_blank = ("rationale",)
 
     rationale: Annotated[str, Meta(min_length=1, max_length=1_024)]
-    phase: Phase = Phase.FULL_CYCLE
+    phase: DreamPhase = DreamPhase.FULL_CYCLE
     force: Annotated[bool, Meta(description="Despite the pause of a minute")] = False
     abort_on_query: bool = True
     blocking: bool = False

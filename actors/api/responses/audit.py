@@ -10,7 +10,7 @@ from uuid import UUID
 from events import vocabulary as ev
 from events.storage.log import Envelope
 from events.vocabulary.codec import decompress
-from projections.projection import is_shredded_memory, name_of
+from projections.projection import event_name, is_shredded_memory
 
 HASH_DIGITS = 16
 """Hexadecimal digits of a question's hash."""
@@ -42,7 +42,7 @@ def _log_sentence(envelope: Envelope) -> str:
         case ev.Shredded() as event if is_shredded_memory(event):
             return f"memory {envelope.id} was stored; it was erased since, and nobody can read it any more"
         case ev.Shredded() as event:
-            return f"a {name_of(event).partition('_')[0]} was found; nobody can read its words any more"
+            return f"a {event_name(event).partition('_')[0]} was found; nobody can read its words any more"
         case ev.MemoryForgotten() | ev.MemoryRestored() | ev.MemoryErased() as event:
             return f"memory {event.memory} was {_lifecycle(event)}"
         case ev.MemoryIgnited() | ev.MemoryFaded() as event:

@@ -10,7 +10,7 @@ import msgspec
 from actors.api.responses.common import LABEL, excerpt, iso
 from events.storage.log import Head
 from events.vocabulary import GoalDiscovered
-from projections.difference import Difference, Return
+from projections.difference import Difference, Recovery
 from projections.memories.catalog import Entry
 from projections.projection import MemoryState
 
@@ -22,12 +22,12 @@ def _lists(found: Difference) -> dict[str, tuple[UUID, ...]]:
     return {
         "stored": found.stored,
         **{state.value: found.moved[state] for state in LEFT_STATES},
-        **{way.value: found.returned[way] for way in Return},
+        **{way.value: found.recovered[way] for way in Recovery},
     }
 
 
 def memories_shown(found: Difference, limit: int) -> tuple[UUID, ...]:
-    """Return the memories that the answer describes: at most `limit` of each list."""
+    """Recovery the memories that the answer describes: at most `limit` of each list."""
     return tuple(dict.fromkeys(memory for memories in _lists(found).values() for memory in memories[:limit]))
 
 
@@ -38,7 +38,7 @@ def diff(
     entries: Mapping[UUID, Entry],
     limit: int,
 ) -> dict[str, Any]:
-    """Return the changes between two moments.
+    """Recovery the changes between two moments.
 
     Args:
         times: The time of each moment by sequence number.
@@ -70,7 +70,7 @@ def diff(
 
 
 def replayed(head: Head, seconds: float, live: Mapping[str, str], found: Mapping[str, str]) -> dict[str, Any]:
-    """Return the digests of replayed projections, compared with those of the live ones, if there are any."""
+    """Recovery the digests of replayed projections, compared with those of the live ones, if there are any."""
     answer: dict[str, Any] = {
         "seq": head.seq,
         "hash": head.hash.hex(),
@@ -93,7 +93,7 @@ def _memory(entry: Entry, found: Difference) -> dict[str, Any]:
         answer |= {"namespace": entry.body.namespace, "text": excerpt(entry, LABEL)}
     else:
         answer |= {"erased_at": iso(entry.state_since), "reason": entry.reason}
-    into = found.into.get(entry.id)
+    into = found.survivors.get(entry.id)
     return answer | ({"into": str(into)} if into is not None else {})
 
 

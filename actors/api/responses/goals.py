@@ -3,8 +3,8 @@
 from typing import Any
 
 from actors.api.responses.common import pick, rounded
-from actors.consolidator.goals.drift import Drift, recommendations, windows_left
-from actors.consolidator.messages import Correction, Discovery, DriftReport
+from actors.consolidator.messages import DriftCorrection, DriftReport, GoalDiscovery
+from actors.consolidator.values import Drift
 from events.spaces import SPACES
 from events.vocabulary import GoalDiscovered
 
@@ -24,7 +24,7 @@ def goal(found: GoalDiscovered) -> dict[str, Any]:
     }
 
 
-def discovery(found: Discovery) -> dict[str, Any]:
+def discovery(found: GoalDiscovery) -> dict[str, Any]:
     """Return the answer of `discover_goals`."""
     return {
         "discovered_goals": [goal(one) for one in found.goals],
@@ -43,15 +43,19 @@ def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[
     if report is None:
         nothing = dict.fromkeys(("level", "north_star_id", "north_star"))
         return {"namespace": namespace, "status": "not_configured", **nothing}
-    now = report.now
+    now = report.current
     answer = {
         "namespace": namespace,
         "status": "measured",
         "north_star_id": str(report.star),
         "north_star": report.description,
-        **pick(now, "level", "similarity", "drift_score", "memories"),
+        **pick(now, "level", "similarity", "memories"),
+        "drift_score": rounded(1 - now.similarity),
         "per_embedder_similarity": _by_space(now),
-        "most_drifted_embedders": [pick(moved, "space", "similarity", "drift_score", "level") for moved in now.moved],
+        "most_drifted_embedders": [
+            pick(one, "space", "similarity", "level") | {"drift_score": rounded(1 - one.similarity)}
+            for one in now.drifted
+        ],
         "trend": report.trend.value if report.trend else None,
         "recommendations": list(report.recommendations),
     }
@@ -64,12 +68,12 @@ def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[
         ]
         answer["noted"] = [
             pick(record, "at") | pick(record.drift, "level", "similarity") | {"north_star_id": str(record.drift.goal)}
-            for record in report.noted
+            for record in report.recorded
         ]
     return answer
 
 
-def correction(namespace: str, done: Correction | None) -> dict[str, Any]:
+def correction(namespace: str, done: DriftCorrection | None) -> dict[str, Any]:
     """Return the answer of `trigger_drift_correction`, with the measured alignment before and after."""
     if done is None:
         return {"namespace": namespace, "status": "not_configured", "strategy_applied": None, "applied": False}

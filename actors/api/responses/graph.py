@@ -6,8 +6,8 @@ from uuid import UUID
 
 from actors.api.responses.common import LABEL, rounded, shown
 from actors.comparator.messages.graph import Edge, Path, Reached, Ways
+from projections.graph.relations import CAUSAL_SHORTCUT, CAUSES, CLUSTER, LINK_TO, NEXT, SHORTCUT
 from projections.memories.catalog import Entry
-from projections.memories.links import CAUSAL_SHORTCUT, CAUSES, CLUSTER, LINK_TO, NEXT, SHORTCUT
 
 MAX_QUOTE: Final = 80
 """Characters of a memory in a narrative."""

@@ -9,13 +9,13 @@ from actors.api.params.embeddings import encode, shape
 from actors.api.responses.common import body_of, iso, mean_alignment, pick, rounded
 from actors.api.responses.memories import learning, learning_inputs, stored_params
 from actors.comparator.messages import Edges
-from actors.workspace.johari import insights
 from events.spaces import SPACES
 from events.storage.log import Envelope
 from events.vocabulary import MemoryRecalled, MemoryStored, PurposesRealigned
 from events.vocabulary.values import Quadrant
+from projections.graph.relations import Link
 from projections.memories.catalog import Body, Entry
-from projections.memories.links import Link
+from projections.mind.johari import insights
 
 MAX_EVOLUTION = 100
 """Latest snapshots of a memory's evolution."""

@@ -8,8 +8,16 @@ from uuid import UUID
 import msgspec
 
 from actors.api.responses.common import excerpt, iso, pick, rounded
-from actors.consolidator.goals.drift import Drift
-from actors.consolidator.messages import Candidates, DreamState, Phase, PruningCandidate, RunList, Slept, Undone
+from actors.consolidator.messages import (
+    DreamPhase,
+    DreamState,
+    PruningCandidate,
+    PruningCandidates,
+    RunList,
+    RunResult,
+    UndoResult,
+)
+from actors.consolidator.values import Drift
 from actors.scheduler.messages import ScheduleState
 from events.vocabulary import ConsolidationSkipped, MemoriesMerged, PatternDiscovered
 from events.vocabulary.values import Outcome, Pruned, Salience
@@ -25,7 +33,7 @@ EXCERPT = 100
 Entries = Mapping[UUID, Entry]
 
 
-def consolidation(run: Slept, entries: Entries) -> dict[str, Any]:
+def consolidation(run: RunResult, entries: Entries) -> dict[str, Any]:
     """Return the answer of `consolidate_memories`."""
     return {
         "run_id": str(run.run),
@@ -49,7 +57,7 @@ def consolidation(run: Slept, entries: Entries) -> dict[str, Any]:
     }
 
 
-def memories_shown(run: Slept) -> Iterable[UUID]:
+def memories_shown(run: RunResult) -> Iterable[UUID]:
     """Return the memories that the answer of a run describes."""
     return _memories(run.merged[:MAX_SHOWN], run.pruned[:MAX_SHOWN])
 
@@ -75,7 +83,7 @@ def pattern(found: PatternDiscovered) -> dict[str, Any]:
     }
 
 
-def undone(found: Undone) -> dict[str, Any]:
+def undone(found: UndoResult) -> dict[str, Any]:
     """Return the answer of `undo_consolidation`."""
     return {
         "run_id": str(found.run.run),
@@ -99,7 +107,7 @@ def runs(found: RunList, entries: Entries, *, whole: bool) -> dict[str, Any]:
     }
 
 
-def candidates(found: Candidates, some: Sequence[PruningCandidate], entries: Entries) -> dict[str, Any]:
+def candidates(found: PruningCandidates, some: Sequence[PruningCandidate], entries: Entries) -> dict[str, Any]:
     """Return the answer of `get_pruning_candidates`: the prunable first, by ascending salience."""
     prunable = sum(one.protection is None for one in found.found)
     return {
@@ -120,7 +128,7 @@ def candidates(found: Candidates, some: Sequence[PruningCandidate], entries: Ent
     }
 
 
-def dream_started(run: UUID, phase: Phase) -> dict[str, Any]:
+def dream_started(run: UUID, phase: DreamPhase) -> dict[str, Any]:
     """Return the immediate answer of `trigger_dream`."""
     return {"triggered": True, "phase": phase.value, "run_id": str(run)}
 

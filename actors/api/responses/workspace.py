@@ -6,19 +6,19 @@ from typing import Any
 from uuid import UUID
 
 from actors.api.responses.common import LABEL, alignment, body_of, iso, pick, rounded, shown
-from actors.workspace.attention import CAPACITY, ENTER, EXIT
-from actors.workspace.consciousness import (
+from actors.workspace.messages import Attention
+from projections.memories.catalog import Entry
+from projections.mind.consciousness import (
     BroadcastCandidate,
+    CoherenceLevel,
     ConsciousnessState,
     differentiation,
-    is_fragmented,
     level_of,
+    measure_consciousness,
     state_of,
     winner,
 )
-from actors.workspace.consciousness import consciousness as measure
-from actors.workspace.messages import Attention
-from projections.memories.catalog import Entry
+from projections.mind.workspace import CAPACITY, FADING_THRESHOLD, IGNITION_THRESHOLD
 
 Entries = Mapping[UUID, Entry]
 
@@ -37,7 +37,7 @@ def consciousness(now: Attention, entries: Entries, at: datetime) -> dict[str, A
     purpose = entries[leading].purpose if leading and leading in entries else ()
     # Before a forecast was scored, reflection is 0; `meta_learning` distinguishes that from an accuracy of 0.
     reflection = 0.0 if now.accuracy is None else now.accuracy
-    metrics = measure(order, reflection, differentiation(purpose) if purpose else 0.0)
+    metrics = measure_consciousness(order, reflection, differentiation(purpose) if purpose else 0.0)
     return {
         "C": rounded(metrics.consciousness),
         "r": rounded(order),
@@ -45,7 +45,7 @@ def consciousness(now: Attention, entries: Entries, at: datetime) -> dict[str, A
         "limiting_factor": metrics.limiting,
         "state": _state(now, at).value,
         "coherence_level": level_of(order).value,
-        "fragmented": is_fragmented(order),
+        "fragmented": level_of(order) is CoherenceLevel.LOW,
         "coupling": now.coupling,
         "workspace": {"active_memory": _label(active, entries), "ignited": len(now.ignited)},
         "meta_learning": pick(now, "accuracy", "scored"),
@@ -78,7 +78,7 @@ def status(now: Attention, entries: Entries, at: datetime) -> dict[str, Any]:
         "focus": _focus(now),
         "queued_for_rem": [str(one.memory) for one in now.queued],
         "coupling": now.coupling,
-        "thresholds": {"enter": ENTER, "exit": EXIT, "capacity": CAPACITY},
+        "thresholds": {"enter": IGNITION_THRESHOLD, "exit": FADING_THRESHOLD, "capacity": CAPACITY},
     }
     if now.emptied_at is not None:
         answer["empty_for_seconds"] = rounded((at - now.emptied_at).total_seconds())
@@ -112,7 +112,9 @@ def broadcast(memory: UUID, now: Attention) -> dict[str, Any]:
         "ignited": [str(one.memory) for one in now.ignited],
     }
     if not ignited:
-        answer["reason"] = f"r is below {ENTER}: the spaces do not agree; raise K with adjust_coupling, or set force"
+        answer["reason"] = (
+            f"r is below {IGNITION_THRESHOLD}: the spaces do not agree; raise K with adjust_coupling, or set force"
+        )
     return answer
 
 

@@ -63,8 +63,8 @@ async def _past(context: Context, when: int | str) -> AsyncIterator[Context]:
     await wait_until_replayed(context)
     seq = await event_at(context, when, AS_OF)
     erased = await ask(context.hub.store, ReadErased(stored_until=seq))
-    async with context.hub.pasts.lent(context.hub, seq, erased) as then:
+    async with context.hub.as_of(seq, erased) as then:
         while not await to_thread.run_sync(then.wait):
-            read = then.log.reached
+            read = then.log.position
             await context.progress(REPLAYED * read / (seq + 1), None, f"replaying event {read} of {seq}")
         yield context.for_past(then.hub, then.at)

@@ -55,7 +55,7 @@ def verify(
 
 def _verify(folder: Path, *, quiet: bool) -> dict[str, Any]:
     """Check a store through the process that serves it, or without opening it for writing."""
-    from actors.api.responses.maintenance import verified
+    from actors.api.responses.store import verified
     from actors.cli.store_access import served_store, store_location
     from actors.cli.views.terminal import progress_bar
     from actors.store.snapshot_files import Snapshots
@@ -122,7 +122,7 @@ def reembed(
 
     from actors.cli.views.maintenance import reembedded
     from actors.cli.views.terminal import progress_bar
-    from actors.hub.composition import opened
+    from actors.hub.composition import open_hub
     from actors.hub.reembed import ReembedCounts, built_beside
     from actors.hub.reembed import reembed as reembed_store
 
@@ -130,7 +130,7 @@ def reembed(
         with (
             progress_bar(quiet=as_json) as report,
             built_beside(new_folder) as building,
-            opened(building, embedder, models) as hub,
+            open_hub(building, embedder, models) as hub,
         ):
 
             async def progress(done: float, total: float | None, what: str) -> None:
@@ -175,7 +175,7 @@ def change_passphrase(
 
 def _is_locked(keys: Path) -> bool:
     """Return whether keys are behind a passphrase."""
-    from events.crypto.wrapping import Wrapping
+    from events.crypto.wrapping import KeyWrapping
     from events.storage.log import PassphraseError
 
     try:

@@ -1,4 +1,4 @@
-"""Commands that serve a store to agents: a pipe for each client, and the hub that all pipes share."""
+"""Commands that serve a store to agents: a proxy for each client, and the hub that all proxies share."""
 
 from __future__ import annotations
 
@@ -11,9 +11,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actors.cli.program import Data, Embedder, Models, Panel, app, data_folder, exit_on_error
-from actors.proxy.serve_command import LINGER, Serve, options_of, piped, run
-from actors.runtime.settings import ModelProfile
+from actors.cli.program import Data, Embedder, Models, Panel, app, data_folder, exit_on_error, typer_option
+from actors.proxy.serve_command import (
+    LIMIT,
+    LINGER,
+    LINGERING,
+    LOG_LEVEL,
+    PRIMING,
+    SLEEP,
+    ServeCommand,
+    proxy_supported,
+    run_proxy,
+    serve_options,
+)
+from actors.runtime.settings import LogLevel, ModelProfile
 
 if TYPE_CHECKING:
     from actors.hub.hub import Hub
@@ -45,7 +56,7 @@ def serve(
     ] = False,
 ) -> None:
     """Serve MCP on standard input and output to an agent's client, through the hub, which is started if necessary."""
-    options = options_of(embedder, models, limit or (), priming=priming, sleep=sleep)
+    options = serve_options(embedder, models, limit or (), priming=priming, sleep=sleep)
     folder = data_folder(data)
     if standalone or not proxy_supported():
         _serve_alone(folder, options, log_level)
@@ -64,7 +75,8 @@ def hub(
     priming: Priming = True,
     sleep: Sleeping = True,
     linger: Linger = LINGER,
-    lock: Annotated[int | None, typer.Option(hidden=True, help="Descriptor that holds the lock already.")] = None,
+    log_level: Level = LogLevel.WARNING,
+    lock: Annotated[int | None, typer.Option(hidden=True, help="The descriptor that holds the lock already.")] = None,
 ) -> None:
     """Keep the store open for all clients and commands; `serve` starts this by itself."""
     import anyio
@@ -73,7 +85,7 @@ def hub(
 
     options = serve_options(embedder, models, limit or (), priming=priming, sleep=sleep)
     folder = data_folder(data).absolute()
-    with _log_to_stderr():
+    with _logging(log_level):
         if lock is None:
             lock = lock_folder(folder)
         if lock is None:
@@ -99,12 +111,12 @@ def _serve_alone(folder: Path, options: ServeOptions, log_level: LogLevel) -> No
         with _opened(folder, options) as (running, per_minute, info):
             await serve_stdio(running, per_minute, info)
 
-    with _log_to_stderr():
+    with _logging(log_level):
         anyio.run(alone)
 
 
 @contextmanager
-def _opened(folder: Path, options: Options) -> Iterator[tuple[Hub, dict[str, int], HubInfo]]:
+def _opened(folder: Path, options: ServeOptions) -> Iterator[tuple[Hub, dict[str, int], HubInfo]]:
     """Open a store to serve it."""
     from importlib.metadata import version
 
@@ -122,16 +134,20 @@ def _opened(folder: Path, options: Options) -> Iterator[tuple[Hub, dict[str, int
 
 
 @contextmanager
-def _log_to_stderr() -> Iterator[None]:
-    """Log to standard error, and end with one sentence and status 1 if the store cannot be served."""
+def _logging(level: LogLevel) -> Iterator[None]:
+    """Log to stderr; report an error that ends the server in one sentence, with status 1.
+
+    The level holds for our own logger. The SDK's debug log would contain the content of memories.
+    """
     import logging
 
     from actors.runtime.actor import LOGGER
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="context-graph: %(levelname)s %(message)s")
+    LOGGER.setLevel(level.name)
     with exit_on_error():
         try:
             yield
         except OSError as error:
-            typer.secho(f"context-graph: the store cannot be served: {error}", err=True, fg="red")
+            typer.secho(f"context-graph: the store can't be served: {error}", err=True, fg="red")
             raise typer.Exit(1) from None

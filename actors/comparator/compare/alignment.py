@@ -70,7 +70,7 @@ class NorthStarCache:
 
     def get(self, atlas: Atlas, calibration: Calibration, goals: Goals, namespace: str) -> GoalProfile | None:
         """Return the profile of the North Star; None if the namespace has none."""
-        star = goals.star(namespace)
+        star = goals.north_star(namespace)
         if star is None:
             return None
         exemplars = rows_of(atlas, goals.exemplars(star.goal))
@@ -101,9 +101,9 @@ def read_purposes(atlas: Atlas, memories: Sequence[UUID]) -> Vectors:
 
 def goal_state(goals: Goals, namespace: str) -> GoalState:
     """Return the goals, the North Star and the drift records of a namespace."""
-    star = goals.star(namespace)
+    star = goals.north_star(namespace)
     return GoalState(
-        goals=goals.of(namespace),
+        goals=goals.current(namespace),
         star=star,
         exemplars=() if star is None else goals.exemplars(star.goal),
         drifts=goals.drifts(namespace),

@@ -56,5 +56,5 @@ def _is_directed(scores: Scores, opposite: Scores, similarity: Scores) -> Mask:
 
 def _strongest(scores: Scores, accepted: Mask) -> CausalEdges:
     indices = np.flatnonzero(accepted)
-    indices = indices[best(scores[indices], MAX_EDGES)]
+    indices = indices[top_k(scores[indices], MAX_EDGES)]
     return CausalEdges(indices, scores[indices])

@@ -13,8 +13,8 @@ import numpy as np
 from actors.comparator.compare.calibration import Calibration
 from events.fingerprint import Dense
 from projections.memories.atlas import Atlas
-from projections.spaces.fingerprints import WINDOWED as E1
-from projections.storage.arrays import Growing, Mask, Rows, Scores, best
+from projections.spaces.fingerprints import SEMANTIC as E1
+from projections.storage.arrays import GrowableArray, Mask, Rows, Scores, top_k
 
 WEIGHTS: Final = {
     E1: 6,
@@ -70,8 +70,8 @@ class DuplicateSearch:
         self._calibration = calibration
         self._threshold = threshold
         self._min_bound = _min_raw(calibration, 1.0 - (1.0 - threshold) / _SHARES[E1]) - _ROUNDING
-        self._rows = Growing(np.int64)
-        self._prefixes = Growing(np.float32, PREFIX + 1)
+        self._rows = GrowableArray(np.int64)
+        self._prefixes = GrowableArray(np.float32, PREFIX + 1)
 
     def add(self, rows: Rows, eligible: Mask) -> list[DuplicatePair]:
         """Add a slice; return its pairs with earlier slices and within itself, each once.
@@ -92,7 +92,7 @@ class DuplicateSearch:
             bound = bounds[index, : before + index]
             others = np.flatnonzero(bound >= self._min_bound)
             others = others[eligible[self._rows.array[others]]]
-            others = self._rows.array[others[best(bound[others], MAX_COMPARED)]]
+            others = self._rows.array[others[top_k(bound[others], MAX_COMPARED)]]
             if len(others):
                 pairs.extend(self._compare(row, others))
         return pairs

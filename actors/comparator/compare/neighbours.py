@@ -24,11 +24,11 @@ from actors.runtime.faults import NotFoundFault, PurposeFault
 from actors.text.query_classifier import causal_direction
 from events.fingerprint import Bits, Embedding, Sparse
 from events.spaces import INDEX, SEMANTIC, SPACES
-from projections.memories.atlas import LETTERS as E9
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 from projections.spaces.directed import Direction
-from projections.spaces.fingerprints import HYPERVECTOR, Fingerprints
+from projections.spaces.fingerprints import HYPERVECTOR as E9
+from projections.spaces.fingerprints import Fingerprints
 from projections.storage.arrays import Mask, Rows, top_k
 
 POOL = 24
@@ -180,4 +180,4 @@ def nearest(similarities: npt.NDArray[np.float32], count: int) -> Rows:
     """
     if not len(similarities):
         return np.empty(0, np.int64)
-    return best(np.nanmean(similarities[:, SEMANTIC_INDICES], axis=1), count)
+    return top_k(np.nanmean(similarities[:, SEMANTIC_INDICES], axis=1), count)

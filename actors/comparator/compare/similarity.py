@@ -17,7 +17,7 @@ from actors.comparator.rows import live_row, rows_of
 from events.fingerprint import Dense, Embedding
 from events.spaces import SPACES
 from projections.memories.atlas import Atlas
-from projections.spaces.fingerprints import WINDOWED as E1
+from projections.spaces.fingerprints import SEMANTIC as E1
 from projections.spaces.fingerprints import Fingerprints
 from projections.storage.arrays import Rows
 

@@ -9,6 +9,8 @@ import numpy as np
 from actors.comparator.graph.paths import best_paths, is_traversable, nearest_nodes
 from actors.comparator.messages import FindNeighbourhood, FindPaths, Walks
 from actors.comparator.messages.graph import Edge, Reached, Ways
+from projections.graph.links import Links
+from projections.graph.relations import CAUSES, CONFIDENCE, LINK_TO, NEXT, TURN_WEIGHT, Link
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 from projections.storage.arrays import Mask
@@ -42,14 +44,14 @@ def count_links(links: Links, memory: UUID) -> int:
 
 def walked_links(links: Links, replayed: tuple[UUID, ...]) -> Walks:
     """Return the walked paths, and the links that were walked, join replayed memories or join the ends of a path."""
-    paths = tuple(links.walked_paths())
+    paths = tuple(links.traversed_paths())
     pairs = {frozenset(pair) for pair in combinations(replayed, 2)}
     for steps, _ in paths:
         first, last = steps[0], steps[-1]
         pairs |= {frozenset({a, b}) for a in (first.source, first.target) for b in (last.source, last.target)}
     joining = (link for memory in {memory for pair in pairs for memory in pair} for link in links.outgoing(memory))
     found = {link.step: link for link in joining if frozenset({link.source, link.target}) in pairs}
-    found |= {link.step: link for link in links.strengthable()}
+    found |= {link.step: link for link in links.traversed_links()}
     return Walks(links=tuple(found[step] for step in sorted(found)), paths=paths)
 
 

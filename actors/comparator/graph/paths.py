@@ -13,7 +13,7 @@ from uuid import UUID
 
 from actors.comparator.messages.graph import Edge, Path, Reached, Ways
 from actors.runtime.settings import PathKind
-from projections.memories.links import RelationKind, kind_of
+from projections.graph.relations import RelationKind, relation_kind
 
 EdgesOf: TypeAlias = Callable[[UUID], Iterable[Edge]]
 """Returns the edges that start at a memory."""

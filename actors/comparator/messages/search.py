@@ -84,7 +84,7 @@ class Search(Message[Found], frozen=True, kw_only=True):
     """Rank memories for a query in five stages."""
 
     text: str
-    cues: QueryHints = SILENT
+    hints: QueryHints = NO_HINTS
     """Times, session ends and modalities that the text mentions."""
     embeddings: dict[str, Embedding]
     profile: SearchProfile

@@ -27,7 +27,7 @@ from actors.comparator.search.recency_boost import recency_boost
 from actors.comparator.search.weight_profiles import applied_weights, query_kinds
 from actors.text.query_classifier import QueryKind
 from projections.memories.atlas import Atlas
-from projections.storage.arrays import Mask, Rows, Scores, best
+from projections.storage.arrays import Mask, Rows, Scores, top_k
 
 MAX_RERANKED: Final = 256
 """Candidates that reach late interaction, at least; more if each recall method returns more."""
@@ -87,14 +87,14 @@ def search(atlas: Atlas, calibration: Calibration, request: Search, workspace: M
         }
 
     rows = NO_ROWS
-    for name, recalled in recall(atlas, embeddings, eligible, request.pool, request.cues):
+    for name, recalled in recall(atlas, embeddings, eligible, request.pool, request.hints):
         rows = np.union1d(rows, recalled)
         timer.record(name, len(rows))
     hits: tuple[Hit, ...] = ()
     if len(rows):
-        candidates = fusion.Candidates(atlas, request.embeddings, request.cues, rows)
+        candidates = fusion.Candidates(atlas, request.embeddings, request.hints, rows)
         ranked = _rank(candidates, request, kinds, weights, eligible, primed, timer)
-        similarities = Similarities(atlas, calibration, request.embeddings, request.cues.direction)
+        similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
         hits = explain_page(atlas, similarities, request, weights, ranked)
         timer.record("explanation", len(hits[: request.limit]))
     return Found(
@@ -120,7 +120,7 @@ def _rank(
     """Run the stages from fusion on."""
     atlas = candidates.atlas
     candidates.score(key for key, weight in weights.items() if weight > 0 and key != LATE_INTERACTION)
-    candidates.keep(best(candidates.fused(weights), max(MAX_RERANKED, request.pool)))
+    candidates.keep(top_k(candidates.fused(weights), max(MAX_RERANKED, request.pool)))
     timer.record("fusion", len(candidates.rows))
 
     uses_alignment = request.include_alignment or request.min_alignment is not None
@@ -134,7 +134,7 @@ def _rank(
     fused = candidates.fused(weights) + _alignment_bonus(atlas, candidates.rows, enabled=request.include_alignment)
     timer.record("late interaction", len(candidates.rows), skipped=not late)
 
-    turns, _ = atlas.facets.turns(candidates.rows[best(fused, EXPANDED)], REACH)
+    turns, _ = atlas.facets.turns(candidates.rows[top_k(fused, EXPANDED)], REACH)
     added = np.setdiff1d(turns[turns >= 0], candidates.rows)
     added = added[eligible[added]]
     candidates.add(added[_aligned(atlas, added, request.min_alignment)])
@@ -146,7 +146,7 @@ def _rank(
     priming = _priming_bonus(atlas, rows, primed)
     scores = fused + context + alignment + priming
     recency = np.zeros_like(scores) if kinds & NO_RECENCY_BOOST else recency_boost(atlas, rows, scores)
-    order = best(scores + recency, len(rows))
+    order = top_k(scores + recency, len(rows))
     timer.record("context", len(rows))
     return RankedRows(
         rows=rows[order],

@@ -13,7 +13,8 @@ import numpy as np
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.messages import Match, Rank, RankByPerspectives, RankByPurpose, Ranked
 from actors.comparator.rows import live_row
-from events.fingerprint import Embedding, Float32
+from events.fingerprint import Embedding
+from events.quantization import Float32
 from projections.memories.atlas import Atlas
 from projections.spaces.directed import Direction
 from projections.storage.arrays import Mask, Rows, Scores, top_k
@@ -136,7 +137,7 @@ def by_weights(
         rows, mean, extra = rows[kept], mean[kept] + share * late, extra[kept]
         spaces = {key: scores[kept] for key, scores in spaces.items()} | {LATE_INTERACTION: late}
     found = np.flatnonzero(mean >= minimum)
-    order = found[best((mean + extra)[found], limit)]
+    order = found[top_k((mean + extra)[found], limit)]
     weighted = {key: spaces[key][order] for key in shares}
     return Ranking(
         rows=rows[order],
@@ -165,7 +166,7 @@ def _late_interaction(
     Rows that even a perfect score keeps out of the result are skipped, so the ranking equals that of scoring all.
     """
     possible = np.flatnonzero(others + share >= np.float32(minimum))
-    first = possible[best((others + extra)[possible], max(FIRST_BATCH, limit))]
+    first = possible[top_k((others + extra)[possible], max(FIRST_BATCH, limit))]
     scores = similarities(LATE_INTERACTION, rows[first])
     similar = others[first] + share * scores
     reached = (similar + extra[first])[similar >= np.float32(minimum)]
@@ -216,5 +217,5 @@ def by_purpose(atlas: Atlas, purpose: Float32, eligible: Mask, limit: int, minim
     rows = np.flatnonzero(eligible)
     cosines = atlas.purposes.cosine(purpose, rows)
     found = np.flatnonzero(cosines >= minimum)  # excludes NaN
-    order = found[best(cosines[found], limit)]
+    order = found[top_k(cosines[found], limit)]
     return Ranking(rows=rows[order], similarity=cosines[order], spaces={}, scanned=len(rows))

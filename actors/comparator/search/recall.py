@@ -5,7 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from events.fingerprint import Dense, Embedding, Float32, Sparse
+from events.fingerprint import Dense, Embedding, Sparse
+from events.quantization import Float32
 from projections.memories.atlas import Atlas
 from projections.storage.arrays import Mask, Rows
 from projections.time.time_mentions import QueryHints
@@ -47,5 +48,5 @@ def recall(
     if hints.intervals and TIME in embeddings and E1 in embeddings:
         matches = np.zeros(len(eligible), np.float32)
         rows = np.flatnonzero(eligible)
-        matches[rows] = atlas.telling.times(hints.intervals, rows)
+        matches[rows] = atlas.time_mentions.time_scores(hints.intervals, rows)
         yield "time recall", atlas.nearest(E1, embeddings[E1], count, matches >= MIN_TIME_MATCH)[0]

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from projections.memories.atlas import Atlas
-from projections.spaces.fingerprints import WINDOWED as E1
-from projections.storage.arrays import Mask, Rows, Scores, best
+from projections.spaces.fingerprints import SEMANTIC as E1
+from projections.storage.arrays import Mask, Rows, Scores, top_k
 
 COMPARED: Final = 16
 """Best candidates that are compared with each other."""
@@ -30,7 +30,7 @@ MARGIN: Final = 1e-3
 def recency_boost(atlas: Atlas, rows: Rows, scores: Scores) -> Scores:
     """Return the boost that ranks each row just above its earlier versions, shape (rows,); 0 for most rows."""
     boost = np.zeros(len(rows), np.float32)
-    indices = best(scores, COMPARED)
+    indices = top_k(scores, COMPARED)
     compared = rows[indices]
     times = np.array([atlas.facets.created_at(row).timestamp() for row in compared.tolist()])
     if not len(times) or np.ptp(times) <= MIN_SECONDS:
@@ -51,5 +51,5 @@ def _versions(atlas: Atlas, rows: Rows) -> npt.NDArray[np.bool_]:
     """Return whether each row, if later, is a version of each other row, shape (rows, rows)."""
     vectors = [atlas.embedding(E1, row) for row in rows.tolist()]
     similarity = np.stack([atlas.scores(E1, vector, rows, symmetric=True) for vector in vectors])
-    changing: Mask = atlas.telling.changing(rows)
+    changing: Mask = atlas.time_mentions.mentions_change(rows)
     return (similarity >= SAME_STATEMENT) | ((similarity >= CHANGED_STATEMENT) & changing[:, None])

@@ -31,13 +31,14 @@ def query_kinds(atlas: Atlas, request: Search, eligible: Mask) -> frozenset[Quer
 
     Only eligible rows are read: otherwise the weights would leak what other namespaces hold.
     """
-    kinds = classify(request.text, request.cues)
+    kinds = classify(request.text, request.hints)
     if QueryKind.GENERAL in kinds and atlas.facets.mostly(Modality.CODE, eligible):
         kinds = kinds - {QueryKind.GENERAL} | {QueryKind.CODE}
-    if atlas.telling.spoken(atlas.telling.voices(request.cues.words), np.flatnonzero(eligible)).any():
+    speakers = atlas.time_mentions.speakers(request.hints.words)
+    if atlas.time_mentions.speaker_scores(speakers, np.flatnonzero(eligible)).any():
         kinds |= {QueryKind.SPEAKER}
     terms = request.embeddings.get(SPARSE[0])
-    if isinstance(terms, Sparse) and not atlas.knows(SPARSE[0], terms, eligible):
+    if isinstance(terms, Sparse) and not atlas.contains_terms(SPARSE[0], terms, eligible):
         kinds |= {QueryKind.UNKNOWN_WORD}
     return kinds
 

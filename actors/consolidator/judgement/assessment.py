@@ -111,7 +111,7 @@ def _assess(
             links=links,
             in_goal=any(one.id in goal_members for one in all_entries),
             memory_type=body.memory_type,
-            restored=any(one.kept for one in all_entries),
+            restored=any(one.protected for one in all_entries),
         )
         for body in bodies
     )

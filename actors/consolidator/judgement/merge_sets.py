@@ -113,7 +113,7 @@ def _join(
 
     @cache
     def contradict(one: UUID, other: UUID) -> bool:
-        return against(texts[one], texts[other], strict=strict) is not None
+        return contradiction(texts[one], texts[other], strict=strict) is not None
 
     for one, other in pairs:
         left, right = sets[one], sets[other]

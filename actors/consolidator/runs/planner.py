@@ -25,7 +25,7 @@ from actors.consolidator.judgement.merge_sets import DuplicateCandidate, merge_s
 from actors.consolidator.messages import Consolidate, DreamPhase, PruningCandidate, PruningCandidates
 from actors.consolidator.runs.dream import plan_nrem, plan_rem
 from actors.consolidator.runs.plan import NamespaceScope, RunPlan
-from actors.embedder.spaces.code import looks_like_code
+from actors.text.code import looks_like_code
 from events.vocabulary import ClustersFormed, MemoriesMerged
 from events.vocabulary.values import Group, Modality, Mode, Pruned
 from projections.memories.catalog import Entry
@@ -204,7 +204,7 @@ class RunPlanner:
 def _duplicate_candidates(entry: Entry) -> Iterator[DuplicateCandidate]:
     """Yield a memory as a candidate, unless it was restored after an earlier merge."""
     body = entry.body
-    if body is not None and not entry.kept:
+    if body is not None and not entry.protected:
         yield DuplicateCandidate(
             memory=entry.id,
             content=body.text,

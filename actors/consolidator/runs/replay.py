@@ -11,8 +11,8 @@ from uuid import UUID
 
 from actors.consolidator.judgement.salience import FULL_ACCESSES
 from events.vocabulary.values import Shortcut, Step, Strengthened
-from projections.memories.links import CAUSAL_SHORTCUT, CONFIDENCE, SHORTCUT, Link, RelationKind, kind_of
-from projections.mind.workspace import Fading
+from projections.graph.relations import CAUSAL_SHORTCUT, CONFIDENCE, SHORTCUT, Link, RelationKind, relation_kind
+from projections.mind.workspace import FadedMemory
 
 MAX_REPLAYS: Final = 100
 """Memories that one dream replays."""
@@ -34,7 +34,9 @@ SHORTCUT_CONFIDENCE: Final = 0.7
 Path = tuple[Step, ...]
 
 
-def select_replays(faded: Sequence[Fading], recalls: Mapping[UUID, int], limit: int = MAX_REPLAYS) -> dict[UUID, float]:
+def select_replays(
+    faded: Sequence[FadedMemory], recalls: Mapping[UUID, int], limit: int = MAX_REPLAYS
+) -> dict[UUID, float]:
     """Return the memories to replay, in order, and the activity of each, in [0, 1].
 
     Faded memories come first, by .8 · recency + .2 · order parameter, with the activity they had when they left the
@@ -146,7 +148,7 @@ def _count_forward(steps: Path, memories: tuple[UUID, ...]) -> int:
 
 def _is_causal(steps: Path, memories: tuple[UUID, ...]) -> bool:
     return _count_forward(steps, memories) == len(steps) and all(
-        kind_of(step.relation) is RelationKind.CAUSAL for step in steps
+        relation_kind(step.relation) is RelationKind.CAUSAL for step in steps
     )
 
 

@@ -31,10 +31,10 @@ def undo(clients: ActorClients, runs: Runs, request: UndoRun) -> UndoResult:
     _check_undoable(run)
     hidden = {
         absorbed
-        for merge in run.merged_left
+        for merge in run.active_merges
         for absorbed in merge.absorbed
         if memory is None or memory in {absorbed, merge.survivor}
-    } | {one.memory for one in run.pruned_left if memory is None or one.memory == memory}
+    } | {one.memory for one in run.active_pruned if memory is None or one.memory == memory}
     if memory is not None and not hidden:
         raise NotFoundFault(
             f"Run {run.run} neither merged nor pruned this memory, or it is restored: {memory}", id=str(memory)

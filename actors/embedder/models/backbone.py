@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from actors.embedder.spaces.vectors import TokenIds, means, unit
 from actors.embedder.weights import WeightsError, read_verified
-from events.fingerprint import Float32
+from events.quantization import Float32
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -16,7 +16,8 @@ import numpy as np
 
 from actors.runtime.faults import EmbeddingFault
 from actors.text.windows import OVERLAP_TOKENS, Range, character_ranges, split_windows, weighted_mean
-from events.fingerprint import Dense, Directed, Embedding, Passage, Sparse, Tokens, pack
+from events.fingerprint import Dense, Directed, Embedding, Passage, Sparse, Tokens
+from events.quantization import pack
 from events.spaces import INDEX, SPACES, Kind
 from events.vocabulary.values import SpaceModel
 

@@ -31,7 +31,8 @@ from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
 from actors.text.code import code_words, looks_like_code
 from actors.text.windows import Range, character_ranges, select_states, split_windows, weighted_mean
-from events.fingerprint import Dense, Embedding, Float32, Passage, Tokens, pack_each
+from events.fingerprint import Dense, Embedding, Passage, Tokens
+from events.quantization import Float32, pack_each
 from events.spaces import SPACES
 from events.vocabulary.values import Modality, SpaceModel
 from projections.memories.sessions import Sessions
@@ -125,7 +126,7 @@ class EmbeddedProfile:
         text = self._tokenize(request.content, self._memory_pool, is_code=request.modality is Modality.CODE)
         states: list[Float32] = yield text.rows
         embeddings, passages = yield from self._embed(text, states, request.modality, request.created_at)
-        embeddings["e12_late_interaction"] = yield BatchedStep(Tokens.kept_each, embeddings["e12_late_interaction"])
+        embeddings["e12_late_interaction"] = yield BatchedStep(Tokens.of_memories, embeddings["e12_late_interaction"])
 
         yield None  # the previous turn of the session is part of E8 and determines the position
         e1 = dense_vector(embeddings["e1_semantic"])

@@ -15,11 +15,12 @@ from actors.embedder.messages import EmbeddedMemory, EmbeddedQuery, EmbedMemory,
 from actors.embedder.spaces import hypervector, temporal
 from actors.embedder.spaces.vectors import mean_direction
 from actors.runtime.metrics import Latencies
-from events.fingerprint import Dense, Embedding, Fingerprint, Float32, Passage
+from events.fingerprint import Dense, Embedding, Fingerprint, Passage
+from events.quantization import Float32
 from events.spaces import SPACES
 from events.vocabulary.values import SpaceModel
 from projections.memories.sessions import Sessions
-from projections.time.periods import Interval, evenly
+from projections.time.periods import Interval, weyl_sequence
 
 T = TypeVar("T")
 
@@ -126,7 +127,7 @@ def complete_query(
 
 def _samples(interval: Interval) -> list[datetime]:
     """Return `SAMPLES` times spread evenly over an interval and over its hours and minutes."""
-    return [interval.start + share * (interval.end - interval.start) for share in evenly(SAMPLES)]
+    return [interval.start + share * (interval.end - interval.start) for share in weyl_sequence(SAMPLES)]
 
 
 @lru_cache(maxsize=1024)

@@ -23,7 +23,8 @@ from actors.embedder.spaces import context, temporal
 from actors.embedder.spaces.hypervector import hypervector
 from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
-from events.fingerprint import Dense, Embedding, Float32, Passage
+from events.fingerprint import Dense, Embedding, Passage
+from events.quantization import Float32
 from events.spaces import SPACES
 from events.vocabulary.values import Modality, SpaceModel
 from projections.memories.sessions import Sessions

@@ -11,7 +11,8 @@ from actors.embedder.spaces.code import code_features
 from actors.embedder.spaces.hypervector import hypervector
 from actors.embedder.spaces.lexical import entity_vector, term_frequencies
 from actors.runtime.metrics import Latencies
-from events.fingerprint import Bits, Dense, Float32, Sparse
+from events.fingerprint import Bits, Dense, Sparse
+from events.quantization import Float32
 
 
 class LexicalEmbeddings(NamedTuple):

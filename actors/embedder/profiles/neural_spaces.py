@@ -18,7 +18,8 @@ from actors.embedder.models.backbone import Backbone, pool
 from actors.embedder.profiles.formula_spaces import PERIODICITY, RECENCY
 from actors.embedder.spaces import causal, code, context, expansion, temporal, tokens
 from actors.embedder.spaces.vectors import TokenIds, unit
-from events.fingerprint import Dense, Directed, Embedding, Float32, Sparse, Tokens
+from events.fingerprint import Dense, Directed, Embedding, Sparse, Tokens
+from events.quantization import Float32
 from events.vocabulary.values import Modality
 
 ROTATION = "semantic.safetensors"

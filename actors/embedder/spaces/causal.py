@@ -15,7 +15,7 @@ import numpy as np
 from actors.embedder import weights
 from actors.embedder.models.backbone import DIMENSION as MODEL_DIMENSION
 from actors.embedder.spaces.vectors import means, unit
-from events.fingerprint import Float32
+from events.quantization import Float32
 
 FILE = "causal.safetensors"
 DIMENSION = 768

@@ -21,7 +21,7 @@ import numpy as np
 from actors.embedder import weights
 from actors.embedder.spaces.vectors import hash_features, unit
 from actors.text.code import count_identifiers, count_syntax_paths
-from events.fingerprint import Float32
+from events.quantization import Float32
 
 FILE: Final = "code.safetensors"
 TOPIC_DIMENSION: Final = 384

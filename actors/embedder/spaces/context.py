@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from events.fingerprint import Float32
+from events.quantization import Float32
 from events.vocabulary.values import Modality
 
 OWN_SHARE = 0.6

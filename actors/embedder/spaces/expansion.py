@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from actors.embedder import weights
 from actors.embedder.spaces.vectors import TokenIds
-from events.fingerprint import PEAK, Float32, Sparse, Tokens, levels
+from events.fingerprint import Sparse, Tokens
+from events.quantization import PEAK, Float32, levels
 
 FILE = "expansion.safetensors"
 

@@ -10,7 +10,8 @@ from zlib import crc32
 from actors.embedder.spaces.vectors import hash_features
 from actors.text.entities import find_entities
 from actors.text.lexical import stems
-from events.fingerprint import Float32, Sparse
+from events.fingerprint import Sparse
+from events.quantization import Float32
 
 TERM_DIMENSION: Final = 30_522
 _MAX_FREQUENCY: Final = 1_000

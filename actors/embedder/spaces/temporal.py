@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.embedder import weights
-from events.fingerprint import Float32
+from events.quantization import Float32
 
 Float64 = npt.NDArray[np.float64]
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from actors.embedder import weights
 from actors.embedder.spaces.vectors import TokenIds
-from events.fingerprint import Float32, Tokens
+from events.fingerprint import Tokens
+from events.quantization import Float32
 
 FILE = "tokens.safetensors"
 DIMENSION = 128
@@ -59,7 +60,7 @@ def select_tokens(ids: TokenIds, using: TokenWeights, limit: int = MAX_TOKENS) -
 def token_embeddings(ids: Sequence[TokenIds], states: Sequence[Float32], using: TokenWeights) -> list[Tokens]:
     """Return the token vectors of each text from its wordpieces and their states, shape (tokens, 384).
 
-    The result has the precision of queries; `Tokens.kept_each` reduces it to that of memories.
+    The result has the precision of queries; `Tokens.of_memories` reduces it to that of memories.
     """
     return Tokens.of_queries(ids, np.concatenate(states) @ using.projection)
 

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from events.fingerprint import Float32
+from events.quantization import Float32
 
 TokenIds: TypeAlias = npt.NDArray[np.integer]
 """Wordpiece ids, shape (tokens,)."""

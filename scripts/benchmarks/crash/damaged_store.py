@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import msgspec
 
-from actors.embedder.messages import EmbeddedQuery, EmbedMemory, EmbedQuery, Load
+from actors.embedder.messages import EmbeddedQuery, EmbedMemory, EmbedQuery, LoadModels
 from actors.hub import composition
 from actors.runtime.faults import Fault
 from actors.runtime.metrics import Latencies
@@ -103,7 +103,7 @@ async def build(scratch: Path) -> tuple[dict[str, Path], Questions]:
     async with open_store(folder) as store:
         await store.ask(store.hub.store, TakeSnapshot(after=0))
         memories += [await store.store(content=text) for text in texts[IN_FILE:]]
-        models = await store.ask(store.hub.embedder, Load())
+        models = await store.ask(store.hub.embedder, LoadModels())
         embeddings = {}
         for text in texts[2 : 2 + 3 * QUERIES : 3]:
             query = Document(id="", text=first_words(text, QUERY_WORDS), metadata={"asked_at": ASKED_AT})

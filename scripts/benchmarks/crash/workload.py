@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from benchmarks.serve_client import Reply, ServeClient
-from events.fingerprint import levels
+from events.quantization import levels
 
 UNCERTAIN = -32004
 """Error code of a request whose outcome is unknown: it is sent again with the same key."""

@@ -204,12 +204,12 @@ async def _round(
         return profile
 
     count = 0
-    with running(DuckDBLog(folder), folder, load) as hub:
-        operations = Store(hub).operations
+    with start_hub(DuckDBLog(folder), folder, load) as hub:
+        context = Store(hub).context
         for messages in conversations:
             count += len(messages)
             modern = is_modern(messages[0].number)
-            async with connect(operations, checker.fail) as connection:
+            async with connect(context, checker.fail) as connection:
                 client = Client(connection, checker, modern=modern)
                 with suppress(NoAnswerError, anyio.EndOfStream):
                     await _talk(client, checker, messages, listings, advance, modern=modern)

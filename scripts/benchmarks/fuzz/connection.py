@@ -8,8 +8,8 @@ from typing import Self, cast
 import anyio
 from mcp.server.stdio import stdio_server
 
+from actors.api.context import Context
 from actors.api.mcp.server import converse
-from actors.api.operations.facade import Operations
 
 
 class Connection:
@@ -55,7 +55,7 @@ class Connection:
 
 
 @asynccontextmanager
-async def connect(operations: Operations, fail: Callable[[str, str], object]) -> AsyncIterator[Connection]:
+async def connect(context: Context, fail: Callable[[str, str], object]) -> AsyncIterator[Connection]:
     """Connect a client to the server; an exception of the session is reported with `fail`."""
     connection = Connection()
     lines = cast("anyio.AsyncFile[str]", connection)
@@ -63,7 +63,7 @@ async def connect(operations: Operations, fail: Callable[[str, str], object]) ->
     async def serve() -> None:
         try:
             async with stdio_server(lines, lines) as (messages, answers):
-                await converse(operations, {}, messages, answers)
+                await converse(context, {}, messages, answers)
         except Exception:  # noqa: BLE001 -- any exception is what the campaign looks for
             fail("an exception ended the session", traceback.format_exc())
         finally:

@@ -12,7 +12,7 @@ import msgspec
 from rich.table import Table
 
 from actors.embedder.models.backbone import Backbone
-from actors.text.windows import SIZE
+from actors.text.windows import WINDOW_TOKENS
 from benchmarks.report import quantiles
 from benchmarks.store import Store
 from benchmarks.synthetic import first_words, sentences
@@ -27,7 +27,7 @@ SEARCH = {10_000: 2.5, 100_000: 4.0}
 """Memories in the store, and the most bare forward passes of the query that a search may take up to that size."""
 TAIL = 2.0
 """Most times the median that the 95th percentile of searches may be."""
-LONGEST = 2 * SIZE
+LONGEST = 2 * WINDOW_TOKENS
 """Wordpieces in the longest text used: one forward pass takes no more."""
 
 

@@ -1,18 +1,21 @@
 """What the workspace adds to storing and searching: the same work with it and with a stub, alternating in one run."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
 
-from actors.runtime.actor import Actor
-from actors.workspace.johari import rows
-from actors.workspace.messages import Judge, Judgement
+from actors.runtime.actor import Actor, ActorRef
+from actors.runtime.faults import Fault
+from actors.runtime.reply import Reply, gather
+from actors.store.messages import AppendMemories, RequestResult
+from actors.workspace.messages import IngestResult, JudgeAndAppend, Judgement
 from benchmarks.latency.ratios import QUERY_WORDS, Times
 from benchmarks.store import Store
 from benchmarks.synthetic import first_words
 from events.vocabulary.values import WIDTH, Learning
+from projections.mind.johari import rows
 
 BUDGETS = {"inject alone": 5.0, "inject in a row": 5.0, "search alone": 0.0, "search in a row": 0.0}
 """Milliseconds that the workspace may add to the median."""
@@ -31,11 +34,24 @@ NEUTRAL = Judgement(
 
 
 class WorkspaceStub(Actor):
-    """Answers every `Judge` with the same neutral judgement at once, and ignores all other messages."""
+    """Gives every memory the same neutral judgement, hands it to the store, and ignores all other messages."""
 
-    def on_receive(self, message: object) -> tuple[Judgement, ...] | None:
-        """Answer `Judge`."""
-        return (NEUTRAL,) * len(message.new) if isinstance(message, Judge) else None
+    def __init__(self, store: ActorRef) -> None:
+        super().__init__()
+        self._store = store
+
+    def on_receive(self, message: object) -> Reply[list[IngestResult | Fault]] | None:
+        """Answer `JudgeAndAppend`."""
+        if not isinstance(message, JudgeAndAppend):
+            return None
+        appends = tuple(memory.build_append(NEUTRAL) for memory in message.memories)
+        appending = self._store.ask(AppendMemories(appends=appends), block=False)
+        appended = cast("Reply[list[RequestResult | Fault]]", appending)
+        return gather([appended], lambda answers: [_ingest_result(answer) for answer in answers[0]])
+
+
+def _ingest_result(answer: RequestResult | Fault) -> IngestResult | Fault:
+    return answer if isinstance(answer, Fault) else IngestResult(result=answer, pulse=None)
 
 
 def texts_needed(samples: int) -> int:
@@ -49,7 +65,7 @@ async def compare_with_stub(store: Store, texts: Sequence[str]) -> Times:
     Alone, the next request starts when the workspace has finished; in a row it starts at once.
     """
     times = Times()
-    stub = WorkspaceStub.start()
+    stub = WorkspaceStub.start(store.hub.store)
     try:
         stores = {"with": store, "without": Store(msgspec.structs.replace(store.hub, workspace=stub))}
         await stores["without"].ready()

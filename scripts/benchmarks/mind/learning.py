@@ -16,7 +16,7 @@ from scipy.stats import spearmanr
 from actors.comparator.compare import neighbours
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.similarity import one_to_many
-from actors.workspace.learning import MEANING, entropy
+from actors.workspace.learning import SEMANTIC_INDICES, entropy
 from benchmarks import SEED
 from benchmarks.mind.stream import StoredMemory, Stream
 from benchmarks.report import Verdict
@@ -162,7 +162,7 @@ def judge_candidates(folder: Path, samples: int, advance: Callable[[], object]) 
         differences[place] = _delta_s(scores[np.searchsorted(others, near)]) - _delta_s(scores)
         counts[place] = len(near)
         advance()
-    overall = differences[:, MEANING].mean(axis=1)
+    overall = differences[:, SEMANTIC_INDICES].mean(axis=1)
     return [
         Verdict(
             f"ΔS by candidates lies within {NEAR} of the exact one",

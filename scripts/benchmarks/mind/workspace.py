@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from actors.workspace.attention import ENTER
 from actors.workspace.kuramoto import order_parameters
 from benchmarks.mind.purpose import search
 from benchmarks.mind.stream import Stream
 from benchmarks.report import Verdict
 from benchmarks.store import Store, open_store
 from events.spaces import INDEX, TEMPORAL
+from projections.mind.workspace import IGNITION_THRESHOLD
 
 COUPLINGS = (0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 10.0)
-MEANING = INDEX["e1_semantic"]
+SEMANTIC_INDICES = INDEX["e1_semantic"]
 FULLY = 0.8
 """Similarity from which a space counts as agreeing with the focus."""
 AGREES = 0.5
@@ -50,9 +50,9 @@ async def _repeats(store: Store, stream: Stream, originals: Sequence[int]) -> Ve
         order = {one["id"]: one["r"] for one in candidates}.get(original, 0.0)
         seen.append((sum(score >= FULLY for score in scores), order))
     return Verdict(
-        f"what is repeated, on the same day or another, reaches r {ENTER}",
+        f"what is repeated, on the same day or another, reaches r {IGNITION_THRESHOLD}",
         {f"spaces from {FULLY}, r": [f"{agreeing} {order:.3f}," for agreeing, order in seen]},
-        min(order for _, order in seen) >= ENTER if seen else None,
+        min(order for _, order in seen) >= IGNITION_THRESHOLD if seen else None,
     )
 
 
@@ -65,22 +65,22 @@ async def _meaning_alone(store: Store, stream: Stream) -> Verdict:
         wanted = {"reference": reference, "targets": ids[place + 1 :], "include_per_embedder": True}
         scores += [one["perEmbedder"] for one in (await store.call("memory_batch_compare", **wanted))["comparisons"]]
     table = np.array(scores, np.float32)
-    others = np.delete(table, MEANING, axis=1)
+    others = np.delete(table, SEMANTIC_INDICES, axis=1)
     near = (others >= AGREES).sum(axis=1)
-    alone = int(np.argmax(np.where(table[:, MEANING] >= AGREES, table[:, MEANING] - near, -np.inf)))
+    alone = int(np.argmax(np.where(table[:, SEMANTIC_INDICES] >= AGREES, table[:, SEMANTIC_INDICES] - near, -np.inf)))
     pair = table[alone : alone + 1].copy()
     pair[:, [INDEX[key] for key in TEMPORAL]] = np.nan
     order = float(order_parameters(pair, coupling)[0])
     return Verdict(
-        f"one that agrees in E1 alone stays below r {ENTER}",
+        f"one that agrees in E1 alone stays below r {IGNITION_THRESHOLD}",
         {
             "pairs": len(table),
-            "E1": float(table[alone, MEANING]),
+            "E1": float(table[alone, SEMANTIC_INDICES]),
             f"others from {AGREES}": int(near[alone]),
             "mean of the others": float(others[alone].mean()),
             "r": order,
         },
-        order < ENTER if bool(table[alone, MEANING] >= AGREES) else None,
+        order < IGNITION_THRESHOLD if bool(table[alone, SEMANTIC_INDICES] >= AGREES) else None,
     )
 
 

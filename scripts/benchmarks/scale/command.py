@@ -9,7 +9,7 @@ import anyio
 from rich.progress import Progress
 from typer import Option
 
-from actors.hub.composition import WORTH_AT_CLOSE
+from actors.hub.composition import MIN_SNAPSHOT_EVENTS
 from benchmarks.crash.damaged_store import SNAPSHOTS
 from benchmarks.report import JsonOption, Verdict, progress_bar, publish
 from benchmarks.scale.startup import Start, median_start
@@ -85,7 +85,7 @@ def _starting(keep: Path, scratch: Path, sizes: list[int], rounds: int, bar: Pro
         restored = median_start(folder, errors, rounds, snapshot=True)
         # An unusable snapshot is deleted; of a small store none is taken.
         sizes_gb = {"GB on disk": _size(folder) / 1e9, "of these the snapshot": _size(folder / SNAPSHOTS) / 1e9}
-        most = BEYOND if memories >= WORTH_AT_CLOSE else None
+        most = BEYOND if memories >= MIN_SNAPSHOT_EVENTS else None
         verdicts.append(_start(f"{memories} memories, replayed", replayed, empty, sizes_gb))
         verdicts.append(_start(f"{memories} memories, from a snapshot", restored, empty, sizes_gb, most))
     return verdicts

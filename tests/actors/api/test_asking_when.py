@@ -6,7 +6,6 @@ import pytest
 
 from actors.api.context import Context
 from actors.api.operations.retrieval.ranking import search_multi, search_single_space
-from actors.api.params.memories import SearchMulti, SearchSingleSpace
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchMulti, SearchSingleSpace
 from actors.runtime.faults import InvalidParamsFault

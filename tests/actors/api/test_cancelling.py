@@ -21,7 +21,7 @@ from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
-from events.fingerprint import Float32
+from events.quantization import Float32
 from events.vocabulary.values import Modality
 from tests.actors.conftest import Agent, Connect, Request, search, store
 

@@ -10,7 +10,7 @@ from actors.api.context import Context, wait_until_ready
 from actors.api.operations.import_export import MemoryExport, MemoryImport, memory_export, memory_import
 from actors.api.operations.memories import memory_delete
 from actors.api.operations.retrieval.search import search_graph
-from actors.api.params.memories import MemoryDelete, SearchGraph
+from actors.api.params.memories import MemoryDelete
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
 from events.storage.log import Log

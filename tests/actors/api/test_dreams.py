@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from actors.api.context import Context
-from actors.consolidator.messages import Consolidate, Phase
+from actors.consolidator.messages import Consolidate, DreamPhase
 from actors.runtime.faults import RateLimitFault
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, LinksStrengthened, MemoriesReplayed
 from events.vocabulary.values import Mode, Outcome

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from actors.api.context import Context
 from actors.api.mcp import prompts
-from actors.api.mcp.flow_control import refusal
+from actors.api.mcp.flow_control import error_of
 from actors.api.operations.maintenance import store_status
 from actors.api.operations.memories import memory_delete
 from actors.api.operations.retrieval import graph
@@ -24,9 +24,9 @@ from actors.cli.commands import program
 from actors.cli.views import terminal as views
 from actors.comparator.messages import FindNeighbourhood, FindPaths
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import running
+from actors.hub.composition import start_hub
 from actors.runtime.ask import ask
-from actors.runtime.faults import LONGEST_ECHO
+from actors.runtime.faults import MAX_ECHO
 from events.storage.duckdb_log import DuckDBLog
 from tests.actors.conftest import Agent, Connect, search, store
 
@@ -77,7 +77,7 @@ def on_disk(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Context]:
         profile.latencies = latencies
         return profile
 
-    with running(DuckDBLog(folder), folder, load) as hub:
+    with start_hub(DuckDBLog(folder), folder, load) as hub:
         yield Context(hub)
 
 

@@ -25,7 +25,7 @@ QUERY = "Which ships did the lighthouse keeper count?"
 @pytest.fixture
 def context(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Context]:
     """Return a context whose searches aren't primed by what was asked before, so that they can be compared."""
-    with running(MemoryLog(), tmp_path, load=lambda _latencies: profile, priming=False) as hub:
+    with start_hub(MemoryLog(), tmp_path, load=lambda _latencies: profile, priming=False) as hub:
         yield Context(hub)
 
 

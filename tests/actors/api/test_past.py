@@ -12,6 +12,7 @@ from actors.api.tools.agent_tools import TOOLS
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub import history as past
+from actors.hub import hub as hubs
 from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.store.messages import ReadDigests

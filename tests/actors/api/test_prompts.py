@@ -7,7 +7,7 @@ import pytest
 from mcp import MCPError
 
 from actors.api.context import Context
-from actors.api.mcp.prompts import PROMPTS, Prompt
+from actors.api.mcp.prompts import PROMPTS, TEXTS
 from actors.api.tools.agent_tools import BY_NAME, TOOLS
 from tests.actors.conftest import Connect
 
@@ -38,7 +38,7 @@ async def test_the_four_skills_are_listed_with_descriptions(context: Context, co
 
 @pytest.mark.anyio
 @ERAS
-async def test_a_prompt_ends_with_what_it_was_given(context: Context, connect: Connect, mode: str) -> None:
+async def test_a_prompt_ends_with_its_arguments(context: Context, connect: Connect, mode: str) -> None:
     async with connect(context, mode=mode) as agent:
         (given,) = (
             await agent.client.get_prompt("semantic-search", {"question": "Where is the {key}?", "namespace": "home"})
@@ -60,7 +60,7 @@ async def test_a_prompt_ends_with_what_it_was_given(context: Context, connect: C
         ("consolidate", {"colour": "red"}, "colour"),
     ],
 )
-async def test_what_a_prompt_cannot_do_with_is_refused_by_name(
+async def test_invalid_prompt_arguments_are_refused_by_name(
     context: Context, connect: Connect, mode: str, name: str, arguments: dict[str, str], word: str
 ) -> None:
     async with connect(context, mode=mode) as agent:

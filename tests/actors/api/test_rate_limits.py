@@ -79,7 +79,9 @@ def test_an_invalid_setting_is_refused_by_name(setting: str, words: str) -> None
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_a_limited_call_is_answered_and_does_nothing(context: Context, connect: Connect, mode: str) -> None:
+async def test_a_call_over_the_limit_is_refused_and_changes_nothing(
+    context: Context, connect: Connect, mode: str
+) -> None:
     clock = Clock()
     async with connect(context, Limits({"store_memory": 2}, clock), mode) as agent:
         await agent.refused("store_memory", content="")
@@ -100,7 +102,7 @@ async def test_a_limited_call_is_answered_and_does_nothing(context: Context, con
 
 
 @pytest.mark.anyio
-async def test_a_session_is_not_refused_for_what_another_did(context: Context, connect: Connect) -> None:
+async def test_sessions_have_separate_limits(context: Context, connect: Connect) -> None:
     clock = Clock()
     async with (
         connect(context, Limits({"search_graph": 1}, clock)) as one,

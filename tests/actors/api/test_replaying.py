@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import running
+from actors.hub.composition import start_hub
 from actors.runtime.ask import ask
 from actors.runtime.metrics import Latencies
 from actors.store.messages import ReadDigests, TakeSnapshot

@@ -47,7 +47,7 @@ async def test_a_memory_is_read_by_its_id(context: Context, connect: Connect, mo
 
 
 @ERAS
-async def test_what_cannot_be_read_is_refused_with_the_code_of_its_reason(
+async def test_an_unknown_resource_is_refused_with_its_error_code(
     context: Context, connect: Connect, mode: str
 ) -> None:
     unknown = str(uuid4())

@@ -76,7 +76,7 @@ async def test_changing_the_weights_changes_the_ranking(context: Context) -> Non
 async def test_the_weights_that_were_applied_sum_to_one(context: Context, connect: Connect) -> None:
     await store(context, "The bridge collapsed.")
     async with connect(context) as agent:
-        for profile in (*SEED_PROFILES, "auto"):
+        for profile in (*FIXED_PROFILES, "auto"):
             answer = await agent.call("search_graph", query="the bridge", profile=profile, explain=True)
             assert answer["profile"] == profile
             assert sum(answer["weightsApplied"].values()) == pytest.approx(1, abs=1e-3)

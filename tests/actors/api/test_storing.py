@@ -17,7 +17,7 @@ from actors.api.params.memories import MemoryInjectBatch
 from actors.api.params.parsing import parse
 from actors.embedder.jobs import Rows
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from events.fingerprint import Float32
+from events.quantization import Float32
 from events.storage.log import Draft, Envelope, Log
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryStored

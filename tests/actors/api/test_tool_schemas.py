@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from actors.api.context import Context
-from actors.api.mcp import tool_schemas as listing
+from actors.api.mcp import tool_schemas
 from actors.api.params.parsing import parse
 from actors.api.tools.agent_tools import BY_METHOD, BY_NAME, INSTRUCTIONS, TOOLS
 from actors.api.tools.tool import Tool
@@ -232,7 +232,7 @@ def test_the_strategies_are_listed_once() -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_the_list_leaves_most_of_a_context_to_others(context: Context, connect: Connect, mode: str) -> None:
+async def test_the_list_of_tools_is_smaller_than_16_kb(context: Context, connect: Connect, mode: str) -> None:
     async with connect(context, mode=mode) as agent:
         listed = await agent.client.list_tools()
     assert [tool.name for tool in listed.tools] == [tool.name for tool in LISTED_TOOLS]
@@ -240,7 +240,7 @@ async def test_the_list_leaves_most_of_a_context_to_others(context: Context, con
 
 
 @pytest.mark.anyio
-async def test_the_official_client_finds_every_answer_as_its_schema_says(context: Context, connect: Connect) -> None:
+async def test_the_official_client_accepts_every_answer_by_its_schema(context: Context, connect: Connect) -> None:
     """It validates each answer of a tool whose output schema it has seen, and raises if one doesn't fit."""
     fox, dog = await store(context, "A fox jumps."), await store(context, "A dog sleeps.")
     calls = {

@@ -12,7 +12,7 @@ import pytest
 
 from actors.api.context import Context
 from actors.api.operations.retrieval import query
-from actors.comparator.search.weight_profiles import SEED_PROFILES
+from actors.comparator.messages.profiles import FIXED_PROFILES
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.settings import SearchProfile
 from events.spaces import INDEX, SPACES
@@ -395,7 +395,7 @@ async def test_the_profiles_are_listed_with_weights_that_sum_to_one(context: Con
 async def test_every_listed_profile_ranks_by_its_own_weights(context: Context, ways: Ways) -> None:
     await mixed(context)
     async with ways(context) as way:
-        for profile, row in SEED_PROFILES.items():
+        for profile, row in FIXED_PROFILES.items():
             named = await ranked(way, "Why were the cellars flooded?", query_type=profile.value)
             given = await ranked(way, "Why were the cellars flooded?", query_type="custom", weights=list(row.values()))
             assert ids(named) == ids(given)

@@ -16,7 +16,7 @@ from actors.embedder.models.backbone import Backbone, package_folder
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
-from events.fingerprint import Float32
+from events.quantization import Float32
 from events.vocabulary.values import Modality
 
 PATIENCE = 60.0

@@ -19,7 +19,6 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCResponse
 
 from actors.api.context import Context
-from actors.api.mcp.flow_control import IN_FLIGHT, CountedAnswers, in_order
 from actors.api.mcp.server import converse
 from actors.hub.listener import Connections, listen
 from actors.proxy.client import Client, ClientError

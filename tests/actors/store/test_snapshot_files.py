@@ -15,7 +15,8 @@ import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from actors.hub import composition as hubs
-from actors.hub.composition import Hub, running
+from actors.hub.composition import start_hub
+from actors.hub.hub import Hub
 from actors.runtime import snapshot_io
 from actors.runtime.actor import EXIT_UNCERTAIN
 from actors.runtime.snapshot_io import EncryptedReader, EncryptedWriter

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.text import recurring_dates
 from actors.text.query_classifier import (
     QueryKind,
     SessionPart,

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+from actors.comparator.search.recurring_dates import moments
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.comparator.search.recurring_dates import moments
 from actors.embedder.spaces.temporal import periodicity
 from actors.embedder.spaces.vectors import mean_direction
 

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 import pykka
 import pytest
+from tests.actors.comparator.likeness import query
 
 from actors.comparator.messages import FindNeighbours, Neighbours, NewMemory, Resonances, Resonate
 from actors.runtime.actor import Actor
@@ -40,7 +41,6 @@ from events.storage.log import Draft, Envelope
 from events.vocabulary import CouplingAdjusted, Event, FocusMoved, MemoryFaded, MemoryIgnited, MemoryStored
 from events.vocabulary.values import WIDTH
 from projections.mind.workspace import CAPACITY, DEFAULT_COUPLING, FADING_THRESHOLD, IGNITION_THRESHOLD
-from tests.actors.comparator.likeness import query
 from tests.events.samples import NOON, random_fingerprint, stored
 
 BOUND = 5.0

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.fingerprint import Dense, Fingerprint, Passage, Tokens, directions, levels
+from events.fingerprint import Dense, Fingerprint, Passage, Tokens
+from events.quantization import directions, levels
 from events.spaces import SPACES
 from events.storage.log import LogError
 from events.vocabulary import (

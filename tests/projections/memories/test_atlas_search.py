@@ -4,7 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, Tokens, pack
+from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, Tokens
+from events.quantization import pack
 from events.spaces import SPACES
 from events.vocabulary import (
     MemoryErased,

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from events.fingerprint import Directed, directions, levels
+from events.fingerprint import Directed
+from events.quantization import directions, levels
 from projections.spaces.binary import BinarySpace
 from projections.spaces.dense import DenseSpace
 from projections.spaces.directed import DirectedSpace, Direction

@@ -25,10 +25,10 @@ class Source:
         self.lazy.room[number * PIECE : number * PIECE + len(piece)] = np.frombuffer(piece, np.uint8)
 
 
-def thawed(room: int = 0) -> tuple[GrowableArray[np.uint8], Source]:
-    source = Source(VALUES.tobytes(), room)
+def restored(room: int = 0) -> tuple[GrowableArray[np.uint8], Source]:
+    source = Source(room)
     array = GrowableArray(np.uint8, ITEM)
-    array.__setstate__(("|u1", (ITEM,), len(VALUES), source.later))
+    array.restore(source.lazy)
     return array, source
 
 
@@ -75,13 +75,15 @@ def test_the_whole_array_is_read_at_once_where_it_does_not_grow() -> None:
     assert len(source.read) == 20
 
 
-@pytest.mark.parametrize("kind", [Growing(np.int8, ITEM), Growing(np.uint8, ITEM + 1), Growing(np.uint8)])
-def test_an_array_of_other_items_is_refused(kind: Growing) -> None:
+@pytest.mark.parametrize(
+    "kind", [GrowableArray(np.int8, ITEM), GrowableArray(np.uint8, ITEM + 1), GrowableArray(np.uint8)]
+)
+def test_an_array_of_other_items_is_refused(kind: GrowableArray) -> None:
     with pytest.raises(ValueError, match="isn't one of"):
         kind.restore(Source().lazy)
 
 
 def test_an_array_without_a_width_takes_that_of_what_is_restored() -> None:
-    array = Growing(np.uint8, 0)
+    array = GrowableArray(np.uint8, 0)
     array.restore(Source().lazy)
     assert np.array_equal(array.array, VALUES)

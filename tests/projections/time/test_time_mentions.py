@@ -9,7 +9,6 @@ import pytest
 from events.vocabulary import MemoryErased, MemoryStored, SpacesDeclared
 from events.vocabulary.values import SpaceModel
 from projections.registry import ComparatorProjections, ProjectionSet
-from projections.storage.snapshot import pack, unpack
 from projections.time.expressions import find_intervals
 from projections.time.periods import Interval
 from projections.time.time_mentions import NO_HINTS, TimeMentions, words

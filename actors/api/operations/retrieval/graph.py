@@ -9,8 +9,7 @@ from actors.api.context import Context, append, check_live, describe, wait_until
 from actors.api.operations.retrieval.query import parse_query, search
 from actors.api.params.mind import FindCausalPath, GetNeighborhood
 from actors.api.responses import graph
-from actors.api.responses.memories import body_of
-from actors.comparator.graph.paths import narrative
+from actors.api.responses.common import body_of
 from actors.comparator.messages import FindNeighbourhood, FindPaths
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault
@@ -46,7 +45,7 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> dict[str
         raise NotFoundFault(f"Memory was erased or merged meanwhile: {gone}", id=str(gone))
     if ways.paths and ways.paths[0].edges:
         await append(context, LinksTraversed(steps=tuple(edge.step for edge in ways.paths[0].edges)))
-    return graph.path(ways, [narrative(path, texts) for path in ways.paths], texts, ends_found)
+    return graph.path(ways, texts, ends_found)
 
 
 async def get_neighborhood(context: Context, params: GetNeighborhood) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from actors.api.params.parsing import invalid
+from actors.api.params.search import SearchGraph
 from projections.mind.workspace import CAPACITY
 
 BYTES_PER_TOKEN = 3

@@ -10,15 +10,15 @@ import msgspec
 
 from actors.api.context import Context, describe
 from actors.api.params.fields import DEFAULT_NAMESPACE
-from actors.api.responses.memories import body_of
+from actors.api.responses.common import body_of
 from actors.comparator.messages import Found, Search
-from actors.comparator.search.pipeline import pool
-from actors.comparator.search.query_classifier import cues, subject
-from actors.comparator.search.relative_dates import anchor
-from actors.consolidator.messages import Queried
+from actors.comparator.messages.profiles import pool_size
+from actors.consolidator.messages import QueryReceived
 from actors.embedder.messages import EmbedQuery
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.settings import SearchProfile
+from actors.text.query_classifier import causal_subject, extract_hints
+from actors.text.relative_dates import parse_relative_date
 from projections.memories.facets import Filter
 from projections.projection import MemoryState
 
@@ -54,14 +54,16 @@ async def parse_query(context: Context, text: str, asked_at: datetime, wanted: F
         asked_at: When it was asked.
         wanted: The memories among which the search looks.
     """
-    hints, relative = cues(text, asked_at), anchor(text)
+    hints, relative = extract_hints(text, asked_at), parse_relative_date(text)
     if relative is not None and not hints.intervals:
-        event = await embed_query(context, Query(relative.event, cues(relative.event, asked_at), {}, wanted, asked_at))
+        event = await embed_query(
+            context, Query(relative.event, extract_hints(relative.event, asked_at), {}, wanted, asked_at)
+        )
         found = await search(context, event, SearchProfile.AUTO, limit=1, primed={})
         entries = await describe(context, *(hit.memory for hit in found.hits))
         times = [body_of(entry).created_at for entry in entries if entry.state is MemoryState.LIVE]
-        if intervals := tuple(filter(None, map(relative.around, times))):
-            hints = msgspec.structs.replace(hints, intervals=intervals, subject=subject(relative.asked))
+        if intervals := tuple(filter(None, map(relative.resolve, times))):
+            hints = msgspec.structs.replace(hints, intervals=intervals, subject=causal_subject(relative.remainder))
     return await embed_query(context, Query(text, hints, {}, wanted, asked_at), wanted.session)
 
 
@@ -87,12 +89,12 @@ async def search(
         context.hub.comparator,
         Search(
             text=query.text,
-            cues=query.hints,
+            hints=query.hints,
             embeddings=query.embeddings,
             profile=profile,
             filter=query.filter,
             limit=limit,
-            pool=candidates or pool(limit),
+            pool=candidates or pool_size(limit),
             **options,
         ),
     )
@@ -103,13 +105,13 @@ async def embed_query(context: Context, query: Query, session: str | None = None
 
     A dream that a query aborts is notified.
     """
-    context.hub.consolidator.tell(Queried(at=perf_counter()))
+    context.hub.consolidator.tell(QueryReceived(at=perf_counter()))
     message = EmbedQuery(
-        text=query.hints.subject or subject(query.text),
+        text=query.hints.subject or causal_subject(query.text),
         at=query.asked_at,
         namespace=query.filter.namespace or DEFAULT_NAMESPACE,
         session=session,
-        cues=query.hints,
+        hints=query.hints,
     )
     async with context.limits.embedding:
         embedded = await ask(context.hub.embedder, message, MODEL_TIMEOUT)

@@ -9,22 +9,23 @@ from actors.api.context import Context, wait_until_ready, wait_until_replayed
 from actors.api.operations.retrieval.query import Query, parse_query
 from actors.api.operations.retrieval.search import live_memories, milliseconds_since, record_recall
 from actors.api.params import embeddings
-from actors.api.params.memories import (
+from actors.api.params.search import (
     MemorySearchMultiPerspective,
     SearchByPurpose,
     SearchMulti,
     SearchSingleSpace,
     SearchWeightProfiles,
 )
-from actors.api.responses import memories, searches
+from actors.api.responses import searches
+from actors.api.responses.common import alignment
 from actors.comparator.messages import Rank, RankByPerspectives, RankByPurpose, Ranked
-from actors.comparator.search.weight_profiles import SEED_PROFILES, Weights
-from actors.consolidator.messages import Queried
+from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
+from actors.consolidator.messages import QueryReceived
 from actors.runtime.ask import ask
 from actors.runtime.settings import SearchProfile
 from events.spaces import INDEX, SPACES
 from projections.memories.facets import Filter
-from projections.time.time_mentions import SILENT
+from projections.time.time_mentions import NO_HINTS
 
 PRIMARY = 0.15
 """Weight above which a space is one of the primary spaces of its profile."""
@@ -43,10 +44,10 @@ async def search_multi(context: Context, params: SearchMulti) -> dict[str, Any]:
         query = await parse_query(context, params.query, asked_at, wanted)
         weights = {key: weight for key, weight in weights.items() if key in query.embeddings}
         if not weights:
-            raise embeddings.silent("active_spaces", active)
+            raise embeddings.no_embedding("active_spaces", active)
     else:
-        given = embeddings.given(params.query, weights, context.state.dimensions)
-        query = Query("", SILENT, given, wanted, asked_at)
+        given = embeddings.decode_query(params.query, weights, context.state.dimensions)
+        query = Query("", NO_HINTS, given, wanted, asked_at)
     found = await _rank(
         context,
         Rank(
@@ -65,7 +66,7 @@ async def search_multi(context: Context, params: SearchMulti) -> dict[str, Any]:
         record_recall(context, query, [match.memory for match, _ in matches], weights)
     return {
         "results": [
-            searches.weighed(
+            searches.weighted_match(
                 match,
                 entry,
                 weights,
@@ -94,11 +95,11 @@ async def search_single_space(context: Context, params: SearchSingleSpace) -> di
     if params.query is not None:
         query = await parse_query(context, params.query, asked_at, wanted)
         if space.key not in query.embeddings:
-            raise embeddings.silent("space_index", {space.key})
+            raise embeddings.no_embedding("space_index", {space.key})
     else:
         dimension = context.state.dimensions[space.key]
-        given = embeddings.parsed(space, params.query_embedding, dimension, "query_embedding")
-        query = Query("", SILENT, {space.key: given}, wanted, asked_at)
+        given = embeddings.decode(space, params.query_embedding, dimension, "query_embedding")
+        query = Query("", NO_HINTS, {space.key: given}, wanted, asked_at)
     weights = {space.key: 1.0}
     found = await _rank(
         context,
@@ -135,7 +136,7 @@ async def memory_search_multi_perspective(context: Context, params: MemorySearch
     else:
         keys = tuple(SPACES[index].key for index in params.perspectives)
         if unanswered := {*keys} - query.embeddings.keys():
-            raise embeddings.silent("perspectives", unanswered)
+            raise embeddings.no_embedding("perspectives", unanswered)
     found = await _rank(
         context,
         RankByPerspectives(
@@ -151,7 +152,7 @@ async def memory_search_multi_perspective(context: Context, params: MemorySearch
     matches = await live_memories(context, found.matches)
     record_recall(context, query, [match.memory for match, _ in matches], dict.fromkeys(keys, 1 / len(keys)))
     return {
-        "results": [searches.fused(match, entry) for match, entry in matches],
+        "results": [searches.fused_match(match, entry) for match, entry in matches],
         "perspectives": [INDEX[key] for key in keys],
         "fusionK": params.fusion_k,
         "queryLatencyMs": milliseconds_since(start),
@@ -173,9 +174,7 @@ async def search_by_purpose(context: Context, params: SearchByPurpose) -> dict[s
     )
     matches = await live_memories(context, found.matches)
     return {
-        "results": [
-            searches.match(match, entry) | {"purpose_alignment": memories.alignment(entry)} for match, entry in matches
-        ],
+        "results": [searches.match(match, entry) | {"purpose_alignment": alignment(entry)} for match, entry in matches],
         "total_candidates_scanned": found.scanned,
         "search_time_ms": milliseconds_since(start),
     }
@@ -186,7 +185,7 @@ async def search_weight_profiles(_context: Context, _params: SearchWeightProfile
     return {
         "profiles": [
             {"query_type": profile.value, "weights": list(weights.values()), "primary_spaces": _primary(weights)}
-            for profile, weights in SEED_PROFILES.items()
+            for profile, weights in FIXED_PROFILES.items()
         ],
         "spaces": [space.key for space in SPACES],
     }
@@ -194,7 +193,7 @@ async def search_weight_profiles(_context: Context, _params: SearchWeightProfile
 
 async def _rank(context: Context, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:
     """Ask for a ranking; a dream that a query aborts is notified."""
-    context.hub.consolidator.tell(Queried(at=perf_counter()))
+    context.hub.consolidator.tell(QueryReceived(at=perf_counter()))
     return await ask(context.hub.comparator, message)
 
 
@@ -202,7 +201,7 @@ def _applied(params: SearchMulti) -> Weights:
     """Return the thirteen weights that a search asks for, as they were given or as the profile has them."""
     if params.weights is not None:
         return dict(zip(INDEX, params.weights, strict=True))
-    return SEED_PROFILES[SearchProfile(params.query_type.value)]
+    return FIXED_PROFILES[SearchProfile(params.query_type.value)]
 
 
 def _primary(weights: Weights) -> list[str]:

@@ -12,14 +12,14 @@ import msgspec
 from actors.api.context import ACTOR, Context, describe, wait_until_ready
 from actors.api.operations.retrieval import pagination
 from actors.api.operations.retrieval.query import Query, parse_query, search
-from actors.api.params.memories import MemorySearch, SearchGraph
 from actors.api.params.parsing import moment
+from actors.api.params.search import MemorySearch, SearchGraph
 from actors.api.responses import searches
 from actors.comparator.messages import Found, Hit, Match
-from actors.comparator.search.pipeline import pool
+from actors.comparator.messages.profiles import pool_size
 from actors.comparator.search.weight_profiles import Weights
 from actors.store.messages import Append
-from actors.workspace.messages import Ask
+from actors.workspace.messages import QueryAnswered
 from events.spaces import SEMANTIC, SPACES
 from events.vocabulary import MemoryRecalled
 from projections.memories.catalog import Entry
@@ -35,7 +35,7 @@ async def search_graph(context: Context, params: SearchGraph) -> dict[str, Any]:
         page = pagination.read(params.cursor, params, context.as_of)
     else:
         asked_at = context.parse_time(params.asked_at, "asked_at")
-        page = pagination.first(params, pool(params.top_k), asked_at, context.as_of)
+        page = pagination.first(params, pool_size(params.top_k), asked_at, context.as_of)
     wanted = Filter(
         namespace=params.namespace,
         session=params.session,
@@ -102,12 +102,12 @@ def record_recall(context: Context, query: Query, found: list[UUID], weights: We
         context.hub.store.tell(Append(id=uuid4(), event=event, actor=ACTOR, correlation_id=uuid4()))
     keys = frozenset({*SEMANTIC, *(key for key, weight in weights.items() if weight >= 1 / len(SPACES))})
     context.hub.workspace.tell(
-        Ask(
+        QueryAnswered(
             text=query.text,
             embeddings=query.embeddings,
             keys=keys,
             namespace=query.filter.namespace,
-            found=tuple(found),
+            results=tuple(found),
         )
     )
 

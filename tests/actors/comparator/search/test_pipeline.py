@@ -18,8 +18,8 @@ from actors.comparator.messages.profiles import MIN_POOL
 from actors.comparator.search import pipeline
 from actors.comparator.search.recall import SPARSE, recall
 from actors.comparator.search.weight_profiles import query_kinds
+from actors.embedder.spaces.lexical import term_frequencies
 from actors.runtime.settings import SearchProfile
-from actors.text.lexical import terms
 from actors.text.query_classifier import QueryKind, extract_hints
 from events.fingerprint import Dense, Directed, Sparse
 from events.vocabulary import MemoryStored
@@ -27,7 +27,7 @@ from events.vocabulary.codec import compress
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 from projections.storage.arrays import Rows
-from projections.time.time_mentions import SILENT
+from projections.time.time_mentions import NO_HINTS
 from tests.actors.comparator.similar_memories import KEYS, QUESTION, atlas_of, memory, query, varied, with_embedding
 from tests.events.samples import NOON, stored
 from tests.projections.history import memory_id
@@ -213,7 +213,7 @@ def test_every_space_scores_the_candidates_and_late_interaction_the_remaining_on
     monkeypatch.setattr(pipeline, "MAX_RERANKED", 20)
     answer = found(fresh, pool=40, min_alignment=asked)
     counts = {stage.name: stage.candidates for stage in answer.stages}
-    named = np.unique(np.concatenate([rows for _, rows in recall(fresh, query(), fresh.facets.live, 40, SILENT)]))
+    named = np.unique(np.concatenate([rows for _, rows in recall(fresh, query(), fresh.facets.live, 40, NO_HINTS)]))
     assert read.keys() == {*KEYS}
     for key in KEYS:
         first = read[key][0]
@@ -461,7 +461,7 @@ def test_later_pages_use_the_priming_of_the_first_page():
 def asked(text: str, embeddings: dict[str, Any] | None = None) -> Search:
     return Search(
         text=text,
-        cues=extract_hints(text, NOON),
+        hints=extract_hints(text, NOON),
         embeddings=query() if embeddings is None else embeddings,
         profile=SearchProfile.AUTO,
         filter=Filter(),

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from projections.memories.links import CAUSAL_SHORTCUT, CAUSES, CONFIDENCE, LINK_TO, NEXT, SHORTCUT, TURN_WEIGHT, Link
 
 from actors.consolidator.runs.replay import (
     LEARNING_RATE,
@@ -15,7 +16,6 @@ from actors.consolidator.runs.replay import (
     strengthen_links,
 )
 from events.vocabulary.values import Shortcut, Step
-from projections.memories.links import CAUSAL_SHORTCUT, CAUSES, CONFIDENCE, LINK_TO, NEXT, SHORTCUT, TURN_WEIGHT, Link
 from projections.mind.workspace import Fading
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)

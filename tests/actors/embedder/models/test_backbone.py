@@ -15,7 +15,7 @@ from transformers import BertModel
 from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, SEP, Backbone, package_folder, pool
 from actors.embedder.weights import WeightsError
-from events.fingerprint import Float32
+from events.quantization import Float32
 
 TEXTS = (
     "Caroline went to the LGBTQ support group on 7 May 2023.",

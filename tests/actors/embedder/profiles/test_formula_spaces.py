@@ -10,7 +10,8 @@ from actors.embedder.profiles.formula_spaces import ORDER, PERIODICITY, RECENCY,
 from actors.embedder.spaces import temporal
 from actors.embedder.spaces.vectors import mean_direction
 from actors.runtime.metrics import Latencies
-from events.fingerprint import Dense, Embedding, Float32
+from events.fingerprint import Dense, Embedding
+from events.quantization import Float32
 from projections.memories.sessions import Sessions
 from projections.time.expressions import find_intervals
 from projections.time.time_mentions import QueryHints

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-
 from actors.api.operations.facade import Operations
+
 from actors.embedder.actor import Embedder
 from actors.embedder.messages import LoadModels
 from actors.embedder.models.backbone import PRECISION_VARIABLE, Backbone

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, SEP, Backbone, pool
 from actors.embedder.spaces.causal import INPUT_DIMENSION, CausalHeads, causal_inputs, causal_vectors
-from events.fingerprint import Float32
+from events.quantization import Float32
 
 pytestmark = pytest.mark.numeric
 

@@ -7,7 +7,7 @@ from actors.embedder import weights
 from actors.embedder.models.backbone import Backbone, pool
 from actors.embedder.spaces.code import code_features, code_vectors, load_topic_head, topic
 from actors.text.code import code_words
-from events.fingerprint import Float32
+from events.quantization import Float32
 from tests.actors.text.code_samples import CPP, GO, JAVASCRIPT, PYTHON, RENAMED, RUST
 
 pytestmark = pytest.mark.numeric

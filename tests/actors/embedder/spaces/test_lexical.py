@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from actors.embedder.spaces import lexical
 from actors.embedder.spaces.lexical import TERM_DIMENSION, term_frequencies
-from events.fingerprint import Float32
+from events.quantization import Float32
 from tests.actors.embedder.run_sliced import run_sliced
 
 

@@ -8,7 +8,8 @@ import pytest
 from actors.embedder.spaces import temporal
 from actors.embedder.spaces.temporal import Float64, order
 from actors.embedder.spaces.vectors import mean_direction
-from events.fingerprint import Dense, Float32
+from events.fingerprint import Dense
+from events.quantization import Float32
 
 BASES = [datetime(2026, 3, 1, 9, 30, 17, 250_000, UTC), datetime(1999, 12, 31, 23, 59, tzinfo=UTC)]
 MINUTE, HOUR, DAY, YEAR = 60.0, 3_600.0, 86_400.0, 365.25 * 86_400.0

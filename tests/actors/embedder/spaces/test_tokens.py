@@ -6,7 +6,8 @@ import pytest
 
 from actors.embedder.models.backbone import CLS, SEP, Backbone
 from actors.embedder.spaces.tokens import MAX_TOKENS, TokenWeights, select_tokens, token_embeddings
-from events.fingerprint import Float32, Tokens
+from events.fingerprint import Tokens
+from events.quantization import Float32
 
 pytestmark = pytest.mark.numeric
 
