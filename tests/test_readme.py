@@ -24,7 +24,7 @@ Ben: A retry loop in billing-worker v2.3.1 never gave its connection back, that 
 def refresh_if_due(token: Token, now: datetime) -> Token:
 Done: 1 merged, 1 pruned.
 2 memories are back as before the light run
-all that is known follows from the log
+the present state follows from the log
 """.strip().splitlines()
 """Lines of the demo's proof: found after a restart, merged, pruned and undone, erased, replayed."""
 

@@ -58,7 +58,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
     """Owns the `Schedule`. A change takes effect when its event returns from the log.
 
     Args:
-        consolidator: Runs sleep. The log shows the result of each `StartScheduledRun`: a run that started or was skipped.
+        consolidator: Runs sleep. The log shows what became of each `StartScheduledRun`.
         store: Writes the log.
         clock: Returns the time in UTC.
         tz: Time zone of crontabs; None for the machine's.

@@ -129,7 +129,7 @@ def read(backbone: Backbone, texts: list[str], using: tokens.TokenWeights) -> Te
         batch = order[start : start + 64]
         for row, states in zip(batch, backbone.forward([rows[row] for row in batch]), strict=True):
             framed = np.concatenate([[CLS], rows[row], [SEP]])
-            kept = tokens.most_informative(framed, using)
+            kept = tokens.select_tokens(framed, using)
             projected = states[kept] @ using.projection
             pieces[row] = framed[kept].astype(np.uint16)
             vectors[row] = projected / np.linalg.norm(projected, axis=1, keepdims=True)

@@ -272,12 +272,12 @@ async def test_a_run_that_is_given_up_changes_nothing(bed: Bed) -> None:
     with bed() as sleeper:
         await settled(sleeper.mind)
         start = end(sleeper.log)
-        withdrawn = threading.Event()
+        cancelled = threading.Event()
 
         async def give_up() -> None:
-            withdrawn.set()
+            cancelled.set()
 
-        slept = await meanwhile(sleeper, "deep", give_up, withdrawn=withdrawn)
+        slept = await meanwhile(sleeper, "deep", give_up, cancelled=cancelled)
         assert slept.outcome is Outcome.ABORTED
         assert kinds(sleeper.log, start) == {"ConsolidationStarted": 1, "ConsolidationFinished": 1}
         (finished,) = found(sleeper.log, ConsolidationFinished)
@@ -315,7 +315,7 @@ async def test_what_is_stored_or_deleted_while_a_run_decides_is_not_lost(bed: Be
         assert (await sleeper.refused("memory_retrieve", id=absorbed)).code == -32010
 
 
-@pytest.mark.parametrize("during", ["texts read", "memories compared", "memories grouped"])
+@pytest.mark.parametrize("during", ["texts read", "memories compared", "memories clustered"])
 async def test_what_is_erased_while_a_run_decides_stays_out_of_it_and_the_run_goes_on(bed: Bed, during: str) -> None:
     with bed() as sleeper:
         planted = sleeper.planted

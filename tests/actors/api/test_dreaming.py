@@ -288,7 +288,7 @@ async def test_what_is_erased_while_a_run_dreams_is_in_no_pattern_and_no_group(b
             for memory in erased:
                 await sleeper.mind("memory_delete", id=memory, soft=False)
 
-        slept = await meanwhile(sleeper, "rem", erase, during="memories dreamt of")
+        slept = await meanwhile(sleeper, "rem", erase, during="memories surveyed")
         assert slept.outcome is Outcome.FINISHED
         assert slept.memories == (await store_status(sleeper.mind.context))["memories"]["live"]
         (run,) = (await sleeper.mind("list_consolidations", run_id=str(slept.run)))["runs"]
@@ -317,7 +317,7 @@ async def test_what_is_erased_while_goals_are_adjusted_stays_erased(bed: Bed, dr
             for memory in everything[-10:]:
                 await sleeper.mind("memory_delete", id=memory, soft=False)
 
-        slept = await meanwhile(sleeper, "rem", erase, during="memories dreamt of")
+        slept = await meanwhile(sleeper, "rem", erase, during="memories surveyed")
         assert slept.outcome is Outcome.FINISHED
         assert slept.counts.goals_adjusted == 1
         undone = await sleeper.mind("undo_consolidation", run_id=str(slept.run))
@@ -364,7 +364,7 @@ async def test_a_pattern_of_which_a_member_is_erased_before_it_is_written_is_lef
             await sleeper.mind("memory_delete", id=erased, soft=False)
 
         # The club is the smaller namespace, so that by then all patterns of the other one are found.
-        slept = await meanwhile(sleeper, "rem", erase, during="memories dreamt of: 24 of 24")
+        slept = await meanwhile(sleeper, "rem", erase, during="memories surveyed: 24 of 24")
         assert slept.outcome is Outcome.FINISHED
         (run,) = (await sleeper.mind("list_consolidations", run_id=str(slept.run)))["runs"]
         assert kept

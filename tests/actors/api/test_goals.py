@@ -1,4 +1,4 @@
-"""What memories serve: goals found in them, the North GoalProfile, purpose vectors, and drift."""
+"""What memories serve: goals found in them, the North Star, purpose vectors, and drift."""
 
 import math
 from collections.abc import AsyncIterator
@@ -36,7 +36,7 @@ NEUTRAL = [0.0] * 13
 
 
 class Aligned(NamedTuple):
-    """A mind that has lived through the stream, before and after it found its North GoalProfile."""
+    """A mind that has lived through the stream, before and after it found its North Star."""
 
     lived: Lived
     log: MemoryLog
@@ -148,7 +148,7 @@ async def test_alignment_bands_tell_the_members_of_the_goal_from_what_is_strange
 
 
 def by_hand(log: MemoryLog, memory: UUID) -> npt.NDArray[np.float64]:
-    """Fold the log up to a memory, and measure it against the North GoalProfile of that moment, by the formula."""
+    """Fold the log up to a memory, and measure it against the North Star of that moment, by the formula."""
     goals, atlas, calibration = Goals(), None, None
     for envelope in log.read():
         if isinstance(envelope.event, SpacesDeclared):
@@ -193,7 +193,7 @@ async def test_serving_the_north_star_decides_between_equally_similar_memories(a
         (await told(aligned.mind, content, namespace=NAMESPACE, created_at=at)).id
         for content in (
             "Nadia lost her watch on the tennis court.",
-            "Nadia lost her old watch among the planted tomatoes.",
+            "Nadia lost her old watch among the garden vegetables.",
         )
     ]
     asked = {"query": "Who lost a watch?", "namespace": NAMESPACE, "asked_at": at, "top_k": 5}
@@ -243,7 +243,7 @@ async def test_a_second_discovery_keeps_the_north_star(aligned: Aligned) -> None
 
 async def test_goals_of_one_namespace_never_mention_those_of_another(aligned: Aligned) -> None:
     boats = [await told(aligned.mind, content, namespace="club") for content in BOAT]
-    assert (await aligned.memory(boats[0]))["purposeVector"] == NEUTRAL, "it has no North GoalProfile yet"
+    assert (await aligned.memory(boats[0]))["purposeVector"] == NEUTRAL, "it has no North Star yet"
     found = await aligned.mind("discover_goals", namespace="club")
     ids = {one.id for one in boats}
     assert found["north_star_chosen"]

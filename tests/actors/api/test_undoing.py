@@ -139,7 +139,7 @@ async def test_what_can_not_be_undone_is_refused_by_its_name(bed: Bed, ways: Way
             late = (await sleeper("light", max_seconds=1e-6))["run_id"]
             run = done["run_id"]
             await way("undo_consolidation", run_id=run)
-            for refused, word in ((run, "undone"), (dry, "dry run"), (late, "finished")):
+            for refused, word in ((run, "undone"), (dry, "dry run"), (late, "did not finish")):
                 error = await way.refused("undo_consolidation", run_id=refused)
                 assert error["code"] == -32602
                 assert "run_id" in error["message"]

@@ -13,7 +13,7 @@ import pykka
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.jobs import Sliced
 from actors.consolidator.messages import Consolidate, RunResult
-from actors.hub.composition import Hub
+from actors.hub.composition import Hub, start_hub
 from actors.store.messages import Append, Describe, ReadStatus
 from events.fingerprint import Fingerprint
 from events.spaces import SPACES

@@ -19,6 +19,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCResponse
 
 from actors.api.context import Context
+from actors.api.mcp.flow_control import MAX_OPEN_REQUESTS, ResponseWriter, valid_messages
 from actors.api.mcp.server import converse
 from actors.hub.listener import Connections, listen
 from actors.proxy.client import Client, ClientError

@@ -36,8 +36,8 @@ class Listener(Actor):
         if not isinstance(message, Appended):
             return list(self.heard)
         self.heard += message.envelopes
-        if message.folded is not None:
-            message.folded.set(None)
+        if message.applied is not None:
+            message.applied.set(None)
         return None
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.text import recurring_dates
 from actors.text.query_classifier import (
     QueryKind,
     SessionPart,
@@ -103,7 +104,7 @@ def test_hints_hold_direction_times_modality_and_words():
     said = extract_hints(question, ASKED)
     assert said.direction is Direction.CAUSE
     assert said.intervals == tuple(find_intervals(question, ASKED, question=True)) != ()
-    assert said.recurring == rhythm.moments(question, ASKED) != ()
+    assert said.recurring == recurring_dates.sample_moments(question, ASKED) != ()
     assert said.modality is Modality.CODE
     assert said.words == {"why", "does", "ana", "python", "job", "fail", "on", "sunday", "mornings", "since"}
     assert extract_hints("Where is it?", ASKED).modality is Modality.TEXT

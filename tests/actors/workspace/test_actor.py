@@ -20,7 +20,7 @@ from actors.runtime.actor import Actor
 from actors.runtime.faults import Fault, NotFoundFault, PurposeFault, StorageFault
 from actors.runtime.messages import Appended
 from actors.runtime.metrics import Latencies
-from actors.store.messages import Append
+from actors.store.messages import Append, AppendMemories, RequestResult
 from actors.workspace import debounce
 from actors.workspace.actor import MAX_CANDIDATES, UNCLAIMED, Workspace
 from actors.workspace.messages import (

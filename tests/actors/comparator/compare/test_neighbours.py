@@ -247,7 +247,7 @@ def test_causes_and_effects_of_a_new_memory_are_distinguished():
     assert [weight for _, weight in (*near.effects, *near.causes)] == pytest.approx([1.0, 1.0], abs=0.01)
 
 
-# ── the North GoalProfile ──────────────────────────────────────────────────────────────────────────────────
+# ── the North Star ──────────────────────────────────────────────────────────────────────────────────
 
 GOAL = memory_id(4_711)
 

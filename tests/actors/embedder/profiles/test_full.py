@@ -17,7 +17,7 @@ from actors.embedder.messages import EmbeddedMemory, EmbedMemory
 from actors.embedder.models.full_models import MODELS, FullModels
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.embedder.profiles.full import FullProfile
-from actors.hub.composition import load_profile
+from actors.hub.composition import load_profile, start_hub
 from actors.runtime.faults import EmbeddingFault, StorageFault
 from actors.runtime.metrics import Latencies
 from actors.runtime.settings import ModelProfile
@@ -55,7 +55,7 @@ def embed(full: FullProfile, content: str, sessions: Sessions, **more: Any) -> t
 
 @contextmanager
 def on(folder: Path, profile: FullProfile | EmbeddedProfile) -> Iterator[Context]:
-    with running(DuckDBLog(folder), folder, lambda _: profile, ModelProfile(profile.name)) as hub:
+    with start_hub(DuckDBLog(folder), folder, lambda _: profile, ModelProfile(profile.name)) as hub:
         yield Context(hub)
 
 
@@ -68,7 +68,7 @@ async def test_the_models_that_the_seeds_name_fill_a_store_and_find_its_memories
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda name, **_: str(fetched[name]))
     log = DuckDBLog(tmp_path)
     load = partial(load_profile, profile=ModelProfile.FULL)
-    with running(log, tmp_path, load, ModelProfile.FULL) as hub:
+    with start_hub(log, tmp_path, load, ModelProfile.FULL) as hub:
         context = Context(hub)
         memory = await store(context, FOX, session="s")
         second = await store(context, "Mara's dog is called Bo.", session="s", link_to=[memory])
