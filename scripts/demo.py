@@ -160,7 +160,7 @@ def erase(data: Path, memory: str) -> None:
     show(run("forget", memory, "--hard", "--reason", "nobody needs it", data=data).stdout)
     refused = run("show", memory, "--as-of", str(before), data=data, check=False)
     show(f"As of event {before}, before that: {refused.stderr}")
-    heading("Does all state follow from the log, and is every byte what it was?")
+    heading("Does all state follow from the log, and is every event what it was?")
     show(run("replay", data=data).stdout.splitlines()[-1])
     show(run("verify", data=data).stdout)
 

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 import msgspec
 import pykka
 
+from actors.runtime.ask import ask_blocking
 from actors.runtime.messages import Message
 from actors.store.messages import Append, Describe, ReadStatus
 from events.vocabulary import Event
@@ -31,15 +32,15 @@ class ActorClients(msgspec.Struct, frozen=True):
 
     def ask_comparator(self, message: Message[A]) -> A:
         """Ask the comparator."""
-        return _ask(self.comparator, message)
+        return ask_blocking(self.comparator, message, TIMEOUT)
 
     def ask_workspace(self, message: Message[A]) -> A:
         """Ask the workspace."""
-        return _ask(self.workspace, message)
+        return ask_blocking(self.workspace, message, TIMEOUT)
 
     def ask_store(self, message: Message[A]) -> A:
         """Ask the store."""
-        return _ask(self.store, message)
+        return ask_blocking(self.store, message, TIMEOUT)
 
     def describe(self, memories: Sequence[UUID], *, own: bool = False) -> tuple[Entry, ...]:
         """Return catalog entries; with `own`, those of merged memories instead of their survivors."""
@@ -79,8 +80,3 @@ class ActorClients(msgspec.Struct, frozen=True):
                 live=tuple(live),
             )
         )
-
-
-def _ask(ref: pykka.ActorRef[Any], message: Message[A]) -> A:
-    answer: Any = ref.ask(message, timeout=TIMEOUT)
-    return answer

@@ -20,7 +20,7 @@ from actors.embedder.models.backbone import PACKAGE, package_folder
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import open_hub, start_hub
 from actors.proxy.endpoint import HUB_INFO, SOCKET, read_hub_info
-from actors.proxy.launcher import LOCK, LOG, MOST_LOG
+from actors.proxy.launcher import LOCK, LOG, MAX_LOG
 from actors.proxy.pending_requests import MAX_RETRIES
 from actors.runtime.metrics import Latencies
 from actors.store.messages import Read, TakeSnapshot
@@ -292,12 +292,12 @@ def test_a_hub_begins_its_files_anew_where_something_else_stands_in_them(
 ) -> None:
     for name in (HUB_INFO, LOCK, "latencies.json"):
         garbage(store / name)
-    (store / LOG).write_bytes(os.urandom(2 * MOST_LOG))
+    (store / LOG).write_bytes(os.urandom(2 * MAX_LOG))
     server = window()
     server.initialize()
     assert contents(server, template) == [f"{HELLO} 0", f"{HELLO} 1"]
     assert read_hub_info(store)
-    assert (store / LOG).stat().st_size < MOST_LOG
+    assert (store / LOG).stat().st_size < MAX_LOG
 
 
 def test_keys_that_are_garbage_are_told_to_whoever_asks_and_nothing_is_taken_for_erased(

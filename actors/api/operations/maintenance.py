@@ -36,7 +36,7 @@ async def store_status(context: Context, _params: StoreStatus | None = None) -> 
 
 
 async def store_verify(context: Context, _params: StoreVerify) -> dict[str, Any]:
-    """Check every byte of the open log, its chain, its keys and its snapshot."""
+    """Check every event of the open log, its chain, its keys and its snapshot."""
     report = await _on_files(context, examine, _cancellable(reporter(context, "events checked")))
     return store.verified(report, await _on_files(context, _snapshot_problems))
 

@@ -38,7 +38,7 @@ def verify(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check every byte of the store and change none; status 1 if it is damaged, 3 if it cannot be checked."""
+    """Check every event, the chain, keys, head and snapshot; change nothing. Status 1: damaged, 3: not checked."""
     from actors.cli.views.maintenance import verified
 
     folder = data_folder(data)

@@ -108,7 +108,7 @@ def functions_of(section: str) -> list[str]:
 async def test_a_memory_goes_through_the_functions_that_the_architecture_lists_and_no_more_than_eighteen(
     start: Callable[[Log], Any], connect: Connect
 ) -> None:
-    listed = functions_of("How a memory travels")
+    listed = functions_of("How a memory is stored")
     assert 10 <= len(listed) <= MOST_FUNCTIONS
     called: dict[str, None] = {}
     recording = threading.Event()

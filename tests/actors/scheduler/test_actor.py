@@ -448,7 +448,7 @@ def test_it_is_not_woken_while_the_consolidator_has_not_begun_what_it_was_told(t
 
 
 def test_the_timer_wakes_it_however_late_and_leaves_no_thread_behind(nights: Nights, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(actor, "QUIET", -timedelta(hours=8))  # as after a night in which the machine was off
+    monkeypatch.setattr(actor, "STARTUP_QUIET", -timedelta(hours=8))  # as after a night in which the machine was off
     threads = set(threading.enumerate())
     woken = queue.Queue[StartScheduledRun]()
 

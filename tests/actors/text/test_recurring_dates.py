@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from actors.comparator.search.recurring_dates import moments
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,7 +78,7 @@ def test_the_mean_of_sample_moments_is_nearest_to_moments_of_the_period(
 ):
     rng = np.random.default_rng(3)
     others = [ASKED - timedelta(minutes=int(ago)) for ago in rng.integers(0, 1_000_000, 1_000)]
-    scores = periodicity(others) @ mean_direction(periodicity(moments(question, ASKED)))
+    scores = periodicity(others) @ mean_direction(periodicity(sample_moments(question, ASKED)))
     fitting = np.array([fits(moment) for moment in others])
     best = np.argsort(-scores)[:20]
     assert fitting[best].all()

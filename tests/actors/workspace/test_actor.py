@@ -13,7 +13,6 @@ import msgspec
 import numpy as np
 import pykka
 import pytest
-from tests.actors.comparator.likeness import query
 
 from actors.comparator.messages import FindNeighbours, Neighbours, NewMemory, Resonances, Resonate
 from actors.runtime.actor import Actor
@@ -41,6 +40,7 @@ from events.storage.log import Draft, Envelope
 from events.vocabulary import CouplingAdjusted, Event, FocusMoved, MemoryFaded, MemoryIgnited, MemoryStored
 from events.vocabulary.values import WIDTH
 from projections.mind.workspace import CAPACITY, DEFAULT_COUPLING, FADING_THRESHOLD, IGNITION_THRESHOLD
+from tests.actors.comparator.similar_memories import query
 from tests.events.samples import NOON, random_fingerprint, stored
 
 BOUND = 5.0
@@ -255,10 +255,10 @@ def test_the_answer_to_a_store_carries_the_pulse_of_the_memory(mind: Mind):
     assert (answer.pulse.entropy, answer.result.events[0].id) == (0.25, NEW)
 
 
-def test_nothing_is_appended_of_a_request_that_was_withdrawn(mind: Mind):
+def test_nothing_of_a_cancelled_request_is_appended(mind: Mind):
     append = Append(id=NEW, event=stored("The tide."), actor="test", correlation_id=NEW)
     message = JudgeAndAppend(memories=(unjudged(NEW, lambda _memory, _judgement: append),))
-    message.withdrawn.set()
+    message.cancelled.set()
     (answer,) = mind.workspace.ask(message, timeout=BOUND)
     assert isinstance(answer, StorageFault)
     assert "withdrawn" in answer.message

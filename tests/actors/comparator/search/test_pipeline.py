@@ -43,7 +43,7 @@ def found(
 ) -> Found:
     fields: dict[str, Any] = {
         "text": text,
-        "cues": extract_hints(text, NOON),
+        "hints": extract_hints(text, NOON),
         "embeddings": query(),
         "profile": SearchProfile.BALANCED,
         "filter": Filter(),

@@ -6,7 +6,6 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from projections.memories.links import CAUSAL_SHORTCUT, CAUSES, CONFIDENCE, LINK_TO, NEXT, SHORTCUT, TURN_WEIGHT, Link
 
 from actors.consolidator.runs.replay import (
     LEARNING_RATE,
@@ -16,15 +15,16 @@ from actors.consolidator.runs.replay import (
     strengthen_links,
 )
 from events.vocabulary.values import Shortcut, Step
-from projections.mind.workspace import Fading
+from projections.graph.relations import CAUSAL_SHORTCUT, CAUSES, CONFIDENCE, LINK_TO, NEXT, SHORTCUT, TURN_WEIGHT, Link
+from projections.mind.workspace import FadedMemory
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
 A, B, C, D, E, F = (UUID(int=number) for number in range(1, 7))
 RUN = UUID(int=99)
 
 
-def fading(*memories: UUID, order: float = 0.5) -> list[Fading]:
-    return [Fading(memory, order, AT) for memory in memories]
+def fading(*memories: UUID, order: float = 0.5) -> list[FadedMemory]:
+    return [FadedMemory(memory, order, AT) for memory in memories]
 
 
 # ── what is replayed ────────────────────────────────────────────────────────────────────────────────
@@ -36,7 +36,7 @@ def test_what_faded_last_is_replayed_first_and_what_was_recalled_most_follows():
 
 def test_a_memory_that_was_in_better_order_overtakes_its_neighbours_in_the_queue():
     queue = fading(*(UUID(int=number) for number in range(10, 20)))
-    queue[5] = Fading(A, 0.95, AT)
+    queue[5] = FadedMemory(A, 0.95, AT)
     assert [*select_replays(queue, {})].index(A) == 3
     assert [*select_replays([*fading(A, order=0.7), *fading(B, order=0.0)], {})] == [B, A]
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from actors.api.operations.facade import Operations
 
+from actors.api.context import Context
 from actors.embedder.actor import Embedder
 from actors.embedder.messages import LoadModels
 from actors.embedder.models.backbone import PRECISION_VARIABLE, Backbone
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import running
+from actors.hub.composition import start_hub
 from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
 from events.storage.duckdb_log import DuckDBLog
@@ -47,11 +47,11 @@ async def test_a_store_made_in_one_precision_opens_in_the_other(
     for precision in (first, second):
         monkeypatch.setenv(PRECISION_VARIABLE, precision)
         profile = EmbeddedProfile(Latencies())
-        with running(DuckDBLog(tmp_path), tmp_path, lambda _, loaded=profile: loaded) as hub:
-            operations = Operations(hub)
+        with start_hub(DuckDBLog(tmp_path), tmp_path, lambda _, loaded=profile: loaded) as hub:
+            context = Context(hub)
             if precision == first:
                 for memory in memories:
-                    await store(operations, memory)
-            found.append([hit["content"] for hit in await search(operations, "A doctor looked at the sick woman.")])
+                    await store(context, memory)
+            found.append([hit["content"] for hit in await search(context, "A doctor looked at the sick woman.")])
     assert found[0] == found[1]
     assert found[0][0] == memories[0]
