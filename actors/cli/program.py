@@ -15,6 +15,7 @@ import typer
 
 from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, Option, data_folder
 from actors.runtime.settings import ModelProfile
+from actors.runtime.types import JsonObject
 
 INTERRUPTED = "Query interrupted"
 """Message of DuckDB's error after Ctrl-C."""
@@ -69,7 +70,7 @@ Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="May be repe
 
 View: TypeAlias = Callable[[Any], None]
 """Prints an answer for people."""
-Call: TypeAlias = tuple[dict[str, Any], View]
+Call: TypeAlias = tuple[JsonObject, View]
 """Arguments of an operation, those left out that are None, and the view of its answer."""
 
 
@@ -87,7 +88,7 @@ def store_command(
     *,
     embeds: bool = False,
     creates: bool = False,
-    succeeded: Callable[[dict[str, Any]], bool] = lambda _answer: True,
+    succeeded: Callable[[JsonObject], bool] = lambda _answer: True,
 ) -> Callable[[Callable[..., Call]], Callable[..., Call]]:
     """Register a command that calls one operation. The decorated function turns its options into a `Call`.
 
@@ -149,14 +150,14 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
 def perform(
     data: Path | None,
     method: str,
-    arguments: dict[str, Any],
+    arguments: JsonObject,
     view: View,
     *,
     as_json: bool,
     creates: bool = False,
     embedder: ModelProfile = ModelProfile.EMBEDDED,
     models: Path | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Call an operation, with a progress bar on standard error, print its answer, and return it."""
     from actors.cli.store_access import open_store, store_location
     from actors.cli.views.terminal import progress_bar
@@ -173,7 +174,7 @@ def perform(
     return answer
 
 
-def show(answer: dict[str, Any], view: View, *, as_json: bool) -> None:
+def show(answer: JsonObject, view: View, *, as_json: bool) -> None:
     """Print an answer for people, or as JSON."""
     if as_json:
         sys.stdout.write(json.dumps(answer, ensure_ascii=False, indent=2) + "\n")

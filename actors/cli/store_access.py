@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from actors.runtime.settings import ModelProfile
+from actors.runtime.types import JsonObject
 
 MARGIN = 0.2
 """Seconds that remain to report an error when a server is too slow."""
@@ -51,7 +52,7 @@ class StoreLocation(msgspec.Struct, frozen=True):
 class StoreSession(NamedTuple):
     """An open store."""
 
-    call: Callable[..., dict[str, Any]]
+    call: Callable[..., JsonObject]
     """Calls `(method, report, /, **arguments)` by a JSON-RPC name; `report` may be left out."""
     served: bool
     """Whether another process has it open, with its models loaded or loading."""
@@ -135,7 +136,7 @@ def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
     context = Context(stack.enter_context(open_hub(location.folder, location.profile, location.models)))
     portal = stack.enter_context(start_blocking_portal())
 
-    def call(method: str, report: Report | None = None, /, **arguments: Any) -> dict[str, Any]:
+    def call(method: str, report: Report | None = None, /, **arguments: Any) -> JsonObject:
         async def progress(done: float, total: float | None, what: str) -> None:
             if report:
                 report(done, total, what)

@@ -40,6 +40,7 @@ from actors.consolidator.messages import (
 from actors.consolidator.runs.execution import RunExecution
 from actors.consolidator.runs.planner import RunPlanner
 from actors.consolidator.runs.undo import undo
+from actors.runtime.actor import ActorRef
 from actors.runtime.faults import NotFoundFault, RateLimitFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
 from actors.runtime.projection_actor import ProjectionActor
@@ -76,9 +77,9 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
 
     def __init__(
         self,
-        comparator: pykka.ActorRef[Any],
-        store: pykka.ActorRef[Any],
-        workspace: pykka.ActorRef[Any],
+        comparator: ActorRef,
+        store: ActorRef,
+        workspace: ActorRef,
         latencies: Latencies,
         clock: Callable[[], datetime],
     ) -> None:

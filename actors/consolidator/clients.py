@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID, uuid4
 
 import msgspec
-import pykka
 
+from actors.runtime.actor import ActorRef
 from actors.runtime.ask import ask_blocking
 from actors.runtime.messages import Message
 from actors.store.messages import Append, Describe, ReadStatus
@@ -26,9 +26,9 @@ TIMEOUT = 60.0
 class ActorClients(msgspec.Struct, frozen=True):
     """The actors that the consolidator asks."""
 
-    comparator: pykka.ActorRef[Any]
-    store: pykka.ActorRef[Any]
-    workspace: pykka.ActorRef[Any]
+    comparator: ActorRef
+    store: ActorRef
+    workspace: ActorRef
 
     def ask_comparator(self, message: Message[A]) -> A:
         """Ask the comparator."""

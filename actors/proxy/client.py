@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from actors.proxy.endpoint import CHUNK, MAX_LINE, socket_path
 from actors.proxy.framing import LineReader
+from actors.runtime.types import JsonObject
 
 PROTOCOL = "2025-06-18"
 
@@ -49,7 +50,7 @@ class Client:
             self._socket.close()
             raise
 
-    def request(self, method: str, on_progress: ProgressCallback | None = None, /, **params: Any) -> dict[str, Any]:
+    def request(self, method: str, on_progress: ProgressCallback | None = None, /, **params: Any) -> JsonObject:
         """Send a request and return its result.
 
         Raises:
@@ -72,7 +73,7 @@ class Client:
                 raise ClientError(str(answer["error"].get("message")))
             return answer["result"]
 
-    def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    def call(self, tool: str, /, **arguments: Any) -> JsonObject:
         """Call a tool and return its structured answer; a tool error is a `ClientError`, others as in `request`."""
         result = self.request("tools/call", name=tool, arguments=arguments)
         answer = result.get("structuredContent", {})
@@ -88,11 +89,11 @@ class Client:
     ) -> None:
         self._socket.close()
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def _send(self, message: JsonObject) -> None:
         self._socket.settimeout(self._time_left())
         self._socket.sendall(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 
-    def _receive(self) -> dict[str, Any]:
+    def _receive(self) -> JsonObject:
         while not self._received:
             self._socket.settimeout(self._time_left())
             chunk = self._socket.recv(CHUNK)

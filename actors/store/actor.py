@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID, uuid4
 
 import msgspec
-import pykka
 
-from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER
+from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef
 from actors.runtime.faults import DISK_FULL, NotFoundFault, StorageFault
 from actors.runtime.messages import (
     Appended,
@@ -91,7 +90,7 @@ class Store(ProjectionActor[StoreProjections]):
         self._keeper = None if snapshots is None else SnapshotPolicy(snapshots, self.actor_ref)
         self._replayed = False
         self._clock = clock
-        self._owners: Sequence[pykka.ActorRef[Any]] = ()
+        self._owners: Sequence[ActorRef] = ()
         self._latencies = latencies
         self._pending: list[PendingAppend] = []
 

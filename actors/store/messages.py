@@ -3,8 +3,7 @@
 from typing import Any, TypeAlias
 from uuid import UUID
 
-import pykka
-
+from actors.runtime.actor import ActorRef
 from actors.runtime.faults import Fault
 from actors.runtime.messages import Answer, Message
 from events.storage.log import Envelope, Head
@@ -37,7 +36,7 @@ class Status(Answer, frozen=True, kw_only=True):
 class Replay(Message[Head], frozen=True, kw_only=True):
     """Read the whole log once and send it to every actor with projections."""
 
-    owners: tuple[pykka.ActorRef[Any], ...]
+    owners: tuple[ActorRef, ...]
     """Actors with projections. From now on they receive each event before its append is acknowledged."""
 
 

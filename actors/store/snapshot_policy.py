@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Event, Thread, Timer
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import pykka
 
-from actors.runtime.actor import LOGGER
+from actors.runtime.actor import LOGGER, ActorRef
 from actors.runtime.messages import LoadSnapshot, SnapshotWritten, WriteSnapshot
 from actors.runtime.reply import Reply
 from actors.store.snapshot_files import SnapshotDraft, Snapshots
@@ -60,7 +60,7 @@ class SnapshotPolicy:
         store: The actor that receives the messages of threads.
     """
 
-    def __init__(self, snapshots: Snapshots, store: pykka.ActorRef[Any]) -> None:
+    def __init__(self, snapshots: Snapshots, store: ActorRef) -> None:
         self.snapshots = snapshots
         self._store = store
         self._last_seq = 0

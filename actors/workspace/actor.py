@@ -10,6 +10,7 @@ import msgspec
 import pykka
 
 from actors.comparator.messages import FindNeighbours, Neighbours, NewMemory, Resonate
+from actors.runtime.actor import ActorRef
 from actors.runtime.faults import UNWRITTEN, Fault, NotFoundFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
 from actors.runtime.metrics import Latencies
@@ -101,7 +102,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
     decision rests on a stale state.
     """
 
-    def __init__(self, comparator: pykka.ActorRef[Any], store: pykka.ActorRef[Any], latencies: Latencies) -> None:
+    def __init__(self, comparator: ActorRef, store: ActorRef, latencies: Latencies) -> None:
         super().__init__(WorkspaceProjections())
         self._comparator = comparator
         self._store = store

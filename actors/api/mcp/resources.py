@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -15,6 +14,7 @@ from actors.api.operations.retrieval.ranking import search_weight_profiles
 from actors.api.params.memories import MemoryRetrieve
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchWeightProfiles
+from actors.runtime.types import JsonObject
 
 JSON = "application/json"
 STATUS = "context-graph://status"
@@ -62,7 +62,7 @@ async def read(context: Context, uri: str) -> types.ReadResourceResult:
     return types.ReadResourceResult(contents=[content])
 
 
-async def _content(context: Context, uri: str) -> dict[str, Any]:
+async def _content(context: Context, uri: str) -> JsonObject:
     if uri == STATUS:
         return await store_status(context)
     if uri == PROFILES:

@@ -30,6 +30,7 @@ from actors.api.tools.rate_limits import Limits
 from actors.hub.listener import Answers, Messages
 from actors.runtime.actor import CORRELATION, LOGGER
 from actors.runtime.faults import Fault, InternalFault, UnknownOperationFault, truncate
+from actors.runtime.types import JsonObject
 from actors.workspace.messages import Pulse
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class Front:
             return types.CallToolResult(content=[text], structured_content=answer, is_error=True)
         return types.CallToolResult(content=[], structured_content=answer)
 
-    async def _call_method(self, tool: Tool, request: Request, _params: types.RequestParams) -> dict[str, Any]:
+    async def _call_method(self, tool: Tool, request: Request, _params: types.RequestParams) -> JsonObject:
         """Run a tool as a plain JSON-RPC method: the same answer without an envelope, and errors as JSON-RPC's own."""
         arguments = {name: value for name, value in (request.params or {}).items() if name != "_meta"}
         return await call(request.lifespan_context, tool, arguments, self._counted(tool))
@@ -128,7 +129,7 @@ class Front:
         return prompts.get(params.name, params.arguments or {})
 
 
-def _with_pulse(result: dict[str, Any], pulse: Pulse | None) -> dict[str, Any]:
+def _with_pulse(result: JsonObject, pulse: Pulse | None) -> JsonObject:
     """Add the pulse to a tool's answer, and write the answer out as text for clients that read no structured content.
 
     The pulse stands beside the content too, which is added here since the SDK's type of a result drops unknown fields.

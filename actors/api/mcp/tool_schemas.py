@@ -11,8 +11,9 @@ from actors.api.params.fields import ANY, LISTED, UNLISTED
 from actors.api.params.parsing import Params
 from actors.api.tools.agent_tools import BY_NAME, TOOLS
 from actors.api.tools.tool import Tool
+from actors.runtime.types import JsonObject
 
-Schema = dict[str, Any]
+Schema = JsonObject
 
 MIN_LISTED_LENGTH = 10_000
 """Maximum lengths of texts are listed from here on. Errors name shorter limits, those of counts and lists, and unknown

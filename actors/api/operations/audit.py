@@ -19,6 +19,7 @@ from actors.api.responses import audit, changes
 from actors.consolidator.messages import ReadRuns
 from actors.runtime.ask import ask
 from actors.runtime.faults import StorageFault
+from actors.runtime.types import JsonObject
 from actors.store.messages import Describe, ReadDigests
 from events.storage.log import LogError
 from events.storage.log_prefix import LogPrefix
@@ -42,7 +43,7 @@ LONG = 600.0
 """Seconds that the digests of a large store may take."""
 
 
-async def audit_trail(context: Context, params: AuditTrail) -> dict[str, Any]:
+async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
     """Return what happened, the latest first: to a memory, in a run, or in the whole store; one page of it."""
     await wait_until_replayed(context)
     first = 1 if params.since is None else await _since(context, params.since)
@@ -52,7 +53,7 @@ async def audit_trail(context: Context, params: AuditTrail) -> dict[str, Any]:
     left = concerned if params.before is None else [seq for seq in concerned if seq < params.before]
     page = left[-params.limit :]
     envelopes = await _from_log(context.hub.log.get, page)
-    answer: dict[str, Any] = {
+    answer: JsonObject = {
         "events": [audit.describe_event(envelope, params.memory_id) for envelope in reversed(envelopes)],
         "count": len(page),
         "total": len(concerned),
@@ -60,7 +61,7 @@ async def audit_trail(context: Context, params: AuditTrail) -> dict[str, Any]:
     return answer | ({"next_before": page[0]} if len(page) < len(left) else {})
 
 
-async def store_diff(context: Context, params: StoreDiff) -> dict[str, Any]:
+async def store_diff(context: Context, params: StoreDiff) -> JsonObject:
     """Return what changed between two moments, as net effect."""
     await wait_until_replayed(context)
     earlier = await event_at(context, params.a, "a", least=0)
@@ -77,7 +78,7 @@ async def store_diff(context: Context, params: StoreDiff) -> dict[str, Any]:
     return changes.diff({one.seq: one.at for one in ends}, (earlier, later), found, known, params.limit)
 
 
-async def store_replay(context: Context, params: StoreReplay) -> dict[str, Any]:
+async def store_replay(context: Context, params: StoreReplay) -> JsonObject:
     """Fold the log anew, without models, and compare what comes out with what is known now."""
     await wait_until_replayed(context)
     live: dict[str, str] = {}

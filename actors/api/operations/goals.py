@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from actors.api.context import Context, reporter, wait_until_replayed
 from actors.api.params.mind import DiscoverGoals, GetAlignmentDrift, TriggerDriftCorrection
 from actors.api.responses import goals
 from actors.consolidator.messages import CorrectDrift, FindGoals, MeasureDrift
 from actors.runtime.ask import ask
+from actors.runtime.types import JsonObject
 
 LONG = 600.0
 """Seconds that a discovery in a large store may take."""
 
 
-async def discover_goals(context: Context, params: DiscoverGoals) -> dict[str, Any]:
+async def discover_goals(context: Context, params: DiscoverGoals) -> JsonObject:
     """Find goals; where there is no North Star yet, choose one and measure all memories against it."""
     await wait_until_replayed(context)
     message = FindGoals(
@@ -26,7 +25,7 @@ async def discover_goals(context: Context, params: DiscoverGoals) -> dict[str, A
     return goals.discovery(await ask(context.hub.consolidator, message, LONG))
 
 
-async def get_alignment_drift(context: Context, params: GetAlignmentDrift) -> dict[str, Any]:
+async def get_alignment_drift(context: Context, params: GetAlignmentDrift) -> JsonObject:
     """Measure how far the latest memories are from the North Star."""
     await wait_until_replayed(context)
     message = MeasureDrift(namespace=params.namespace, memories=params.memories, record=context.as_of is None)
@@ -34,7 +33,7 @@ async def get_alignment_drift(context: Context, params: GetAlignmentDrift) -> di
     return goals.drift(params.namespace, report, history=params.include_history)
 
 
-async def trigger_drift_correction(context: Context, params: TriggerDriftCorrection) -> dict[str, Any]:
+async def trigger_drift_correction(context: Context, params: TriggerDriftCorrection) -> JsonObject:
     """Bring North Star and memories together where drift asks for it, and measure what that changed."""
     await wait_until_replayed(context)
     message = CorrectDrift(namespace=params.namespace, on_progress=reporter(context, "memories measured"))

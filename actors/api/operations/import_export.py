@@ -19,6 +19,7 @@ from actors.api.responses import memories
 from actors.comparator.messages import ListMemories
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
+from actors.runtime.types import JsonObject
 from projections.projection import MemoryState
 
 IMPORTED = UUID("7a5e3f0c-3d5b-5c51-9d0b-6c1f2f6f4a27")
@@ -47,9 +48,9 @@ class MemoryExport(Params, frozen=True, kw_only=True):
     """The last memory of the page before; the first page without."""
 
 
-async def memory_import(context: Context, params: MemoryImport) -> dict[str, Any]:
+async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     """Store memories in their order; an item that was imported before, word for word, isn't stored again."""
-    reports: dict[int, dict[str, Any]] = {}
+    reports: dict[int, JsonObject] = {}
     items: dict[UUID, IngestItem] = {}
     indexes: dict[UUID, list[int]] = {}
     for index, item in enumerate(params.items):
@@ -80,7 +81,7 @@ async def memory_import(context: Context, params: MemoryImport) -> dict[str, Any
     }
 
 
-async def memory_export(context: Context, params: MemoryExport) -> dict[str, Any]:
+async def memory_export(context: Context, params: MemoryExport) -> JsonObject:
     """Return the live memories of a namespace in the order in which they were stored, page by page."""
     await wait_until_replayed(context)
     # Forgotten memories too, so that a page can follow one that was forgotten meanwhile.
@@ -90,7 +91,7 @@ async def memory_export(context: Context, params: MemoryExport) -> dict[str, Any
         if params.after not in listed:
             raise NotFoundFault(f"Memory not found: {params.after}", id=str(params.after))
         end = listed.index(params.after) + 1
-    page: list[dict[str, Any]] = []
+    page: list[JsonObject] = []
     room = PAGE_CHARACTERS
     while end < len(listed) and len(page) < PAGE and room > 0:
         wanted = listed[end : end + DESCRIBED]
@@ -112,7 +113,7 @@ def _parse_item(item: Any) -> StoreMemory:
     return parse({name: value for name, value in item.items() if name != "id"}, StoreMemory)
 
 
-def _key(item: dict[str, Any]) -> UUID:
+def _key(item: JsonObject) -> UUID:
     """Return the idempotency key of an import, derived from its id and all else that it says."""
     canonical = json.dumps(item, sort_keys=True, separators=(",", ":")).encode()
     return uuid5(IMPORTED, hashlib.sha256(canonical).hexdigest())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 import anyio.from_thread
 import anyio.to_thread
@@ -16,6 +16,7 @@ from actors.api.responses import store
 from actors.comparator.messages import ReadIndexes
 from actors.runtime.ask import ask
 from actors.runtime.faults import StorageFault
+from actors.runtime.types import JsonObject
 from actors.store.messages import ReadStatus
 from actors.store.snapshot_files import Snapshots
 from events.storage.backup import back_up
@@ -28,20 +29,20 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-async def store_status(context: Context, _params: StoreStatus | None = None) -> dict[str, Any]:
+async def store_status(context: Context, _params: StoreStatus | None = None) -> JsonObject:
     """Return counts, indexes, spaces, the position of the log and measured latencies."""
     await wait_until_replayed(context)
     indexes = await ask(context.hub.comparator, ReadIndexes())
     return store.status(await ask(context.hub.store, ReadStatus()), indexes, context.hub)
 
 
-async def store_verify(context: Context, _params: StoreVerify) -> dict[str, Any]:
+async def store_verify(context: Context, _params: StoreVerify) -> JsonObject:
     """Check every event of the open log, its chain, its keys and its snapshot."""
     report = await _on_files(context, examine, _cancellable(reporter(context, "events checked")))
     return store.verified(report, await _on_files(context, _snapshot_problems))
 
 
-async def store_back_up(context: Context, params: StoreBackUp) -> dict[str, Any]:
+async def store_back_up(context: Context, params: StoreBackUp) -> JsonObject:
     """Copy the store as it stands now; it may be written to meanwhile."""
     target = Path(params.target)
     if not target.is_absolute():

@@ -22,19 +22,20 @@ from actors.api.responses import memories, memory_detail
 from actors.comparator.messages import ReadLinks
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
+from actors.runtime.types import JsonObject
 from actors.store.messages import ReadHistory, RequestResult
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryRestored
 from projections.memories.catalog import Entry
 from projections.projection import MemoryState, is_shredded_memory
 
 
-async def store_memory(context: Context, params: StoreMemory) -> dict[str, Any]:
+async def store_memory(context: Context, params: StoreMemory) -> JsonObject:
     """Store a memory; `duplicate_of` names the oldest live memory of the same content."""
     stored = await ingest_one(context, IngestItem(params, context.key))
     return memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
 
 
-async def inject_context(context: Context, params: InjectContext) -> dict[str, Any]:
+async def inject_context(context: Context, params: InjectContext) -> JsonObject:
     """Store a memory and return its judgement: how new it is and how well it ties in."""
     stored = await ingest_one(context, IngestItem(params, context.key))
     learning = stored.event.learning
@@ -45,16 +46,16 @@ async def inject_context(context: Context, params: InjectContext) -> dict[str, A
     )
 
 
-async def memory_inject(context: Context, params: MemoryInject) -> dict[str, Any]:
+async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
     """Store a memory and return its summary space by space."""
     stored = await ingest_one(context, IngestItem(params.to_store_memory(), context.key))
     return memories.injected(stored.id, stored.event, stored.duplicate_of)
 
 
-async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> dict[str, Any]:
+async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> JsonObject:
     """Store up to 100 memories in their order; each failure concerns its own item alone."""
     items: dict[int, IngestItem] = {}
-    reports: dict[int, dict[str, Any]] = {}
+    reports: dict[int, JsonObject] = {}
     for index, item in enumerate(params.items):
         try:
             items[index] = IngestItem(
@@ -74,14 +75,14 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> di
     return {"succeeded": succeeded, "failed": len(results) - succeeded, "results": results}
 
 
-def item_report(index: int, outcome: Outcome) -> dict[str, Any]:
+def item_report(index: int, outcome: Outcome) -> JsonObject:
     """Return the report on one item of a batch."""
     if isinstance(outcome, Fault):
         return memories.item(index, fault=outcome)
     return memories.item(index, outcome.id, twin=outcome.duplicate_of)
 
 
-async def memory_retrieve(context: Context, params: MemoryRetrieve) -> dict[str, Any]:
+async def memory_retrieve(context: Context, params: MemoryRetrieve) -> JsonObject:
     """Return everything that is stored about one memory."""
     await wait_until_replayed(context)
     (entry,) = await describe(context, params.id)
@@ -95,7 +96,7 @@ async def memory_retrieve(context: Context, params: MemoryRetrieve) -> dict[str,
     return memory_detail.memory(entry, edges, history, include_embeddings=params.include_embeddings)
 
 
-async def memory_delete(context: Context, params: MemoryDelete) -> dict[str, Any]:
+async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:
     """Forget a memory, or erase it for good."""
     await wait_until_replayed(context)
     (entry,) = await describe(context, params.id)
@@ -112,7 +113,7 @@ async def memory_delete(context: Context, params: MemoryDelete) -> dict[str, Any
     return memories.deleted(params.id, gone, soft=params.soft)
 
 
-async def memory_restore(context: Context, params: MemoryRestore) -> dict[str, Any]:
+async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
     """Restore a memory that was forgotten or pruned."""
     await wait_until_replayed(context)
     (entry,) = await describe(context, params.id)
@@ -129,7 +130,7 @@ async def memory_restore(context: Context, params: MemoryRestore) -> dict[str, A
     return answer
 
 
-def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult) -> dict[str, Any]:
+def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult) -> JsonObject:
     """Return the answer to a request that deleted a memory already."""
     kind = MemoryForgotten if params.soft else MemoryErased
     events = [envelope.event for envelope in earlier.events]

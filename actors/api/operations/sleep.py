@@ -35,6 +35,7 @@ from actors.consolidator.messages import (
 )
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault
+from actors.runtime.types import JsonObject
 from actors.scheduler import timing
 from actors.scheduler.messages import ChangeSchedule, PermitPruning, ReadSchedule, SwitchSchedule
 from actors.store.messages import Describe, RequestResult
@@ -51,7 +52,7 @@ LOGGED = ("mode", "namespace", "salience_threshold", "max_memories", "dry_run", 
 """Parameters of a run that are logged, and that a repeated request must have too."""
 
 
-async def consolidate_memories(context: Context, params: ConsolidateMemories) -> dict[str, Any]:
+async def consolidate_memories(context: Context, params: ConsolidateMemories) -> JsonObject:
     """Merge duplicates, prune what matters too little, and in deeper modes group and dream."""
     await wait_until_replayed(context)
     wanted = Consolidate(
@@ -68,7 +69,7 @@ async def consolidate_memories(context: Context, params: ConsolidateMemories) ->
     return sleep.consolidation(slept, await _entries(context, sleep.memories_shown(slept)))
 
 
-async def undo_consolidation(context: Context, params: UndoConsolidation) -> dict[str, Any]:
+async def undo_consolidation(context: Context, params: UndoConsolidation) -> JsonObject:
     """Take back what a run did, whole or for one memory."""
     await wait_until_replayed(context)
     if before := await find_request(context):
@@ -78,7 +79,7 @@ async def undo_consolidation(context: Context, params: UndoConsolidation) -> dic
     return sleep.undone(undone)
 
 
-async def list_consolidations(context: Context, params: ListConsolidations) -> dict[str, Any]:
+async def list_consolidations(context: Context, params: ListConsolidations) -> JsonObject:
     """Return what runs did and why; one that is named, memory by memory."""
     await wait_until_replayed(context)
     runs = await ask(context.hub.consolidator, ReadRuns(run=params.run_id, limit=params.limit))
@@ -87,7 +88,7 @@ async def list_consolidations(context: Context, params: ListConsolidations) -> d
     return sleep.runs(runs, await _entries(context, hidden), whole=whole)
 
 
-async def get_pruning_candidates(context: Context, params: GetPruningCandidates) -> dict[str, Any]:
+async def get_pruning_candidates(context: Context, params: GetPruningCandidates) -> JsonObject:
     """Return what a run would prune now, with the parts of each salience."""
     await wait_until_replayed(context)
     found = await ask(
@@ -99,7 +100,7 @@ async def get_pruning_candidates(context: Context, params: GetPruningCandidates)
     return sleep.candidates(found, some, await _entries(context, (one.memory for one in some)))
 
 
-async def trigger_dream(context: Context, params: TriggerDream) -> dict[str, Any]:
+async def trigger_dream(context: Context, params: TriggerDream) -> JsonObject:
     """Begin a dream, and wait for its end if that is wanted."""
     await wait_until_replayed(context)
     dream = Consolidate(
@@ -125,7 +126,7 @@ async def trigger_dream(context: Context, params: TriggerDream) -> dict[str, Any
     return sleep.dream_started(dream.run, params.phase) | sleep.consolidation(slept, {})
 
 
-async def get_dream_status(context: Context, _params: GetDreamStatus) -> dict[str, Any]:
+async def get_dream_status(context: Context, _params: GetDreamStatus) -> JsonObject:
     """Return whether the store sleeps now, how the last dream ended, and when it will sleep next."""
     await wait_until_replayed(context)
     state = await ask(context.hub.consolidator, ReadDream())
@@ -200,7 +201,7 @@ async def _entries(context: Context, memories: Iterable[UUID]) -> dict[UUID, Ent
     return {entry.id: entry for entry in found}
 
 
-async def store_schedule(context: Context, params: ChangeSchedules) -> dict[str, Any]:
+async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObject:
     """Change when the store sleeps, and return how it stands."""
     await wait_until_replayed(context)
     whens = {Mode.LIGHT: params.light, Mode.DEEP: params.deep, Mode.REM: params.rem}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -17,24 +16,25 @@ from actors.api.params.mind import (
 from actors.api.responses import workspace
 from actors.api.responses.common import body_of
 from actors.runtime.ask import ask
+from actors.runtime.types import JsonObject
 from actors.workspace.messages import Attention, Broadcast, ReadAttention, SetCoupling
 from projections.memories.catalog import Entry
 from projections.projection import MemoryState
 
 
-async def get_consciousness_state(context: Context, params: GetConsciousnessState) -> dict[str, Any]:
+async def get_consciousness_state(context: Context, params: GetConsciousnessState) -> JsonObject:
     """Return C = I·R·D with its parts, the state by r, the winner, and how far the store has grown up."""
     now, held = await _attention(context, params.namespace)
     return workspace.consciousness(now, held, context.now())
 
 
-async def get_workspace_status(context: Context, params: GetWorkspaceStatus) -> dict[str, Any]:
+async def get_workspace_status(context: Context, params: GetWorkspaceStatus) -> JsonObject:
     """Return what is in the workspace, what competes for it, and what waits for REM."""
     now, held = await _attention(context, params.namespace)
     return workspace.status(now, held, context.now())
 
 
-async def adjust_coupling(context: Context, params: AdjustCoupling) -> dict[str, Any]:
+async def adjust_coupling(context: Context, params: AdjustCoupling) -> JsonObject:
     """Set K, and measure again what the last focus found."""
     await wait_until_replayed(context)
     before = await ask(context.hub.workspace, ReadAttention())
@@ -42,7 +42,7 @@ async def adjust_coupling(context: Context, params: AdjustCoupling) -> dict[str,
     return workspace.coupling_adjusted(before, after, context.now())
 
 
-async def trigger_workspace_broadcast(context: Context, params: TriggerWorkspaceBroadcast) -> dict[str, Any]:
+async def trigger_workspace_broadcast(context: Context, params: TriggerWorkspaceBroadcast) -> JsonObject:
     """Make a memory the focus, and let it into the workspace."""
     await wait_until_ready(context)
     (entry,) = await describe(context, params.id)

@@ -17,6 +17,7 @@ import numpy as np
 
 from actors.api.params.parsing import invalid
 from actors.runtime.faults import InvalidParamsFault
+from actors.runtime.types import JsonObject
 from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, Tokens
 from events.quantization import Float32
 from events.spaces import INDEX, SPACES, Kind, Space
@@ -49,7 +50,7 @@ def encode(embedding: Embedding) -> Any:
             assert_never(embedding)
 
 
-def shape(embedding: Embedding) -> dict[str, Any]:
+def shape(embedding: Embedding) -> JsonObject:
     """Return the size of an embedding."""
     match embedding:
         case Dense():
@@ -66,7 +67,7 @@ def shape(embedding: Embedding) -> dict[str, Any]:
             assert_never(embedding)
 
 
-def decode_query(query: dict[str, Any], keys: Iterable[str], dimensions: Mapping[str, int]) -> dict[str, Embedding]:
+def decode_query(query: JsonObject, keys: Iterable[str], dimensions: Mapping[str, int]) -> dict[str, Embedding]:
     """Decode the embeddings of a query.
 
     Args:

@@ -22,6 +22,7 @@ from actors.api.params.fields import (
 )
 from actors.api.params.parsing import Params, check_size
 from actors.runtime.settings import Strategy
+from actors.runtime.types import JsonObject
 from events.vocabulary.values import Modality
 
 
@@ -38,7 +39,7 @@ class MemoryFields(Params, frozen=True, kw_only=True):
     namespace: Namespace = DEFAULT_NAMESPACE
     session: Session | None = None
     memory_type: Name | None = None
-    metadata: dict[str, Any] = {}
+    metadata: JsonObject = {}
     created_at: CreatedAt | None = None
 
     def check(self) -> None:
@@ -72,7 +73,7 @@ class MemoryInject(Params, frozen=True, kw_only=True):
     content: Content
     memory_type: Name | None = None
     namespace: Namespace = DEFAULT_NAMESPACE
-    metadata: dict[str, Any] = {}
+    metadata: JsonObject = {}
     session: Session | None = None
     created_at: CreatedAt | None = None
 

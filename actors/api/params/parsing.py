@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar, get_args
 import msgspec
 
 from actors.runtime.faults import InvalidParamsFault
+from actors.runtime.types import JsonObject
 
 
 class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -37,13 +38,13 @@ _fields = cache(msgspec.structs.fields)
 """Cached, since reading annotations takes longer than all other parsing."""
 
 
-def parse(arguments: dict[str, Any], kind: type[P]) -> P:
+def parse(arguments: JsonObject, kind: type[P]) -> P:
     """Parse arguments, each named in snake_case, in camelCase or by an alias.
 
     Raises:
         InvalidParamsFault: with the parameter's name and its limit (-32602).
     """
-    named: dict[str, Any] = {}
+    named: JsonObject = {}
     for name, value in arguments.items():
         field = _field(name, kind)
         if field in named:
@@ -80,7 +81,7 @@ def invalid(parameter: str, problem: str, **data: Any) -> InvalidParamsFault:
     return InvalidParamsFault(f"Invalid '{parameter}': {problem}", parameter=parameter, **data)
 
 
-def check_size(value: dict[str, Any], parameter: str, limit: int) -> None:
+def check_size(value: JsonObject, parameter: str, limit: int) -> None:
     """Refuse a JSON object of more than `limit` bytes in MessagePack, or with integers beyond 64 bits."""
     try:
         size = len(msgspec.msgpack.encode(value))

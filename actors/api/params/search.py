@@ -25,6 +25,7 @@ from actors.api.params.fields import (
 from actors.api.params.parsing import Params, invalid
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.settings import SearchProfile
+from actors.runtime.types import JsonObject
 from events.vocabulary.values import Modality, Quadrant
 
 MIN_TOKENS = 320
@@ -94,7 +95,7 @@ class SearchMulti(Params, frozen=True, kw_only=True):
 
     not_blank = ("query",)
 
-    query: Annotated[Query | dict[str, Any], Meta(description='Text, or {"embeddings": vectors of memory_retrieve}')]
+    query: Annotated[Query | JsonObject, Meta(description='Text, or {"embeddings": vectors of memory_retrieve}')]
     query_type: QueryType = QueryType.SEMANTIC_SEARCH
     weights: Annotated[Weights | None, Meta(description="Sum to 1, with query_type custom")] = None
     active_spaces: Annotated[Spaces | None, Meta(description="0 to 12; all")] = None

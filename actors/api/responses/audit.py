@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from actors.runtime.types import JsonObject
 from events import vocabulary as ev
 from events.storage.log import Envelope
 from events.vocabulary.codec import decompress
@@ -18,7 +19,7 @@ MAX_IDS = 3
 """Ids that a list of memories names."""
 
 
-def describe_event(envelope: Envelope, memory: UUID | None = None) -> dict[str, Any]:
+def describe_event(envelope: Envelope, memory: UUID | None = None) -> JsonObject:
     """Return an event in words; with a memory, what the event did to that memory."""
     sentence = _log_sentence(envelope) if memory is None else _memory_sentence(envelope, memory)
     return {

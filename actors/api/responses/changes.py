@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 
 from actors.api.responses.common import LABEL, excerpt, iso
+from actors.runtime.types import JsonObject
 from events.storage.log import Head
 from events.vocabulary import GoalDiscovered
 from projections.difference import Difference, Recovery
@@ -37,7 +38,7 @@ def diff(
     found: Difference,
     entries: Mapping[UUID, Entry],
     limit: int,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Recovery the changes between two moments.
 
     Args:
@@ -69,9 +70,9 @@ def diff(
     }
 
 
-def replayed(head: Head, seconds: float, live: Mapping[str, str], found: Mapping[str, str]) -> dict[str, Any]:
+def replayed(head: Head, seconds: float, live: Mapping[str, str], found: Mapping[str, str]) -> JsonObject:
     """Recovery the digests of replayed projections, compared with those of the live ones, if there are any."""
-    answer: dict[str, Any] = {
+    answer: JsonObject = {
         "seq": head.seq,
         "hash": head.hash.hex(),
         "events": head.seq,
@@ -87,8 +88,8 @@ def replayed(head: Head, seconds: float, live: Mapping[str, str], found: Mapping
     return answer | {"matches": not differing, "differing": differing, "projections": projections}
 
 
-def _memory(entry: Entry, found: Difference) -> dict[str, Any]:
-    answer: dict[str, Any] = {"id": str(entry.id)}
+def _memory(entry: Entry, found: Difference) -> JsonObject:
+    answer: JsonObject = {"id": str(entry.id)}
     if entry.body is not None:
         answer |= {"namespace": entry.body.namespace, "text": excerpt(entry, LABEL)}
     else:
@@ -97,13 +98,13 @@ def _memory(entry: Entry, found: Difference) -> dict[str, Any]:
     return answer | ({"into": str(into)} if into is not None else {})
 
 
-def _goal(goal: GoalDiscovered | None) -> dict[str, Any] | None:
+def _goal(goal: GoalDiscovered | None) -> JsonObject | None:
     if goal is None:
         return None
     return {"id": str(goal.goal), "namespace": goal.namespace, "description": goal.description}
 
 
-def _page(some: list[Any], total: int) -> dict[str, Any]:
+def _page(some: list[Any], total: int) -> JsonObject:
     return {"total": total, "shown": some}
 
 

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 from enum import Enum
-from typing import Any
 from uuid import UUID
 
+from actors.runtime.types import JsonObject
 from projections.memories.catalog import Body, Entry
 
 MAX_EXCERPT = 2_000
@@ -24,7 +24,7 @@ def iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
 
 
-def pick(source: object, *names: str) -> dict[str, Any]:
+def pick(source: object, *names: str) -> JsonObject:
     """Return attributes as JSON values: ids as text, times in ISO 8601, numbers with four decimals."""
     return {name: _json_value(getattr(source, name)) for name in names}
 
@@ -52,13 +52,13 @@ def body_of(entry: Entry) -> Body:
     return entry.body
 
 
-def shown(entry: Entry, start: int = 0, end: int | None = None) -> dict[str, Any]:
+def shown(entry: Entry, start: int = 0, end: int | None = None) -> JsonObject:
     """Return the content of a memory, or an excerpt of it from `start`, with its time and place."""
     body = body_of(entry)
     text = body.text
     end = len(text) if end is None else end
     content = text[start : min(end, start + MAX_EXCERPT)]
-    answer: dict[str, Any] = {"content": content}
+    answer: JsonObject = {"content": content}
     if len(content) < len(text):
         answer["excerpt"] = {"start": start, "end": start + len(content), "of": len(text)}
     answer |= {"createdAt": iso(body.created_at), "namespace": body.namespace}

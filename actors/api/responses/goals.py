@@ -1,10 +1,9 @@
 """Answers about goals, alignment and drift."""
 
-from typing import Any
-
 from actors.api.responses.common import pick, rounded
 from actors.consolidator.messages import DriftCorrection, DriftReport, GoalDiscovery
 from actors.consolidator.values import Drift
+from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 from events.vocabulary import GoalDiscovered
 
@@ -12,7 +11,7 @@ MAX_MEMBERS = 5
 """Most central members of a goal that are listed."""
 
 
-def goal(found: GoalDiscovered) -> dict[str, Any]:
+def goal(found: GoalDiscovered) -> JsonObject:
     """Return one goal."""
     return {
         "goal_id": str(found.goal),
@@ -24,7 +23,7 @@ def goal(found: GoalDiscovered) -> dict[str, Any]:
     }
 
 
-def discovery(found: GoalDiscovery) -> dict[str, Any]:
+def discovery(found: GoalDiscovery) -> JsonObject:
     """Return the answer of `discover_goals`."""
     return {
         "discovered_goals": [goal(one) for one in found.goals],
@@ -38,7 +37,7 @@ def discovery(found: GoalDiscovery) -> dict[str, Any]:
     }
 
 
-def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[str, Any]:
+def drift(namespace: str, report: DriftReport | None, *, history: bool) -> JsonObject:
     """Return the answer of `get_alignment_drift`; without a North Star there is no drift."""
     if report is None:
         nothing = dict.fromkeys(("level", "north_star_id", "north_star"))
@@ -73,7 +72,7 @@ def drift(namespace: str, report: DriftReport | None, *, history: bool) -> dict[
     return answer
 
 
-def correction(namespace: str, done: DriftCorrection | None) -> dict[str, Any]:
+def correction(namespace: str, done: DriftCorrection | None) -> JsonObject:
     """Return the answer of `trigger_drift_correction`, with the measured alignment before and after."""
     if done is None:
         return {"namespace": namespace, "status": "not_configured", "strategy_applied": None, "applied": False}

@@ -1,11 +1,12 @@
 """Answers about the graph: paths and neighbourhoods."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from actors.api.responses.common import LABEL, rounded, shown
 from actors.comparator.messages.graph import Edge, Path, Reached, Ways
+from actors.runtime.types import JsonObject
 from projections.graph.relations import CAUSAL_SHORTCUT, CAUSES, CLUSTER, LINK_TO, NEXT, SHORTCUT
 from projections.memories.catalog import Entry
 
@@ -23,7 +24,7 @@ _RELATIONS: Final = {
 """Wording of each relation from source to target, and back."""
 
 
-def path(ways: Ways, texts: Mapping[UUID, str], ends: Mapping[str, tuple[UUID, float | None]]) -> dict[str, Any]:
+def path(ways: Ways, texts: Mapping[UUID, str], ends: Mapping[str, tuple[UUID, float | None]]) -> JsonObject:
     """Return the answer of `find_causal_path`.
 
     Args:
@@ -31,7 +32,7 @@ def path(ways: Ways, texts: Mapping[UUID, str], ends: Mapping[str, tuple[UUID, f
         texts: The text of every memory on a path.
         ends: Both ends by field name, with their similarity to the words that found them, if they were searched for.
     """
-    answer: dict[str, Any] = {"path_found": bool(ways.paths)}
+    answer: JsonObject = {"path_found": bool(ways.paths)}
     for name, (memory, similarity) in ends.items():
         found = {} if similarity is None else {"similarity": rounded(similarity)}
         answer[name] = _node(memory, texts) | found
@@ -43,7 +44,7 @@ def path(ways: Ways, texts: Mapping[UUID, str], ends: Mapping[str, tuple[UUID, f
     return answer
 
 
-def neighbourhood(centre: Entry, reached: Sequence[Reached], entries: Sequence[Entry]) -> dict[str, Any]:
+def neighbourhood(centre: Entry, reached: Sequence[Reached], entries: Sequence[Entry]) -> JsonObject:
     """Return the answer of `get_neighborhood`."""
     return {
         "center": {"id": str(centre.id), **shown(centre)},
@@ -75,7 +76,7 @@ def narrative(path: Path, texts: Mapping[UUID, str]) -> str:
     return " -> ".join(parts)
 
 
-def _path(path: Path, texts: Mapping[UUID, str]) -> dict[str, Any]:
+def _path(path: Path, texts: Mapping[UUID, str]) -> JsonObject:
     return {
         "narrative": narrative(path, texts),
         "path": [
@@ -87,11 +88,11 @@ def _path(path: Path, texts: Mapping[UUID, str]) -> dict[str, Any]:
     }
 
 
-def _node(memory: UUID, texts: Mapping[UUID, str]) -> dict[str, Any]:
+def _node(memory: UUID, texts: Mapping[UUID, str]) -> JsonObject:
     return {"node_id": str(memory), "node_name": texts[memory][:LABEL]}
 
 
-def _edge(edge: Edge) -> dict[str, Any]:
+def _edge(edge: Edge) -> JsonObject:
     """Return the edge that leads to a node."""
     return {
         "edge_type": edge.relation,

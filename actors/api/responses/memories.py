@@ -1,19 +1,19 @@
 """Answers of operations that store, delete, import or export memories."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
 from actors.api.params.embeddings import shape
 from actors.api.responses.common import body_of, duplicate_of, iso, rounded
 from actors.runtime.faults import Fault
+from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 from events.vocabulary import MemoryStored
 from events.vocabulary.values import Learning
 from projections.memories.catalog import Body, Entry
 
 
-def stored(memory: UUID, event: MemoryStored, milliseconds: float, twin: UUID | None) -> dict[str, Any]:
+def stored(memory: UUID, event: MemoryStored, milliseconds: float, twin: UUID | None) -> JsonObject:
     """Return the answer of `store_memory`; `milliseconds` is the duration of embedding."""
     return {
         "fingerprintId": str(memory),
@@ -23,7 +23,7 @@ def stored(memory: UUID, event: MemoryStored, milliseconds: float, twin: UUID | 
     } | duplicate_of(twin)
 
 
-def injected(memory: UUID, event: MemoryStored, twin: UUID | None) -> dict[str, Any]:
+def injected(memory: UUID, event: MemoryStored, twin: UUID | None) -> JsonObject:
     """Return the answer of `memory_inject`: the memory space by space."""
     return {
         "memory_id": str(memory),
@@ -42,9 +42,7 @@ def injected(memory: UUID, event: MemoryStored, twin: UUID | None) -> dict[str, 
     } | duplicate_of(twin)
 
 
-def item(
-    index: int, memory: UUID | None = None, *, twin: UUID | None = None, fault: Fault | None = None
-) -> dict[str, Any]:
+def item(index: int, memory: UUID | None = None, *, twin: UUID | None = None, fault: Fault | None = None) -> JsonObject:
     """Return the result of one item of a batch: its id or its error."""
     if fault is not None:
         error = {"code": fault.code, "message": fault.message, "data": fault.data}
@@ -53,7 +51,7 @@ def item(
     return answer | duplicate_of(twin)
 
 
-def deleted(memory: UUID, removed: Sequence[UUID], *, soft: bool) -> dict[str, Any]:
+def deleted(memory: UUID, removed: Sequence[UUID], *, soft: bool) -> JsonObject:
     """Return the answer of `memory_delete`; `removed` includes memories that were merged into it."""
     others = [str(other) for other in removed if other != memory]
     answer = {"fingerprintId": str(memory), "deleted": True, "deleteType": "soft" if soft else "hard"}
@@ -75,13 +73,13 @@ def learning_inputs(values: Learning) -> dict[str, float | None]:
     return {"emotionalWeight": values.emotional_weight, "phase": values.phase, "usefulness": values.usefulness}
 
 
-def stored_params(body: Body) -> dict[str, Any]:
+def stored_params(body: Body) -> JsonObject:
     """Return the parameters that a memory was stored with."""
     names = ("namespace", "session", "importance", "rationale", "memory_type", "metadata")
     return {name: getattr(body, name) for name in names} | {"modality": body.modality.value, "tags": list(body.tags)}
 
 
-def exported(entry: Entry) -> dict[str, Any]:
+def exported(entry: Entry) -> JsonObject:
     """Return a memory as `memory/import` takes it, with its id, without empty fields."""
     body = body_of(entry)
     answer = {"id": str(entry.id), "content": body.text, "created_at": iso(body.created_at), **stored_params(body)}

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
 from uuid import UUID
 
 from actors.api.params.embeddings import encode, shape
 from actors.api.responses.common import body_of, iso, mean_alignment, pick, rounded
 from actors.api.responses.memories import learning, learning_inputs, stored_params
 from actors.comparator.messages import Edges
+from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 from events.storage.log import Envelope
 from events.vocabulary import MemoryRecalled, MemoryStored, PurposesRealigned
@@ -42,7 +42,7 @@ class Band(StrEnum):
         return cls.WARNING if alignment >= 0.55 else cls.CRITICAL
 
 
-def memory(entry: Entry, edges: Edges, history: Sequence[Envelope], *, include_embeddings: bool) -> dict[str, Any]:
+def memory(entry: Entry, edges: Edges, history: Sequence[Envelope], *, include_embeddings: bool) -> JsonObject:
     """Return everything that is stored of one memory.
 
     Args:
@@ -100,7 +100,7 @@ def memory(entry: Entry, edges: Edges, history: Sequence[Envelope], *, include_e
     return answer
 
 
-def _edge(link: Link, other: UUID, *, forward: bool) -> dict[str, Any]:
+def _edge(link: Link, other: UUID, *, forward: bool) -> JsonObject:
     """Return an edge from the side of one of its ends."""
     return {
         "id": str(other),
@@ -109,16 +109,16 @@ def _edge(link: Link, other: UUID, *, forward: bool) -> dict[str, Any]:
     }
 
 
-def _evolution(body: Body, history: Sequence[Envelope]) -> list[dict[str, Any]]:
+def _evolution(body: Body, history: Sequence[Envelope]) -> list[JsonObject]:
     """Return a snapshot of purpose and quadrant at each event that created, accessed or realigned a memory."""
-    snapshots: list[dict[str, Any]] = []
+    snapshots: list[JsonObject] = []
     purpose: tuple[float, ...] = ()
     goal: UUID | None = None
     for envelope in history:
         match envelope.event:
             case MemoryStored() as stored:
                 purpose, goal = stored.purpose, stored.north_star
-                trigger: dict[str, Any] = {"trigger": "Created"}
+                trigger: JsonObject = {"trigger": "Created"}
             case MemoryRecalled():
                 trigger = {"trigger": "Accessed"}
             case PurposesRealigned() as realigned:
@@ -132,7 +132,7 @@ def _evolution(body: Body, history: Sequence[Envelope]) -> list[dict[str, Any]]:
     return snapshots
 
 
-def _realignment(before: UUID | None, goal: UUID, change: float) -> dict[str, Any]:
+def _realignment(before: UUID | None, goal: UUID, change: float) -> JsonObject:
     if before is not None and change < MISALIGNED:
         return {"trigger": "MisalignmentDetected", "deltaA": rounded(change)}
     if before == goal:

@@ -1,11 +1,11 @@
 """Answers of searches and comparisons."""
 
 from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
 from actors.api.responses.common import alignment, rounded, shown
 from actors.comparator.messages import Comparison, Found, Hit, Match
+from actors.runtime.types import JsonObject
 from events.spaces import INDEX, SPACES
 from projections.memories.catalog import Entry
 
@@ -13,10 +13,10 @@ TOP_SPACES = 3
 """Spaces that a result names as the ones that found it."""
 
 
-def result(hit: Hit, entry: Entry, *, explain: bool) -> dict[str, Any]:
+def result(hit: Hit, entry: Entry, *, explain: bool) -> JsonObject:
     """Return one result of `search_graph`."""
     ranked = list(hit.spaces.items())
-    answer: dict[str, Any] = {
+    answer: JsonObject = {
         "fingerprintId": str(hit.memory),
         **shown(entry, *(hit.passage or (0, None))),
         "similarity": rounded(hit.similarity),
@@ -38,7 +38,7 @@ def result(hit: Hit, entry: Entry, *, explain: bool) -> dict[str, Any]:
     return answer
 
 
-def explanation(found: Found) -> dict[str, Any]:
+def explanation(found: Found) -> JsonObject:
     """Return the applied weights, and the candidates and duration of each stage."""
     return {
         "weightsApplied": {key: rounded(weight) for key, weight in found.weights.items()},
@@ -50,18 +50,18 @@ def explanation(found: Found) -> dict[str, Any]:
     }
 
 
-def match(found: Match, entry: Entry) -> dict[str, Any]:
+def match(found: Match, entry: Entry) -> JsonObject:
     """Return one result of `search_single_space` or `search_by_purpose`."""
     return {"id": str(found.memory), "similarity": found.similarity, **shown(entry)}
 
 
 def weighted_match(
     found: Match, entry: Entry, weights: Mapping[str, float], *, scores: bool, alignment_too: bool
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return one result of `search_multi`."""
     total = sum(weights.values())
     parts = sorted(((weight / total * found.spaces[key], key) for key, weight in weights.items()), reverse=True)
-    answer: dict[str, Any] = {
+    answer: JsonObject = {
         "id": str(found.memory),
         "aggregate_similarity": found.similarity,
         "top_contributing_spaces": [
@@ -77,7 +77,7 @@ def weighted_match(
     return answer
 
 
-def fused_match(found: Match, entry: Entry) -> dict[str, Any]:
+def fused_match(found: Match, entry: Entry) -> JsonObject:
     """Return one result of `memory_search_multi_perspective`."""
     return {
         "memoryId": str(found.memory),
@@ -88,9 +88,9 @@ def fused_match(found: Match, entry: Entry) -> dict[str, Any]:
     }
 
 
-def comparison(found: Comparison, *, per_embedder: bool) -> dict[str, Any]:
+def comparison(found: Comparison, *, per_embedder: bool) -> JsonObject:
     """Return the answer of `memory_compare`."""
-    answer: dict[str, Any] = {
+    answer: JsonObject = {
         "overall_similarity": found.similarity,
         "coherence": found.coherence,
         "dominant_embedder": found.dominant,
@@ -98,9 +98,9 @@ def comparison(found: Comparison, *, per_embedder: bool) -> dict[str, Any]:
     return answer | ({"per_embedder": list(found.spaces)} if per_embedder else {})
 
 
-def ranked_comparison(target: UUID, rank: int, found: Comparison, *, per_embedder: bool) -> dict[str, Any]:
+def ranked_comparison(target: UUID, rank: int, found: Comparison, *, per_embedder: bool) -> JsonObject:
     """Return one row of the answer of `memory_batch_compare`."""
-    answer: dict[str, Any] = {
+    answer: JsonObject = {
         "target": str(target),
         "rank": rank,
         "similarity": found.similarity,

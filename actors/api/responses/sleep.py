@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -18,6 +17,7 @@ from actors.consolidator.messages import (
     UndoResult,
 )
 from actors.consolidator.values import Drift
+from actors.runtime.types import JsonObject
 from actors.scheduler.messages import ScheduleState
 from events.vocabulary import ConsolidationSkipped, MemoriesMerged, PatternDiscovered
 from events.vocabulary.values import Outcome, Pruned, Salience
@@ -33,7 +33,7 @@ EXCERPT = 100
 Entries = Mapping[UUID, Entry]
 
 
-def consolidation(run: RunResult, entries: Entries) -> dict[str, Any]:
+def consolidation(run: RunResult, entries: Entries) -> JsonObject:
     """Return the answer of `consolidate_memories`."""
     return {
         "run_id": str(run.run),
@@ -74,7 +74,7 @@ def _memories(merged: Iterable[MemoriesMerged], pruned: Iterable[Pruned]) -> Ite
     yield from (one.memory for one in pruned)
 
 
-def pattern(found: PatternDiscovered) -> dict[str, Any]:
+def pattern(found: PatternDiscovered) -> JsonObject:
     """Return a pattern with its members."""
     return {
         "pattern_id": str(found.pattern),
@@ -83,7 +83,7 @@ def pattern(found: PatternDiscovered) -> dict[str, Any]:
     }
 
 
-def undone(found: UndoResult) -> dict[str, Any]:
+def undone(found: UndoResult) -> JsonObject:
     """Return the answer of `undo_consolidation`."""
     return {
         "run_id": str(found.run.run),
@@ -95,7 +95,7 @@ def undone(found: UndoResult) -> dict[str, Any]:
     }
 
 
-def runs(found: RunList, entries: Entries, *, whole: bool) -> dict[str, Any]:
+def runs(found: RunList, entries: Entries, *, whole: bool) -> JsonObject:
     """Return the answer of `list_consolidations`: summaries of runs, or one run memory by memory."""
     return {
         "runs": [
@@ -107,7 +107,7 @@ def runs(found: RunList, entries: Entries, *, whole: bool) -> dict[str, Any]:
     }
 
 
-def candidates(found: PruningCandidates, some: Sequence[PruningCandidate], entries: Entries) -> dict[str, Any]:
+def candidates(found: PruningCandidates, some: Sequence[PruningCandidate], entries: Entries) -> JsonObject:
     """Return the answer of `get_pruning_candidates`: the prunable first, by ascending salience."""
     prunable = sum(one.protection is None for one in found.found)
     return {
@@ -128,12 +128,12 @@ def candidates(found: PruningCandidates, some: Sequence[PruningCandidate], entri
     }
 
 
-def dream_started(run: UUID, phase: DreamPhase) -> dict[str, Any]:
+def dream_started(run: UUID, phase: DreamPhase) -> JsonObject:
     """Return the immediate answer of `trigger_dream`."""
     return {"triggered": True, "phase": phase.value, "run_id": str(run)}
 
 
-def dream(state: DreamState, schedule_: ScheduleState, now: datetime) -> dict[str, Any]:
+def dream(state: DreamState, schedule_: ScheduleState, now: datetime) -> JsonObject:
     """Return the answer of `get_dream_status`."""
     last = state.last
     since = None if last is None or last.finished_at is None else (now - last.finished_at).total_seconds()
@@ -153,7 +153,7 @@ def dream(state: DreamState, schedule_: ScheduleState, now: datetime) -> dict[st
     }
 
 
-def schedule(state: ScheduleState) -> dict[str, Any]:
+def schedule(state: ScheduleState) -> JsonObject:
     """Return the sleep schedule."""
     return {
         "paused": state.paused,
@@ -164,11 +164,11 @@ def schedule(state: ScheduleState) -> dict[str, Any]:
     }
 
 
-def _skipped(skips: Iterable[tuple[datetime, ConsolidationSkipped]]) -> list[dict[str, Any]]:
+def _skipped(skips: Iterable[tuple[datetime, ConsolidationSkipped]]) -> list[JsonObject]:
     return [{"at": iso(at), **pick(one, "mode", "trigger", "reason")} for at, one in skips]
 
 
-def _run(run: Run, *, running: bool = False) -> dict[str, Any]:
+def _run(run: Run, *, running: bool = False) -> JsonObject:
     finished = run.finished
     can_be_undone = (
         finished and finished.outcome is Outcome.FINISHED and not run.params.dry_run and run.undone_at is None
@@ -187,7 +187,7 @@ def _run(run: Run, *, running: bool = False) -> dict[str, Any]:
     }
 
 
-def _details(run: Run, patterns: Sequence[PatternDiscovered], entries: Entries) -> dict[str, Any]:
+def _details(run: Run, patterns: Sequence[PatternDiscovered], entries: Entries) -> JsonObject:
     return {
         "merges": [_merge(one, entries) for one in run.merged],
         "pruned": [_pruned(one, entries) for one in run.pruned],
@@ -202,7 +202,7 @@ def _details(run: Run, patterns: Sequence[PatternDiscovered], entries: Entries) 
     }
 
 
-def _merge(merged: MemoriesMerged, entries: Entries) -> dict[str, Any]:
+def _merge(merged: MemoriesMerged, entries: Entries) -> JsonObject:
     absorbed = [
         {"id": str(memory), "similarity": rounded(similarity)} | _content(memory, entries)
         for memory, similarity in zip(merged.absorbed, merged.similarities, strict=True)
@@ -210,12 +210,12 @@ def _merge(merged: MemoriesMerged, entries: Entries) -> dict[str, Any]:
     return {"survivor": str(merged.survivor), "absorbed": absorbed} | _content(merged.survivor, entries)
 
 
-def _pruned(one: Pruned, entries: Entries) -> dict[str, Any]:
+def _pruned(one: Pruned, entries: Entries) -> JsonObject:
     answer = {"id": str(one.memory), "salience": rounded(one.salience.total), "parts": _parts(one.salience)}
     return answer | _content(one.memory, entries)
 
 
-def _content(memory: UUID, entries: Entries) -> dict[str, Any]:
+def _content(memory: UUID, entries: Entries) -> JsonObject:
     return {"content": excerpt(entries[memory], EXCERPT)} if memory in entries else {}
 
 
@@ -223,5 +223,5 @@ def _parts(salience: Salience) -> dict[str, float]:
     return pick(salience, *salience.__struct_fields__)
 
 
-def _drift(namespace: str, found: Drift) -> dict[str, Any]:
+def _drift(namespace: str, found: Drift) -> JsonObject:
     return {"namespace": namespace, **pick(found, "level", "similarity")}

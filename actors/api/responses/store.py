@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from actors.runtime import metrics
+from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from events.verify.examination import Problem, Report
 
 
-def status(state: Status, indexes: dict[str, int], hub: Hub) -> dict[str, Any]:
+def status(state: Status, indexes: dict[str, int], hub: Hub) -> JsonObject:
     """Return the content of the store. Latencies are of this process, or of the last one that measured them."""
     latencies = metrics.load(hub.latency_file) | hub.latencies.summary()
     declared = state.declared
@@ -32,7 +33,7 @@ def status(state: Status, indexes: dict[str, int], hub: Hub) -> dict[str, Any]:
     }
 
 
-def verified(report: Report, snapshots: Sequence[Problem]) -> dict[str, Any]:
+def verified(report: Report, snapshots: Sequence[Problem]) -> JsonObject:
     """Return the result of verifying the log, and the snapshot, which only speeds up the start."""
     problems = (*report.problems, *snapshots)
     return {

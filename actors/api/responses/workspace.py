@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from actors.api.responses.common import LABEL, alignment, body_of, iso, pick, rounded, shown
+from actors.runtime.types import JsonObject
 from actors.workspace.messages import Attention
 from projections.memories.catalog import Entry
 from projections.mind.consciousness import (
@@ -28,7 +28,7 @@ SUGGESTED_ACTIONS = {
 }
 
 
-def consciousness(now: Attention, entries: Entries, at: datetime) -> dict[str, Any]:
+def consciousness(now: Attention, entries: Entries, at: datetime) -> JsonObject:
     """Return the answer of `get_consciousness_state`."""
     order = _order(now)
     active = _active(now, entries)
@@ -57,10 +57,10 @@ def consciousness(now: Attention, entries: Entries, at: datetime) -> dict[str, A
     }
 
 
-def status(now: Attention, entries: Entries, at: datetime) -> dict[str, Any]:
+def status(now: Attention, entries: Entries, at: datetime) -> JsonObject:
     """Return the answer of `get_workspace_status`."""
     candidates = now.focus.candidates if now.focus else ()
-    answer: dict[str, Any] = {
+    answer: JsonObject = {
         "active_memory": _label(_active(now, entries), entries),
         "ignited": [
             {
@@ -87,7 +87,7 @@ def status(now: Attention, entries: Entries, at: datetime) -> dict[str, Any]:
     return answer
 
 
-def coupling_adjusted(before: Attention, after: Attention, at: datetime) -> dict[str, Any]:
+def coupling_adjusted(before: Attention, after: Attention, at: datetime) -> JsonObject:
     """Return the answer of `adjust_coupling`, with the measured order before and after."""
     return {
         "old_K": before.coupling,
@@ -99,12 +99,12 @@ def coupling_adjusted(before: Attention, after: Attention, at: datetime) -> dict
     }
 
 
-def broadcast(memory: UUID, now: Attention) -> dict[str, Any]:
+def broadcast(memory: UUID, now: Attention) -> JsonObject:
     """Return the answer of `trigger_workspace_broadcast`."""
     ignited = any(one.memory == memory for one in now.ignited)
     candidates = now.focus.candidates if now.focus else ()
     order = next((one.order for one in candidates if one.memory == memory), 0.0)
-    answer: dict[str, Any] = {
+    answer: JsonObject = {
         "success": ignited,
         "memory_id": str(memory),
         "r": rounded(order),
@@ -140,16 +140,16 @@ def _active(now: Attention, entries: Entries) -> UUID | None:
     return None if won is None else won.memory
 
 
-def _label(memory: UUID | None, entries: Entries) -> dict[str, Any] | None:
+def _label(memory: UUID | None, entries: Entries) -> JsonObject | None:
     return None if memory is None else _node(memory, entries)
 
 
-def _node(memory: UUID, entries: Entries) -> dict[str, Any]:
+def _node(memory: UUID, entries: Entries) -> JsonObject:
     content = {"content": shown(entries[memory])["content"][:LABEL]} if memory in entries else {}
     return {"id": str(memory)} | content
 
 
-def _focus(now: Attention) -> dict[str, Any] | None:
+def _focus(now: Attention) -> JsonObject | None:
     if now.focus is None:
         return None
     subject = now.focus.subject

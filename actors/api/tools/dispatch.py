@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 from anyio import to_thread
 
@@ -13,6 +12,7 @@ from actors.api.operations.as_of import AS_OF, event_at
 from actors.api.params.parsing import invalid, parse
 from actors.api.tools.tool import Tool
 from actors.runtime.ask import ask
+from actors.runtime.types import JsonObject
 from actors.store.messages import ReadErased
 
 NAMES = (AS_OF, "asOf")
@@ -22,8 +22,8 @@ REPLAYED = 0.1
 
 
 async def call(
-    context: Context, tool: Tool, arguments: dict[str, Any], before_run: Callable[[], object] | None = None
-) -> dict[str, Any]:
+    context: Context, tool: Tool, arguments: JsonObject, before_run: Callable[[], object] | None = None
+) -> JsonObject:
     """Run an operation on the present store, or on the past state that `as_of` names.
 
     Args:
@@ -45,7 +45,7 @@ async def call(
         return await tool.run(past, params)
 
 
-def _split(tool: Tool, arguments: dict[str, Any]) -> tuple[dict[str, Any], int | str | None]:
+def _split(tool: Tool, arguments: JsonObject) -> tuple[JsonObject, int | str | None]:
     """Return an operation's own arguments, and the moment that `as_of` names; an operation that writes takes none."""
     if not tool.read_only or AS_OF in tool.params.__struct_fields__:
         return arguments, None

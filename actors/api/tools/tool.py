@@ -9,6 +9,7 @@ import msgspec
 
 from actors.api.context import Context
 from actors.api.params.parsing import Params
+from actors.runtime.types import JsonObject
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -18,7 +19,7 @@ class Tool(msgspec.Struct, frozen=True):
     method: str
     """The equivalent plain JSON-RPC method."""
     params: type[Params]
-    run: Callable[[Context, Any], Coroutine[Any, Any, dict[str, Any]]]
+    run: Callable[[Context, Any], Coroutine[Any, Any, JsonObject]]
     returns: str = ""
     """The field of the answer that agents use next."""
     as_in: str = ""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
@@ -25,6 +25,7 @@ import typer
 from actors.cli.program import Panel, app, data_folder
 from actors.cli.store_access import RETRY_INTERVAL, StoreLocation, open_store
 from actors.runtime.settings import ModelProfile
+from actors.runtime.types import JsonObject
 
 SERVER_TIMEOUT = 1.5
 """Seconds that a session start waits for the server that starts with it: only one process can open a store."""
@@ -54,7 +55,7 @@ class Payload(msgspec.Struct, frozen=True):
     cwd: str = ""
     prompt: str = ""
     tool_name: str = ""
-    tool_input: dict[str, Any] = {}
+    tool_input: JsonObject = {}
 
 
 class HookCall(msgspec.Struct, frozen=True):
@@ -130,7 +131,7 @@ def brief(call: HookCall) -> None:
         ignited = store.call("workspace/status", namespace=namespace)["ignited"]
         lines += [f"- in the workspace: {_quoted(one['content'], BRIEF_CHARACTERS)}" for one in ignited[:1]]
         drift = store.call("purpose/drift_check", namespace=namespace)
-        results: list[dict[str, Any]] = []
+        results: list[JsonObject] = []
         if drift["north_star_id"]:
             lines.append(f"North Star: {drift['north_star']} (drift: {drift['level']}). What serves it best:")
             even = [1.0] * len(drift["per_embedder_similarity"])

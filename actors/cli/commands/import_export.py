@@ -28,6 +28,7 @@ from actors.cli.program import (
     show,
 )
 from actors.runtime.settings import ModelProfile
+from actors.runtime.types import JsonObject
 
 BATCH = 100
 """Memories in one call of `memory/import`."""
@@ -61,7 +62,7 @@ def import_memories(
     from actors.cli.views.terminal import progress_bar
 
     location = store_location(data_folder(data), embedder, models)
-    result: dict[str, Any] = {"stored": 0, "stored_before": 0, "failed": []}
+    result: JsonObject = {"stored": 0, "stored_before": 0, "failed": []}
     with exit_on_error(), ExitStack() as stack:
         source = sys.stdin if file == STANDARD else stack.enter_context(_open(Path(file)))
         total = _count_lines(source)
@@ -116,7 +117,7 @@ def export(
             nullcontext(sys.stdout) if str(file) == STANDARD else file.open("w", encoding="utf-8")
         )
         for name in wanted:
-            page: dict[str, Any] = {"next_after": None}
+            page: JsonObject = {"next_after": None}
             while "next_after" in page:
                 after = {} if page["next_after"] is None else {"after": page["next_after"]}
                 page = store.call("memory/export", namespace=name, **after, **moment)
@@ -153,7 +154,7 @@ def _lines(source: IO[str]) -> Iterator[_Line]:
         yield _Line(number, item, problem)
 
 
-def _field(error: dict[str, Any]) -> dict[str, str]:
+def _field(error: JsonObject) -> dict[str, str]:
     """Return the field that an error names."""
     parameter = (error.get("data") or {}).get("parameter")
     return {} if parameter is None else {"field": parameter}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 import typer
@@ -23,6 +23,7 @@ from actors.cli.program import (
     store_command,
 )
 from actors.runtime.settings import ModelProfile, passphrase
+from actors.runtime.types import JsonObject
 
 DAMAGED = 1
 UNCHECKED = 3
@@ -53,7 +54,7 @@ def verify(
         raise typer.Exit(DAMAGED)
 
 
-def _verify(folder: Path, *, quiet: bool) -> dict[str, Any]:
+def _verify(folder: Path, *, quiet: bool) -> JsonObject:
     """Check a store through the process that serves it, or without opening it for writing."""
     from actors.api.responses.store import verified
     from actors.cli.store_access import served_store, store_location

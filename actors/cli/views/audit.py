@@ -1,11 +1,10 @@
 """Views of replays, differences and event histories."""
 
-from typing import Any
-
 from rich.table import Table
 from rich.text import Text
 
 from actors.cli.views.terminal import OUT, minute
+from actors.runtime.types import JsonObject
 
 CHANGES = {
     "stored": "stored",
@@ -20,7 +19,7 @@ CHANGES = {
 """Titles of lists of memories."""
 
 
-def replayed(answer: dict[str, Any]) -> None:
+def replayed(answer: JsonObject) -> None:
     """Print whether a replay leads to the present state; for an earlier moment, its digests."""
     duration = f"{answer['events']} events replayed in {answer['seconds']:.1f} s"
     if "matches" not in answer:
@@ -41,7 +40,7 @@ def replayed(answer: dict[str, Any]) -> None:
         OUT.print(f"{', '.join(answer['differing'])} cannot be rebuilt from the log: {duration}", style="bold red")
 
 
-def changes(answer: dict[str, Any]) -> None:
+def changes(answer: JsonObject) -> None:
     """Print what changed between two moments."""
     events = answer["events"]
     OUT.print(f"from {_moment(answer['a'])} to {_moment(answer['b'])}: {events['total']} events")
@@ -65,7 +64,7 @@ def changes(answer: dict[str, Any]) -> None:
         OUT.print(f"events by kind: {kinds}", style="dim")
 
 
-def trail(answer: dict[str, Any]) -> None:
+def trail(answer: JsonObject) -> None:
     """Print events, one a line, the latest last."""
     for event in reversed(answer["events"]):
         OUT.print(Text(f"{event['seq']:>7}  {minute(event['at'])}  {event['actor']}: {event['what']}"))
@@ -73,7 +72,7 @@ def trail(answer: dict[str, Any]) -> None:
         OUT.print(f"the latest {answer['count']} of {answer['total']} events", style="dim")
 
 
-def _list(memories: dict[str, Any], title: str) -> None:
+def _list(memories: JsonObject, title: str) -> None:
     """Print a list of memories, and how many more there are."""
     if not memories["total"]:
         return
@@ -86,13 +85,13 @@ def _list(memories: dict[str, Any], title: str) -> None:
         OUT.print(f"   and {rest} more", style="dim")
 
 
-def _erased(one: dict[str, Any]) -> str:
+def _erased(one: JsonObject) -> str:
     why = f", because: {one['reason']}" if one["reason"] else ""
     when = f" {minute(one['erased_at'])}" if one["erased_at"] else ""
     return f"(erased{when}{why})"
 
 
-def _moment(end: dict[str, Any]) -> str:
+def _moment(end: JsonObject) -> str:
     return f"event {end['seq']}" + (f" ({minute(end['at'])})" if end["at"] else "")
 
 

@@ -1,11 +1,10 @@
 """Views of checks, backups and re-embedding."""
 
-from typing import Any
-
 from actors.cli.views.terminal import OUT
+from actors.runtime.types import JsonObject
 
 
-def verified(answer: dict[str, Any]) -> None:
+def verified(answer: JsonObject) -> None:
     """Print whether a store is sound; if not, its problems and what is lost."""
     counts = f"{answer['events']} events, {answer['sealed']} of them sealed, {answer['erased']} with destroyed keys"
     if answer["sound"]:
@@ -20,19 +19,19 @@ def verified(answer: dict[str, Any]) -> None:
         OUT.print(f"its files are in {answer['quarantine']} now", markup=False)
 
 
-def backed_up(answer: dict[str, Any]) -> None:
+def backed_up(answer: JsonObject) -> None:
     """Print the folder of a backup."""
     OUT.print(f"{answer['events']} events are in {answer['backup']}", markup=False)
 
 
-def restored(answer: dict[str, Any]) -> None:
+def restored(answer: JsonObject) -> None:
     """Print the folder of a store restored from a backup."""
     OUT.print(f"{answer['restored']} is restored from the backup", markup=False)
     if answer["replaced"]:
         OUT.print(f"the previous store is in {answer['replaced']}", markup=False)
 
 
-def reembedded(answer: dict[str, Any]) -> None:
+def reembedded(answer: JsonObject) -> None:
     """Print the counts of a re-embedded store."""
     OUT.print(
         f"{answer['folder']} holds {answer['memories']} memories, {answer['forgotten']} of them forgotten, "

@@ -1,11 +1,10 @@
 """Views of memories, search results and the state of a store."""
 
-from typing import Any
-
 from rich.table import Table
 from rich.text import Text
 
 from actors.cli.views.terminal import ERR, OUT, minute
+from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 
 REASONS = {
@@ -32,14 +31,14 @@ REASONS = {
 MAX_REASONS = 3
 
 
-def stored(answer: dict[str, Any]) -> None:
+def stored(answer: JsonObject) -> None:
     """Print the id of a stored memory."""
     OUT.print(f"stored [bold]{answer['fingerprintId']}[/] in {answer['embedderCount']} spaces")
     if duplicate := answer.get("duplicate_of"):
         OUT.print(f"the same content was stored before: {duplicate}", style="yellow")
 
 
-def imported(answer: dict[str, Any], max_failures: int) -> None:
+def imported(answer: JsonObject, max_failures: int) -> None:
     """Print the counts of an import, and the first of its bad lines."""
     before = f"; {answer['stored_before']} were imported before" if answer["stored_before"] else ""
     OUT.print(f"stored [bold]{answer['stored']}[/] memories{before}")
@@ -49,12 +48,12 @@ def imported(answer: dict[str, Any], max_failures: int) -> None:
         ERR.print(f"and {len(answer['failed']) - max_failures} more", style="red")
 
 
-def exported(answer: dict[str, Any]) -> None:
+def exported(answer: JsonObject) -> None:
     """Print the count and the file of an export."""
     OUT.print(f"{answer['exported']} memories are in {answer['file']}", markup=False)
 
 
-def found(answer: dict[str, Any], *, explain: bool) -> None:
+def found(answer: JsonObject, *, explain: bool) -> None:
     """Print search results: text, time, place and reasons; with `explain` also the similarity in each space."""
     if not answer["results"]:
         OUT.print("nothing found")
@@ -75,7 +74,7 @@ def found(answer: dict[str, Any], *, explain: bool) -> None:
     OUT.print(f"{answer['count']} found in {answer['queryLatencyMs']:.0f} ms as {answer['profile']}", style="dim")
 
 
-def _reasons(hit: dict[str, Any]) -> str:
+def _reasons(hit: JsonObject) -> str:
     """Return in words the largest contributions to a score, at least a tenth of the largest one each."""
     # The graph space of a memory without a conversation is its meaning.
     words = REASONS if "session" in hit else REASONS | {"e8_graph": REASONS["e1_semantic"]}
@@ -87,25 +86,25 @@ def _reasons(hit: dict[str, Any]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def compared(answer: dict[str, Any]) -> None:
+def compared(answer: JsonObject) -> None:
     """Print the similarity of two memories."""
     OUT.print(f"[bold]{answer['overall_similarity']:.2f}[/] alike over all spaces, coherence {answer['coherence']:.2f}")
     for space, score in zip(SPACES, answer["per_embedder"], strict=True):
         OUT.print(f"  {score:.2f}  {space.key}", style="bold" if space.key == answer["dominant_embedder"] else "")
 
 
-def forgotten(answer: dict[str, Any]) -> None:
+def forgotten(answer: JsonObject) -> None:
     """Print how a memory was removed."""
     how = "forgotten; restore brings it back" if answer["deleteType"] == "soft" else "erased for good"
     OUT.print(f"{answer['fingerprintId']} {how}")
 
 
-def memory_restored(answer: dict[str, Any]) -> None:
+def memory_restored(answer: JsonObject) -> None:
     """Print the id of a restored memory."""
     OUT.print(f"{answer['fingerprintId']} is back")
 
 
-def memory(answer: dict[str, Any]) -> None:
+def memory(answer: JsonObject) -> None:
     """Print a memory, its state and its links."""
     OUT.print(Text(answer["content"], "bold"))
     table = Table(box=None, show_header=False)
@@ -115,7 +114,7 @@ def memory(answer: dict[str, Any]) -> None:
     OUT.print(table)
 
 
-def _properties(answer: dict[str, Any]) -> dict[str, str]:
+def _properties(answer: JsonObject) -> dict[str, str]:
     """Return the properties of a memory by label; empty ones are not shown."""
     last = f", last {minute(answer['lastAccessed'])}" if answer["lastAccessed"] else ""
     edges = [f"{'to' if edge['forward'] else 'from'} {edge['id']} ({edge['relation']})" for edge in answer["edges"]]
@@ -137,7 +136,7 @@ def _properties(answer: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def status(answer: dict[str, Any]) -> None:
+def status(answer: JsonObject) -> None:
     """Print counts, spaces and latencies of a store."""
     memories = answer["memories"]
     OUT.print(f"{memories['live']} memories, {memories['forgotten']} forgotten, {memories['erased']} erased")

@@ -1,13 +1,12 @@
 """Views of goals, drift and the workspace."""
 
-from typing import Any
-
 from rich.text import Text
 
 from actors.cli.views.terminal import OUT
+from actors.runtime.types import JsonObject
 
 
-def goals(answer: dict[str, Any]) -> None:
+def goals(answer: JsonObject) -> None:
     """Print the goals that were found, and the North Star."""
     star = answer["north_star"]
     if star is None:
@@ -26,7 +25,7 @@ def goals(answer: dict[str, Any]) -> None:
         OUT.print(f"the North Star was chosen now; {answer['memories_realigned']} memories are measured against it")
 
 
-def drift(answer: dict[str, Any]) -> None:
+def drift(answer: JsonObject) -> None:
     """Print the drift of the latest memories."""
     if answer["level"] is None:
         OUT.print("there is no North Star yet; `goals` finds one")
@@ -42,7 +41,7 @@ def drift(answer: dict[str, Any]) -> None:
         OUT.print(advice, style="yellow")
 
 
-def mind(answer: dict[str, Any]) -> None:
+def mind(answer: JsonObject) -> None:
     """Print the state of the workspace."""
     OUT.print(
         f"[bold]{answer['state']}[/]: r {answer['r']:.2f}, C {answer['C']:.2f} "

@@ -1,16 +1,15 @@
 """Views of consolidation runs and their schedule."""
 
-from typing import Any
-
 from rich.table import Table
 
 from actors.cli.views.terminal import OUT, minute
+from actors.runtime.types import JsonObject
 
 MAX_SHOWN = 10
 """Merged sets, and pruned memories, that are printed after a run."""
 
 
-def run_result(answer: dict[str, Any]) -> None:
+def run_result(answer: JsonObject) -> None:
     """Print what a run did, or a dry run would do."""
     if answer["outcome"] != "finished":
         OUT.print(
@@ -50,7 +49,7 @@ def run_result(answer: dict[str, Any]) -> None:
         OUT.print(f"context-graph undo {answer['run_id']} reverts it", style="dim")
 
 
-def undone(answer: dict[str, Any]) -> None:
+def undone(answer: JsonObject) -> None:
     """Print what an undo restored."""
     OUT.print(f"{answer['restored_count']} memories are back as before the {answer['mode']} run")
     if answer["erased_since"]:
@@ -59,7 +58,7 @@ def undone(answer: dict[str, Any]) -> None:
         OUT.print(f"the North Star of {namespace} is restored", markup=False)
 
 
-def runs(answer: dict[str, Any]) -> None:
+def runs(answer: JsonObject) -> None:
     """Print the latest runs, or a single one memory by memory."""
     if not answer["runs"]:
         OUT.print("there was no run yet")
@@ -94,7 +93,7 @@ def runs(answer: dict[str, Any]) -> None:
         OUT.print(f"{minute(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")
 
 
-def candidates(answer: dict[str, Any]) -> None:
+def candidates(answer: JsonObject) -> None:
     """Print memories of low salience."""
     for one in answer["candidates"]:
         parts = ", ".join(f"{name} {value:.2f}" for name, value in one["parts"].items())
@@ -108,7 +107,7 @@ def candidates(answer: dict[str, Any]) -> None:
     )
 
 
-def schedule(answer: dict[str, Any]) -> None:
+def schedule(answer: JsonObject) -> None:
     """Print the schedule."""
     if answer["paused"]:
         OUT.print("paused: no run starts by itself", style="yellow")

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from math import log
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from actors.runtime.types import JsonObject
 from events.spaces import SEMANTIC, SPACES
 from events.vocabulary import SpacesDeclared
 from events.vocabulary.values import WIDTH
@@ -59,7 +60,7 @@ class Curve(msgspec.Struct, frozen=True):
 class Fit(msgspec.Struct, frozen=True):
     """The content of `calibration.json`: a curve for each space, and how it was fitted."""
 
-    provenance: dict[str, Any]
+    provenance: JsonObject
     spaces: dict[str, Curve]
 
 

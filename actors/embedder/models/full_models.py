@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from actors.runtime.faults import EmbeddingFault
+from actors.runtime.types import JsonObject
 from actors.text.windows import OVERLAP_TOKENS, Range, character_ranges, split_windows, weighted_mean
 from events.fingerprint import Dense, Directed, Embedding, Passage, Sparse, Tokens
 from events.quantization import pack
@@ -79,7 +80,7 @@ class FullModels:
         except ImportError as error:
             raise FullProfileError(f"the full profile needs sentence-transformers: {INSTALL}") from error
         loaders: dict[Kind, Any] = {Kind.SPARSE: library.SparseEncoder, Kind.TOKENS: library.MultiVectorEncoder}
-        self._encoders: dict[str, Any] = {}
+        self._encoders: JsonObject = {}
         models: list[SpaceModel] = []
         for key, published in MODELS.items():
             source, kind = str(sources.get(key, published.name)), SPACES[INDEX[key]].kind

@@ -8,6 +8,8 @@ import msgspec
 import numpy.typing as npt
 import safetensors.numpy
 
+from actors.runtime.types import JsonObject
+
 FOLDER = Path(__file__).parent
 PROVENANCE = FOLDER / "provenance.json"
 
@@ -30,7 +32,7 @@ def read_verified(path: Path, sha256: str) -> bytes:
 
 def recorded_sha256(name: str) -> str:
     """Return the SHA-256 (hex) of a file of this folder by its provenance; raise `WeightsError` if there is none."""
-    records = msgspec.json.decode(PROVENANCE.read_bytes(), type=dict[str, dict[str, Any]])
+    records = msgspec.json.decode(PROVENANCE.read_bytes(), type=dict[str, JsonObject])
     try:
         return records[name]["sha256"]
     except KeyError:

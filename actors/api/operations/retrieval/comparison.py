@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
 from uuid import UUID
 
 from actors.api.context import Context, wait_until_replayed
@@ -14,19 +13,20 @@ from actors.comparator.messages import Compare, Comparison
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.settings import Strategy
+from actors.runtime.types import JsonObject
 
 ROWS_AT_ONCE = 8
 """Rows of a matrix between two progress reports."""
 
 
-async def memory_compare(context: Context, params: MemoryCompare) -> dict[str, Any]:
+async def memory_compare(context: Context, params: MemoryCompare) -> JsonObject:
     """Compare two memories in all thirteen spaces."""
     targets = (params.memory_b,)
     (found,) = await _compare(context, params.memory_a, targets, params.strategy, names=("Memory A", "Memory B"))
     return searches.comparison(found, per_embedder=params.include_per_embedder)
 
 
-async def memory_batch_compare(context: Context, params: MemoryBatchCompare) -> dict[str, Any]:
+async def memory_batch_compare(context: Context, params: MemoryBatchCompare) -> JsonObject:
     """Compare one memory with many, the most similar first."""
     start = perf_counter()
     found = await _compare(context, params.reference, params.targets, params.strategy, names=("Reference", "Target"))
@@ -46,7 +46,7 @@ async def memory_batch_compare(context: Context, params: MemoryBatchCompare) -> 
     }
 
 
-async def memory_similarity_matrix(context: Context, params: MemorySimilarityMatrix) -> dict[str, Any]:
+async def memory_similarity_matrix(context: Context, params: MemorySimilarityMatrix) -> JsonObject:
     """Compare memories all with each other. Each pair is compared once, so the matrix is symmetric to the bit."""
     start = perf_counter()
     memories = params.memory_ids

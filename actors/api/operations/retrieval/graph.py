@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from actors.api.context import Context, append, check_live, describe, wait_until_ready, wait_until_replayed
@@ -14,6 +13,7 @@ from actors.comparator.messages import FindNeighbourhood, FindPaths
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.settings import SearchProfile
+from actors.runtime.types import JsonObject
 from events.vocabulary import LinksTraversed
 from projections.memories.facets import Filter
 
@@ -21,7 +21,7 @@ ALTERNATIVES = 3
 """Further paths that are shown on request."""
 
 
-async def find_causal_path(context: Context, params: FindCausalPath) -> dict[str, Any]:
+async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObject:
     """Find the most confident path from one memory to another; the path that is shown counts as traversed."""
     ends_found = {
         "start": await _resolve(context, params.start_concept, "start_concept", params.namespace),
@@ -48,7 +48,7 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> dict[str
     return graph.path(ways, texts, ends_found)
 
 
-async def get_neighborhood(context: Context, params: GetNeighborhood) -> dict[str, Any]:
+async def get_neighborhood(context: Context, params: GetNeighborhood) -> JsonObject:
     """Return what a memory is connected with."""
     await wait_until_replayed(context)
     (centre,) = await describe(context, params.id)

@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from actors.api.params.parsing import invalid
 from actors.api.params.search import SearchGraph
+from actors.runtime.types import JsonObject
 from projections.mind.workspace import CAPACITY
 
 BYTES_PER_TOKEN = 3
@@ -89,7 +90,7 @@ def tokens(answer: Any) -> int:
     return math.ceil(len(json.dumps(answer, ensure_ascii=False).encode()) / BYTES_PER_TOKEN)
 
 
-def fit(results: list[dict[str, Any]], budget: int) -> list[dict[str, Any]]:
+def fit(results: list[JsonObject], budget: int) -> list[JsonObject]:
     """Return the first results that fit into a budget of tokens together; if not even one does, its text is cut.
 
     A cut result says so by `excerpt`: where its text starts and ends in the memory.
@@ -97,7 +98,7 @@ def fit(results: list[dict[str, Any]], budget: int) -> list[dict[str, Any]]:
     Raises:
         InvalidParamsFault: the first result doesn't fit even with its text cut to a character.
     """
-    kept: list[dict[str, Any]] = []
+    kept: list[JsonObject] = []
     for result in results:
         left = budget - tokens(result) - 1  # the comma
         if left < 0:
@@ -109,12 +110,12 @@ def fit(results: list[dict[str, Any]], budget: int) -> list[dict[str, Any]]:
     return kept
 
 
-def _cut(result: dict[str, Any], budget: int) -> dict[str, Any]:
+def _cut(result: JsonObject, budget: int) -> JsonObject:
     """Shorten the text of a result until it fits, halving the error at each step; at least one character stays."""
     text = result["content"]
     excerpt = result.get("excerpt", {"start": 0, "of": len(text)})
 
-    def shown(length: int) -> dict[str, Any]:
+    def shown(length: int) -> JsonObject:
         end = excerpt["start"] + length
         return result | {"content": text[:length], "excerpt": {**excerpt, "end": end}}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
 
 from actors.api.context import Context, wait_until_ready, wait_until_replayed
 from actors.api.operations.retrieval.query import Query, parse_query
@@ -23,6 +22,7 @@ from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
 from actors.consolidator.messages import QueryReceived
 from actors.runtime.ask import ask
 from actors.runtime.settings import SearchProfile
+from actors.runtime.types import JsonObject
 from events.spaces import INDEX, SPACES
 from projections.memories.facets import Filter
 from projections.time.time_mentions import NO_HINTS
@@ -31,7 +31,7 @@ PRIMARY = 0.15
 """Weight above which a space is one of the primary spaces of its profile."""
 
 
-async def search_multi(context: Context, params: SearchMulti) -> dict[str, Any]:
+async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
     """Rank all memories by exactly the weights asked for, over the active spaces."""
     asked_at = context.parse_time(params.asked_at, "asked_at")
     await wait_until_ready(context)
@@ -85,7 +85,7 @@ async def search_multi(context: Context, params: SearchMulti) -> dict[str, Any]:
     }
 
 
-async def search_single_space(context: Context, params: SearchSingleSpace) -> dict[str, Any]:
+async def search_single_space(context: Context, params: SearchSingleSpace) -> JsonObject:
     """Rank all memories by one space alone."""
     asked_at = context.parse_time(params.asked_at, "asked_at")
     await wait_until_ready(context)
@@ -124,7 +124,7 @@ async def search_single_space(context: Context, params: SearchSingleSpace) -> di
     }
 
 
-async def memory_search_multi_perspective(context: Context, params: MemorySearchMultiPerspective) -> dict[str, Any]:
+async def memory_search_multi_perspective(context: Context, params: MemorySearchMultiPerspective) -> JsonObject:
     """Fuse the rankings of several spaces by reciprocal rank."""
     asked_at = context.parse_time(params.asked_at, "asked_at")
     await wait_until_ready(context)
@@ -159,7 +159,7 @@ async def memory_search_multi_perspective(context: Context, params: MemorySearch
     }
 
 
-async def search_by_purpose(context: Context, params: SearchByPurpose) -> dict[str, Any]:
+async def search_by_purpose(context: Context, params: SearchByPurpose) -> JsonObject:
     """Rank memories by how near their purpose is to a purpose vector, or to that of a memory."""
     await wait_until_replayed(context)
     start = perf_counter()
@@ -180,7 +180,7 @@ async def search_by_purpose(context: Context, params: SearchByPurpose) -> dict[s
     }
 
 
-async def search_weight_profiles(_context: Context, _params: SearchWeightProfiles) -> dict[str, Any]:
+async def search_weight_profiles(_context: Context, _params: SearchWeightProfiles) -> JsonObject:
     """Return the weights of every profile, and the names of the spaces they stand for."""
     return {
         "profiles": [

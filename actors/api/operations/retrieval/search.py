@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID, uuid4
 
 import msgspec
@@ -18,6 +18,7 @@ from actors.api.responses import searches
 from actors.comparator.messages import Found, Hit, Match
 from actors.comparator.messages.profiles import pool_size
 from actors.comparator.search.weight_profiles import Weights
+from actors.runtime.types import JsonObject
 from actors.store.messages import Append
 from actors.workspace.messages import QueryAnswered
 from events.spaces import SEMANTIC, SPACES
@@ -29,7 +30,7 @@ from projections.projection import MemoryState
 F = TypeVar("F", Hit, Match)
 
 
-async def search_graph(context: Context, params: SearchGraph) -> dict[str, Any]:
+async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
     """Find memories for a question by the five stages, page by page, within a budget of tokens."""
     if params.cursor:
         page = pagination.read(params.cursor, params, context.as_of)
@@ -64,7 +65,7 @@ async def search_graph(context: Context, params: SearchGraph) -> dict[str, Any]:
     )
     hits = await live_memories(context, found.hits)
     results = [searches.result(hit, entry, explain=params.explain) for hit, entry in hits]
-    answer: dict[str, Any] = {"profile": found.profile.value}
+    answer: JsonObject = {"profile": found.profile.value}
     if params.explain:
         answer |= searches.explanation(found)
     shown = results
@@ -76,7 +77,7 @@ async def search_graph(context: Context, params: SearchGraph) -> dict[str, Any]:
     return {"results": shown, "count": len(shown)} | answer | {"queryLatencyMs": milliseconds_since(start)}
 
 
-async def memory_search(context: Context, params: MemorySearch) -> dict[str, Any]:
+async def memory_search(context: Context, params: MemorySearch) -> JsonObject:
     """Find memories by the five stages, with the score of every space."""
     given = {name: getattr(params, name) for name in params.__struct_fields__}
     answer = await search_graph(context, SearchGraph(**given, explain=True))
