@@ -5,7 +5,6 @@ Work is cut into slices of at most `SLICE_TOKENS` tokens (`jobs`), and between t
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections.abc import Callable
 from itertools import islice
@@ -21,6 +20,7 @@ from actors.embedder.messages import (
     EmbedQuery,
     Load,
 )
+from actors.runtime.actor import ActorInbox
 from actors.runtime.faults import EmbeddingFault, Fault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
 from actors.runtime.projection_actor import ProjectionActor
@@ -64,7 +64,7 @@ class Pump(msgspec.Struct, frozen=True):
     """Told by the embedder to itself: take the next slice."""
 
 
-class Inbox(queue.Queue[Any]):
+class Inbox(ActorInbox):
     """Holds at most `INBOX` messages of others; the actor's own are never held up, or it would wait for itself."""
 
     def __init__(self) -> None:
