@@ -5,7 +5,6 @@ Work is cut into slices of at most `SLICE_TOKENS` tokens (`jobs`); between two s
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections.abc import Callable
 from itertools import islice
@@ -23,6 +22,7 @@ from actors.embedder.messages import (
     EmbedQuery,
     LoadModels,
 )
+from actors.runtime.actor import ActorInbox
 from actors.runtime.faults import EmbeddingFault, Fault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
 from actors.runtime.metrics import Latencies
@@ -64,7 +64,7 @@ class RunSlice(msgspec.Struct, frozen=True):
     """Sent by the embedder to itself: run the next slice."""
 
 
-class BoundedInbox(queue.Queue[Any]):
+class BoundedInbox(ActorInbox):
     """Holds at most `INBOX_CAPACITY` messages of others. The actor's own never wait: that would be a deadlock."""
 
     def __init__(self) -> None:

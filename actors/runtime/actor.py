@@ -11,7 +11,7 @@ import queue
 from contextvars import ContextVar
 from time import perf_counter
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import pykka
 
@@ -29,15 +29,23 @@ ActorRef: TypeAlias = pykka.ActorRef[Any]
 """A reference to any actor; the message types the answer (`actors.runtime.ask`)."""
 
 
-class _TracedInbox(queue.Queue[Any]):
-    """An inbox that copies the sender's correlation id to the receiver: `_put` and `_get` run in their threads."""
+class ActorInbox(queue.Queue[Any]):
+    """An inbox that, at debug level, copies the sender's correlation id to the receiving thread."""
+
+    def __init__(self, maxsize: int = 0) -> None:
+        super().__init__(maxsize)
+        self.traced = LOGGER.isEnabledFor(logging.DEBUG)
 
     def _put(self, item: object) -> None:
-        super()._put((item, CORRELATION.get()))
+        """Runs in the sender's thread."""
+        super()._put((item, CORRELATION.get()) if self.traced else item)
 
-    def _get(self) -> object:
-        item, correlation = super()._get()
-        CORRELATION.set(correlation)
+    def _get(self) -> Any:
+        """Runs in the actor's thread."""
+        item = super()._get()
+        if self.traced:
+            item, correlation = item
+            CORRELATION.set(correlation)
         return item
 
 
@@ -47,8 +55,8 @@ class Actor(pykka.ThreadingActor):
     use_daemon_thread = True  # an unhandled error in the main thread must not leave the process hanging
 
     @staticmethod
-    def _create_actor_inbox() -> queue.Queue[Any]:
-        return _TracedInbox() if LOGGER.isEnabledFor(logging.DEBUG) else queue.Queue()
+    def _create_actor_inbox() -> ActorInbox:
+        return ActorInbox()
 
     @staticmethod
     def _create_future() -> Reply[Any]:
@@ -56,7 +64,7 @@ class Actor(pykka.ThreadingActor):
 
     def _handle_receive(self, message: object) -> Any:
         """Handle a message; at debug level, log its type, correlation id and the time until its answer."""
-        if not isinstance(self.actor_inbox, _TracedInbox):
+        if not cast("ActorInbox", self.actor_inbox).traced:
             return super()._handle_receive(message)
         correlation, start = CORRELATION.get(), perf_counter()
 

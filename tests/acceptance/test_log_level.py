@@ -53,7 +53,7 @@ def correlations(log: str) -> dict[str, set[str]]:
 def test_debug_logs_each_message_of_a_request_under_one_correlation_id(tmp_path: Path) -> None:
     log = store_standalone(tmp_path / "data", "--log-level", "debug")
     found = correlations(log)
-    request = found["EmbedMemory"] & found["Judge"] & found["Append"]
+    request = found["EmbedMemory"] & found["JudgeAndAppend"] & found["AppendMemories"]
     assert len(request) == 1
     assert "-" not in request
 
@@ -82,5 +82,5 @@ def test_the_hub_logs_the_level_of_the_environment_to_its_log(
     server.initialize()
     server.call("store_memory", content=CONTENT)
     log = (data / LOG).read_text()
-    assert {"EmbedMemory", "Judge", "Append"} <= correlations(log).keys()
+    assert {"EmbedMemory", "JudgeAndAppend", "AppendMemories"} <= correlations(log).keys()
     assert "zanzibar" not in log
