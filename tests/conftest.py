@@ -20,6 +20,7 @@ SLOW_MODULES = """
     actors/embedder/profiles/test_full.py actors/hub/test_reembed.py actors/store/test_snapshot_files.py
     actors/test_week.py actors/test_week_accounted.py events/storage/test_backup.py events/storage/test_duckdb_log.py
     events/test_flips.py events/verify/test_verification.py projections/test_packing.py projections/test_sleep.py
+    test_readme.py
 """.split()
 """What `--fast` leaves out: modules of more than some five seconds (`scripts/test --durations=0` shows them)."""
 
