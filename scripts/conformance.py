@@ -1,7 +1,7 @@
 """The public MCP conformance suite and the official Inspector, run against our server.
 
-The suite reaches servers by URL only. It gets the very server that `context-graph serve` speaks over stdio, behind the
-SDK's streamable HTTP; what it finds out about HTTP itself is the SDK's merit. The Inspector starts the real command.
+The suite reaches servers by URL only, so the server that `context-graph serve` runs over stdio is served through the
+SDK's streamable HTTP; findings about HTTP itself concern the SDK. The Inspector starts the real command over stdio.
 """
 
 import json
@@ -27,7 +27,7 @@ from actors.api.mcp.server import Front
 from actors.hub.composition import open_hub
 
 SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
-"""The newest one published. 0.1.16, which a plain install brings, knows nothing of the second revision below."""
+"""The newest published version. A plain install brings 0.1.16, which lacks the second revision below."""
 
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 
@@ -35,15 +35,15 @@ REVISIONS = ("2025-11-25", "2026-07-28")
 """The last revision with a handshake and the first without; the suite has a frozen list of scenarios for each."""
 
 ERAS = ("legacy", "modern")
-"""What the Inspector calls the same two."""
+"""The Inspector's names of these revisions."""
 
 COMMAND = str(Path(sys.executable).parent / "context-graph")
 
 CONTENT = "The boathouse key hangs behind the red canoe."
 
 SCHEMA_CHECK = "wire-schema-valid"
-"""The check that goes with every scenario: each message we sent is valid by the revision's JSON schema. It is never
-left out, and alone it says nothing about the scenario."""
+"""Check of every scenario: each message of the server is valid by the revision's JSON schema. It always counts, but a
+scenario passes only with a check of its own."""
 
 
 def _calls(tool: str) -> str:
@@ -73,7 +73,7 @@ NOT_APPLICABLE = {
     "elicitation-sep1330-enums": _calls("test_elicitation_sep1330_enums"),
     "json-schema-2020-12": "looks for json_schema_2020_12_tool, a tool of the suite's own server",
     "server-sse-polling": _calls("test_reconnection"),
-    "http-custom-header-server-validation": "needs a tool with a parameter in an HTTP header; we serve stdio only",
+    "http-custom-header-server-validation": "needs a tool with a parameter in an HTTP header; only stdio is served",
     "resources-read-text": _reads("test://static-text"),
     "resources-read-binary": _reads("test://static-binary"),
     "resources-templates-read": _reads("test://template/123/data"),
@@ -126,7 +126,7 @@ CHECKS_NOT_APPLICABLE = {
 
 
 class Verdict(StrEnum):
-    """What became of a scenario."""
+    """The result of a scenario."""
 
     PASSED = "passed"
     IN_PART = "in part"
@@ -142,8 +142,8 @@ COLOURS = {
 }
 
 
-def judged(scenario: str, checks: list[dict[str, Any]]) -> tuple[Verdict, list[str]]:
-    """Return what became of a scenario, and why. Stricter than the suite, which passes one that tested nothing.
+def judge(scenario: str, checks: list[dict[str, Any]]) -> tuple[Verdict, list[str]]:
+    """Return the result of a scenario, and why. Stricter than the suite, which passes a scenario that tested nothing.
 
     Args:
         scenario: Its name.
@@ -176,11 +176,11 @@ def results(folder: Path) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-async def findings(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
+async def run_suite(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
     """Serve an empty store over HTTP on a free port and run the suite against it, once for each revision.
 
     Raises:
-        SystemExit: the suite did not come to its end.
+        SystemExit: the suite did not finish.
     """
     listening = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
@@ -203,10 +203,10 @@ async def findings(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
     return found
 
 
-def reported(found: dict[str, dict[str, list[dict[str, Any]]]], out: Console) -> bool:
-    """Print what became of each scenario in each revision, and tell whether all that apply have passed."""
+def print_results(found: dict[str, dict[str, list[dict[str, Any]]]], out: Console) -> bool:
+    """Print the result of each scenario in each revision; return whether all that apply have passed."""
     verdicts = {
-        revision: {scenario: judged(scenario, checks) for scenario, checks in scenarios.items()}
+        revision: {scenario: judge(scenario, checks) for scenario, checks in scenarios.items()}
         for revision, scenarios in found.items()
     }
     table = Table("scenario", *REVISIONS, "why", title=SUITE)
@@ -228,8 +228,8 @@ def reported(found: dict[str, dict[str, list[dict[str, Any]]]], out: Console) ->
     )
 
 
-def inspected(era: str, folder: Path) -> Iterator[tuple[str, bool, str]]:
-    """Yield what the Inspector did with the real command, whether that went well, and what it saw."""
+def run_inspector(era: str, folder: Path) -> Iterator[tuple[str, bool, str]]:
+    """Yield each call of the Inspector to the real command, whether it succeeded, and its answer."""
 
     def ask(method: str, *arguments: str) -> dict[str, Any]:
         inspector = ["npx", "--yes", INSPECTOR, "--cli", "--protocol-era", era, "--format", "json", "--method", method]
@@ -263,17 +263,17 @@ def inspected(era: str, folder: Path) -> Iterator[tuple[str, bool, str]]:
 
 
 def main() -> None:
-    """Run both; end with status 1 unless everything that applies has passed."""
+    """Run both tools; end with status 1 unless everything that applies has passed."""
     logging.basicConfig(level=logging.ERROR)  # the suite provokes warnings about foreign hosts
     out = Console(highlight=False, soft_wrap=not sys.stdout.isatty(), width=None if sys.stdout.isatty() else 160)
     with tempfile.TemporaryDirectory(prefix="context-graph-") as name:
         folder = Path(name)
         with out.status(f"{SUITE} (npx fetches it the first time)"):
-            found = anyio.run(findings, folder)
-        well = reported(found, out)
+            found = anyio.run(run_suite, folder)
+        well = print_results(found, out)
         out.print(f"\n{INSPECTOR}, command line, stdio")
         for era in ERAS:
-            for what, went_well, seen in inspected(era, folder / "inspected"):
+            for what, went_well, seen in run_inspector(era, folder / "inspected"):
                 well &= went_well
                 mark = "[green]passed[/]" if went_well else "[bold red]FAILED[/]"
                 out.print(f"  {era:7} {what:30} {mark}  ", end="")

@@ -88,13 +88,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         return {name: value for name, value in given.items() if value is not None}
 
 
-class Question(msgspec.Struct, frozen=True):
-    """A query of a data set that the store can answer in full."""
-
-    dataset: str
-    text: str
-    relevant: tuple[int, ...]
-    """The places that answer it."""
+Question = tuple[str, str, tuple[int, ...]]
+"""Data set, text and relevant places of a query that the store can answer in full."""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -102,18 +97,13 @@ class Plan(msgspec.Struct, frozen=True):
 
     items: tuple[Item, ...]
     questions: tuple[Question, ...]
-    left_out: dict[str, int]
-    """Unused texts of the data sets, by reason."""
 
     def queries(self, ids: dict[int, str], today: datetime) -> list[Query]:
-        """Return the questions, asked on this day, since recency counts in a search."""
+        """Return the queries, asked on this day, since recency counts in a search."""
+        asked_at = today.isoformat()
         return [
-            Query(
-                question.dataset,
-                {"query": question.text, "asked_at": today.isoformat()},
-                tuple(ids[place] for place in question.relevant),
-            )
-            for question in self.questions
+            Query(dataset, {"query": text, "asked_at": asked_at}, tuple(ids[place] for place in relevant))
+            for dataset, text, relevant in self.questions
         ]
 
     async def store(self, folder: Path, advance: Callable[[], object]) -> dict[int, str]:
@@ -150,7 +140,7 @@ def make_plan(datasets: Sequence[Dataset], memories: int, today: datetime) -> Pl
     if not each or low_value + len(PROTECTED) * few > LOW_VALUE_TEXTS:
         raise BadParameter(f"{memories} memories are too few or too many to plant trivia and duplicates among them")
     ordinary_count = memories - low_value - len(DUPLICATES) * each - len(PROTECTED) * few
-    chosen, left_out = choose(datasets, ordinary_count, rng)
+    chosen = choose(datasets, ordinary_count, rng)
     prunable = _low_value(low_value, few, today, rng)
     start = len(prunable)
     place_of = {(dataset, document.id): start + place for place, (dataset, document, _) in enumerate(chosen)}
@@ -161,7 +151,7 @@ def make_plan(datasets: Sequence[Dataset], memories: int, today: datetime) -> Pl
     traps = [place for place, item in enumerate(prunable) if item.kind is Kind.LINKED]
     for place, trap in zip(rng.sample(free, LINKS * few), traps * LINKS, strict=True):
         ordinary[place] = msgspec.structs.replace(ordinary[place], importance=0.8, linked=(trap,))
-    return Plan((*prunable, *ordinary, *duplicates), tuple(_questions(datasets, place_of)), left_out)
+    return Plan((*prunable, *ordinary, *duplicates), tuple(_questions(datasets, place_of)))
 
 
 def _ordinary(chosen: Sequence[Chosen], today: datetime, rng: random.Random) -> Iterator[Item]:
@@ -244,7 +234,7 @@ def _questions(datasets: Sequence[Dataset], place_of: dict[tuple[str, str], int]
     """Yield the queries whose answers are all in the store, one of each data set in turn."""
     answerable = [
         [
-            Question(dataset.name, query.text, tuple(place_of[dataset.name, document] for document in judged))
+            (dataset.name, query.text, tuple(place_of[dataset.name, document] for document in judged))
             for query in dataset.queries
             if (judged := dataset.judgements.get(query.id))
             and all((dataset.name, document) in place_of for document in judged)

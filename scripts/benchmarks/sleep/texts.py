@@ -19,29 +19,22 @@ Chosen = tuple[str, Document, str | None]
 """A document with the name of its data set and its session; None for one that stands alone."""
 
 
-def normalised(text: str) -> str:
-    """Return the words of a text without case, blanks and punctuation."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
+def choose(datasets: Sequence[Dataset], count: int, rng: random.Random) -> list[Chosen]:
+    """Choose so many documents, whole sessions, from every data set alike as long as it has any.
 
-
-def choose(datasets: Sequence[Dataset], count: int, rng: random.Random) -> tuple[list[Chosen], dict[str, int]]:
-    """Choose so many documents, from every data set alike as long as it has any.
-
-    Returns:
-        The documents, and how many were left out, by reason.
+    Sessions that answer a query come first; texts of unusual length and natural duplicates are left out.
 
     Raises:
         BadParameter: there are fewer.
     """
     seen: set[str] = set()
-    left_out = {"shorter or longer": 0, "natural duplicates": 0}
     waiting: dict[str, list[list[Chosen]]] = {}
     for dataset in datasets:
         answering = {document for judged in dataset.judgements.values() for document in judged}
         groups: list[list[Chosen]] = []
         for number, turns in enumerate(sessions(dataset.documents)):
             session = f"{dataset.name} {number}" if len(turns) > 1 else None
-            group = [(dataset.name, document, session) for document in turns if _usable(document, seen, left_out)]
+            group = [(dataset.name, document, session) for document in turns if _is_new(document.content, seen)]
             if group:
                 groups.append(group)
         rng.shuffle(groups)
@@ -56,18 +49,14 @@ def choose(datasets: Sequence[Dataset], count: int, rng: random.Random) -> tuple
         chosen += group
     if len(chosen) < count:
         raise BadParameter(f"the data sets have {len(chosen)} ordinary texts, fewer than the {count} that are needed")
-    return chosen, left_out
+    return chosen
 
 
-def _usable(document: Document, seen: set[str], left_out: dict[str, int]) -> bool:
-    """Tell whether a document is of ordinary length and no duplicate; count it if it isn't."""
-    text = document.content
-    opening = " ".join(normalised(text).split()[:OPENING])
-    if len(text) not in ORDINARY_LENGTH or len(text.split()) < LEAST_WORDS:
-        left_out["shorter or longer"] += 1
-        return False
-    if opening in seen:
-        left_out["natural duplicates"] += 1
+def _is_new(text: str, seen: set[str]) -> bool:
+    """Tell whether a text is of ordinary length and begins like none that was seen; remember it."""
+    words = re.findall(r"\w+", text.casefold())
+    opening = " ".join(words[:OPENING])
+    if len(text) not in ORDINARY_LENGTH or len(text.split()) < LEAST_WORDS or opening in seen:
         return False
     seen.add(opening)
     return True
