@@ -12,15 +12,17 @@ from pykka import ActorRegistry
 
 SLOW_FOLDERS = ("acceptance", "fuzz", "benchmarks")
 SLOW_MODULES = """
-    actors/api/test_dreaming.py actors/api/test_goals.py actors/api/test_parsing.py actors/api/test_refusals.py
-    actors/api/test_replaying.py actors/api/test_storing.py actors/api/test_weighing.py
-    actors/comparator/compare/test_neighbours.py actors/comparator/compare/test_strategies.py
+    actors/api/test_consolidating.py actors/api/test_dreaming.py actors/api/test_dreams.py actors/api/test_goals.py
+    actors/api/test_hostile.py actors/api/test_mind_holds.py actors/api/test_parsing.py actors/api/test_past.py
+    actors/api/test_refusals.py actors/api/test_replaying.py actors/api/test_storing.py actors/api/test_weighing.py
+    actors/api/test_workspace.py actors/comparator/compare/test_neighbours.py
+    actors/comparator/compare/test_strategies.py actors/comparator/search/test_pipeline.py
     actors/text/test_recurring_dates.py actors/consolidator/goals/test_discovery.py
     actors/embedder/models/test_backbone.py actors/embedder/models/test_full_models.py
-    actors/embedder/profiles/test_full.py actors/hub/test_reembed.py actors/store/test_snapshot_files.py
-    actors/test_week.py actors/test_week_accounted.py events/storage/test_backup.py events/storage/test_duckdb_log.py
-    events/test_flips.py events/verify/test_verification.py projections/storage/test_snapshot.py
-    projections/test_sleep.py
+    actors/embedder/profiles/test_full.py actors/embedder/spaces/test_temporal.py actors/hub/test_reembed.py
+    actors/store/test_snapshot_files.py actors/test_week.py actors/test_week_accounted.py
+    events/storage/test_backup.py events/storage/test_duckdb_log.py events/test_flips.py
+    events/verify/test_verification.py projections/storage/test_snapshot.py projections/test_sleep.py test_readme.py
 """.split()
 """What `--fast` leaves out: modules of more than some five seconds (`scripts/test --durations=0` shows them)."""
 
