@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from events.storage.log import Envelope
-from events.vocabulary import Event, Shredded
+from events.vocabulary import Event, EventLost, Shredded
 from events.vocabulary.codec import kind_of
 
 
@@ -42,13 +42,16 @@ class Projection(Protocol):
 
 
 def is_shredded_memory(event: object) -> bool:
-    """Tell whether this event is a `MemoryStored` of any version whose key is destroyed."""
-    return isinstance(event, Shredded) and event_name(event) == "memory_stored"
+    """Tell whether this event takes the place of a `MemoryStored` whose key is destroyed or that is lost."""
+    return isinstance(event, Shredded | EventLost) and _name(event.kind) == "memory_stored"
 
 
 def event_name(event: Event) -> str:
     """Return the tag of an event without its version, such as `memory_stored`; a shredded event keeps its own."""
-    tag = event.kind if isinstance(event, Shredded) else kind_of(event)
+    return _name(event.kind if isinstance(event, Shredded) else kind_of(event))
+
+
+def _name(tag: str) -> str:
     return tag.rpartition(".")[0]
 
 

@@ -28,6 +28,7 @@ from actors.workspace.messages import ReadAttention
 
 if TYPE_CHECKING:
     from actors.embedder.actor import Profile
+    from events.storage.duckdb_log import DuckDBLog
     from events.storage.log import Log
 
 SWITCH_INTERVAL = 5e-4
@@ -141,21 +142,39 @@ def open_hub(
         LogInUseError: Another process still has the store open.
         LogError: The log is invalid.
     """
-    from events.storage.duckdb_log import DuckDBLog  # noqa: PLC0415 -- takes 0.1 s, which `--help` need not wait for
-    from events.storage.log import LogInUseError  # noqa: PLC0415
-
-    until = monotonic() + patience
-    while True:
-        try:
-            log = DuckDBLog(folder, passphrase())
-            break
-        except LogInUseError:
-            if monotonic() >= until:
-                raise
-            sleep(LOCK_POLL)
+    log = _open_log(folder, monotonic() + patience)
     load = partial(load_profile, profile=profile, models=models)
     snapshots = Snapshots(folder, log.keys)
     with start_hub(
         log, folder, load, profile, priming=priming, scheduled=scheduled, clock=clock, snapshots=snapshots
     ) as hub:
         yield hub
+
+
+def _open_log(folder: Path, until: float) -> DuckDBLog:
+    """Open the log in a folder; a damaged one read-only, as far as it can be proved.
+
+    Args:
+        folder: Of the store.
+        until: When, by the monotonic clock, not to wait any longer for another process that has it open.
+    """
+    from events.recovery.salvage import marked_damage, unmark_damaged  # noqa: PLC0415 -- takes 0.1 s, with DuckDB
+    from events.storage.duckdb_log import DuckDBLog  # noqa: PLC0415
+    from events.storage.log import LogDamagedError, LogInUseError  # noqa: PLC0415
+    from events.verify.verification import verify  # noqa: PLC0415
+
+    damage = marked_damage(folder)
+    while True:
+        try:
+            if damage is not None and not verify(folder, passphrase()).problems:
+                unmark_damaged(folder)
+                damage = None
+            return DuckDBLog(folder, passphrase(), damage=damage)
+        except LogInUseError:
+            if monotonic() >= until:
+                raise
+            sleep(LOCK_POLL)
+        except LogDamagedError as error:
+            if damage is not None:
+                raise
+            damage = str(error)

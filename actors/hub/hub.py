@@ -73,7 +73,8 @@ def start_actors(
         scheduled: Whether sleep runs start by schedule.
         snapshots: Where snapshots for a fast start are kept; None for never.
     """
-    store = Store.start(log, latencies, clock, snapshots=snapshots, frozen=embedder is None)
+    frozen = "the past can't be changed" if embedder is None else log.damage
+    store = Store.start(log, latencies, clock, snapshots=snapshots, frozen=frozen)
     comparator = Comparator.start(latencies, priming=priming)
     workspace = Workspace.start(comparator, store, latencies)
     consolidator = Consolidator.start(comparator, store, workspace, latencies, clock)

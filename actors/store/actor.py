@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 import msgspec
@@ -26,7 +26,7 @@ from actors.runtime.messages import (
 )
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
-from actors.store.commit import PendingAppend, answered, pending_append, unreadable
+from actors.store.commit import HeldAppends, PendingAppend, answered, pending_append, unreadable
 from actors.store.messages import (
     Append,
     AppendMemories,
@@ -40,12 +40,20 @@ from actors.store.messages import (
     StoreMessage,
     TakeSnapshot,
 )
-from actors.store.queries import answer, other_models
-from actors.store.replay import paced
+from actors.store.queries import answer, find_request, is_new, request_result
+from actors.store.replay import fold_log
 from actors.store.snapshot_files import Snapshots
-from actors.store.snapshot_policy import MIN_EVENTS, IdleReached, SnapshotBroken, SnapshotPolicy, SnapshotSynced
-from events.storage.log import Envelope, Head, Log, LogError, LogFullError
-from events.vocabulary import MemoryErased, MemoryStored, SpacesDeclared
+from actors.store.snapshot_policy import (
+    MIN_EVENTS,
+    IdleReached,
+    LogVerified,
+    SnapshotBroken,
+    SnapshotEvent,
+    SnapshotPolicy,
+    SnapshotSynced,
+)
+from events.storage.log import Envelope, Head, Log, LogDamagedError, LogError, LogFullError
+from events.vocabulary import MemoryErased, SpacesDeclared
 from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
 from projections.registry import StoreProjections
@@ -61,9 +69,6 @@ class Flush(msgspec.Struct, frozen=True):
     """Sent by the store to itself: commit the pending appends."""
 
 
-SnapshotEvent: TypeAlias = SnapshotWritten | IdleReached | SnapshotSynced | SnapshotBroken
-
-
 class Store(ProjectionActor[StoreProjections]):
     """Owns the log, the `Catalog`, and which sealed events were derived from which memories.
 
@@ -71,7 +76,7 @@ class Store(ProjectionActor[StoreProjections]):
         log: This actor is its only writer.
         latencies: Records commit times.
         clock: Returns the time of an event, in UTC.
-        frozen: Whether the log is the past of another one; then every append is refused.
+        frozen: Why every append is refused, in words; None for a log that is written to.
         snapshots: Files of projections for a fast start; None for a store without.
     """
 
@@ -81,7 +86,7 @@ class Store(ProjectionActor[StoreProjections]):
         latencies: Latencies,
         clock: Callable[[], datetime],
         *,
-        frozen: bool = False,
+        frozen: str | None = None,
         snapshots: Snapshots | None = None,
     ) -> None:
         super().__init__(StoreProjections())
@@ -89,6 +94,7 @@ class Store(ProjectionActor[StoreProjections]):
         self._frozen = frozen
         self._keeper = None if snapshots is None else SnapshotPolicy(snapshots, self.actor_ref)
         self._replayed = False
+        self._held = HeldAppends()
         self._clock = clock
         self._owners: Sequence[ActorRef] = ()
         self._latencies = latencies
@@ -100,6 +106,9 @@ class Store(ProjectionActor[StoreProjections]):
 
     def on_stop(self) -> None:
         """Commit the pending appends and close the log."""
+        if self._keeper is not None:
+            self._keeper.verified = True
+        self._held.release(self.on_receive, unacknowledged=True)
         self._flush()
         if self._keeper is not None:
             self._keeper.stop()
@@ -111,13 +120,11 @@ class Store(ProjectionActor[StoreProjections]):
     def on_receive(self, message: StoreMessage | Flush | SnapshotEvent | ProjectionMessage) -> Any:
         """Route a message."""
         match message:
-            case Append():
-                return self._append(message)
-            case AppendMemories(appends=appends):
-                return gather([self._append_memory(append) for append in appends], list)
+            case Append() | AppendMemories():
+                return self._on_append(message)
             case FindRequests(keys=keys):
                 self._flush()  # events of the request may be pending
-                return tuple(map(self._find_request, keys))
+                return tuple(find_request(self._log, self._catalog, key) for key in keys)
             case Reserve(ids=ids):
                 with suppress(LogError):  # the append makes missing keys, and reports the error
                     self._log.reserve(ids)
@@ -133,33 +140,30 @@ class Store(ProjectionActor[StoreProjections]):
                 return self._digests()
             case TakeSnapshot(after=after):
                 return self._take_snapshot(after)
-            case SnapshotWritten() | IdleReached() | SnapshotSynced() | SnapshotBroken():
-                return self._keep(message)
+            case SnapshotWritten() | IdleReached() | SnapshotSynced() | SnapshotBroken() | LogVerified():
+                return self._on_snapshot_event(message)
             case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
                 return self._on_projection_message(message)
             case _:
                 return answer(message, self._log, self._catalog, self._projections.declaration.latest)
+
+    def _on_append(self, message: Append | AppendMemories) -> Reply[Any]:
+        """Queue an append; while the log isn't verified, hold it."""
+        if self._keeper is not None and not self._keeper.verified:
+            self._keeper.hurry()
+            return self._held.add(message)
+        if isinstance(message, Append):
+            return self._append(message)
+        return gather([self._append_memory(append) for append in message.appends], list)
 
     def _append_memory(self, message: Append) -> Reply[RequestResult | StorageFault]:
         """Queue a memory, unless an earlier request with the same key stored it."""
         if message.once:
             if any(one.drafts[0].correlation_id == message.correlation_id for one in self._pending):
                 self._flush()
-            if found := self._find_request(message.correlation_id):
+            if found := find_request(self._log, self._catalog, message.correlation_id):
                 return answered(result=found)
         return self._append(message, is_memory=True)
-
-    def _find_request(self, key: UUID) -> RequestResult | None:
-        events = tuple(self._log.get(self._catalog.requested(key)))
-        return self._result(events, repeated=True) if events else None
-
-    def _result(self, events: tuple[Envelope, ...], *, repeated: bool = False) -> RequestResult:
-        """Return the result of a request, with the oldest live memory of the same content."""
-        first = events[0]
-        oldest = None
-        if isinstance(first.event, MemoryStored):
-            oldest = next(iter(self._catalog.by_sha(first.event.sha256, first.event.namespace)), None)
-        return RequestResult(events=events, duplicate_of=None if oldest == first.id else oldest, repeated=repeated)
 
     def _append(self, message: Append, *, is_memory: bool = False) -> Reply[Any]:
         """Queue events. Messages in the inbox by then join them in one commit."""
@@ -167,7 +171,7 @@ class Store(ProjectionActor[StoreProjections]):
             self._check_live(message.live)
         pending = pending_append(message, self._clock(), is_memory=is_memory)
         if self._frozen:
-            self._refuse([pending], StorageFault("the past can't be changed"))
+            self._refuse([pending], StorageFault(f"Storage failed: {self._frozen}"))
             return pending.reply
         if not self._pending:
             self.actor_ref.tell(Flush())
@@ -207,10 +211,7 @@ class Store(ProjectionActor[StoreProjections]):
         remaining = iter(envelopes)
         appended = [(one, tuple(islice(remaining, len(one.drafts)))) for one in pending]
         faults = unreadable(self._log, [events[0] for one, events in appended if one.read_back])
-        outcomes = [
-            faults.get(events[0].seq) or (self._result(events) if one.is_memory else RequestResult(events=events))
-            for one, events in appended
-        ]
+        outcomes = [faults.get(events[0].seq) or request_result(self._catalog, events) for one, events in appended]
         # After the read-back, which the work of the other actors would delay.
         self._tell(Appended(envelopes=envelopes))
         if self._keeper is not None:
@@ -239,17 +240,25 @@ class Store(ProjectionActor[StoreProjections]):
 
     def _replay(self) -> Head:
         """Apply the log, and finish erasures that a crash cut off between the event and the key."""
-        erased: list[UUID] = []
-        after = 0 if self._keeper is None else self._keeper.load(self._log, self._tellers())
-        for batch, folded in paced(self._log.read(after)):
-            for envelope in batch:
-                self._apply(envelope)
-            self._tell(Appended(envelopes=batch, replayed=True, applied=folded))
-            erased += [envelope.event.memory for envelope in batch if isinstance(envelope.event, MemoryErased)]
-        if not self._frozen:
+        after = 0
+        if self._keeper is not None and self._frozen is None:
+            after = self._keeper.load(self._log, self._tellers())
+        try:
+            erased, damage = fold_log(self._log, after, self._fold, salvages=not after)
+        except LogDamagedError as error:
+            if self._keeper is not None and after:
+                self._keeper.exit_damaged(error)
+            raise
+        self._frozen = self._frozen or damage
+        if self._frozen is None:
             self._shred(erased)
         self._replayed = True
         return self._log.head
+
+    def _fold(self, batch: Sequence[Envelope], folded: Reply[None]) -> None:
+        for envelope in batch:
+            self._apply(envelope)
+        self._tell(Appended(envelopes=tuple(batch), replayed=True, applied=folded))
 
     def _tellers(self) -> dict[str, Callable[[Any], object]]:
         """Return how to send each owner a message at the present cut; the store itself handles its own at once."""
@@ -266,35 +275,21 @@ class Store(ProjectionActor[StoreProjections]):
         return gather(replies, lambda found: (seq, dict(chain.from_iterable(one.items() for one in found))))
 
     def _take_snapshot(self, after: int) -> Reply[bool]:
-        if self._keeper is None or not self._replayed:
+        if self._keeper is None or not self._replayed or self._frozen:
             return answered(result=False)
         return self._keeper.begin(self._log.head, self._tellers(), after)
 
-    def _keep(self, message: SnapshotEvent) -> None:
-        """Continue a snapshot."""
-        if self._keeper is None:
-            return
-        match message:
-            case SnapshotWritten():
-                self._keeper.on_written(message)
-            case SnapshotSynced():
-                self._keeper.on_synced(message)
-            case IdleReached():
-                if self._keeper.is_idle():
-                    self._take_snapshot(MIN_EVENTS)
-            case SnapshotBroken(error=error):
-                LOGGER.critical("the snapshot doesn't follow from the log; stopping: %s", error)
-                self._keeper.erase()
-                os._exit(EXIT_UNCERTAIN)
+    def _on_snapshot_event(self, message: SnapshotEvent) -> None:
+        if self._keeper is not None:
+            self._keeper.on_event(message, lambda: self._take_snapshot(MIN_EVENTS))
+            if isinstance(message, LogVerified):
+                self._held.release(self.on_receive)
 
     def _declare(self, message: Declare) -> Reply[Any] | None:
         """Log the models of a new store; of another one, check that they are those it was made with."""
         wanted = SpacesDeclared(profile=message.profile, spaces=message.spaces)
-        declared = self._projections.declaration.latest
-        if declared is None and self._frozen:
+        if not is_new(self._projections.declaration.latest, wanted):
+            return None
+        if self._frozen is not None:
             raise NotFoundFault("Nothing was stored yet then")
-        if declared is None:
-            return self._append(Append(id=uuid4(), event=wanted, actor="store", correlation_id=uuid4()))
-        if declared != wanted:
-            raise other_models(declared, wanted)
-        return None
+        return self._append(Append(id=uuid4(), event=wanted, actor="store", correlation_id=uuid4()))

@@ -21,7 +21,7 @@ class GoneError(Exception):
 
 
 class Status(Answer, frozen=True, kw_only=True):
-    """Counts of memories, the head of the log, and the declared models."""
+    """Counts of memories, the head of the log, the declared models, and what is damaged."""
 
     live: int
     forgotten: int
@@ -31,6 +31,8 @@ class Status(Answer, frozen=True, kw_only=True):
     namespaces: dict[str, int]
     head: Head
     declared: SpacesDeclared | None
+    damage: str | None
+    """Why the store is read-only, in words."""
 
 
 class Replay(Message[Head], frozen=True, kw_only=True):

@@ -12,10 +12,11 @@ from actors.store.messages import (
     ReadHistory,
     ReadLive,
     ReadStatus,
+    RequestResult,
     Status,
 )
 from events.storage.log import Envelope, Log
-from events.vocabulary import MemoryErased, SpacesDeclared
+from events.vocabulary import MemoryErased, MemoryStored, SpacesDeclared
 from projections.memories.catalog import Catalog
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
@@ -78,7 +79,30 @@ def _status(log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Stat
         namespaces=dict(catalog.namespaces()),
         head=log.head,
         declared=declared,
+        damage=log.damage,
     )
+
+
+def find_request(log: Log, catalog: Catalog, key: UUID) -> RequestResult | None:
+    """Return what an earlier request with this key appended, if there was one."""
+    events = tuple(log.get(catalog.requested(key)))
+    return request_result(catalog, events, repeated=True) if events else None
+
+
+def request_result(catalog: Catalog, events: tuple[Envelope, ...], *, repeated: bool = False) -> RequestResult:
+    """Return the result of a request, with the oldest live memory of the same content."""
+    first = events[0]
+    oldest = None
+    if isinstance(first.event, MemoryStored):
+        oldest = next(iter(catalog.by_sha(first.event.sha256, first.event.namespace)), None)
+    return RequestResult(events=events, duplicate_of=None if oldest == first.id else oldest, repeated=repeated)
+
+
+def is_new(declared: SpacesDeclared | None, wanted: SpacesDeclared) -> bool:
+    """Tell whether a store has no models yet; a `StorageFault` if it was made with others."""
+    if declared is not None and declared != wanted:
+        raise other_models(declared, wanted)
+    return declared is None
 
 
 def other_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> StorageFault:

@@ -1,26 +1,64 @@
-"""A replay in batches, which doesn't run away from the comparator: that folds slower than the log is read."""
+"""Replay of the log in batches, at the pace of the comparator, which folds slower than the log is read."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Final
+from typing import Final, TypeAlias
+from uuid import UUID
 
 from actors.runtime.reply import Reply
-from events.storage.log import Envelope
+from events.storage.log import Envelope, Log, LogDamagedError
+from events.vocabulary import MemoryErased
 
 BATCH: Final = 256
 """Events of one message."""
 AHEAD: Final = 8
 """Messages that may wait: some 25 MB of memories."""
 
+Batch: TypeAlias = tuple[Envelope, ...]
 
-def paced(envelopes: Iterator[Envelope]) -> Iterator[tuple[tuple[Envelope, ...], Reply[None]]]:
+
+def fold_log(
+    log: Log, after: int, fold: Callable[[Batch, Reply[None]], None], *, salvages: bool
+) -> tuple[list[UUID], str | None]:
+    """Fold the events after one; of a damaged log, those that can be proved.
+
+    Args:
+        log: May turn read-only (`Log.salvage`).
+        after: Sequence number of the last event that is folded already.
+        fold: Folds a batch, and sets the reply once that is done.
+        salvages: Whether to go on where the log is damaged.
+
+    Returns:
+        The memories that the events say were erased, and what is damaged, in words.
+
+    Raises:
+        LogDamagedError: the log is damaged, and `salvages` is false.
+        LogError: nothing can be read.
+    """
+    erased: list[UUID] = []
+    damage = log.damage
+    while True:
+        try:
+            for batch, folded in _paced(log.read(after)):
+                fold(batch, folded)
+                after = batch[-1].seq
+                erased += [envelope.event.memory for envelope in batch if isinstance(envelope.event, MemoryErased)]
+        except LogDamagedError as error:
+            if damage is not None or not salvages:
+                raise
+            damage = log.salvage(str(error))
+        else:
+            return erased, damage
+
+
+def _paced(envelopes: Iterator[Envelope]) -> Iterator[tuple[Batch, Reply[None]]]:
     """Yield batches, each with what is to be set once it is folded; ends when all are."""
-    on_their_way: deque[Reply[None]] = deque()
+    pending: deque[Reply[None]] = deque()
     while batch := tuple(islice(envelopes, BATCH)):
-        if len(on_their_way) == AHEAD:
-            on_their_way.popleft().get()
-        on_their_way.append(Reply())
-        yield batch, on_their_way[-1]
-    for folded in on_their_way:
+        if len(pending) == AHEAD:
+            pending.popleft().get()
+        pending.append(Reply())
+        yield batch, pending[-1]
+    for folded in pending:
         folded.get()

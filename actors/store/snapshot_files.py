@@ -25,6 +25,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from actors.runtime.actor import LOGGER
 from actors.runtime.snapshot_io import EncryptedReader, EncryptedWriter, Part, check, read
 from events.crypto.keys import KeyRing, KeyUnreadableError
+from events.recovery.salvage import mark_damaged
 from events.storage.durable import DurableFile, sync_folder
 from events.storage.log import Head, Log, LogError
 from events.verify.examination import Problem
@@ -209,6 +210,10 @@ class Snapshots:
         """Delete the files of a snapshot that was cancelled (`OSError`)."""
         if draft.folder.exists():
             self._erase([draft.folder])
+
+    def mark_damaged(self, error: LogError) -> None:
+        """Let the next start read from the log alone what can be proved of it."""
+        mark_damaged(self._folder.parent, str(error))
 
     def erase(self) -> None:
         """Erase all snapshots, unfinished ones too (`OSError`)."""

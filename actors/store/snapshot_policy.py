@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Event, Thread, Timer
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
 import msgspec
 import pykka
 
-from actors.runtime.actor import LOGGER, ActorRef
+from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef
 from actors.runtime.messages import LoadSnapshot, SnapshotWritten, WriteSnapshot
 from actors.runtime.reply import Reply
 from actors.store.snapshot_files import SnapshotDraft, Snapshots
@@ -29,10 +30,13 @@ MIN_EVENTS: Final = 1_000
 """Events since the last snapshot that an idle store waits for."""
 
 READ_DELAY: Final = 5.0
-"""Seconds after a start until the unread arrays are read: the models load first."""
+"""Seconds after a start until the log is verified and the unread arrays are read: the models load first."""
 
 PAGE_PAUSE: Final = 0.005
-"""Seconds between two pages of the log that are verified, in which other threads get the processor."""
+"""Seconds between two pages of the log that are verified, in which other threads get the processor.
+
+There is neither delay nor pause once an append waits for the verification.
+"""
 
 
 class IdleReached(msgspec.Struct, frozen=True):
@@ -46,10 +50,17 @@ class SnapshotSynced(msgspec.Struct, frozen=True):
     error: OSError | None
 
 
+class LogVerified(msgspec.Struct, frozen=True):
+    """Told to the store by a thread: the log before the snapshot is intact."""
+
+
 class SnapshotBroken(msgspec.Struct, frozen=True):
     """Told to the store by a thread: the log before the snapshot is damaged."""
 
     error: LogError
+
+
+SnapshotEvent: TypeAlias = SnapshotWritten | IdleReached | SnapshotSynced | SnapshotBroken | LogVerified
 
 
 class SnapshotPolicy:
@@ -71,7 +82,10 @@ class SnapshotPolicy:
         self._timer: Timer | None = None
         self._last_append = 0.0
         self._stopped = Event()
+        self._hurried = Event()
         self._verifier: Thread | None = None
+        self.verified = True
+        """Whether the log before the snapshot is known to be intact; no append is acknowledged before."""
 
     def load(self, log: Log, owners: Mapping[str, Callable[[LoadSnapshot], object]]) -> int:
         """Send the projections of the snapshot to their owners; return the event up to which it goes, 0 without one.
@@ -84,9 +98,20 @@ class SnapshotPolicy:
         for name, tell in owners.items():
             tell(LoadSnapshot(projections=loaded.projections[name]))
         self._last_seq = loaded.head.seq
+        self.verified = False
         self._verifier = Thread(target=self._verify, args=(log, loaded.head, loaded.arrays), name="chain", daemon=True)
         self._verifier.start()
         return loaded.head.seq
+
+    def exit_damaged(self, error: LogError) -> NoReturn:
+        """End the process: the next one reads what can be proved of the log, without the snapshot, which stays."""
+        LOGGER.critical("the log doesn't lead to the snapshot; stopping, the next start reads what is left: %s", error)
+        self.snapshots.mark_damaged(error)
+        os._exit(EXIT_UNCERTAIN)
+
+    def hurry(self) -> None:
+        """Verify the log without delay."""
+        self._hurried.set()
 
     def on_append(self, head: Head) -> None:
         """Start the idle timer once a snapshot is worth its cost."""
@@ -94,7 +119,7 @@ class SnapshotPolicy:
         if self._timer is None and head.seq - self._last_seq >= MIN_EVENTS:
             self._start_timer(IDLE)
 
-    def is_idle(self) -> bool:
+    def _is_idle(self) -> bool:
         """Tell whether no event has come for `IDLE` seconds; otherwise start the timer again."""
         self._timer = None
         left = self._last_append + IDLE - monotonic()
@@ -127,7 +152,22 @@ class SnapshotPolicy:
             owners[writer.name](WriteSnapshot(writer=writer, store=self._store))
         return reply
 
-    def on_written(self, message: SnapshotWritten) -> None:
+    def on_event(self, message: SnapshotEvent, take: Callable[[], object]) -> None:
+        """Continue a snapshot or the verification of the log; `take` begins a snapshot."""
+        match message:
+            case SnapshotWritten():
+                self._on_written(message)
+            case SnapshotSynced():
+                self._on_synced(message)
+            case IdleReached():
+                if self._is_idle():
+                    take()
+            case SnapshotBroken(error=error):
+                self.exit_damaged(error)
+            case LogVerified():
+                self.verified = True
+
+    def _on_written(self, message: SnapshotWritten) -> None:
         """Record the end of an owner's file; after the last one, sync or discard them all."""
         draft = self._draft
         if draft is None or message.writer not in draft.writers or not draft.add(message.writer, message.part):
@@ -138,7 +178,7 @@ class SnapshotPolicy:
         self._sync_thread = Thread(target=self._sync, args=(draft,), name="snapshot", daemon=True)
         self._sync_thread.start()
 
-    def on_synced(self, message: SnapshotSynced) -> None:
+    def _on_synced(self, message: SnapshotSynced) -> None:
         """Make a snapshot valid whose files are on the disk."""
         draft = message.draft
         if draft is not self._draft:
@@ -166,6 +206,7 @@ class SnapshotPolicy:
     def stop(self) -> None:
         """Stop all threads."""
         self._stopped.set()
+        self._hurried.set()
         if self._timer is not None:
             self._timer.cancel()
             self._timer.join()
@@ -210,14 +251,17 @@ class SnapshotPolicy:
     def _verify(self, log: DuckDBLog, head: Head, arrays: list[LazyArray]) -> None:
         from events.storage.database import PAGE, select_pages  # noqa: PLC0415 -- only a log on disk has a snapshot
 
-        if self._stopped.wait(READ_DELAY):
-            return
-        while arrays and not self._stopped.is_set():
-            arrays.pop(0).fetch()
+        self._hurried.wait(READ_DELAY)
         try:
             with log.cursor() as cursor:
                 for row in verify_chain(GENESIS, head, select_pages(cursor, 1, head.seq)):
-                    if row.seq % PAGE == 0 and self._stopped.wait(PAGE_PAUSE):
+                    if self._stopped.is_set():
                         return
+                    if row.seq % PAGE == 0:
+                        self._hurried.wait(PAGE_PAUSE)
         except LogError as error:
             self._tell(SnapshotBroken(error))
+            return
+        self._tell(LogVerified())
+        while arrays and not self._stopped.is_set():
+            arrays.pop(0).fetch()

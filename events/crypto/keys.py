@@ -111,6 +111,19 @@ class KeyRing:
             if record != (record[:body] + _CRC.pack(crc32(record[:body]))).ljust(_RECORD, b"\0"):
                 yield offset // _RECORD, UUID(bytes=record[:_ID])
 
+    def ids(self) -> Iterator[UUID]:
+        """Yield the ids of all records, destroyed ones too, in the order of their creation."""
+        return (UUID(bytes=id_) for id_ in self._offsets)
+
+    def undamaged(self) -> "KeyRing":
+        """Return a copy in memory alone, without the damaged records."""
+        bad = {number for number, _ in self.damaged()}
+        records = (self._records[offset : offset + _RECORD] for offset in range(0, len(self._records), _RECORD))
+        ring = KeyRing()
+        ring._wrapping, ring._header = self._wrapping, self._header
+        ring._index(b"".join(record for number, record in enumerate(records) if number not in bad))
+        return ring
+
     def create(self, ids: Collection[UUID]) -> None:
         """Generate a key for each id that has none; they are on the disk when this returns.
 
@@ -181,7 +194,9 @@ class KeyRing:
     def _load(self, content: bytes, passphrase: str | None) -> None:
         self._wrapping = KeyWrapping.open(content, passphrase)
         self._header = self._wrapping.header if self._wrapping else b""
-        records = content[len(self._header) :]
+        self._index(content[len(self._header) :])
+
+    def _index(self, records: bytes) -> None:
         self._records = bytearray(records[: len(records) - len(records) % _RECORD])
         self._offsets = {records[offset : offset + _ID]: offset for offset in range(0, len(self._records), _RECORD)}
 

@@ -7,7 +7,8 @@ that was erased before; a later erasure doesn't reach it.
 import hashlib
 import os
 import shutil
-from contextlib import closing
+from collections.abc import Generator, Iterable
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -16,8 +17,10 @@ from typing import Final
 import duckdb
 import msgspec
 
+from events.crypto.keys import KeyRing
+from events.recovery.salvage import DAMAGED
 from events.storage import replacement
-from events.storage.chain import GENESIS, verify_chain
+from events.storage.chain import GENESIS, Row, verify_chain
 from events.storage.database import DATABASE, PAGE, caching_parser, connect, exclusive, insert, select_pages
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.durable import DurableFile, HeadFile, sync_folder
@@ -52,21 +55,56 @@ def back_up(log: DuckDBLog, target: Path, progress: Progress | None = None) -> H
         LogCorruptError: the log is damaged; `events.verify.verification` says what can be saved.
         LogError: the target exists, or can't be written.
     """
+    with new_store(target) as partial:
+        head = log.head
+        with log.cursor() as cursor:
+            rows = verify_chain(GENESIS, head, select_pages(cursor, 1, head.seq))
+            write_log(partial, rows, head.seq, log.keys, progress)
+        _write(partial / _MANIFEST, msgspec.json.encode(_describe(partial, head.seq)))
+    return head
+
+
+@contextmanager
+def new_store(target: Path) -> Generator[Path, None, None]:
+    """Yield a new folder that is renamed to `target` once the body succeeds, and deleted if it fails.
+
+    Raises:
+        LogError: the target exists, or can't be written.
+    """
     partial = target.with_name(f"{target.name}.partial-{_now()}")
     try:
         if target.exists():
             raise LogError(f"{target} exists already")
         partial.mkdir(mode=0o700, parents=True)
-        head = _copy_log(log, partial, progress)
-        _write(partial / _MANIFEST, msgspec.json.encode(_describe(partial, head.seq)))
+        yield partial
         sync_folder(partial)
         partial.rename(target)
         sync_folder(target.parent)
     except (OSError, ValueError, duckdb.Error) as error:  # ValueError: the path holds a null byte
-        raise LogError(f"the backup can't be written: {error}") from error
+        raise LogError(f"{target} can't be written: {error}") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return head
+
+
+def write_log(folder: Path, rows: Iterable[Row], last: int, keys: KeyRing, progress: Progress | None) -> None:
+    """Write chained rows, up to event `last`, as the log of a new folder.
+
+    The keys are copied after the rows, so that an erasure during the copy holds for the copy too.
+    """
+    rows = iter(rows)
+    head = GENESIS
+    with closing(connect(folder / DATABASE)) as database:
+        parse = caching_parser(database)
+        while page := list(islice(rows, PAGE)):
+            insert(database, page, parse)
+            head = page[-1].head
+            if progress is not None:
+                progress(head.seq, last)
+        database.execute("CHECKPOINT log")
+    (folder / DATABASE).chmod(0o600)
+    _write(folder / "keys", keys.content())
+    with closing(HeadFile(folder / "head")) as file:
+        file.write(head)
 
 
 def restore(backup: Path, folder: Path, passphrase: str | None = None, *, replace: bool = False) -> Path | None:
@@ -115,7 +153,7 @@ def quarantine(folder: Path) -> Path:
         LogError: there is nothing to move, or it can't be moved.
     """
     with exclusive(folder):
-        found = [path for name in (f"{DATABASE}*", "snapshot", "keys*", "head") for path in folder.glob(name)]
+        found = [path for name in (f"{DATABASE}*", "snapshot", "keys*", DAMAGED, "head") for path in folder.glob(name)]
         if not found:
             raise LogError(f"there is no store in {folder}")
         target = folder / f"quarantine-{_now()}"
@@ -140,23 +178,6 @@ def _copy_backup(backup: Path, target: Path, manifest: _Manifest) -> None:
     if _describe(target, manifest.seq).files != manifest.files:
         raise LogError(f"the copy of {backup} isn't what the backup is")
     sync_folder(target)
-
-
-def _copy_log(log: DuckDBLog, folder: Path, progress: Progress | None) -> Head:
-    head = log.head
-    with closing(connect(folder / DATABASE)) as database, log.cursor() as cursor:
-        rows = verify_chain(GENESIS, head, select_pages(cursor, 1, head.seq))
-        parse = caching_parser(database)
-        while page := list(islice(rows, PAGE)):
-            insert(database, page, parse)
-            if progress is not None:
-                progress(page[-1].seq, head.seq)
-        database.execute("CHECKPOINT log")
-    # Last, so that an erasure during the copy holds for the copy too.
-    _write(folder / "keys", log.keys.content())
-    with closing(HeadFile(folder / "head")) as file:
-        file.write(head)
-    return head
 
 
 def _checked(backup: Path, passphrase: str | None) -> _Manifest:

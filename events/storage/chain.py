@@ -85,6 +85,17 @@ def build_rows(head: Head, drafts: Sequence[EncodedDraft], keys: KeyRing) -> lis
     return rows
 
 
+def relink(rows: Iterable[Row | Envelope]) -> Iterator[Row]:
+    """Yield verified rows with a new chain from the first event on; an unsealed event is encoded as a row."""
+    head = GENESIS
+    for found in rows:
+        row = found if isinstance(found, Row) else _unsealed_row(found)
+        row = row._replace(seq=head.seq + 1, prev_hash=head.hash)
+        row = row._replace(hash=_digest(row))
+        yield row
+        head = row.head
+
+
 def verify_chain(start: Head, end: Head, rows: Iterable[Row]) -> Iterator[Row]:
     """Yield the rows after one head up to another, each once it is verified (`LogCorruptError`)."""
     head = start
@@ -145,6 +156,12 @@ def to_utc(at: datetime) -> datetime:
     if at.tzinfo is None:
         raise ValueError("the time of an event needs a zone")
     return at.astimezone(UTC).replace(tzinfo=None)
+
+
+def _unsealed_row(envelope: Envelope) -> Row:
+    (encoded,) = encode_drafts([envelope])
+    causes = envelope.correlation_id, envelope.causation_id
+    return Row(0, envelope.id, encoded.at, encoded.kind, envelope.actor, *causes, encoded.plain, b"", b"")
 
 
 def _decoded(row: Row, keys: KeyRing) -> Envelope:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import duckdb
 
 from events.storage.chain import Row
-from events.storage.log import LogError, LogInUseError
+from events.storage.log import LogDamagedError, LogError, LogInUseError
 
 Parser: TypeAlias = Callable[[str], duckdb.Statement]
 
@@ -173,7 +173,7 @@ def release_memory(cursor: duckdb.DuckDBPyConnection) -> None:
     cursor.execute(f"SET memory_limit = '{_MEMORY}'")
 
 
-class _UnreadableError(LogError):
+class _UnreadableError(LogDamagedError):
     """DuckDB can't open the file, and not because it is in use."""
 
 

@@ -1,7 +1,6 @@
 """The log in a DuckDB file, with its head file and its keys beside it."""
 
 import os
-import shutil
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
@@ -14,10 +13,10 @@ import duckdb
 
 from events.crypto.keys import KeyRing, KeyUnreadableError
 from events.crypto.passphrase import remove_leftovers
+from events.recovery.salvage import ADVICE, Salvage, readable_keys
 from events.storage import replacement
 from events.storage.chain import (
     GENESIS,
-    EncodedDraft,
     Row,
     build_rows,
     decode_rows,
@@ -36,14 +35,18 @@ from events.storage.database import (
     select,
     select_last,
     select_pages,
+    select_range,
 )
-from events.storage.durable import HeadFile, parse_slots
-from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogError, LogFullError
-
-_RESERVE: Final = 64 * 2**20
-"""Bytes of free disk space that an append leaves: DuckDB needs room to close the file."""
-_COPIES: Final = 4
-"""Room for a batch, in its own size: in the write-ahead log, in the main file, and as much again for overhead."""
+from events.storage.durable import HeadFile, check_files, check_room
+from events.storage.log import (
+    Draft,
+    Envelope,
+    Head,
+    LogBehindError,
+    LogCorruptError,
+    LogDamagedError,
+    LogError,
+)
 
 _RELEASE_EVERY: Final = 4_096
 """Events of a long read between two releases of DuckDB's memory: some 50 MB."""
@@ -52,8 +55,13 @@ _RELEASE_EVERY: Final = 4_096
 class DuckDBLog:
     """Implements `events.storage.log.Log` in three files of one folder: `log.duckdb`, `head` and `keys`."""
 
-    def __init__(self, folder: Path, passphrase: str | None = None) -> None:
+    def __init__(self, folder: Path, passphrase: str | None = None, *, damage: str | None = None) -> None:
         """Open the log in `folder`, or create one; a passphrase for a new log protects its keys.
+
+        Args:
+            folder: Of the log.
+            passphrase: Of its keys.
+            damage: Why the log can't be opened otherwise; then all of it that can be proved is read (`salvage`).
 
         Raises:
             PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
@@ -65,15 +73,22 @@ class DuckDBLog:
         self.folder: Final = folder
         self._closed = False
         self._failed = False
+        self._damage: str | None = None
+        self._salvage: Salvage | None = None
         self._writing = Lock()
         """Held while DuckDB may need all the memory that its limit allows."""
+        if damage is not None:
+            self._keys = readable_keys(folder, passphrase)
+            self._resources = ExitStack()
+            self.salvage(damage)
+            return
         with ExitStack() as stack:
             try:
                 replacement.finish(folder)
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 if not os.access(folder, os.W_OK):
                     raise LogError(f"{folder} can't be written to")
-                _check_files(folder)
+                check_files(folder, (DATABASE, "keys"))
                 self._database = stack.enter_context(closing(connect(folder / DATABASE)))
                 (folder / DATABASE).chmod(0o600)  # DuckDB applies the umask
                 self._parse = caching_parser(self._database)
@@ -92,14 +107,36 @@ class DuckDBLog:
         return self._head
 
     @property
+    def damage(self) -> str | None:
+        """Why the log is read-only, in words; None if it isn't."""
+        return self._damage
+
+    @property
     def keys(self) -> KeyRing:
         """The keys of its sealed events."""
         return self._keys
+
+    def salvage(self, damage: str) -> str:
+        """Close the damaged files, and go on read-only with all events that can be proved; return why, in words.
+
+        Raises:
+            LogError: DuckDB can't read the file at all.
+        """
+        self._resources.close()
+        self._keys = self._keys.undamaged()
+        self._salvage = salvage = Salvage(self.folder, self._keys)
+        self._resources = ExitStack()
+        self._resources.callback(salvage.close)
+        self._database, self._head = salvage.database, salvage.head
+        self._damage = f"the store is damaged and therefore read-only ({damage}); {ADVICE}"
+        return self._damage
 
     def head_at(self, seq: int) -> Head:
         """Return the head after event `seq`, 0 for the empty log; `LogCorruptError` beyond its end."""
         if not seq:
             return GENESIS
+        if self._salvage is not None and seq in self._salvage.lost:
+            return Head(seq, bytes(32))
         with self.cursor() as cursor:
             return self._row(cursor, seq).head
 
@@ -114,7 +151,7 @@ class DuckDBLog:
 
     def reserve(self, ids: Collection[UUID]) -> None:
         """Store keys for events to come (`LogError`); the id of an erased event is a ValueError."""
-        self._check_open()
+        self._check_writable()
         try:
             self._keys.create(ids)
         except (OSError, KeyUnreadableError) as error:
@@ -128,13 +165,13 @@ class DuckDBLog:
             LogError: the log is closed, or the outcome is unknown; then every later append fails.
             ValueError, TypeError, OverflowError: a draft can't be encoded (`encode_drafts`); the log stays usable.
         """
-        self._check_open()
+        self._check_writable()
         if self._failed:
             raise LogError("an append failed and its outcome is unknown: open the log again")
         if not drafts:
             return ()
         encoded = encode_drafts(drafts)
-        self._check_room(encoded)
+        check_room(self.folder, DATABASE, sum(len(each.plain) for each in encoded))
         try:
             rows = build_rows(self._head, encoded, self._keys)
             with self._writing:
@@ -150,6 +187,10 @@ class DuckDBLog:
         """Yield the events after `after`, up to `last` or the present end, and verify the chain (`LogCorruptError`)."""
         self._check_open()
         end = self._head if last is None else self.head_at(last)
+        if self._salvage is not None:
+            with self.cursor() as cursor:
+                yield from self._salvage.read(cursor, after, end.seq)
+            return
         if after < end.seq:
             start = self.head_at(after)
             with self.cursor() as cursor:
@@ -166,6 +207,8 @@ class DuckDBLog:
         if not wanted:
             return []
         with self.cursor() as cursor:
+            if self._salvage is not None:
+                return [one for seq in wanted for one in self._salvage.read(cursor, seq - 1, seq)]
             rows = select(cursor, wanted, self._parse)
         missing = set(wanted) - {row.seq for row in rows}
         if missing:
@@ -174,7 +217,7 @@ class DuckDBLog:
 
     def shred(self, ids: Collection[UUID]) -> None:
         """Destroy the keys of these events (crypto-shredding); unknown ids and repeats are no error."""
-        self._check_open()
+        self._check_writable()
         try:
             self._keys.destroy(ids)
         except OSError as error:
@@ -192,7 +235,7 @@ class DuckDBLog:
             return
         with self._resources:
             try:
-                if not self._failed:
+                if not self._failed and self._salvage is None:
                     self.checkpoint()
             finally:
                 self._closed = True
@@ -205,7 +248,7 @@ class DuckDBLog:
             with closing(self._database.cursor()) as cursor:
                 yield cursor
         except duckdb.Error as error:
-            raise LogError(f"DuckDB can't work on the log: {error}") from error
+            raise LogDamagedError(f"DuckDB can't work on the log: {error}") from error
 
     def _recover(self) -> Head:
         """Compare the end of the log with the acknowledged head, and return it."""
@@ -216,7 +259,9 @@ class DuckDBLog:
             head = row.head if row else GENESIS
             acknowledged = self._head_file.acknowledged
             if acknowledged is None and head.seq:
-                raise LogError(f"the head file is missing: nothing says whether the log should go on after {head.seq}")
+                raise LogDamagedError(
+                    f"the head file is missing: nothing says whether the log should go on after {head.seq}"
+                )
             last = acknowledged.seq if acknowledged else 0
             if last > head.seq:
                 raise LogBehindError(head.seq, last)
@@ -228,7 +273,7 @@ class DuckDBLog:
         return head
 
     def _row(self, cursor: duckdb.DuckDBPyConnection, seq: int) -> Row:
-        rows = select(cursor, [seq], self._parse)
+        rows = select(cursor, [seq], self._parse) if self._salvage is None else select_range(cursor, seq, seq)
         if not rows:
             raise LogCorruptError(seq, "it is missing")
         verify_row(rows[0])
@@ -243,25 +288,11 @@ class DuckDBLog:
             finally:
                 self._writing.release()
 
-    def _check_room(self, drafts: Sequence[EncodedDraft]) -> None:
-        """Refuse a batch that might fill the disk, while nothing is written (`LogFullError`)."""
-        size = sum(len(each.plain) for each in drafts)
-        wal = self.folder / f"{DATABASE}.wal"
-        # A checkpoint writes the contents of the write-ahead log to the main file before it deletes that log.
-        needed = _RESERVE + _COPIES * size + (wal.stat().st_size if wal.exists() else 0)
-        free = shutil.disk_usage(self.folder).free
-        if free < needed:
-            raise LogFullError(f"the disk has {free:,} bytes left, and {needed:,} are needed to store {size:,} safely")
-
     def _check_open(self) -> None:
         if self._closed:
             raise LogError("the log is closed")
 
-
-def _check_files(folder: Path) -> None:
-    """Raise `LogError` if a file is missing where events were acknowledged; opening it would create a new one."""
-    head = folder / "head"
-    slots = parse_slots(head.read_bytes()) if head.exists() else []
-    for name in (DATABASE, "keys"):
-        if any(slot and slot.seq for slot in slots) and not (folder / name).exists():
-            raise LogError(f"{folder / name} is missing, but events were acknowledged")
+    def _check_writable(self) -> None:
+        self._check_open()
+        if self._damage is not None:
+            raise LogError(self._damage)

@@ -1,17 +1,27 @@
 """Files that a crash can't tear: a private file with synchronous writes, and the head file of a log."""
 
+import logging
 import os
+import shutil
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from io import FileIO
 from pathlib import Path
 from typing import Final
 from zlib import crc32
 
-from events.storage.log import Head, LogError
+from events.storage.log import Head, LogDamagedError, LogFullError
+
+LOGGER = logging.getLogger("context-graph")
 
 _sync = getattr(os, "fdatasync", os.fsync)
 """macOS has no fdatasync."""
+
+_RESERVE: Final = 64 * 2**20
+"""Bytes of free disk space that an append leaves: DuckDB needs room to close the file."""
+_COPIES: Final = 4
+"""Room for a batch, in its own size: in the write-ahead log, in the main file, and as much again for overhead."""
 
 SECTOR: Final = 512
 """Bytes that a disk writes atomically."""
@@ -20,13 +30,18 @@ _SLOT: Final = struct.Struct("<q32s")
 _CRC: Final = struct.Struct("<I")
 
 
+def _open(path: Path) -> FileIO:
+    """Open or create a file that only its owner may read."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+    return FileIO(path, "r+b", opener=lambda name, _: os.open(name, flags, 0o600))
+
+
 class DurableFile:
     """A file that only its owner may read, opened or created."""
 
     def __init__(self, path: Path) -> None:
         is_new = not path.exists()
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-        self._file = os.fdopen(descriptor, "r+b", buffering=0)
+        self._file = _open(path)
         if is_new:
             sync_folder(path.parent)
 
@@ -41,7 +56,12 @@ class DurableFile:
         self.sync()
 
     def write_unsynced(self, pieces: Mapping[int, bytes]) -> None:
-        """Write bytes at offsets. Every process sees them at once; a power cut may lose them."""
+        """Write bytes at offsets. Every process sees them at once; a power cut may lose them.
+
+        A file that was deleted meanwhile is written anew; one that was replaced is an OSError.
+        """
+        if not os.fstat(self._file.fileno()).st_nlink:
+            self._recreate()
         for offset, data in pieces.items():
             self._file.seek(offset)
             if self._file.write(data) != len(data):
@@ -54,6 +74,18 @@ class DurableFile:
     def close(self) -> None:
         """Close the file; a second call does nothing."""
         self._file.close()
+
+    def _recreate(self) -> None:
+        """Write the content of the deleted file, which is readable as long as it is open, under its name again."""
+        path, content = Path(self._file.name), self.read()
+        if path.exists():
+            raise OSError(f"{path} was replaced by another file while it was in use")
+        LOGGER.warning("%s was deleted while it was in use; it is written again", path)
+        deleted, self._file = self._file, _open(path)
+        deleted.close()
+        self._file.write(content)
+        self.sync()
+        sync_folder(path.parent)
 
 
 class HeadFile:
@@ -68,7 +100,7 @@ class HeadFile:
         """Open or create the file.
 
         Raises:
-            LogError: neither slot can be read.
+            LogDamagedError: neither slot can be read.
         """
         self._file = DurableFile(path)
         content = self._file.read()
@@ -76,7 +108,7 @@ class HeadFile:
         heads = [head for head in slots if head is not None]
         if content and not heads:
             self._file.close()
-            raise LogError(f"{path} is damaged: it no longer says which event was acknowledged last")
+            raise LogDamagedError(f"{path} is damaged: it no longer says which event was acknowledged last")
         self.acknowledged: Head | None = max(heads, key=lambda head: head.seq, default=None)
         """The last acknowledged head; None in a new file."""
         self._slot = slots.index(self.acknowledged) if heads else 1
@@ -114,6 +146,25 @@ class HeadFile:
 def parse_slots(content: bytes) -> list[Head | None]:
     """Return the heads in the two slots of a head file; None for an empty or damaged slot."""
     return [_parse(content[start : start + SECTOR]) for start in (0, SECTOR)]
+
+
+def check_files(folder: Path, names: Iterable[str]) -> None:
+    """Raise `LogDamagedError` if a file is missing where events were acknowledged; opening would create it."""
+    head = folder / "head"
+    slots = parse_slots(head.read_bytes()) if head.exists() else []
+    for name in names:
+        if any(slot and slot.seq for slot in slots) and not (folder / name).exists():
+            raise LogDamagedError(f"{folder / name} is missing, but events were acknowledged")
+
+
+def check_room(folder: Path, database: str, size: int) -> None:
+    """Raise `LogFullError` if appending `size` bytes might fill the disk, while nothing is written."""
+    wal = folder / f"{database}.wal"
+    # A checkpoint writes the contents of the write-ahead log to the main file before it deletes that log.
+    needed = _RESERVE + _COPIES * size + (wal.stat().st_size if wal.exists() else 0)
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise LogFullError(f"the disk has {free:,} bytes left, and {needed:,} are needed to store {size:,} safely")
 
 
 def has_stray_bytes(content: bytes) -> bool:

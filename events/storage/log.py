@@ -45,7 +45,11 @@ class LogError(Exception):
     """The log can't be used, or not trusted."""
 
 
-class LogCorruptError(LogError):
+class LogDamagedError(LogError):
+    """Files are missing or changed; what can be proved of the log can still be read."""
+
+
+class LogCorruptError(LogDamagedError):
     """Row `seq` breaks the chain or can't be read."""
 
     def __init__(self, seq: int, why: str) -> None:
@@ -53,7 +57,7 @@ class LogCorruptError(LogError):
         self.seq = seq
 
 
-class LogBehindError(LogError):
+class LogBehindError(LogDamagedError):
     """Acknowledged events are missing from the end of the log."""
 
     def __init__(self, found: int, acknowledged: int) -> None:
@@ -83,6 +87,11 @@ class Log(Protocol):
     @property
     def head(self) -> Head:
         """The end of the log."""
+        ...
+
+    @property
+    def damage(self) -> str | None:
+        """Why the log is read-only, in words (`salvage`); None if it isn't."""
         ...
 
     def head_at(self, seq: int) -> Head:
@@ -122,6 +131,14 @@ class Log(Protocol):
 
     def shred(self, ids: Collection[UUID]) -> None:
         """Destroy the keys of these events (crypto-shredding); unknown ids and repeats are no error."""
+        ...
+
+    def salvage(self, damage: str) -> str:
+        """Go on read-only with all events that can be proved, `EventLost` in place of the others; return why, in words.
+
+        Raises:
+            LogError: nothing can be read.
+        """
         ...
 
     def close(self) -> None:

@@ -14,6 +14,8 @@ class LogPrefix:
     Later events aren't visible. An event that was erased since reads as `Shredded`, since its key is gone.
     """
 
+    damage = None
+
     def __init__(self, log: Log, seq: int) -> None:
         """Take the log's first `seq` events; a number outside of the log is a ValueError."""
         if not 0 <= seq <= log.head.seq:
@@ -55,6 +57,10 @@ class LogPrefix:
     def shred(self, ids: Collection[UUID]) -> NoReturn:
         """Refuse (`LogError`)."""
         raise LogError(f"the past can't be changed: {len(ids)} keys stay")
+
+    def salvage(self, damage: str) -> NoReturn:
+        """Refuse: the log has another owner (`LogError`)."""
+        raise LogError(damage)
 
     def close(self) -> None:
         """Do nothing: the log has another owner."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
+from typing import NoReturn
 from uuid import UUID
 
 from events.crypto.keys import KeyRing
@@ -11,6 +12,8 @@ from events.storage.log import Draft, Envelope, Head, LogCorruptError, LogError
 
 class MemoryLog:
     """Implements `events.storage.log.Log`, with encryption and chain, on a list."""
+
+    damage = None
 
     def __init__(self) -> None:
         self._rows: list[Row] = []
@@ -66,6 +69,10 @@ class MemoryLog:
         """Destroy the keys of these events (crypto-shredding); unknown ids and repeats are no error."""
         self._check_open()
         self._keys.destroy(ids)
+
+    def salvage(self, damage: str) -> NoReturn:
+        """Refuse: memory has no copy on a disk (`LogError`)."""
+        raise LogError(damage)
 
     def close(self) -> None:
         """Refuse every later call; a second call does nothing."""

@@ -31,6 +31,16 @@ class Problem(msgspec.Struct, frozen=True):
     """What this store can't return any more, in words; empty if nothing is lost."""
 
 
+class BadRange(NamedTuple):
+    """Consecutive events that can't be trusted, for one reason."""
+
+    first: int
+    last: int
+    why: str
+    memories: int | None
+    """Memories among them; None if unknown."""
+
+
 class Report(msgspec.Struct, frozen=True):
     """The result of a check."""
 
@@ -45,21 +55,13 @@ class Report(msgspec.Struct, frozen=True):
     shredded: int
     """Of `events`, those whose key was destroyed."""
     problems: tuple[Problem, ...]
+    bad: tuple[BadRange, ...] = ()
+    """The events that can't be trusted, ascending."""
 
     @property
     def first_bad(self) -> int | None:
         """The first event that can't be trusted, if any."""
         return min((problem.seq for problem in self.problems if problem.seq is not None), default=None)
-
-
-class _BadRange(NamedTuple):
-    """Consecutive events that can't be trusted, for one reason."""
-
-    first: int
-    last: int
-    why: str
-    memories: int | None
-    """Memories among them; None if unknown."""
 
 
 class Examination:
@@ -89,7 +91,7 @@ class Examination:
         self._head: Head | None = GENESIS
         """Of the row before; None after one that can't be trusted."""
         self._end = GENESIS
-        self._bad: list[_BadRange] = []
+        self._bad: list[BadRange] = []
         self._good = self._sealed = self._shredded = 0
 
     def run(self, progress: Progress | None) -> Report:
@@ -118,6 +120,7 @@ class Examination:
             self._sealed,
             self._shredded,
             (*problems, *map(_problem, self._bad)),
+            tuple(sorted(self._bad)),
         )
 
     def _check_schema(self, cursor: duckdb.DuckDBPyConnection) -> None:
@@ -215,9 +218,9 @@ class Examination:
         before = self._bad[-1] if self._bad else None
         if before is not None and before.last == first - 1 and before.why == why:
             both = None if before.memories is None or memories is None else before.memories + memories
-            self._bad[-1] = _BadRange(before.first, last, why, both)
+            self._bad[-1] = BadRange(before.first, last, why, both)
         else:
-            self._bad.append(_BadRange(first, last, why, memories))
+            self._bad.append(BadRange(first, last, why, memories))
 
 
 def _kinds(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> list[str] | None:
@@ -235,7 +238,7 @@ def _is_memory(kind: str) -> bool:
     return kind.rpartition(".")[0] == _MEMORY
 
 
-def _problem(bad: _BadRange) -> Problem:
+def _problem(bad: BadRange) -> Problem:
     count = bad.last - bad.first + 1
     events = f"event {bad.first}" if count == 1 else f"events {bad.first} to {bad.last}"
     if bad.memories is None:

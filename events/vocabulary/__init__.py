@@ -8,6 +8,7 @@ or a person; what a projection can derive isn't stored.
 from typing import TypeAlias
 
 from events.vocabulary.event import Event as Event
+from events.vocabulary.event import EventLost as EventLost
 from events.vocabulary.event import Shredded as Shredded
 from events.vocabulary.memories import (
     LinksTraversed,
@@ -83,5 +84,6 @@ Known: TypeAlias = (
     | ScheduleChanged
     | ScheduleSwitched
     | PruningPermitted
+    | EventLost
 )
 """All kinds that are written. A reader gets `Shredded` too."""

@@ -12,6 +12,7 @@ from events.storage.log import Envelope
 from events.vocabulary import (
     ConsolidationUndone,
     Event,
+    EventLost,
     MemoriesLinked,
     MemoriesMerged,
     MemoriesPruned,
@@ -85,7 +86,9 @@ class Catalog:
                     erased = self._entries[memory].state is MemoryState.ERASED
                     self._touch(memory, envelope, purpose=() if erased else purpose)
             case event if is_shredded_memory(event):
-                self._add(erased_entry(envelope.id, envelope.seq, envelope.at, (envelope.seq,)), b"", 0)
+                entry = erased_entry(envelope.id, envelope.seq, envelope.at, (envelope.seq,))
+                reason = f"lost, because the store was damaged: {event.why}" if isinstance(event, EventLost) else None
+                self._add(msgspec.structs.replace(entry, reason=reason), b"", 0)
             case event:
                 for memory in dict.fromkeys((*_concerned(event), *_changed(changes))):
                     self._touch(memory, envelope)

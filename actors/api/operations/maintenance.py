@@ -16,14 +16,15 @@ from actors.api.responses import store
 from actors.comparator.messages import ReadIndexes
 from actors.runtime.ask import ask
 from actors.runtime.faults import StorageFault
+from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadStatus
 from actors.store.snapshot_files import Snapshots
 from events.storage.backup import back_up
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
-from events.verify.examination import Problem
-from events.verify.verification import examine
+from events.verify.examination import Problem, Progress, Report
+from events.verify.verification import examine, verify
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -38,7 +39,7 @@ async def store_status(context: Context, _params: StoreStatus | None = None) -> 
 
 async def store_verify(context: Context, _params: StoreVerify) -> JsonObject:
     """Check every event of the open log, its chain, its keys and its snapshot."""
-    report = await _on_files(context, examine, _cancellable(reporter(context, "events checked")))
+    report = await _on_files(context, _examine, _cancellable(reporter(context, "events checked")))
     return store.verified(report, await _on_files(context, _snapshot_problems))
 
 
@@ -73,6 +74,11 @@ def _cancellable(report: Callable[..., object]) -> Callable[[int, int], None]:
         report(done, total)
 
     return advance
+
+
+def _examine(log: DuckDBLog, progress: Progress) -> Report:
+    """Check the log in use; of a damaged one, which is read from a copy, check the files."""
+    return examine(log, progress) if log.damage is None else verify(log.folder, passphrase(), progress)
 
 
 def _snapshot_problems(log: DuckDBLog) -> list[Problem]:

@@ -42,6 +42,9 @@ def _log_sentence(envelope: Envelope) -> str:
             return f"memory {envelope.id} was {_stored(event)}"
         case ev.Shredded() as event if is_shredded_memory(event):
             return f"memory {envelope.id} was stored; it was erased since, and nobody can read it any more"
+        case ev.EventLost() as event:
+            what = f"memory {envelope.id} was stored" if is_shredded_memory(event) else f"an event of kind {event.kind}"
+            return f"{what}; it was lost, because the store was damaged: {event.why}"
         case ev.Shredded() as event:
             return f"a {event_name(event).partition('_')[0]} was found; nobody can read its words any more"
         case ev.MemoryForgotten() | ev.MemoryRestored() | ev.MemoryErased() as event:
@@ -116,6 +119,8 @@ def _memory_sentence(envelope: Envelope, memory: UUID) -> str:
     match envelope.event:
         case ev.MemoryStored() as event:
             return _stored(event)
+        case ev.EventLost(why=why):
+            return f"stored; it was lost, because the store was damaged: {why}"
         case ev.Shredded():
             return "stored; nobody can read what it said any more"
         case ev.MemoriesLinked() as event:

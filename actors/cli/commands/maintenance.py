@@ -109,6 +109,29 @@ def restore(
 
 
 @app.command(rich_help_panel=Panel.MAINTAIN)
+def repair(
+    new_folder: Annotated[Path, typer.Argument(file_okay=False, help="A folder that does not exist yet.")],
+    data: Data = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Create a new store from all that can be proved of a damaged one, which stays unchanged."""
+    from actors.cli.store_access import store_location
+    from actors.cli.views.maintenance import repaired
+    from actors.cli.views.terminal import progress_bar
+    from events.recovery.repair import repair as write_repaired
+
+    folder = data_folder(data)
+    with exit_on_error(), progress_bar(quiet=as_json) as report:
+        store_location(folder).check_exists()
+        result = write_repaired(
+            folder, new_folder, passphrase(), lambda done, total: report(done, total, "events written")
+        )
+    lost = [one._asdict() for one in result.lost]
+    show({"folder": str(new_folder), "events": result.events, "lost": lost}, repaired, as_json=as_json)
+
+
+@app.command(rich_help_panel=Panel.MAINTAIN)
 def reembed(
     new_folder: Annotated[Path, typer.Argument(file_okay=False, help="A folder that is empty or does not exist.")],
     data: Data = None,

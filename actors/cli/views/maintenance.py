@@ -31,6 +31,16 @@ def restored(answer: JsonObject) -> None:
         OUT.print(f"the previous store is in {answer['replaced']}", markup=False)
 
 
+def repaired(answer: JsonObject) -> None:
+    """Print what of a damaged store is in the new one, and which events are lost."""
+    lost = sum(one["last"] - one["first"] + 1 for one in answer["lost"])
+    OUT.print(f"{answer['events'] - lost} of {answer['events']} events are in {answer['folder']}", markup=False)
+    for one in answer["lost"]:
+        events = f"event {one['first']}" if one["first"] == one["last"] else f"events {one['first']} to {one['last']}"
+        memories = "" if one["memories"] is None else f", {one['memories']} of them memories"
+        OUT.print(f"  lost: {events}{memories}: {one['why']}", markup=False)
+
+
 def reembedded(answer: JsonObject) -> None:
     """Print the counts of a re-embedded store."""
     OUT.print(

@@ -18,6 +18,7 @@ from events.vocabulary import (
     CouplingAdjusted,
     DriftDetected,
     Event,
+    EventLost,
     FocusMoved,
     GoalDiscovered,
     Known,
@@ -88,6 +89,7 @@ SAMPLES: list[Event] = [
     MemoryIgnited(memory=MEMORY, order=0.6, forced=True),
     MemoryFaded(memory=MEMORY, order=0.25),
     WorkspaceConflicted(memories=(MEMORY, GOAL)),
+    EventLost(kind="memory_stored.3", why="its content doesn't match its hash"),
     WorkspaceEmptied(),
     CouplingAdjusted(previous=3.0, coupling=7.5),
     *SLEEP,
@@ -152,6 +154,7 @@ def test_there_is_a_sample_of_every_kind():
         "schedule_changed.1",
         "schedule_switched.1",
         "pruning_permitted.1",
+        "event_lost.1",
     }
 
 

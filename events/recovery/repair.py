@@ -1,0 +1,47 @@
+"""Repair: a new store from all that can be proved of a damaged one, which stays as it is."""
+
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from events.recovery.salvage import Salvage, readable_keys
+from events.storage.backup import new_store, write_log
+from events.storage.chain import relink
+from events.storage.database import exclusive
+from events.storage.log import LogError
+from events.verify.examination import BadRange, Progress
+
+
+class Repaired(msgspec.Struct, frozen=True):
+    """The result of a repair."""
+
+    events: int
+    """Events of the new store, placeholders among them."""
+    lost: tuple[BadRange, ...]
+    """Events that a placeholder replaces (`events.vocabulary.EventLost`)."""
+
+
+def repair(folder: Path, target: Path, passphrase: str | None = None, progress: Progress | None = None) -> Repaired:
+    """Write a new store with every event of `folder` that can be proved, under the same numbers, ids and keys.
+
+    Args:
+        folder: Of the store, which must not be open; nothing in it is changed.
+        target: A new folder; it has this name only once it is complete.
+        passphrase: Of the keys, old and new.
+        progress: Receives the events that were written, and all of them.
+
+    Raises:
+        LogInUseError: the store is open.
+        PassphraseError: the passphrase is wrong, or missing, or given for a store without one.
+        LogError: DuckDB can't read the file at all, the keys' header is damaged, or the target can't be written.
+    """
+    with exclusive(folder):
+        keys = readable_keys(folder, passphrase)
+        with closing(Salvage(folder, keys)) as found, new_store(target) as building:
+            if not found.head.seq:
+                raise LogError(f"{folder} holds no event that can be read")
+            with closing(found.database.cursor()) as cursor:
+                rows = relink(found.rows(cursor, 1, found.head.seq))
+                write_log(building, rows, found.head.seq, keys, progress)
+            return Repaired(found.head.seq, found.report.bad)

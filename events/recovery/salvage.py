@@ -1,0 +1,176 @@
+"""Reading a damaged log: each event that can be proved, and an `EventLost` in the place of every other one.
+
+The proof of an event is its own hash and, if it is sealed, its authenticated encryption. Sequence numbers stay, so the
+history, the audit and the past of a salvaged log are those of the log before the damage.
+"""
+
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, closing, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import duckdb
+
+from events.crypto.keys import KeyRing
+from events.recovery.mending import copy_database, mend, mend_headers, metadata_blocks
+from events.storage.chain import Row, envelope_of, read_row
+from events.storage.database import DATABASE, connect, select_pages
+from events.storage.durable import parse_slots
+from events.storage.log import Envelope, Head, LogError
+from events.verify.examination import BadRange, Examination, Progress, Report
+from events.vocabulary import EventLost
+
+_METADATA: Final = 'SELECT id, "at", kind, actor, correlation_id, causation_id FROM log.main.log WHERE seq = ?'
+ADVICE: Final = (
+    "put a backup in its place, or make a sound store of all that can be read by: context-graph repair NEW_FOLDER"
+)
+"""What a person can do."""
+
+_UNKNOWN: Final = "unknown"
+_MEMORY: Final = "memory_stored.unknown"
+"""The tag of a memory whose version can't be read."""
+
+
+DAMAGED: Final = "damaged"
+"""The name of a file that says what was found in a log that is opened already."""
+
+
+class _Metadata(NamedTuple):
+    """The columns of a row that tell of its event, in their order."""
+
+    id: UUID
+    at: datetime
+    kind: str
+    actor: str
+    correlation_id: UUID
+    causation_id: UUID | None
+
+
+class Salvage:
+    """A readable copy of a damaged log in a temporary folder; nothing in the folder of the log is changed.
+
+    Args:
+        folder: Of the log.
+        keys: Of its sealed events; without a record for those whose key can't be read.
+        progress: Receives how many events are examined, and how many there are.
+
+    Raises:
+        LogError: DuckDB can't open the file.
+    """
+
+    def __init__(self, folder: Path, keys: KeyRing, progress: Progress | None = None) -> None:
+        self._keys = keys
+        with ExitStack() as stack:
+            copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="context-graph-"))) / DATABASE
+            self.database = stack.enter_context(closing(_open_mended(folder / DATABASE, copy)))
+            self.report: Final[Report] = Examination(self.database, keys, acknowledged(folder), []).run(progress)
+            last = max([self.report.head.seq, *(bad.last for bad in self.report.bad)])
+            self.lost: Final[Mapping[int, Envelope]] = dict(self._placeholders(self.report.bad))
+            self.head: Final = Head(last, bytes(32) if last in self.lost else self.report.head.hash)
+            self._resources = stack.pop_all()
+
+    def rows(self, cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> Iterator[Row | Envelope]:
+        """Yield the row of each event from `first` to `last`, or the placeholder of a lost one."""
+        while first <= last:
+            stop = next((seq for seq in range(first, last + 1) if seq in self.lost), last + 1)
+            yield from select_pages(cursor, first, stop - 1)
+            if stop <= last:
+                yield self.lost[stop]
+            first = stop + 1
+
+    def read(self, cursor: duckdb.DuckDBPyConnection, after: int, last: int) -> Iterator[Envelope]:
+        """Yield the events after `after` up to `last`."""
+        for found in self.rows(cursor, after + 1, last):
+            yield read_row(found, self._keys) if isinstance(found, Row) else found
+
+    def close(self) -> None:
+        """Delete the copy."""
+        self._resources.close()
+
+    def _placeholders(self, bad: Collection[BadRange]) -> Iterator[tuple[int, Envelope]]:
+        """Yield an envelope for each lost event, with its metadata as far as they can be read.
+
+        A memory whose id is damaged takes one from the keys, which later events name: each sealed event has a key.
+        """
+        seqs = {seq for one in bad for seq in range(one.first, one.last + 1)}
+        rows = {seq: row for seq in seqs if (row := self._metadata(seq)) is not None}
+        named = {row.id for row in rows.values()} | set(self._ids())
+        orphans = (id_ for id_ in self._keys.ids() if id_ not in named)
+        at = datetime.fromtimestamp(0)  # noqa: DTZ006 -- in UTC without a zone, as rows have it
+        for one in bad:
+            for seq in range(one.first, one.last + 1):
+                row = rows.get(seq)
+                if row is None:
+                    orphan = next(orphans, None)
+                    id_, kind = (UUID(int=seq), _UNKNOWN) if orphan is None else (orphan, _MEMORY)
+                    row = _Metadata(id_, at, kind, _UNKNOWN, UUID(int=0), None)
+                at = row.at
+                place = Row(seq, *row, b"", b"", b"")
+                yield seq, envelope_of(place, EventLost(kind=row.kind, why=one.why))
+
+    def _metadata(self, seq: int) -> _Metadata | None:
+        with suppress(duckdb.Error):
+            fields = self.database.execute(_METADATA, [seq]).fetchone()
+            return None if fields is None else _Metadata(*fields)
+        return None
+
+    def _ids(self) -> list[UUID]:
+        with suppress(duckdb.Error):
+            return [id_ for (id_,) in self.database.execute("SELECT id FROM log.main.log").fetchall()]
+        return []
+
+
+def mark_damaged(folder: Path, damage: str) -> None:
+    """Record that the log in a folder is damaged, which its last rows don't show."""
+    (folder / DAMAGED).write_text(damage)
+
+
+def marked_damage(folder: Path) -> str | None:
+    """Return what `mark_damaged` recorded."""
+    path = folder / DAMAGED
+    return path.read_text() if path.exists() else None
+
+
+def unmark_damaged(folder: Path) -> None:
+    """Forget the record, since the log is intact."""
+    (folder / DAMAGED).unlink(missing_ok=True)
+
+
+def acknowledged(folder: Path) -> Head | None:
+    """Return the last head in the head file; None if no slot can be read."""
+    path = folder / "head"
+    slots = parse_slots(path.read_bytes()) if path.exists() else []
+    return max((head for head in slots if head is not None), key=lambda head: head.seq, default=None)
+
+
+def readable_keys(folder: Path, passphrase: str | None) -> KeyRing:
+    """Return the undamaged keys in memory; none if the file is missing or its header is damaged.
+
+    Raises:
+        PassphraseError: the passphrase is wrong, or missing, or given for keys without one.
+    """
+    path = folder / "keys"
+    return KeyRing.of(path.read_bytes(), passphrase).undamaged() if path.exists() else KeyRing()
+
+
+def _open_mended(path: Path, copy: Path) -> duckdb.DuckDBPyConnection:
+    """Copy the file with the checksums of its rows corrected, and open the copy."""
+    if not path.exists():
+        raise LogError(f"{path} is missing")
+    copy_database(path, copy)
+    remedies = iter((lambda: mend_headers(copy), lambda: copy.with_name(f"{copy.name}.wal").unlink(missing_ok=True)))
+    while True:
+        try:
+            with closing(connect(copy, read_only=True)) as database:
+                metadata = metadata_blocks(database)
+            break
+        except (LogError, duckdb.Error) as error:
+            remedy = next(remedies, None)
+            if remedy is None:
+                raise LogError(f"{path} can't be read: {error}") from error
+            remedy()
+    mend(copy, metadata)
+    return connect(copy, read_only=True)

@@ -1,0 +1,185 @@
+"""What can be read of a damaged store, and the new store that `repair` makes of it."""
+
+import random
+import shutil
+from contextlib import closing
+from pathlib import Path
+from uuid import UUID
+
+import duckdb
+import pytest
+
+from events.recovery.repair import repair
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import Envelope, LogDamagedError, LogError, LogInUseError, PassphraseError
+from events.verify.verification import verify
+from events.vocabulary import EventLost, MemoriesLinked, MemoryErased, MemoryForgotten, MemoryStored, Shredded
+from projections.registry import rebuild
+from tests.events.samples import draft, stored
+
+MEMORIES = 100
+
+
+def fill(log: DuckDBLog) -> None:
+    """Append memories that later events link, forget and erase."""
+    ids: list[UUID] = []
+    for number in range(MEMORIES):
+        (memory,) = log.append([draft(stored(f"memory {number}"))])
+        ids.append(memory.id)
+        if number % 5 == 4:
+            log.append([draft(MemoriesLinked(source=ids[-1], targets=(ids[-2],), relation="about", weight=0.5))])
+    log.append([draft(MemoryForgotten(memory=ids[7]))])
+    log.append([draft(MemoryErased(memory=ids[9]))])
+    log.shred([ids[9]])
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sound") / "store"
+    with closing(DuckDBLog(folder)) as log:
+        fill(log)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def truth(sound: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Envelope]:
+    copy = shutil.copytree(sound, tmp_path_factory.mktemp("truth") / "store")
+    with closing(DuckDBLog(copy)) as log:
+        return list(log.read())
+
+
+@pytest.fixture
+def store(sound: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(sound, tmp_path / "store")
+
+
+def opened(folder: Path) -> DuckDBLog:
+    """Open a log as a hub does: read-only if it is damaged."""
+    try:
+        return DuckDBLog(folder)
+    except LogDamagedError as error:
+        return DuckDBLog(folder, damage=str(error))
+
+
+def salvaged(folder: Path) -> list[Envelope]:
+    with closing(opened(folder)) as log:
+        try:
+            return list(log.read())
+        except LogDamagedError as error:
+            log.salvage(str(error))
+            return list(log.read())
+
+
+def lost_of(events: list[Envelope], truth: list[Envelope]) -> list[int]:
+    """Return the numbers of lost events; all others are what they were."""
+    assert [one.seq for one in events] == [one.seq for one in truth]
+    lost = [one.seq for one in events if isinstance(one.event, EventLost)]
+    assert [one for one in events if one.seq not in lost] == [one for one in truth if one.seq not in lost]
+    return lost
+
+
+def flip(folder: Path, name: str, seed: int) -> None:
+    """Change one bit of a file of a store."""
+    rng, path = random.Random(seed), folder / name
+    content = bytearray(path.read_bytes())
+    content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_one_changed_bit_costs_one_event_at_most_and_every_projection_still_folds(
+    store: Path, truth: list[Envelope], seed: int
+) -> None:
+    flip(store, ("log.duckdb", "log.duckdb", "keys", "head")[seed % 4], seed)
+    events = salvaged(store)
+    assert len(lost_of(events, truth)) <= 1
+    rebuild(events)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_repaired_store_is_sound_and_holds_what_the_damaged_one_can_prove(
+    store: Path, truth: list[Envelope], tmp_path: Path, seed: int
+) -> None:
+    flip(store, ("log.duckdb", "keys")[seed % 2], seed)
+    before = {path.name: path.read_bytes() for path in store.iterdir()}
+    result = repair(store, tmp_path / "new")
+    assert {path.name: path.read_bytes() for path in store.iterdir()} == before
+    assert not verify(tmp_path / "new").problems
+    with closing(DuckDBLog(tmp_path / "new")) as log:
+        events = list(log.read())
+        log.append([draft(stored("and on it goes"))])
+    assert lost_of(events, truth) == [one.first for one in result.lost]
+    assert result.events == len(truth)
+
+
+def test_a_damaged_log_refuses_to_be_written_and_says_what_to_run(store: Path) -> None:
+    (store / "head").unlink()
+    with closing(opened(store)) as log:
+        with pytest.raises(LogError, match="context-graph repair NEW_FOLDER"):
+            log.append([draft(stored("one more"))])
+        with pytest.raises(LogError, match="read-only"):
+            log.shred([draft(stored("x")).id])
+
+
+def test_a_memory_whose_whole_row_is_gone_keeps_the_id_that_later_events_name(
+    store: Path, truth: list[Envelope]
+) -> None:
+    gone = truth[3]
+    with duckdb.connect(str(store / "log.duckdb")) as database:
+        database.execute("DROP TRIGGER no_delete ON log")
+        database.execute("DELETE FROM log WHERE seq = 4")
+    events = salvaged(store)
+    assert lost_of(events, truth) == [4]
+    assert events[3].id == gone.id
+    rebuild(events)
+
+
+def test_what_was_acknowledged_and_is_cut_off_is_counted(store: Path, truth: list[Envelope], tmp_path: Path) -> None:
+    with duckdb.connect(str(store / "log.duckdb")) as database:
+        database.execute("DROP TRIGGER no_delete ON log")
+        database.execute("DELETE FROM log WHERE seq > 100")
+    (lost,) = repair(store, tmp_path / "new").lost
+    assert (lost.first, lost.last) == (101, len(truth))
+
+
+def test_without_keys_all_but_the_memories_is_left(store: Path, truth: list[Envelope], tmp_path: Path) -> None:
+    (store / "keys").unlink()
+    lost = repair(store, tmp_path / "new").lost
+    sealed = [one.seq for one in truth if isinstance(one.event, MemoryStored | Shredded)]
+    assert [seq for one in lost for seq in range(one.first, one.last + 1)] == sealed
+    assert not verify(tmp_path / "new").problems
+
+
+def test_an_erased_memory_stays_erased_in_the_repaired_store(store: Path, tmp_path: Path) -> None:
+    (store / "head").unlink()
+    assert repair(store, tmp_path / "new").lost == ()
+    with closing(DuckDBLog(tmp_path / "new")) as log:
+        assert sum(isinstance(one.event, Shredded) for one in log.read()) == 1
+
+
+def test_a_passphrase_stays_that_of_the_repaired_store(tmp_path: Path) -> None:
+    with closing(DuckDBLog(tmp_path / "store", "correct horse battery")) as log:
+        log.append([draft(stored("sealed"))])
+    (tmp_path / "store" / "head").unlink()
+    with pytest.raises(PassphraseError):
+        repair(tmp_path / "store", tmp_path / "new", "another one entirely")
+    assert not (tmp_path / "new").exists()
+    repair(tmp_path / "store", tmp_path / "new", "correct horse battery")
+    with closing(DuckDBLog(tmp_path / "new", "correct horse battery")) as log:
+        assert log.head.seq == 1
+
+
+def test_an_open_store_is_not_repaired_and_an_existing_folder_not_replaced(store: Path, tmp_path: Path) -> None:
+    with closing(DuckDBLog(store)), pytest.raises(LogInUseError):
+        repair(store, tmp_path / "new")
+    (tmp_path / "new").mkdir()
+    with pytest.raises(LogError, match="exists already"):
+        repair(store, tmp_path / "new")
+
+
+def test_keys_and_head_that_are_deleted_under_an_open_log_are_written_again(store: Path) -> None:
+    with closing(DuckDBLog(store)) as log:
+        (store / "keys").unlink()
+        (store / "head").unlink()
+        log.append([draft(stored("after the deletion"))])
+    assert not verify(store).problems
