@@ -232,7 +232,8 @@ def reporter(context: Context, what: str = "") -> Callable[..., object]:
 def erased(entry: Entry) -> NotFoundFault:
     """Return the fault for an erased memory, with time and reason of the erasure as far as known."""
     when = f" at {entry.state_since}" if entry.state_since else ""
-    return NotFoundFault(f"Memory was erased{when}: {entry.id}", id=str(entry.id), reason=entry.reason)
+    why = f" ({entry.reason})" if entry.reason else ""
+    return NotFoundFault(f"Memory was erased{when}: {entry.id}{why}", id=str(entry.id), reason=entry.reason)
 
 
 def check_live(entry: Entry) -> None:

@@ -1,18 +1,30 @@
-"""A copy of a damaged DuckDB file that DuckDB reads row by row.
+"""A copy of a damaged DuckDB 2.0 file that DuckDB reads row by row.
 
-DuckDB refuses a block of 262,144 bytes whole if one byte of it has changed, and a memory takes some 8,000. The copy
-gets new checksums on the blocks that hold rows, so that only the changed row is lost: its hash and its encryption show
-the change. The blocks with DuckDB's metadata keep their checksums, since DuckDB follows the pointers in them.
+DuckDB refuses a block of 262,144 bytes whole if one byte of it has changed, and a memory takes some 8,000; of a
+write-ahead log it refuses all. The copy gets new checksums, so that only the changed row is lost: its hash and its
+encryption show the change.
+
+A block, or an entry of the write-ahead log, carries the XOR of its 64-bit words, each multiplied by an odd number, and
+a hash of the bytes that are left over (DuckDB, `src/common/checksum.cpp`, `src/storage/wal_replay.cpp`).
 """
 
 import shutil
-from collections.abc import Collection
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Collection
+from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import duckdb
 import numpy as np
 import numpy.typing as npt
+
+from events.storage.database import connect
+from events.storage.log import LogError
+
+_Result = TypeVar("_Result")
 
 _HEADER: Final = 4_096
 _HEADERS: Final = 3
@@ -21,27 +33,93 @@ _BLOCK: Final = 262_144
 _WORD: Final = np.dtype("<u8")
 _FACTOR: Final = np.uint64(0xBF58476D1CE4E5B9)
 _SEED: Final = np.uint64(5381)
+_REST_FACTOR: Final = 0xC6A4A7935BD1E995
+_REST_SEED: Final = 0xE17A1465
+_MASK: Final = 2**64 - 1
+
+_WAL_HEADER_END: Final = b"\xff\xff"
+_ENTRY: Final = struct.Struct("<QQ")
+"""Size and checksum of an entry of the write-ahead log."""
+
+_PROBE: Final = """
+import sys
+from pathlib import Path
+from events.storage.database import connect
+connect(Path(sys.argv[1]), read_only=True).execute("SELECT count(hash) FROM log.main.log")
+"""
 
 
-def mend(path: Path, metadata: Collection[int]) -> None:
-    """Correct the checksum of every block of a closed DuckDB 2.0 file but those that hold metadata.
-
-    A block begins with the XOR of all its further 64-bit words, each multiplied by an odd number (DuckDB,
-    `src/common/checksum.cpp`).
+def open_mended(path: Path, copy: Path) -> duckdb.DuckDBPyConnection:
+    """Copy a database with its write-ahead log, mend the copy as far as necessary, and open it read-only.
 
     Args:
-        path: The file, which is changed in place.
-        metadata: Block numbers from `metadata_blocks`.
+        path: The database, which stays as it is.
+        copy: Where the copy is made.
+
+    Raises:
+        LogError: DuckDB can't read even the mended copy.
     """
-    for number, block in enumerate(_pieces(path, _HEADERS * _HEADER, _BLOCK)):
+    if not path.exists():
+        raise LogError(f"{path} is missing")
+    shutil.copyfile(path, copy)
+    metadata = _first([lambda: _metadata_blocks(copy), lambda: _after_headers(copy), lambda: _after_all(copy)])
+    _mend_blocks(copy, metadata)
+    wal, wal_copy = _wal(path), _wal(copy)
+    if not wal.exists():
+        return connect(copy, read_only=True)
+
+    def open_with(content: bytes) -> duckdb.DuckDBPyConnection:
+        wal_copy.write_bytes(content)
+        return connect(copy, read_only=True)
+
+    content = wal.read_bytes()
+    mended, whole = _mend_wal(content)
+    attempts = [lambda: open_with(content), lambda: open_with(mended), lambda: open_with(content[:whole])]
+    return _first([*attempts, lambda: open_with(b"")])
+
+
+def _first(attempts: list[Callable[[], _Result]]) -> _Result:
+    """Return the result of the first attempt that succeeds; the error of the last one is a `LogError`."""
+    *others, last = attempts
+    for attempt in others:
+        try:
+            return attempt()
+        except (LogError, duckdb.Error):
+            continue
+    try:
+        return last()
+    except duckdb.Error as error:
+        raise LogError(f"DuckDB can't read the log: {error}") from error
+
+
+def _metadata_blocks(copy: Path) -> frozenset[int]:
+    """Return the numbers of the blocks with DuckDB's metadata, whose pointers it follows."""
+    with closing(connect(copy, read_only=True)) as database:
+        database.execute("SELECT DISTINCT block_id FROM pragma_metadata_info('log')")
+        return frozenset(number for (number,) in database.fetchall())
+
+
+def _after_headers(copy: Path) -> frozenset[int]:
+    """Mend the headers, most of whose bytes are unused; DuckDB checks their fields by itself."""
+    for header in _pieces(copy, 0, _HEADER)[:_HEADERS]:
+        _correct(header)
+    return _metadata_blocks(copy)
+
+
+def _after_all(copy: Path) -> frozenset[int]:
+    """Mend metadata too, most of whose bytes are unused; another process tries first, since a pointer may be wrong."""
+    _mend_blocks(copy, ())
+    probe = subprocess.run([sys.executable, "-c", _PROBE, copy], capture_output=True, check=False)  # noqa: S603 -- ours
+    if probe.returncode:
+        raise LogError(f"DuckDB's own metadata in the log are damaged ({probe.stderr.decode().strip()[-200:]})")
+    return frozenset()
+
+
+def _mend_blocks(copy: Path, metadata: Collection[int]) -> None:
+    """Correct the checksum of each block but those with metadata."""
+    for number, block in enumerate(_pieces(copy, _HEADERS * _HEADER, _BLOCK)):
         if number not in metadata:
             _correct(block)
-
-
-def mend_headers(path: Path) -> None:
-    """Correct the checksums of the headers, most of whose bytes are unused; DuckDB checks the fields by itself."""
-    for header in _pieces(path, 0, _HEADER)[:_HEADERS]:
-        _correct(header)
 
 
 def _pieces(path: Path, offset: int, size: int) -> npt.NDArray[np.uint64]:
@@ -57,15 +135,36 @@ def _correct(piece: npt.NDArray[np.uint64]) -> None:
         piece[0] = checksum
 
 
-def metadata_blocks(cursor: duckdb.DuckDBPyConnection) -> frozenset[int]:
-    """Return the numbers of the blocks that hold DuckDB's metadata."""
-    cursor.execute("SELECT DISTINCT block_id FROM pragma_metadata_info('log')")
-    return frozenset(number for (number,) in cursor.fetchall())
+def _mend_wal(content: bytes) -> tuple[bytes, int]:
+    """Correct the checksums of a write-ahead log; return its bytes, and how many precede the first damaged entry."""
+    mended = bytearray(content)
+    start = content.find(_WAL_HEADER_END) + len(_WAL_HEADER_END)
+    whole = None
+    while len(content) - start >= _ENTRY.size:
+        size, stored = _ENTRY.unpack_from(content, start)
+        end = start + _ENTRY.size + size
+        if end > len(content):
+            break
+        checksum = _checksum(content[start + _ENTRY.size : end])
+        if checksum != stored:
+            whole = start if whole is None else whole
+            _ENTRY.pack_into(mended, start, size, checksum)
+        start = end
+    return bytes(mended), start if whole is None else whole
 
 
-def copy_database(path: Path, target: Path) -> None:
-    """Copy the file and its write-ahead log."""
-    shutil.copyfile(path, target)
-    wal = path.with_name(f"{path.name}.wal")
-    if wal.exists():
-        shutil.copyfile(wal, target.with_name(f"{target.name}.wal"))
+def _checksum(data: bytes) -> int:
+    """Return DuckDB's checksum of a buffer; the last bytes, fewer than a word, are hashed by MurmurHash64A."""
+    words = np.frombuffer(data[: len(data) // 8 * 8], _WORD)
+    result = int(_SEED ^ np.bitwise_xor.reduce(words * _FACTOR))
+    rest = data[len(words) * 8 :]
+    if not rest:
+        return result
+    mixed = (_REST_SEED ^ (len(rest) * _REST_FACTOR)) & _MASK
+    mixed = ((mixed ^ int.from_bytes(rest, "little")) * _REST_FACTOR) & _MASK
+    mixed = ((mixed ^ (mixed >> 47)) * _REST_FACTOR) & _MASK
+    return result ^ mixed ^ (mixed >> 47)
+
+
+def _wal(path: Path) -> Path:
+    return path.with_name(f"{path.name}.wal")

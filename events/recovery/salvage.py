@@ -15,11 +15,11 @@ from uuid import UUID
 import duckdb
 
 from events.crypto.keys import KeyRing
-from events.recovery.mending import copy_database, mend, mend_headers, metadata_blocks
+from events.recovery.mending import open_mended
 from events.storage.chain import Row, envelope_of, read_row
-from events.storage.database import DATABASE, connect, select_pages
+from events.storage.database import DATABASE, select_pages
 from events.storage.durable import parse_slots
-from events.storage.log import Envelope, Head, LogError
+from events.storage.log import Envelope, Head
 from events.verify.examination import BadRange, Examination, Progress, Report
 from events.vocabulary import EventLost
 
@@ -62,10 +62,11 @@ class Salvage:
     """
 
     def __init__(self, folder: Path, keys: KeyRing, progress: Progress | None = None) -> None:
+        self._folder = folder
         self._keys = keys
         with ExitStack() as stack:
             copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="context-graph-"))) / DATABASE
-            self.database = stack.enter_context(closing(_open_mended(folder / DATABASE, copy)))
+            self.database = stack.enter_context(closing(open_mended(folder / DATABASE, copy)))
             self.report: Final[Report] = Examination(self.database, keys, acknowledged(folder), []).run(progress)
             last = max([self.report.head.seq, *(bad.last for bad in self.report.bad)])
             self.lost: Final[Mapping[int, Envelope]] = dict(self._placeholders(self.report.bad))
@@ -98,7 +99,7 @@ class Salvage:
         seqs = {seq for one in bad for seq in range(one.first, one.last + 1)}
         rows = {seq: row for seq in seqs if (row := self._metadata(seq)) is not None}
         named = {row.id for row in rows.values()} | set(self._ids())
-        orphans = (id_ for id_ in self._keys.ids() if id_ not in named)
+        orphans = self._orphans(named)
         at = datetime.fromtimestamp(0)  # noqa: DTZ006 -- in UTC without a zone, as rows have it
         for one in bad:
             for seq in range(one.first, one.last + 1):
@@ -110,6 +111,12 @@ class Salvage:
                 at = row.at
                 place = Row(seq, *row, b"", b"", b"")
                 yield seq, envelope_of(place, EventLost(kind=row.kind, why=one.why))
+
+    def _orphans(self, named: Collection[UUID]) -> Iterator[UUID]:
+        """Yield the ids of keys that belong to no row and no snapshot, destroyed ones last."""
+        snapshots = {path.stem for path in (self._folder / "snapshot").glob("*")}
+        found = [id_ for id_ in self._keys.ids() if id_ not in named and id_.hex not in snapshots]
+        yield from sorted(found, key=lambda id_: not self._keys.has(id_))
 
     def _metadata(self, seq: int) -> _Metadata | None:
         with suppress(duckdb.Error):
@@ -154,23 +161,3 @@ def readable_keys(folder: Path, passphrase: str | None) -> KeyRing:
     """
     path = folder / "keys"
     return KeyRing.of(path.read_bytes(), passphrase).undamaged() if path.exists() else KeyRing()
-
-
-def _open_mended(path: Path, copy: Path) -> duckdb.DuckDBPyConnection:
-    """Copy the file with the checksums of its rows corrected, and open the copy."""
-    if not path.exists():
-        raise LogError(f"{path} is missing")
-    copy_database(path, copy)
-    remedies = iter((lambda: mend_headers(copy), lambda: copy.with_name(f"{copy.name}.wal").unlink(missing_ok=True)))
-    while True:
-        try:
-            with closing(connect(copy, read_only=True)) as database:
-                metadata = metadata_blocks(database)
-            break
-        except (LogError, duckdb.Error) as error:
-            remedy = next(remedies, None)
-            if remedy is None:
-                raise LogError(f"{path} can't be read: {error}") from error
-            remedy()
-    mend(copy, metadata)
-    return connect(copy, read_only=True)

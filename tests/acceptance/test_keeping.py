@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from actors.hub.composition import open_hub
@@ -206,3 +207,28 @@ def test_every_command_works_while_a_server_has_the_store_and_says_what_the_serv
     assert (done.returncode, "top_k" in done.stderr) == (1, True)
     assert run(kept, "consolidate", "--dry-run").returncode == 0
     assert run(kept, "replay").returncode == 0
+
+
+# ── what is left of a damaged store ─────────────────────────────────────────────────────────────────
+
+
+def test_a_damaged_store_is_read_as_far_as_it_can_be_proved_and_repaired_into_a_sound_one(
+    kept: Path, tmp_path: Path
+) -> None:
+    with duckdb.connect(str(kept / "log.duckdb"), read_only=True) as database:
+        rows = database.execute("SELECT data FROM log WHERE kind LIKE 'memory_stored%' ORDER BY seq").fetchall()
+    path, piece = kept / "log.duckdb", rows[0][0][1_000:1_064]
+    path.write_bytes(path.read_bytes().replace(piece, bytes(64)))  # blocks that a checkpoint freed hold it too
+    assert contents(kept, "where is the boathouse key")[0] == KEY
+    assert contents(kept, DOG) == [KEY], "the other memory is lost"
+    refused = run(kept, "store", "One more.")
+    assert refused.returncode == 1
+    assert "repair NEW_FOLDER" in refused.stderr
+    assert "read-only" in run(kept, "status").stdout
+
+    sound = tmp_path / "sound"
+    assert [one["memories"] for one in run_json(kept, "repair", str(sound))["lost"]] == [1]
+    assert run(sound, "verify").returncode == 0
+    run_json(sound, "store", "One more.")
+    assert set(contents(sound, "key")) == {KEY, "One more."}
+    assert "it was lost, because the store was damaged" in run(sound, "audit").stdout

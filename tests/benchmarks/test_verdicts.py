@@ -23,7 +23,7 @@ from tests.benchmarks.datasets import NAMES, talk
 
 from benchmarks import index  # isort: skip -- on the path since the import above
 from benchmarks.crash.audit import Comparison, FileAudit, leaks
-from benchmarks.crash.bit_flips import Fate, Flip, classify
+from benchmarks.crash.bit_flips import LOST, Fate, Flip, classify
 from benchmarks.crash.command import judge_flips, judge_kills
 from benchmarks.crash.damaged_store import Observation
 from benchmarks.crash.kills import Kill, Outcome, Victim
@@ -112,6 +112,7 @@ def test_traces_of_an_erased_memory_are_found_in_any_file(tmp_path: Path) -> Non
     ]
 
 
+REPAIRED = "`repair` keeps all events but the one whose byte changed"
 RIGHT = {"status": "[1]", "a memory": '"text"'}
 
 
@@ -125,6 +126,8 @@ RIGHT = {"status": "[1]", "a memory": '"text"'}
         (Observation(RIGHT | {"a memory": '"texx"'}, ("named",)), Fate.WRONG),
         (Observation(RIGHT | {"a memory": "!-32010 not found"}), Fate.WRONG),
         (Observation({}, status=-11), Fate.DIED),
+        (Observation({"status": "[0]", "a memory": f"!-32010 Memory is {LOST}"}, damage="head"), Fate.READ_ONLY),
+        (Observation(RIGHT | {"a memory": '[{"content": "invented"}]'}, damage="head"), Fate.WRONG),
     ],
 )
 def test_the_effect_of_a_flip_is_classified_by_the_answers(seen: Observation, fate: Fate) -> None:
@@ -141,6 +144,12 @@ def flip(fate: Fate, *, detected: bool, **changed: Any) -> Flip:
     [
         (flip(Fate.RIGHT, detected=False), []),
         (flip(Fate.REFUSED, detected=True), []),
+        (flip(Fate.READ_ONLY, detected=True, lost=1), []),
+        (flip(Fate.READ_ONLY, detected=True, lost=2), ["`repair` keeps all events but the one whose byte changed"]),
+        (
+            flip(Fate.REFUSED, detected=True, unrepaired="no"),
+            ["`repair` keeps all events but the one whose byte changed"],
+        ),
         (flip(Fate.WRONG, detected=True), ["no wrong answer is given"]),
         (flip(Fate.DIED, detected=True), ["no wrong answer is given"]),
         (flip(Fate.REFUSED, detected=False), ["`verify` names whatever isn't harmless"]),

@@ -1,5 +1,6 @@
 """Single changed bytes: each must be named by `verify` or be harmless, and never lead to a wrong answer."""
 
+import json
 import random
 import shutil
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import msgspec
 from actors.runtime.actor import EXIT_UNCERTAIN
 from benchmarks.crash.damaged_store import REFUSAL, SNAPSHOTS, Answers, Examiner, Observation, Questions
 
+LOST = "lost, because the store was damaged"
 DISPOSABLE = {"latencies.json", "hub.log", "hub.json", "hub.lock", "hub.sock"}
 """Files from which no answer about memories is derived."""
 
@@ -20,6 +22,8 @@ class Fate(StrEnum):
 
     REFUSED = "refused at opening"
     REFUSED_LATER = "refused later"
+    READ_ONLY = "read-only"
+    """The store was opened as far as it could be proved, and showed nothing that it had not held."""
     RIGHT = "all right"
     """Every answer was what it had been."""
     DIED = "the process died"
@@ -37,6 +41,10 @@ class Flip(msgspec.Struct, frozen=True, kw_only=True):
     detected: bool
     changed: bool
     snapshot_used: bool
+    lost: int = 0
+    """Events that `repair` could not keep."""
+    unrepaired: str | None = None
+    """Why `repair` failed, or what `verify` found in its result."""
     why: str
     """The finding, the refusal or the wrong answer."""
 
@@ -83,6 +91,8 @@ def flip_bytes(
                     detected=bool(seen.problems),
                     changed=seen.changed,
                     snapshot_used=seen.snapshot_used,
+                    lost=seen.lost,
+                    unrepaired=seen.unrepaired,
                     why=why,
                 )
             )
@@ -95,11 +105,10 @@ def flip_bytes(
 def classify(seen: Observation, right: Answers) -> tuple[Fate, str]:
     """Return the effect of a damage, from the answers that the store gave, and a sentence about it."""
     changed = {request: answer for request, answer in seen.answers.items() if answer != right[request]}
-    # "Not found" about a memory that exists is an answer, and a wrong one.
     wrong = [
         request
         for request, answer in changed.items()
-        if not answer.startswith(REFUSAL) or answer.startswith(f"{REFUSAL}-32010")
+        if not (_is_part(answer, right) if seen.damage else _is_refusal(answer))
     ]
     if wrong:
         return Fate.WRONG, f"{wrong[0]}: {changed[wrong[0]][:200]}"
@@ -109,9 +118,32 @@ def classify(seen: Observation, right: Answers) -> tuple[Fate, str]:
         return Fate.DIED, f"the process ended with status {seen.status}"
     if seen.refused:
         return Fate.REFUSED, seen.refused
+    if seen.damage:
+        return Fate.READ_ONLY, seen.damage
     if changed:
         return Fate.REFUSED_LATER, next(iter(changed.values()))
     return Fate.RIGHT, "; ".join(seen.problems)
+
+
+def _is_refusal(answer: str) -> bool:
+    """Tell whether an answer is an error; "not found" about a memory that exists is a wrong answer."""
+    return answer.startswith(REFUSAL) and not answer.startswith(f"{REFUSAL}-32010")
+
+
+def _is_part(answer: str, right: Answers) -> bool:
+    """Tell whether a read-only store shows nothing that the undamaged one did not hold; counts may differ."""
+    if answer.startswith(REFUSAL):
+        return LOST in answer or _is_refusal(answer)
+    return _shown(answer) <= {content for one in right.values() for content in _shown(one)}
+
+
+def _shown(answer: str) -> set[str]:
+    """Return the contents of memories in an answer."""
+    if answer.startswith(REFUSAL):
+        return set()
+    found = json.loads(answer)
+    several = found if isinstance(found, list) else [found]
+    return {one["content"] for one in several if isinstance(one, dict) and "content" in one}
 
 
 def _files(folder: Path) -> list[Path]:

@@ -83,6 +83,14 @@ def judge_flips(flips: Sequence[Flip], snapshots_used: Mapping[str, bool]) -> li
         "in the log": f"{sum(flip.detected for flip in in_log)} of {len(in_log)}, {unused} in unused space",
         "neither detected nor harmless": silent[:SHOWN],
     }
+    unrepaired = [flip for flip in flips if flip.unrepaired is not None or flip.lost > 1]
+    repaired = {
+        "repaired": sum(flip.detected for flip in flips) - len(unrepaired),
+        "events lost at most": max((flip.lost for flip in flips), default=0),
+        "not repaired, or more than one event lost": [
+            f"{_describe(flip)}: {flip.unrepaired or flip.lost}" for flip in unrepaired[:SHOWN]
+        ],
+    }
     used = {"undamaged ones used": dict(snapshots_used), "damaged ones used": len(trusted)}
     by_file: dict[str, list[Flip]] = defaultdict(list)
     for flip in flips:
@@ -91,6 +99,7 @@ def judge_flips(flips: Sequence[Flip], snapshots_used: Mapping[str, bool]) -> li
         *(Verdict(file, _counts(of_file)) for file, of_file in by_file.items()),
         Verdict("no wrong answer is given", {"flips": len(flips), "wrong": wrong[:SHOWN]}, not wrong),
         Verdict("`verify` names whatever isn't harmless", named, not silent),
+        Verdict("`repair` keeps all events but the one whose byte changed", repaired, not unrepaired),
         Verdict("`verify` changes nothing", {"stores that it changed": changed}, not changed),
         Verdict(
             "an undamaged snapshot is used, and a damaged one isn't", used, all(snapshots_used.values()) and not trusted
@@ -106,6 +115,7 @@ def _counts(flips: Sequence[Flip]) -> dict[str, int]:
         "flips": len(flips),
         "detected by verify": sum(flip.detected for flip in flips),
         "refused at opening": fates[Fate.REFUSED],
+        "read-only, the rest all right": fates[Fate.READ_ONLY],
         "refused later": fates[Fate.REFUSED_LATER],
         "detected, answers all right": fates[Fate.RIGHT] - len(unnoticed),
         "snapshot discarded, answers all right": discarded,

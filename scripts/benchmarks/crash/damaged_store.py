@@ -23,6 +23,7 @@ from benchmarks.store import open_store
 from benchmarks.synthetic import first_words, sentences
 from events.crypto.keys import KeyRing
 from events.fingerprint import Embedding
+from events.recovery.repair import repair
 from events.storage.log import LogError
 from events.verify.verification import verify
 from events.vocabulary.values import SpaceModel
@@ -60,6 +61,12 @@ class Observation(msgspec.Struct):
     """Whether `verify` changed a file."""
     refused: str | None = None
     """Why the store was not opened."""
+    damage: str | None = None
+    """Why the store was read-only."""
+    lost: int = 0
+    """Events that `repair` could not keep."""
+    unrepaired: str | None = None
+    """Why `repair` failed, or what `verify` found in its result."""
     snapshot_used: bool = False
     """An unusable snapshot is deleted, so one that still exists was used."""
     status: int | None = None
@@ -75,11 +82,11 @@ class PrecomputedProfile:
         self.models = questions.models
         self._embeddings = questions.embeddings
 
-    def memory(self, request: EmbedMemory, sessions: object) -> Any:
+    def plan_memory(self, request: EmbedMemory, sessions: object) -> Any:
         """Refuse: nothing is stored in a damaged store."""
         raise RuntimeError(f"a damaged store is never written: {request.content} {sessions}")
 
-    def query(self, request: EmbedQuery, sessions: object) -> Any:
+    def plan_query(self, request: EmbedQuery, sessions: object) -> Any:
         """Return the precomputed embeddings, without a plan for the model."""
         del sessions
         return EmbeddedQuery(embeddings=self._embeddings[request.text])
@@ -88,6 +95,9 @@ class PrecomputedProfile:
     def forward(self, rows: list[Any]) -> list[Any]:
         """Return nothing, since nothing goes through a model."""
         return rows
+
+    def stop_threads(self) -> None:
+        """Do nothing: there are none."""
 
 
 async def build(scratch: Path) -> tuple[dict[str, Path], Questions]:
@@ -128,8 +138,12 @@ class Examiner:
                 match self._pipe.recv():
                     case ("verified", problems, changed):
                         seen.problems, seen.changed = problems, changed
+                    case ("damage", damage):
+                        seen.damage = damage
                     case ("answer", request, answer):
                         seen.answers[request] = answer
+                    case ("repaired", lost, unrepaired):
+                        seen.lost, seen.unrepaired = lost, unrepaired
                     case ("done", refused):
                         seen.refused = refused
                         seen.snapshot_used = any((folder / SNAPSHOTS).glob("*/*"))
@@ -160,7 +174,10 @@ def _child(parent: Connection, questions: Questions) -> None:
     composition.load_profile = load  # pyright: ignore[reportAttributeAccessIssue] -- the models would take seconds
     while True:
         folder: Path = parent.recv()
-        parent.send(("verified", *_verify(folder)))
+        problems, changed = _verify(folder)
+        parent.send(("verified", problems, changed))
+        if problems:
+            parent.send(("repaired", *_repair(folder)))
         try:
             anyio.run(_query, folder, questions, parent)
         except (LogError, Fault, OSError) as error:
@@ -186,6 +203,18 @@ def _verify(folder: Path) -> tuple[tuple[str, ...], bool]:
     return problems, _contents(folder) != before
 
 
+def _repair(folder: Path) -> tuple[int, str | None]:
+    """Return how many events a repair loses, and why it fails."""
+    target = folder.with_name("repaired")
+    shutil.rmtree(target, ignore_errors=True)
+    try:
+        lost = repair(folder, target).lost
+        problems = verify(target).problems
+    except LogError as error:
+        return 0, str(error)
+    return sum(one.last - one.first + 1 for one in lost), "; ".join(one.what for one in problems) or None
+
+
 def _contents(folder: Path) -> Mapping[Path, bytes]:
     return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
@@ -193,6 +222,7 @@ def _contents(folder: Path) -> Mapping[Path, bytes]:
 async def _query(folder: Path, questions: Questions, parent: Connection) -> None:
     async with open_store(folder) as store:
         state = await store.call("status")
+        parent.send(("damage", state["damage"]))
         parent.send(("answer", "status", json.dumps([state["memories"], state["log"], state["namespaces"]])))
         requests: list[tuple[str, dict[str, Any]]] = [
             *(("memory_retrieve", {"id": memory, "include_embeddings": True}) for memory in questions.memories),
