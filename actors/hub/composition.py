@@ -45,6 +45,8 @@ MIN_SNAPSHOT_EVENTS = 500
 SNAPSHOT_TIMEOUT = 600.0
 """Seconds for that snapshot: some 2 GB for 100,000 memories on a slow disk."""
 
+BACKUP = "this is a backup and therefore read-only; to go on with it, run: context-graph restore BACKUP"
+
 LOCK_POLL = 0.1
 """Seconds between two attempts to open a store that is in use."""
 
@@ -152,24 +154,26 @@ def open_hub(
 
 
 def _open_log(folder: Path, until: float) -> DuckDBLog:
-    """Open the log in a folder; a damaged one read-only, as far as it can be proved.
+    """Open the log in a folder; a backup read-only, and a damaged one too, as far as it can be proved.
 
     Args:
         folder: Of the store.
         until: When, by the monotonic clock, not to wait any longer for another process that has it open.
     """
-    from events.recovery.salvage import marked_damage, unmark_damaged  # noqa: PLC0415 -- takes 0.1 s, with DuckDB
+    from events.recovery.salvage import describe_damage, marked_damage, unmark_damaged  # noqa: PLC0415 -- takes 0.1 s, with DuckDB
+    from events.storage.backup import is_backup  # noqa: PLC0415
     from events.storage.duckdb_log import DuckDBLog  # noqa: PLC0415
     from events.storage.log import LogDamagedError, LogInUseError  # noqa: PLC0415
     from events.verify.verification import verify  # noqa: PLC0415
 
+    read_only = BACKUP if is_backup(folder) else None
     damage = marked_damage(folder)
     while True:
         try:
             if damage is not None and not verify(folder, passphrase()).problems:
                 unmark_damaged(folder)
                 damage = None
-            return DuckDBLog(folder, passphrase(), damage=damage)
+            return DuckDBLog(folder, passphrase(), read_only=describe_damage(damage) if damage else read_only)
         except LogInUseError:
             if monotonic() >= until:
                 raise

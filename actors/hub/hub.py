@@ -73,7 +73,7 @@ def start_actors(
         scheduled: Whether sleep runs start by schedule.
         snapshots: Where snapshots for a fast start are kept; None for never.
     """
-    frozen = "the past can't be changed" if embedder is None else log.damage
+    frozen = "the past can't be changed" if embedder is None else log.read_only
     store = Store.start(log, latencies, clock, snapshots=snapshots, frozen=frozen)
     comparator = Comparator.start(latencies, priming=priming)
     workspace = Workspace.start(comparator, store, latencies)

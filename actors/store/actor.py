@@ -244,12 +244,12 @@ class Store(ProjectionActor[StoreProjections]):
         if self._keeper is not None and self._frozen is None:
             after = self._keeper.load(self._log, self._tellers())
         try:
-            erased, damage = fold_log(self._log, after, self._fold, salvages=not after)
+            erased, read_only = fold_log(self._log, after, self._fold, salvages=not after)
         except LogDamagedError as error:
             if self._keeper is not None and after:
                 self._keeper.exit_damaged(error)
             raise
-        self._frozen = self._frozen or damage
+        self._frozen = self._frozen or read_only
         if self._frozen is None:
             self._shred(erased)
         self._replayed = True

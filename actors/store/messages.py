@@ -21,7 +21,7 @@ class GoneError(Exception):
 
 
 class Status(Answer, frozen=True, kw_only=True):
-    """Counts of memories, the head of the log, the declared models, and what is damaged."""
+    """Counts of memories, the head of the log, the declared models, and whether it may be written."""
 
     live: int
     forgotten: int
@@ -31,8 +31,8 @@ class Status(Answer, frozen=True, kw_only=True):
     namespaces: dict[str, int]
     head: Head
     declared: SpacesDeclared | None
-    damage: str | None
-    """Why the store is read-only, in words."""
+    read_only: str | None
+    """Why nothing may be written, in words."""
 
 
 class Replay(Message[Head], frozen=True, kw_only=True):

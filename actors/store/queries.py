@@ -79,7 +79,7 @@ def _status(log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Stat
         namespaces=dict(catalog.namespaces()),
         head=log.head,
         declared=declared,
-        damage=log.damage,
+        read_only=log.read_only,
     )
 
 

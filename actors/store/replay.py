@@ -30,14 +30,14 @@ def fold_log(
         salvages: Whether to go on where the log is damaged.
 
     Returns:
-        The memories that the events say were erased, and what is damaged, in words.
+        The memories that the events say were erased, and why the log is read-only, in words.
 
     Raises:
         LogDamagedError: the log is damaged, and `salvages` is false.
         LogError: nothing can be read.
     """
     erased: list[UUID] = []
-    damage = log.damage
+    read_only = log.read_only
     while True:
         try:
             for batch, folded in _paced(log.read(after)):
@@ -45,11 +45,11 @@ def fold_log(
                 after = batch[-1].seq
                 erased += [envelope.event.memory for envelope in batch if isinstance(envelope.event, MemoryErased)]
         except LogDamagedError as error:
-            if damage is not None or not salvages:
+            if read_only is not None or not salvages:
                 raise
-            damage = log.salvage(str(error))
+            read_only = log.salvage(str(error))
         else:
-            return erased, damage
+            return erased, read_only
 
 
 def _paced(envelopes: Iterator[Envelope]) -> Iterator[tuple[Batch, Reply[None]]]:

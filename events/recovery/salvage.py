@@ -24,11 +24,6 @@ from events.verify.examination import BadRange, Examination, Progress, Report
 from events.vocabulary import EventLost
 
 _METADATA: Final = 'SELECT id, "at", kind, actor, correlation_id, causation_id FROM log.main.log WHERE seq = ?'
-ADVICE: Final = (
-    "put a backup in its place, or make a sound store of all that can be read by: context-graph repair NEW_FOLDER"
-)
-"""What a person can do."""
-
 _UNKNOWN: Final = "unknown"
 _MEMORY: Final = "memory_stored.unknown"
 """The tag of a memory whose version can't be read."""
@@ -128,6 +123,14 @@ class Salvage:
         with suppress(duckdb.Error):
             return [id_ for (id_,) in self.database.execute("SELECT id FROM log.main.log").fetchall()]
         return []
+
+
+def describe_damage(damage: str) -> str:
+    """Return why a damaged store is read-only, and what a person can do."""
+    return (
+        f"the store is damaged and therefore read-only ({damage}); put a backup in its place, or make a sound store of "
+        "all that can be read by: context-graph repair NEW_FOLDER"
+    )
 
 
 def mark_damaged(folder: Path, damage: str) -> None:

@@ -64,6 +64,11 @@ def back_up(log: DuckDBLog, target: Path, progress: Progress | None = None) -> H
     return head
 
 
+def is_backup(folder: Path) -> bool:
+    """Tell whether a folder is a backup."""
+    return (folder / _MANIFEST).exists()
+
+
 @contextmanager
 def new_store(target: Path) -> Generator[Path, None, None]:
     """Yield a new folder that is renamed to `target` once the body succeeds, and deleted if it fails.

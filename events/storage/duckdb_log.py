@@ -13,7 +13,7 @@ import duckdb
 
 from events.crypto.keys import KeyRing, KeyUnreadableError
 from events.crypto.passphrase import remove_leftovers
-from events.recovery.salvage import ADVICE, Salvage, readable_keys
+from events.recovery.salvage import Salvage, describe_damage, readable_keys
 from events.storage import replacement
 from events.storage.chain import (
     GENESIS,
@@ -55,13 +55,13 @@ _RELEASE_EVERY: Final = 4_096
 class DuckDBLog:
     """Implements `events.storage.log.Log` in three files of one folder: `log.duckdb`, `head` and `keys`."""
 
-    def __init__(self, folder: Path, passphrase: str | None = None, *, damage: str | None = None) -> None:
+    def __init__(self, folder: Path, passphrase: str | None = None, *, read_only: str | None = None) -> None:
         """Open the log in `folder`, or create one; a passphrase for a new log protects its keys.
 
         Args:
             folder: Of the log.
             passphrase: Of its keys.
-            damage: Why the log can't be opened otherwise; then all of it that can be proved is read (`salvage`).
+            read_only: Why nothing may be written, in words; then a copy is read (`Salvage`).
 
         Raises:
             PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
@@ -73,14 +73,13 @@ class DuckDBLog:
         self.folder: Final = folder
         self._closed = False
         self._failed = False
-        self._damage: str | None = None
+        self._read_only: str | None = None
         self._salvage: Salvage | None = None
         self._writing = Lock()
         """Held while DuckDB may need all the memory that its limit allows."""
-        if damage is not None:
+        if read_only is not None:
             self._keys = readable_keys(folder, passphrase)
-            self._resources = ExitStack()
-            self.salvage(damage)
+            self._read_copy(read_only)
             return
         with ExitStack() as stack:
             try:
@@ -107,9 +106,9 @@ class DuckDBLog:
         return self._head
 
     @property
-    def damage(self) -> str | None:
-        """Why the log is read-only, in words; None if it isn't."""
-        return self._damage
+    def read_only(self) -> str | None:
+        """Why nothing may be written, in words; None if it may."""
+        return self._read_only
 
     @property
     def keys(self) -> KeyRing:
@@ -124,12 +123,9 @@ class DuckDBLog:
         """
         self._resources.close()
         self._keys = self._keys.undamaged()
-        self._salvage = salvage = Salvage(self.folder, self._keys)
-        self._resources = ExitStack()
-        self._resources.callback(salvage.close)
-        self._database, self._head = salvage.database, salvage.head
-        self._damage = f"the store is damaged and therefore read-only ({damage}); {ADVICE}"
-        return self._damage
+        reason = describe_damage(damage)
+        self._read_copy(reason)
+        return reason
 
     def head_at(self, seq: int) -> Head:
         """Return the head after event `seq`, 0 for the empty log; `LogCorruptError` beyond its end."""
@@ -250,6 +246,12 @@ class DuckDBLog:
         except duckdb.Error as error:
             raise LogDamagedError(f"DuckDB can't work on the log: {error}") from error
 
+    def _read_copy(self, reason: str) -> None:
+        self._salvage = salvage = Salvage(self.folder, self._keys)
+        self._resources = ExitStack()
+        self._resources.callback(salvage.close)
+        self._database, self._head, self._read_only = salvage.database, salvage.head, reason
+
     def _recover(self) -> Head:
         """Compare the end of the log with the acknowledged head, and return it."""
         with self.cursor() as cursor:
@@ -294,5 +296,5 @@ class DuckDBLog:
 
     def _check_writable(self) -> None:
         self._check_open()
-        if self._damage is not None:
-            raise LogError(self._damage)
+        if self._read_only is not None:
+            raise LogError(self._read_only)

@@ -90,8 +90,8 @@ class Log(Protocol):
         ...
 
     @property
-    def damage(self) -> str | None:
-        """Why the log is read-only, in words (`salvage`); None if it isn't."""
+    def read_only(self) -> str | None:
+        """Why nothing may be written, in words; None if it may."""
         ...
 
     def head_at(self, seq: int) -> Head:

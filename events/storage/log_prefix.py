@@ -14,7 +14,7 @@ class LogPrefix:
     Later events aren't visible. An event that was erased since reads as `Shredded`, since its key is gone.
     """
 
-    damage = None
+    read_only = None
 
     def __init__(self, log: Log, seq: int) -> None:
         """Take the log's first `seq` events; a number outside of the log is a ValueError."""

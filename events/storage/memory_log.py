@@ -13,7 +13,7 @@ from events.storage.log import Draft, Envelope, Head, LogCorruptError, LogError
 class MemoryLog:
     """Implements `events.storage.log.Log`, with encryption and chain, on a list."""
 
-    damage = None
+    read_only = None
 
     def __init__(self) -> None:
         self._rows: list[Row] = []

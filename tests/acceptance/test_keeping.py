@@ -125,6 +125,11 @@ def test_a_backup_of_a_store_in_use_is_a_store_and_can_be_put_back(kept: Path, s
     assert run(tmp_path / "new", "restore", str(copy)).returncode == 0
     assert contents(tmp_path / "new", "Where is the key?") == [KEY, DOG]
     assert run(copy, "verify").returncode == 0
+    before = {name: content for name, content in files(copy).items() if name in ("log.duckdb", "keys", "head")}
+    assert contents(copy, "Where is the key?") == [KEY, DOG]
+    assert "this is a backup" in run(copy, "store", "One more.").stderr
+    assert before.items() <= files(copy).items(), "looking into a backup changes nothing"
+    assert run(tmp_path / "again", "restore", str(copy)).returncode == 0
 
 
 def test_putting_a_backup_back_needs_a_word_and_keeps_what_was_there(kept: Path, tmp_path: Path) -> None:

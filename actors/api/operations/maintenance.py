@@ -77,8 +77,8 @@ def _cancellable(report: Callable[..., object]) -> Callable[[int, int], None]:
 
 
 def _examine(log: DuckDBLog, progress: Progress) -> Report:
-    """Check the log in use; of a damaged one, which is read from a copy, check the files."""
-    return examine(log, progress) if log.damage is None else verify(log.folder, passphrase(), progress)
+    """Check the log in use; of a read-only one, which is read from a copy, check the files."""
+    return examine(log, progress) if log.read_only is None else verify(log.folder, passphrase(), progress)
 
 
 def _snapshot_problems(log: DuckDBLog) -> list[Problem]:

@@ -23,7 +23,7 @@ def status(state: Status, indexes: dict[str, int], hub: Hub) -> JsonObject:
     declared = state.declared
     return {
         "folder": str(hub.folder),
-        "damage": state.damage,
+        "read_only": state.read_only,
         "memories": {name: getattr(state, name) for name in ("live", "forgotten", "pruned", "merged", "erased")},
         "namespaces": state.namespaces,
         "indexes": indexes,

@@ -139,8 +139,8 @@ def _properties(answer: JsonObject) -> dict[str, str]:
 def status(answer: JsonObject) -> None:
     """Print counts, spaces and latencies of a store."""
     memories = answer["memories"]
-    if answer["damage"]:
-        OUT.print(answer["damage"], style="bold red", markup=False)
+    if answer["read_only"]:
+        OUT.print(answer["read_only"], style="bold red", markup=False)
     OUT.print(f"{memories['live']} memories, {memories['forgotten']} forgotten, {memories['erased']} erased")
     OUT.print(f"in {answer['folder']}; log at event {answer['log']['position']}, {answer['log']['hash'][:16]}…")
     if answer["spaces"]:

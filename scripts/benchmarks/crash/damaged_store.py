@@ -222,7 +222,7 @@ def _contents(folder: Path) -> Mapping[Path, bytes]:
 async def _query(folder: Path, questions: Questions, parent: Connection) -> None:
     async with open_store(folder) as store:
         state = await store.call("status")
-        parent.send(("damage", state["damage"]))
+        parent.send(("damage", state["read_only"]))
         parent.send(("answer", "status", json.dumps([state["memories"], state["log"], state["namespaces"]])))
         requests: list[tuple[str, dict[str, Any]]] = [
             *(("memory_retrieve", {"id": memory, "include_embeddings": True}) for memory in questions.memories),

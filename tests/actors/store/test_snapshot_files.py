@@ -440,7 +440,7 @@ def test_a_log_that_was_changed_before_the_snapshot_ends_the_process_and_is_read
         assert only(folder) == snapshot, "it may be the last readable copy"
     with open_hub(folder) as hub:
         hub.replayed.get(timeout=BOUND)
-        assert "event 3" in hub.store.ask(ReadStatus(), timeout=BOUND).damage
+        assert "event 3" in hub.store.ask(ReadStatus(), timeout=BOUND).read_only
         (lost,) = (one for one in hub.log.read() if isinstance(one.event, EventLost))
         assert lost.seq == 3
         with pytest.raises(StorageFault, match="repair NEW_FOLDER"):

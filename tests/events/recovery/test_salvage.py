@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 from events.recovery.repair import repair
+from events.recovery.salvage import describe_damage
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, LogDamagedError, LogError, LogInUseError, PassphraseError
 from events.verify.verification import verify
@@ -58,7 +59,7 @@ def opened(folder: Path) -> DuckDBLog:
     try:
         return DuckDBLog(folder)
     except LogDamagedError as error:
-        return DuckDBLog(folder, damage=str(error))
+        return DuckDBLog(folder, read_only=describe_damage(str(error)))
 
 
 def salvaged(folder: Path) -> list[Envelope]:
