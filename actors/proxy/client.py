@@ -10,6 +10,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
+from actors.proxy.credentials import is_own
 from actors.proxy.endpoint import CHUNK, MAX_LINE, socket_path
 from actors.proxy.framing import LineReader
 from actors.runtime.types import JsonObject
@@ -32,7 +33,7 @@ class Client:
 
         Raises:
             OSError: No hub listens (`FileNotFoundError`, `ConnectionRefusedError`), or as in `request`.
-            ClientError: As in `request`.
+            ClientError: The server runs as another user, or as in `request`.
         """
         self._deadline = monotonic() + seconds
         self._reader = LineReader(MAX_LINE)
@@ -41,8 +42,7 @@ class Client:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._socket.settimeout(self._time_left())
-            with socket_path(folder) as path:
-                self._socket.connect(str(path))
+            self._connect(folder)
             client = {"name": "context-graph", "version": "client"}
             self.request("initialize", protocolVersion=PROTOCOL, capabilities={}, clientInfo=client)
             self._send({"method": "notifications/initialized"})
@@ -88,6 +88,12 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._socket.close()
+
+    def _connect(self, folder: Path) -> None:
+        with socket_path(folder) as path:
+            self._socket.connect(str(path))
+        if not is_own(self._socket):
+            raise ClientError(f"the server in {folder} runs as another user; nothing was sent to it")
 
     def _send(self, message: JsonObject) -> None:
         self._socket.settimeout(self._time_left())

@@ -1,6 +1,5 @@
 """The log in a DuckDB file, with its head file and its keys beside it."""
 
-import os
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
@@ -37,7 +36,7 @@ from events.storage.database import (
     select_pages,
     select_range,
 )
-from events.storage.durable import HeadFile, check_files, check_room
+from events.storage.durable import HeadFile, check_files, check_private, check_room
 from events.storage.log import (
     Draft,
     Envelope,
@@ -85,8 +84,7 @@ class DuckDBLog:
             try:
                 replacement.finish(folder)
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                if not os.access(folder, os.W_OK):
-                    raise LogError(f"{folder} can't be written to")
+                check_private(folder)
                 check_files(folder, (DATABASE, "keys"))
                 self._database = stack.enter_context(closing(connect(folder / DATABASE)))
                 (folder / DATABASE).chmod(0o600)  # DuckDB applies the umask

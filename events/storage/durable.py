@@ -3,6 +3,7 @@
 import logging
 import os
 import shutil
+import stat
 import struct
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Final
 from zlib import crc32
 
-from events.storage.log import Head, LogDamagedError, LogFullError
+from events.storage.log import Head, LogDamagedError, LogError, LogFullError
 
 LOGGER = logging.getLogger("context-graph")
 
@@ -155,6 +156,20 @@ def check_files(folder: Path, names: Iterable[str]) -> None:
     for name in names:
         if any(slot and slot.seq for slot in slots) and not (folder / name).exists():
             raise LogDamagedError(f"{folder / name} is missing, but events were acknowledged")
+
+
+def check_private(folder: Path) -> None:
+    """Raise `LogError` if a folder can't be written to, belongs to another user, or may be written to by others."""
+    if not os.access(folder, os.W_OK):
+        raise LogError(f"{folder} can't be written to")
+    if os.name != "posix":  # Windows has other rights
+        return
+    found, user = folder.stat(), os.geteuid()
+    if found.st_uid != user:
+        raise LogError(f"{folder} belongs to user {found.st_uid}; change that by: chown -R {user} {folder}")
+    others = stat.S_IWOTH | (stat.S_IWGRP if found.st_gid != os.getegid() else 0)
+    if found.st_mode & others:
+        raise LogError(f"others may write in {folder}; change that by: chmod go-w {folder}")
 
 
 def check_room(folder: Path, database: str, size: int) -> None:

@@ -1,0 +1,49 @@
+import os
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from actors.proxy.client import Client, ClientError
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import LogError
+
+NOBODY = 65_534
+SERVER = """
+import socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind("hub.sock")
+listener.listen()
+print("listening", flush=True)
+print(listener.accept()[0].recv(1_000), flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can run a server as another user")
+def test_nothing_is_sent_to_a_server_of_another_user(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    command = ["/usr/bin/env", "python3", "-c", SERVER]
+    with subprocess.Popen(command, cwd=tmp_path, user=NOBODY, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == "listening\n"
+        with pytest.raises(ClientError, match="another user"):
+            Client(tmp_path, 10)
+        assert server.stdout.readline() == "b''\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has other rights")
+def test_a_folder_in_which_others_may_write_is_refused_with_the_command_that_mends_it(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    with pytest.raises(LogError, match=f"chmod go-w {tmp_path}"):
+        DuckDBLog(tmp_path)
+    tmp_path.chmod(0o755)
+    with closing(DuckDBLog(tmp_path)) as log:
+        assert log.head.seq == 0
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can make a folder of another user")
+def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
+    os.chown(tmp_path, NOBODY, NOBODY)
+    with pytest.raises(LogError, match=f"belongs to user {NOBODY}"):
+        DuckDBLog(tmp_path)
