@@ -64,7 +64,7 @@ def load_profile(latencies: Latencies, profile: ModelProfile, models: Path | Non
     Raises:
         EmbeddingFault: A model isn't available.
     """
-    # Imported on demand: torch takes a second to import, during which `initialize` would wait.
+    # Imported on demand: the models' libraries take time to import, during which `initialize` would wait.
     if profile is ModelProfile.EMBEDDED:
         from actors.embedder.profiles.embedded import EmbeddedProfile  # noqa: PLC0415 -- see above
 
