@@ -81,4 +81,3 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError:
         Path(temporary).unlink()
         raise
-

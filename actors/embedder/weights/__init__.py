@@ -32,9 +32,9 @@ def read_verified(path: Path, sha256: str) -> bytes:
 
 
 def map_verified(path: Path, sha256: str) -> dict[str, npt.NDArray[np.float32]]:
-    """Return the float32 tensors of a `.safetensors` file by name, as views of the mapped file, which writes do not change.
+    """Return the float32 tensors of a `.safetensors` file by name, as views of the mapped file.
 
-    The file is hashed in pieces and mapped, so that only the parts that are used take memory.
+    The file is hashed in pieces and mapped, so that only the parts that are used take memory. Writes do not change it.
 
     Raises:
         WeightsError: The file is missing or has another SHA-256 (hex).

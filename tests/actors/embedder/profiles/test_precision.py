@@ -51,9 +51,7 @@ def test_auto_and_an_empty_value_select_the_precision_that_was_measured_to_be_fa
     assert described["chosen_by"] == "measurement"
 
 
-def test_a_remembered_precision_is_taken_without_measuring_again(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_remembered_precision_is_taken_without_measuring_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Backbone.load()
     (machine,) = msgspec.json.decode((cache / "precision.json").read_bytes())
     measured = {machine: {"precision": "float32", "milliseconds": {"float32": 1.0, "bfloat16": 2.0}}}
@@ -63,7 +61,8 @@ def test_a_remembered_precision_is_taken_without_measuring_again(
     assert precision.describe()["measured_ms"] == {"float32": 1.0, "bfloat16": 2.0}
 
 
-def test_a_measurement_on_another_processor_is_not_taken(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("cache")
+def test_a_measurement_on_another_processor_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     Backbone.load()
     assert precision.recall(1) is not None
     assert precision.recall(2) is None
