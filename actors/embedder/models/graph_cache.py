@@ -66,6 +66,12 @@ def load_or_build(name: str, identity: str, build: Callable[[], bytes]) -> memor
     return memoryview(built)
 
 
+def release_pages(content: memoryview) -> None:
+    """Drop the memory of a mapped file that is no longer read; it is read again where it still is."""
+    if isinstance(content.obj, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        content.obj.madvise(mmap.MADV_DONTNEED)
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file of the cache so that no reader sees a part of it; the last writer wins.
 
