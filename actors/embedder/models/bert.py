@@ -30,7 +30,7 @@ from openvino import opset15 as op  # noqa: E402
 if _blocked:
     del sys.modules[_TOOLS]
 
-HIDDEN_TYPES: Final = {"float32": "f32", "bfloat16": "bf16"}
+TYPES: Final = {"float32": "f32", "bfloat16": "bf16"}
 """OpenVINO's name of each precision."""
 
 GRAPH: Final = "1"
@@ -50,6 +50,12 @@ Node = Any
 """A node of the graph; OpenVINO's operations are created at run time and have no types."""
 
 
+def supported_precisions() -> list[str]:
+    """Return the precisions in which this processor computes."""
+    capabilities = ov.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    return ["float32", *(["bfloat16"] if "BF16" in capabilities else [])]
+
+
 class Bert:
     """An encoder with the weights of a BERT checkpoint.
 
@@ -67,6 +73,8 @@ class Bert:
     def __init__(
         self, weights: Mapping[str, Float32], sha256: str, heads: int, precision: str, threads: int = 1
     ) -> None:
+        if precision not in supported_precisions():
+            raise ValueError(f"this processor has no {precision}; use float32 or auto")
         # All text is in the first of BERT's two segments: add the segment embedding to the positions once.
         self._positions = weights["embeddings.position_embeddings.weight"] + weights[SEGMENT][0]
         self._pieces = weights["embeddings.word_embeddings.weight"]
@@ -74,7 +82,7 @@ class Bert:
         """Maximum number of tokens in a row."""
         self.precision = precision
         settings = {
-            "INFERENCE_PRECISION_HINT": HIDDEN_TYPES[precision],
+            "INFERENCE_PRECISION_HINT": TYPES[precision],
             "INFERENCE_NUM_THREADS": threads,
             "NUM_STREAMS": 1,
             "ENABLE_CPU_PINNING": False,  # several processes of one machine would choose the same core
@@ -87,8 +95,6 @@ class Bert:
         identity = f"{sha256}, graph {GRAPH}, {settings}, {machine()}"
         blob = load_or_build(f"encoder-{precision}.blob", identity, compile_graph)
         compiled = core.import_model(ov.Tensor(np.frombuffer(blob, np.uint8)), "CPU", settings)
-        if compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name() != HIDDEN_TYPES[precision]:
-            raise ValueError(f"this processor has no {precision}; use float32 or auto")
         self._request = compiled.create_infer_request()
         self([[0] * TYPICAL])
         release_pages(blob)

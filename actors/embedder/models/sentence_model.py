@@ -25,6 +25,10 @@ IGNORED: Final = ["onnx/*", "openvino/*", "*.h5", "*.msgpack", "*.ot"]
 """Files of a model on the hub in formats of other libraries."""
 
 
+MAX_WINDOW: Final = 512
+"""Tokens of a window for a model that declares no limit."""
+
+
 class ModelUnavailableError(EmbeddingFault):
     """A model can't be found, loaded or used; the message names it and the remedy."""
 
@@ -119,7 +123,9 @@ def library() -> Any:
 def windows(encoder: Any, text: str, prompt: str) -> tuple[list[Range], list[Range]]:
     """Return a text's windows in tokens of an encoder and in characters; a single one if the text fits."""
     encode = encoder.tokenizer
-    room = encoder.max_seq_length - len(encode(prompt)["input_ids"]) - 2  # two for ColBERT's marker and its space
+    room = (
+        (encoder.max_seq_length or MAX_WINDOW) - len(encode(prompt)["input_ids"]) - 2
+    )  # two for ColBERT's marker and its space
     encoding = encode(text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False)
     offsets: npt.NDArray[np.int64] = np.array(encoding["offset_mapping"]).reshape(-1, 2)
     if len(offsets) <= room:

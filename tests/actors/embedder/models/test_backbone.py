@@ -14,6 +14,7 @@ from transformers import BertModel
 
 from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, SEP, Backbone, package_folder, pool
+from actors.embedder.models.bert import supported_precisions
 from actors.embedder.weights import WeightsError
 from events.quantization import Float32
 
@@ -73,6 +74,7 @@ def test_the_pooled_vector_is_that_of_sentence_transformers(backbone: Backbone, 
     np.testing.assert_allclose(np.linalg.norm(ours, axis=1), 1, atol=1e-5)
 
 
+@pytest.mark.skipif("bfloat16" not in supported_precisions(), reason="the processor has no bfloat16")
 def test_bfloat16_changes_a_sentence_vector_by_little(backbone: Backbone, rows: list[Any]):
     half = Backbone.load(precision="bfloat16")
     assert half.precision == "bfloat16"

@@ -201,6 +201,17 @@ def test_a_model_that_can_not_be_had_is_named(tmp_path: Path) -> None:
         load_profile(Latencies(), str(tmp_path))
 
 
+def test_a_model_without_states_of_its_tokens_is_refused(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 -- takes seconds
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding  # noqa: PLC0415
+    from tokenizers import Tokenizer  # noqa: PLC0415
+
+    tokenizer = Tokenizer.from_file(str(package_folder() / "tokenizer.json"))
+    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=16)]).save(str(tmp_path / "static"))
+    with pytest.raises(ModelUnavailableError, match=r"static has no states of its tokens, which E12 needs"):
+        SentenceModel(str(tmp_path / "static"))
+
+
 def test_a_device_that_does_not_exist_is_named() -> None:
     with pytest.raises(ModelUnavailableError, match="device 'nonsense'"):
         Backbone.load(device="nonsense")

@@ -1,5 +1,6 @@
 """The precision of the model: measured on the machine, remembered, or chosen by CONTEXT_GRAPH_PRECISION."""
 
+from itertools import permutations
 from pathlib import Path
 
 import msgspec
@@ -9,7 +10,7 @@ from actors.api.context import Context
 from actors.api.operations.maintenance import store_status
 from actors.embedder.actor import Embedder
 from actors.embedder.messages import LoadModels
-from actors.embedder.models import graph_cache, precision
+from actors.embedder.models import bert, graph_cache, precision
 from actors.embedder.models.backbone import Backbone, pool
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub
@@ -17,6 +18,8 @@ from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
 from events.storage.duckdb_log import DuckDBLog
 from tests.actors.conftest import search, store
+
+PRECISIONS = bert.supported_precisions()
 
 
 @pytest.fixture
@@ -28,7 +31,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return graph_cache.cache_folder()
 
 
-@pytest.mark.parametrize("chosen", ["float32", "bfloat16"])
+@pytest.mark.parametrize("chosen", PRECISIONS)
 def test_the_variable_selects_the_precision(monkeypatch: pytest.MonkeyPatch, chosen: str) -> None:
     monkeypatch.setenv(precision.VARIABLE, chosen)
     assert Backbone.load().precision == chosen
@@ -100,6 +103,15 @@ def test_a_cache_that_cannot_be_written_costs_time_only(tmp_path: Path, monkeypa
     assert precision.describe()["precision"] is None
 
 
+@pytest.mark.usefixtures("cache")
+def test_a_precision_that_the_processor_lacks_is_neither_measured_nor_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bert, "supported_precisions", lambda: ["float32"])
+    assert Backbone.load().precision == "float32"
+    assert list(precision.describe()["measured_ms"]) == ["float32"]
+    with pytest.raises(ValueError, match="no bfloat16; use float32 or auto"):
+        Backbone.load(precision="bfloat16")
+
+
 def test_an_unknown_precision_is_an_error_that_names_the_variable_and_its_choices(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -110,7 +122,7 @@ def test_an_unknown_precision_is_an_error_that_names_the_variable_and_its_choice
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize(("first", "second"), [("bfloat16", "float32"), ("float32", "bfloat16")])
+@pytest.mark.parametrize(("first", "second"), list(permutations(PRECISIONS, 2)))
 async def test_a_store_made_in_one_precision_opens_in_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, second: str
 ) -> None:
