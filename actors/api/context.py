@@ -139,7 +139,7 @@ async def wait_until_ready(context: Context) -> None:
         await wait_until_replayed(context)
         await context.progress(0.2, None, "loading the models")
         models = await ask(hub.embedder, LoadModels(), MODEL_TIMEOUT)
-        await ask(hub.store, Declare(profile=hub.profile.value, spaces=models))
+        await ask(hub.store, Declare(profile=hub.profile, spaces=models))
         state.dimensions = {space.key: space.dimension for space in models}
         state.ready = True
 

@@ -56,7 +56,7 @@ Data = Annotated[
     Path | None,
     typer_option(DATA, file_okay=False, readable=False, show_default="the platform's data directory"),
 ]
-Embedder = Annotated[ModelProfile, typer_option(EMBEDDER)]
+Embedder = Annotated[str, typer_option(EMBEDDER)]
 Models = Annotated[
     Path | None, typer_option(MODELS, file_okay=False, readable=False, show_default="from the Hugging Face hub")
 ]
@@ -103,7 +103,7 @@ def store_command(
     def register(call: Callable[..., Call]) -> Callable[..., Call]:
         def run(
             data: Path | None,
-            embedder: ModelProfile = ModelProfile.EMBEDDED,
+            embedder: str = ModelProfile.EMBEDDED,
             models: Path | None = None,
             *,
             as_json: bool,
@@ -155,7 +155,7 @@ def perform(
     *,
     as_json: bool,
     creates: bool = False,
-    embedder: ModelProfile = ModelProfile.EMBEDDED,
+    embedder: str = ModelProfile.EMBEDDED,
     models: Path | None = None,
 ) -> JsonObject:
     """Call an operation, with a progress bar on standard error, print its answer, and return it."""

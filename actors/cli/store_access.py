@@ -33,7 +33,7 @@ class StoreLocation(msgspec.Struct, frozen=True):
     """Folder and models of a store, and the deadline of all requests."""
 
     folder: Path
-    profile: ModelProfile
+    profile: str
     models: Path | None
     deadline: float
     """By the monotonic clock."""
@@ -58,9 +58,7 @@ class StoreSession(NamedTuple):
     """Whether another process has it open, with its models loaded or loading."""
 
 
-def store_location(
-    folder: Path, profile: ModelProfile = ModelProfile.EMBEDDED, models: Path | None = None
-) -> StoreLocation:
+def store_location(folder: Path, profile: str = ModelProfile.EMBEDDED, models: Path | None = None) -> StoreLocation:
     """Return a location with the deadline of a person's command."""
     return StoreLocation(folder=folder, profile=profile, models=models, deadline=monotonic() + LONGEST)
 

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from actors.consolidator.messages import StopRuns
 from actors.embedder.actor import Embedder
+from actors.embedder.models.sentence_model import model_name
 from actors.hub.history import HistoryCache
 from actors.hub.hub import Hub, start_actors
 from actors.runtime.actor import LOGGER
@@ -56,26 +57,36 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def load_profile(latencies: Latencies, profile: ModelProfile, models: Path | None = None) -> Profile:
+def load_profile(
+    latencies: Latencies, profile: str, models: Path | None = None, device: str | None = None, workers: int = 1
+) -> Profile:
     """Load the models of a profile.
 
     Args:
         latencies: Receives measurements.
-        profile: Which one.
+        profile: A `ModelProfile`, or the folder or name of a sentence-transformers model for E1, E8, E10 and E12.
         models: For `full`, a folder with one folder for each space; None for the Hugging Face hub.
+        device: A torch device. By default a GPU where torch sees one, but the packaged model runs on the processor.
+        workers: Processes that run a chosen model, or threads of the packaged one.
 
     Raises:
         EmbeddingFault: A model isn't available.
     """
-    # Imported on demand: torch takes a second to import, during which `initialize` would wait.
-    if profile is ModelProfile.EMBEDDED:
-        from actors.embedder.profiles.embedded import EmbeddedProfile  # noqa: PLC0415 -- see above
+    # Imported on demand: the models' libraries take time to import, during which `initialize` would wait.
+    if profile == ModelProfile.FULL:
+        from actors.embedder.models.full_models import FullModels, local_sources  # noqa: PLC0415 -- see above
+        from actors.embedder.profiles.full import FullProfile  # noqa: PLC0415 -- see above
 
-        return EmbeddedProfile(latencies)
-    from actors.embedder.models.full_models import FullModels, local_sources  # noqa: PLC0415 -- see above
-    from actors.embedder.profiles.full import FullProfile  # noqa: PLC0415 -- see above
+        return FullProfile(FullModels(local_sources(models) if models else None, device), latencies)
+    from actors.embedder.models.backbone import Backbone  # noqa: PLC0415 -- see above
+    from actors.embedder.profiles.embedded import EmbeddedProfile  # noqa: PLC0415 -- see above
 
-    return FullProfile(FullModels(local_sources(models) if models else None), latencies)
+    if profile == ModelProfile.EMBEDDED:
+        return EmbeddedProfile(latencies, Backbone.load(threads=workers, device=device))
+    from actors.embedder.models.sentence_model import SentenceModel  # noqa: PLC0415 -- see above
+    from actors.embedder.profiles.sentence_spaces import SentenceSpaces  # noqa: PLC0415 -- see above
+
+    return EmbeddedProfile(latencies, meaning=SentenceSpaces(SentenceModel(profile, device, workers)))
 
 
 @contextmanager
@@ -83,7 +94,7 @@ def start_hub(
     log: Log,
     folder: Path,
     load: Callable[[Latencies], Profile],
-    profile: ModelProfile = ModelProfile.EMBEDDED,
+    profile: str = ModelProfile.EMBEDDED,
     *,
     priming: bool = True,
     scheduled: bool = False,
@@ -103,7 +114,7 @@ def start_hub(
     hub = Hub(
         **msgspec.structs.asdict(actors),
         folder=folder,
-        profile=profile,
+        profile=model_name(profile),
         embedder=embedder,
         priming=priming,
         history=HistoryCache(),
@@ -127,25 +138,26 @@ def start_hub(
 @contextmanager
 def open_hub(
     folder: Path,
-    profile: ModelProfile = ModelProfile.EMBEDDED,
+    profile: str = ModelProfile.EMBEDDED,
     models: Path | None = None,
     *,
     priming: bool = True,
     scheduled: bool = False,
     clock: Callable[[], datetime] = utc_now,
     patience: float = 0.0,
+    load: Callable[[Latencies], Profile] | None = None,
 ) -> Iterator[Hub]:
     """Open the store in a folder, creating it if there is none.
 
-    Waits up to `patience` seconds for another process that has it open. The other arguments are those of `load_profile`
-    and `start_actors`.
+    Waits up to `patience` seconds for another process that has it open. `load` replaces `load_profile`. The other
+    arguments are those of `load_profile` and `start_actors`.
 
     Raises:
         LogInUseError: Another process still has the store open.
         LogError: The log is invalid.
     """
     log = _open_log(folder, monotonic() + patience)
-    load = partial(load_profile, profile=profile, models=models)
+    load = load or partial(load_profile, profile=profile, models=models)
     snapshots = Snapshots(folder, log.keys)
     with start_hub(
         log, folder, load, profile, priming=priming, scheduled=scheduled, clock=clock, snapshots=snapshots

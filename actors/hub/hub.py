@@ -17,7 +17,7 @@ from actors.consolidator.actor import Consolidator
 from actors.hub.history import HistoryCache, LogUntil
 from actors.runtime.actor import ActorRef
 from actors.runtime.metrics import Latencies
-from actors.runtime.settings import ModelProfile
+from actors.runtime.types import JsonObject
 from actors.scheduler.actor import Scheduler
 from actors.store.actor import Store
 from actors.store.messages import Replay
@@ -88,7 +88,8 @@ class Hub(Actors, frozen=True, kw_only=True):
     """A running store."""
 
     folder: Path
-    profile: ModelProfile
+    profile: str
+    """A `ModelProfile`, or the name of the model that fills the spaces of meaning."""
     embedder: ActorRef
     priming: bool
     """Whether memories in the workspace rank slightly higher in searches."""
@@ -98,6 +99,13 @@ class Hub(Actors, frozen=True, kw_only=True):
     def latency_file(self) -> Path:
         """Latencies measured by the last process; may be deleted at any time."""
         return self.folder / "latencies.json"
+
+    @property
+    def runtime(self) -> JsonObject:
+        """What computes the model of the embedded profile: runtime, precision, and how it was chosen."""
+        from actors.embedder.models.precision import describe  # noqa: PLC0415 -- not needed to serve
+
+        return describe()
 
     def as_of(self, seq: int, erased: tuple[Envelope, ...]) -> AbstractAsyncContextManager[HistoricalView]:
         """Acquire the store as it was after an event, which takes seconds to replay.

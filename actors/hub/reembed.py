@@ -8,7 +8,7 @@ similarity: goals, clusters, patterns, and the links that dreams changed. The ol
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -19,10 +19,11 @@ import anyio.to_thread
 import msgspec
 
 from actors.api.context import Context, Progress, ignore_progress, wait_until_ready
-from actors.api.operations.ingest import STORED_AS_GIVEN, IngestItem, ingest_one
+from actors.api.operations.ingest import STORED_AS_GIVEN, ingest
+from actors.api.operations.pending_memory import IngestItem, Outcome
 from actors.api.params.memories import StoreMemory
 from actors.runtime.ask import ask
-from actors.runtime.faults import EmbeddingFault, InvalidParamsFault, StorageFault
+from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault, StorageFault
 from actors.runtime.settings import passphrase
 from actors.store.messages import Append
 from events.storage.duckdb_log import DuckDBLog
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
     from actors.hub.composition import Hub
 
 ACTOR = "reembed"
+
+BATCH = 48
+"""Memories that are embedded together, as many as the embedder's inbox takes at once."""
 
 
 class ReembedCounts(msgspec.Struct, frozen=True):
@@ -190,10 +194,15 @@ async def _reembed(old: Log, hub: Hub, progress: Progress) -> ReembedCounts:
     await wait_until_ready(context.for_request(progress))
     request = uuid4()
     total = len(history.memories)
-    for done, entry in enumerate(history.memories):
-        await progress(done, total, "memories embedded")
-        (envelope,) = await anyio.to_thread.run_sync(old.get, [entry.seq])
-        await _store_again(context, envelope, history.born_with.get(entry.id, ()))
+    done = 0
+    for batch in _batches(history):
+        envelopes = await anyio.to_thread.run_sync(old.get, [entry.seq for entry in batch])
+
+        async def report(place: int, start: int = done) -> None:
+            await progress(start + place, total, "memories embedded")
+
+        await _store_again(context, envelopes, history.born_with, report)
+        done += len(batch)
     for link in history.later:
         await _append(hub, link, request)
     for event in history.slept:
@@ -235,8 +244,42 @@ def built_beside(target: Path) -> Iterator[Path]:
     building.rename(target)
 
 
-async def _store_again(context: Context, envelope: Envelope, links: tuple[MemoriesLinked, ...]) -> None:
-    """Ingest one memory under its own id, with the links that it was stored with."""
+def _batches(history: History) -> Iterator[list[Entry]]:
+    """Yield memories in their order, up to `BATCH` together; a memory comes after those that it was stored with."""
+    batch: dict[UUID, Entry] = {}
+    for entry in history.memories:
+        links = history.born_with.get(entry.id, ())
+        if len(batch) == BATCH or any(target in batch for link in links for target in link.targets):
+            yield list(batch.values())
+            batch = {}
+        batch[entry.id] = entry
+    if batch:
+        yield list(batch.values())
+
+
+async def _store_again(
+    context: Context,
+    envelopes: Sequence[Envelope],
+    born_with: Mapping[UUID, tuple[MemoriesLinked, ...]],
+    report: Callable[[int], Awaitable[None]],
+) -> None:
+    """Ingest memories under their own ids, with the links that they were stored with; report the place of each."""
+
+    async def check(place: int, outcome: Outcome) -> None:
+        await report(place)
+        memory = envelopes[place].id
+        if isinstance(outcome, EmbeddingFault):
+            raise EmbeddingFault(f"{outcome.message} (memory {memory})") from outcome
+        if isinstance(outcome, Fault):
+            raise outcome
+
+    try:
+        await ingest(context, [_item(envelope, born_with.get(envelope.id, ())) for envelope in envelopes], check)
+    except ExceptionGroup as group:  # of the task group in which memories are embedded
+        raise group.exceptions[0] from None
+
+
+def _item(envelope: Envelope, links: tuple[MemoriesLinked, ...]) -> IngestItem:
     old = envelope.event
     if not isinstance(old, MemoryStored):
         raise StorageFault(f"Storage failed: event {envelope.seq} is no longer the memory {envelope.id}")
@@ -246,10 +289,7 @@ async def _store_again(context: Context, envelope: Envelope, links: tuple[Memori
         link_to=tuple(target for link in links for target in link.targets),
         **{name: getattr(old, name) for name in ("importance", *STORED_AS_GIVEN)},
     )
-    try:
-        await ingest_one(context, IngestItem(params, id=envelope.id, links=links, actor=ACTOR))
-    except EmbeddingFault as fault:
-        raise EmbeddingFault(f"{fault.message} (memory {envelope.id})") from fault
+    return IngestItem(params, id=envelope.id, links=links, actor=ACTOR)
 
 
 async def _append(hub: Hub, event: Event, request: UUID) -> None:

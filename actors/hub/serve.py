@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from actors.hub.hub import Hub
 
 WARM_UP_DELAY = 1.0
-"""Seconds from the start until the models load unasked: importing torch blocks all other threads for most of a second,
-and `initialize` and `tools/list` come first."""
+"""Seconds from the start until the models load unasked: loading them delays other threads, and `initialize` and
+`tools/list` come first."""
 
 MIN_FIRST_WAIT = 5.0
 """Seconds that a hub waits for its first client at least."""

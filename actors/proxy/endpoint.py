@@ -41,7 +41,8 @@ RESENT = "context-graph/resent"
 class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options with which a hub serves its store."""
 
-    embedder: ModelProfile = ModelProfile.EMBEDDED
+    embedder: str = ModelProfile.EMBEDDED
+    """A `ModelProfile`, or a model's name or absolute path."""
     models: str | None = None
     """An absolute path."""
     limits: tuple[str, ...] = ()
@@ -52,7 +53,7 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     def arguments(self) -> list[str]:
         """Return the options as command-line arguments."""
         return [
-            f"--embedder={self.embedder.value}",
+            f"--embedder={self.embedder}",
             *([f"--models={self.models}"] if self.models else []),
             *(f"--limit={limit}" for limit in self.limits),
             "--priming" if self.priming else "--no-priming",

@@ -203,7 +203,7 @@ def _input_ready(timeout_s: float) -> bool:
 
 
 def _models(options: ServeOptions) -> str:
-    return f"{options.embedder.value} in {options.models}" if options.models else options.embedder.value
+    return f"{options.embedder} in {options.models}" if options.models else options.embedder
 
 
 def _exit(_number: int, _frame: object) -> NoReturn:

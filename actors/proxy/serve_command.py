@@ -43,7 +43,9 @@ DATA = Option("data", "CONTEXT_GRAPH_DATA", "The store's folder.")
 EMBEDDER = Option(
     "embedder",
     "CONTEXT_GRAPH_EMBEDDER",
-    "Whose models fill the spaces: those that come along, or larger ones from the hub or a folder.",
+    "Which models fill the spaces: embedded (those of the installation), full (nine larger ones), or the name or "
+    "folder of a sentence-transformers model, for E1, E8, E10 and E12.",
+    metavar="embedded|full|MODEL",
 )
 MODELS = Option(
     "models",
@@ -99,7 +101,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
         command = ServeCommand(
             folder=data_folder(Path(last["data"]) if "data" in last else None),
             options=serve_options(
-                ModelProfile(last.get("embedder", ModelProfile.EMBEDDED)),
+                last.get("embedder", ModelProfile.EMBEDDED),
                 Path(last["models"]) if "models" in last else None,
                 values.get("limit", ()),
                 priming=SWITCH_VALUES[last.get("priming", "1").lower()],
@@ -149,11 +151,12 @@ def data_folder(chosen: Path | None) -> Path:
 
 
 def serve_options(
-    embedder: ModelProfile, models: Path | None, limits: Sequence[str], *, priming: bool, sleep: bool
+    embedder: str, models: Path | None, limits: Sequence[str], *, priming: bool, sleep: bool
 ) -> ServeOptions:
-    """Return normalised options: the path absolute, limits split at commas."""
+    """Return normalised options: paths absolute, limits split at commas."""
+    is_folder = embedder not in set(ModelProfile) and os.path.isdir(embedder)  # noqa: PTH112 -- as is_file above
     return ServeOptions(
-        embedder=embedder,
+        embedder=os.path.abspath(embedder) if is_folder else embedder,  # noqa: PTH100
         models=str(models.absolute()) if models else None,
         limits=tuple(part.strip() for line in limits for part in line.split(",") if part.strip()),
         priming=priming,

@@ -31,7 +31,7 @@ HISTORY: tuple[Draft, ...] = (
     draft(MemoryErased(memory=FOX, reason="asked for")),
 )
 
-MODELS = {"torch", "transformers", "sentence_transformers", "tokenizers", "safetensors"}
+MODELS = {"openvino", "torch", "transformers", "sentence_transformers", "tokenizers", "safetensors"}
 
 PROGRAM = """
 import sys

@@ -30,6 +30,7 @@ def status(state: Status, indexes: dict[str, int], hub: Hub) -> JsonObject:
         "log": {"position": state.head.seq, "hash": state.head.hash.hex()},
         "profile": declared.profile if declared else None,
         "spaces": msgspec.to_builtins(declared.spaces) if declared else [],
+        "runtime": hub.runtime,
         "latencies_ms": msgspec.to_builtins(dict(sorted(latencies.items()))),
     }
 

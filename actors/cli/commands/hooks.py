@@ -71,7 +71,7 @@ def hook(
     event: Annotated[str, typer.Argument(help="session-start, user-prompt-submit, post-tool-use or session-end.")],
     data: Annotated[str | None, typer.Option(envvar="CONTEXT_GRAPH_DATA")] = None,
     namespace: Annotated[str | None, typer.Option("--namespace", "-n", envvar="CONTEXT_GRAPH_NAMESPACE")] = None,
-    embedder: Annotated[str, typer.Option(envvar="CONTEXT_GRAPH_EMBEDDER")] = ModelProfile.EMBEDDED.value,
+    embedder: Annotated[str, typer.Option(envvar="CONTEXT_GRAPH_EMBEDDER")] = ModelProfile.EMBEDDED,
     models: Annotated[str | None, typer.Option(envvar="CONTEXT_GRAPH_MODELS")] = None,
 ) -> None:
     """Handle an event of Claude Code, whose payload is on standard input; options as of serve."""
@@ -81,7 +81,7 @@ def hook(
         signal.setitimer(signal.ITIMER_REAL, seconds)
         location = StoreLocation(
             folder=data_folder(Path(data) if data else None),
-            profile=ModelProfile(embedder),
+            profile=embedder,
             models=Path(models) if models else None,
             deadline=monotonic() + seconds,
         )

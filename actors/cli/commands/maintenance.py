@@ -29,6 +29,9 @@ DAMAGED = 1
 UNCHECKED = 3
 """Exit statuses of `verify`: the store is damaged; it could not be checked."""
 
+MAX_WORKERS = 256
+"""Largest value of `--workers`."""
+
 
 @app.command(rich_help_panel=Panel.TRUST)
 def verify(
@@ -138,23 +141,33 @@ def reembed(
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
+    device: Annotated[
+        str | None, typer.Option(help="Device of torch, as cuda or cpu.", show_default="a GPU for chosen models")
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, max=MAX_WORKERS, help="Processes of a chosen model, or threads of the packaged one.")
+    ] = 1,
     as_json: Json = False,
 ) -> None:
     """Create a new store from this one with other models; this one stays unchanged."""
+    from functools import partial
+
     import anyio
     import msgspec
 
     from actors.cli.views.maintenance import reembedded
     from actors.cli.views.terminal import progress_bar
-    from actors.hub.composition import open_hub
+    from actors.hub.composition import load_profile, open_hub
     from actors.hub.reembed import ReembedCounts, built_beside
     from actors.hub.reembed import reembed as reembed_store
+
+    load = partial(load_profile, profile=embedder, models=models, device=device, workers=workers)
 
     async def run() -> ReembedCounts:
         with (
             progress_bar(quiet=as_json) as report,
             built_beside(new_folder) as building,
-            open_hub(building, embedder, models) as hub,
+            open_hub(building, embedder, load=load) as hub,
         ):
 
             async def progress(done: float, total: float | None, what: str) -> None:
@@ -164,7 +177,7 @@ def reembed(
 
     with exit_on_error():
         counts = msgspec.structs.asdict(anyio.run(run))
-    show({"folder": str(new_folder), "embedder": embedder.value, **counts}, reembedded, as_json=as_json)
+    show({"folder": str(new_folder), "embedder": embedder, **counts}, reembedded, as_json=as_json)
 
 
 @app.command("passphrase", rich_help_panel=Panel.MAINTAIN)

@@ -150,6 +150,12 @@ def status(answer: JsonObject) -> None:
         for space in answer["spaces"]:
             table.add_row(space["key"], space["model"], str(space["dimension"]), space["sha256"][:12])
         OUT.print(table)
+    runtime = answer["runtime"]
+    times = ", ".join(f"{name} {ms:.1f} ms" for name, ms in runtime["measured_ms"].items())
+    OUT.print(
+        f"model runtime {runtime['name']} {runtime['version']}, {runtime['precision'] or 'no precision yet'}, "
+        f"chosen by {runtime['chosen_by']}{f' ({times})' if times else ''}"
+    )
     if answer["latencies_ms"]:
         table = Table("operation", "median ms", "p95 ms", "samples", title="latencies", title_justify="left")
         for name, latency in answer["latencies_ms"].items():

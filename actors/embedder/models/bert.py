@@ -1,135 +1,202 @@
-"""The forward pass of a BERT encoder (Devlin et al. 2019) in plain torch.
+"""The forward pass of a BERT encoder (Devlin et al. 2019) as an OpenVINO graph, built from the checkpoint's tensors.
 
-Rows of different lengths are not padded: the linear layers take all tokens of a batch as one matrix, attention runs
-row by row. On one CPU core the cost equals that of padding for rows of equal length, and falls to a tenth of it for
-mixed ones. The states of a row do not depend on the other rows of its batch.
-
-The pass is compiled to TorchScript, which releases the GIL once for the whole pass. Called from Python, each of its
-hundreds of operations acquires the GIL anew and waits up to 5 ms: beside a thread that computes in Python, a text of 20
-words then takes 600 ms instead of 10, and 16 of them 2 s instead of 50 ms. TorchScript is deprecated in favour of
-torch.compile and torch.export, which need a C++ compiler on the machine that runs them; torch is pinned.
+Rows of different lengths are not padded in the linear layers, which take all tokens of a batch as one matrix. Only
+attention pads, to the longest row of its pass: rows of very different lengths run in passes of their own. The states of
+a row do not depend on the other rows of its batch. The GIL is released for a whole pass.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor, nn
-from torch.nn import functional
+
+from actors.embedder.models.graph_cache import load_or_build, machine, release_pages
+from actors.embedder.spaces.vectors import TokenIds
+from events.quantization import Float32
+
+# OpenVINO imports its conversion tools along, which report every import to a server of their maker and take 0.12 s.
+# They are optional: OpenVINO goes on without them if they can't be imported.
+_TOOLS: Final = "openvino.tools.ovc"
+_blocked = _TOOLS not in sys.modules
+if _blocked:
+    sys.modules[_TOOLS] = None  # pyright: ignore[reportArgumentType] -- the import system's mark of a blocked module
+import openvino as ov  # noqa: E402 -- see above
+from openvino import opset15 as op  # noqa: E402
+
+if _blocked:
+    del sys.modules[_TOOLS]
+
+TYPES: Final = {"float32": "f32", "bfloat16": "bf16"}
+"""OpenVINO's name of each precision."""
+
+GRAPH: Final = "1"
+"""Version of `_graph`: a change of it needs a new one, since compiled graphs are kept."""
+
+SEGMENT: Final = "embeddings.token_type_embeddings.weight"
+MASKED: Final = np.float32(-1e9)
+"""Added to the attention scores of padding."""
+
+MAX_WASTE: Final = 18_000
+"""Squared lengths of padding that a pass may hold: attention over more costs more than another pass, 1.2 ms."""
+
+TYPICAL: Final = 28
+"""Tokens of the first pass, a short memory's. It rearranges the weights, for a single token in a way of its own."""
+
+Node = Any
+"""A node of the graph; OpenVINO's operations are created at run time and have no types."""
 
 
-class Affine(NamedTuple):
-    """Weight and bias of a linear layer or a layer norm."""
-
-    weight: Tensor
-    bias: Tensor
-
-
-class Layer(NamedTuple):
-    """One encoder layer; query, key and value are concatenated into one matrix."""
-
-    attend: Affine
-    attended: Affine
-    attention_norm: Affine
-    widen: Affine
-    narrow: Affine
-    output_norm: Affine
+def supported_precisions() -> list[str]:
+    """Return the precisions in which this processor computes."""
+    capabilities = ov.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    return ["float32", *(["bfloat16"] if "BF16" in capabilities else [])]
 
 
 class Bert:
-    """An encoder with the weights of a BERT checkpoint, on one device and in one dtype.
+    """An encoder with the weights of a BERT checkpoint.
 
     Args:
-        weights: The checkpoint's tensors by their names in `transformers`.
+        weights: The checkpoint's tensors in float32 by their names in `transformers`.
+        sha256: The hash of the checkpoint.
         heads: The number of attention heads.
-        device: The device of weights and computation.
-        dtype: The number format of weights and states.
+        precision: `float32` or `bfloat16`, the number format of products.
+        threads: Threads of one pass.
+
+    Raises:
+        ValueError: The processor can't compute in this precision.
     """
 
-    def __init__(self, weights: dict[str, Tensor], heads: int, device: torch.device, dtype: torch.dtype) -> None:
-        w = {name: t.to(device, dtype) for name, t in weights.items() if t.is_floating_point()}
-
-        def affine(prefix: str) -> Affine:
-            return Affine(w[f"{prefix}.weight"], w[f"{prefix}.bias"])
-
-        def layer(prefix: str) -> Layer:
-            projections = [affine(f"{prefix}.attention.self.{name}") for name in ("query", "key", "value")]
-            return Layer(
-                attend=Affine(*(torch.cat(parts) for parts in zip(*projections, strict=True))),
-                attended=affine(f"{prefix}.attention.output.dense"),
-                attention_norm=affine(f"{prefix}.attention.output.LayerNorm"),
-                widen=affine(f"{prefix}.intermediate.dense"),
-                narrow=affine(f"{prefix}.output.dense"),
-                output_norm=affine(f"{prefix}.output.LayerNorm"),
-            )
-
-        depth = 1 + max(int(name.split(".")[2]) for name in w if name.startswith("encoder.layer."))
-        self.device = device
-        self.dtype = dtype
-        self._pieces = w["embeddings.word_embeddings.weight"]
+    def __init__(
+        self, weights: Mapping[str, Float32], sha256: str, heads: int, precision: str, threads: int = 1
+    ) -> None:
+        if precision not in supported_precisions():
+            raise ValueError(f"this processor has no {precision}; use float32 or auto")
         # All text is in the first of BERT's two segments: add the segment embedding to the positions once.
-        positions = w["embeddings.position_embeddings.weight"] + w["embeddings.token_type_embeddings.weight"][0]
-        self.longest = len(positions)
+        self._positions = weights["embeddings.position_embeddings.weight"] + weights[SEGMENT][0]
+        self._pieces = weights["embeddings.word_embeddings.weight"]
+        self.longest = len(self._positions)
         """Maximum number of tokens in a row."""
-        layers = [layer(f"encoder.layer.{index}") for index in range(depth)]
-        self._encode: Any = torch.jit.script(
-            _Encoder(self._pieces, positions, affine("embeddings.LayerNorm"), layers, heads)
+        self.precision = precision
+        settings = {
+            "INFERENCE_PRECISION_HINT": TYPES[precision],
+            "INFERENCE_NUM_THREADS": threads,
+            "NUM_STREAMS": 1,
+            "ENABLE_CPU_PINNING": False,  # several processes of one machine would choose the same core
+        }
+        core = ov.Core()
+
+        def compile_graph() -> bytes:
+            return core.compile_model(_graph(weights, heads), "CPU", settings).export_model().getvalue()
+
+        identity = f"{sha256}, graph {GRAPH}, {settings}, {machine()}"
+        blob = load_or_build(f"encoder-{precision}.blob", identity, compile_graph)
+        compiled = core.import_model(ov.Tensor(np.frombuffer(blob, np.uint8)), "CPU", settings)
+        self._request = compiled.create_infer_request()
+        self([[0] * TYPICAL])
+        release_pages(blob)
+
+    def embeddings(self, ids: TokenIds) -> Float32:
+        """Return the input embeddings of token ids, shape (tokens, hidden)."""
+        return self._pieces[ids]
+
+    def __call__(self, rows: Sequence[Sequence[int] | TokenIds]) -> list[Float32]:
+        """Return the last layer's states of each row of token ids, shape (tokens, hidden)."""
+        states: list[Float32] = [np.empty(0, np.float32)] * len(rows)
+        for group in _passes([len(row) for row in rows]):
+            for place, own in zip(group, self._run([rows[place] for place in group]), strict=True):
+                states[place] = own
+        return states
+
+    def _run(self, rows: Sequence[Sequence[int] | TokenIds]) -> list[Float32]:
+        lengths = np.array([len(row) for row in rows])
+        steps = np.arange(_padded(int(lengths.max())))
+        real = steps < lengths[:, np.newaxis]  # shape (rows, longest), false for padding
+        ends = np.cumsum(lengths)
+        tokens = int(ends[-1])
+        inputs = np.zeros((_padded(tokens), self._pieces.shape[1]), np.float32)
+        np.add(
+            self._pieces[np.concatenate(rows)],
+            self._positions[np.broadcast_to(steps, real.shape)[real]],
+            out=inputs[:tokens],
         )
-        for _ in range(2):  # TorchScript profiles the first two runs, which take about 50 ms longer
-            self([[0]])
-
-    @torch.inference_mode()
-    def embeddings(self, ids: npt.NDArray[np.int64]) -> Tensor:
-        """Return the input embeddings of token ids, shape (tokens, hidden), float32 on the CPU."""
-        return self._pieces[torch.from_numpy(ids).to(self.device)].float().cpu()
-
-    @torch.inference_mode()
-    def __call__(self, rows: Sequence[Sequence[int]]) -> list[Tensor]:
-        """Return the last layer's states of each row of token ids, shape (tokens, hidden), float32 on the CPU."""
-        return self._encode([token for row in rows for token in row], [len(row) for row in rows])
+        places = np.zeros(len(inputs), np.int64)
+        places[:tokens] = np.flatnonzero(real)
+        sources = np.where(real, (ends - lengths)[:, np.newaxis] + steps, 0)
+        mask = np.where(real, np.float32(0), MASKED)[:, np.newaxis, np.newaxis]
+        self._request.infer([inputs, sources, mask, places], share_inputs=True)
+        return np.split(self._request.get_output_tensor(0).data[:tokens].copy(), ends[:-1])
 
 
-class _Encoder(nn.Module):
-    """The compiled module, restricted to the subset of Python that TorchScript supports."""
+def _padded(tokens: int) -> int:
+    """Return a number with four significant bits, at least `tokens`.
 
-    norm: Affine
-    layers: list[Layer]
-    heads: int
-
-    def __init__(self, pieces: Tensor, positions: Tensor, norm: Affine, layers: list[Layer], heads: int) -> None:
-        super().__init__()
-        self.pieces = pieces
-        self.positions = positions
-        self.norm = norm
-        self.layers = layers
-        self.heads = heads
-
-    def forward(self, ids: list[int], lengths: list[int]) -> list[Tensor]:
-        """Return the states of rows with these lengths and concatenated ids."""
-        device = self.pieces.device
-        places = torch.cat([torch.arange(length, device=device) for length in lengths])
-        x = _norm(self.pieces[torch.tensor(ids, device=device)] + self.positions[places], self.norm)
-        for layer in self.layers:
-            attended = _attention(_linear(x, layer.attend), lengths, self.heads)
-            x = _norm(x + _linear(attended, layer.attended), layer.attention_norm)
-            x = _norm(x + _linear(functional.gelu(_linear(x, layer.widen)), layer.narrow), layer.output_norm)
-        return list(x.float().cpu().split(lengths))
+    The first pass of each size takes 2 ms longer and keeps a third of a megabyte, so there must not be many sizes.
+    """
+    step = 1 << max(0, tokens.bit_length() - 4)
+    return -(-tokens // step) * step
 
 
-def _attention(projected: Tensor, lengths: list[int], heads: int) -> Tensor:
-    """Apply attention within each row; `projected` is query, key and value, shape (tokens, 3 * hidden)."""
-    rows: list[Tensor] = []
-    for row in projected.unflatten(1, (3, heads, -1)).split(lengths):
-        query, key, value = row.permute(1, 2, 0, 3).unsqueeze(1).unbind()
-        rows.append(functional.scaled_dot_product_attention(query, key, value)[0].transpose(0, 1).flatten(1))
-    return torch.cat(rows)
+def _passes(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the rows of each pass, so that none holds more than `MAX_WASTE`."""
+    group: list[int] = []
+    waste = 0
+    for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
+        waste += lengths[group[0]] ** 2 - lengths[row] ** 2 if group else 0
+        if waste > MAX_WASTE:
+            yield group
+            group, waste = [], 0
+        group.append(row)
+    if group:
+        yield group
 
 
-def _linear(x: Tensor, affine: Affine) -> Tensor:
-    return functional.linear(x, affine.weight, affine.bias)
+def _graph(weights: Mapping[str, Float32], heads: int) -> ov.Model:
+    """Return the encoder's graph.
+
+    Its inputs are the summed input embeddings, shape (tokens, hidden); for each place of the padded rows the token in
+    it, shape (rows, longest); the mask of the scores, shape (rows, 1, 1, longest); and the place of each token.
+    """
+    hidden = weights["embeddings.LayerNorm.weight"].size
+    states, sources = op.parameter([-1, hidden], np.float32), op.parameter([-1, -1], np.int64)
+    mask, places = op.parameter([-1, 1, 1, -1], np.float32), op.parameter([-1], np.int64)
+    axis = _integers(0)
+
+    def normed(x: Node, name: str) -> Node:
+        x = op.mvn(x, _integers([-1]), normalize_variance=True, eps=1e-12, eps_mode="inside_sqrt")
+        return op.add(op.multiply(x, _constant(weights[f"{name}.weight"])), _constant(weights[f"{name}.bias"]))
+
+    def linear(x: Node, *names: str) -> Node:
+        weight = np.concatenate([weights[f"{name}.weight"] for name in names])
+        bias = np.concatenate([weights[f"{name}.bias"] for name in names])
+        product = op.matmul(x, _constant(weight), transpose_a=False, transpose_b=True)
+        return op.add(product, _constant(bias))
+
+    def attention(projected: Node) -> Node:
+        """Apply attention within each row; `projected` is query, key and value, shape (tokens, 3 * hidden)."""
+        rows = op.gather(projected, sources, axis)
+        split = op.reshape(rows, _integers([0, 0, 3, heads, hidden // heads]), special_zero=True)
+        split = op.transpose(split, _integers([2, 0, 3, 1, 4]))
+        query, key, value = (op.gather(split, _integers(index), axis) for index in range(3))
+        mixed = op.transpose(op.scaled_dot_product_attention(query, key, value, mask), _integers([0, 2, 1, 3]))
+        return op.gather(op.reshape(mixed, _integers([-1, hidden]), special_zero=False), places, axis)
+
+    x = normed(states, "embeddings.LayerNorm")
+    depth = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
+    for layer in (f"encoder.layer.{index}" for index in range(depth)):
+        own = attention(linear(x, *(f"{layer}.attention.self.{part}" for part in ("query", "key", "value"))))
+        x = normed(op.add(x, linear(own, f"{layer}.attention.output.dense")), f"{layer}.attention.output.LayerNorm")
+        wide = op.gelu(linear(x, f"{layer}.intermediate.dense"), "erf")
+        x = normed(op.add(x, linear(wide, f"{layer}.output.dense")), f"{layer}.output.LayerNorm")
+    return ov.Model([op.result(x)], [states, sources, mask, places], "bert")
 
 
-def _norm(x: Tensor, norm: Affine) -> Tensor:
-    return functional.layer_norm(x, [x.size(1)], norm.weight, norm.bias, eps=1e-12)  # as in the published configuration
+def _constant(values: npt.NDArray[np.float32]) -> Node:
+    return op.constant(np.atleast_2d(values), shared_memory=True)
+
+
+def _integers(values: int | list[int]) -> Node:
+    return op.constant(np.array(values, np.int64))

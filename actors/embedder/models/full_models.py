@@ -7,26 +7,26 @@ Qodo-Embed and ColBERT, and CLIP of any size, have not been tested.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from actors.runtime.faults import EmbeddingFault
+from actors.embedder.models.sentence_model import (
+    ModelUnavailableError,
+    folder_sha256,
+    library,
+    local_folder,
+    model_name,
+    windows,
+)
 from actors.runtime.types import JsonObject
-from actors.text.windows import OVERLAP_TOKENS, Range, character_ranges, split_windows, weighted_mean
+from actors.text.windows import weighted_mean
 from events.fingerprint import Dense, Directed, Embedding, Passage, Sparse, Tokens
 from events.quantization import pack
 from events.spaces import INDEX, SPACES, Kind
 from events.vocabulary.values import SpaceModel
-
-INSTALL: Final = "pip install 'context-graph[full]'"
-
-
-class FullProfileError(EmbeddingFault):
-    """The full profile is not installed or configured correctly; the message names the remedy."""
 
 
 class HubModel(NamedTuple):
@@ -68,33 +68,31 @@ class FullModels:
         device: A torch device, or None for the default of sentence-transformers.
 
     Raises:
-        FullProfileError: sentence-transformers is not installed, a key is unknown, or a folder holds no such model.
+        ModelUnavailableError: A key is unknown, or a folder holds no such model.
     """
 
     def __init__(self, sources: Mapping[str, str | Path] | None = None, device: str | None = None) -> None:
         sources = sources or {}
         if unknown := sources.keys() - MODELS.keys():
-            raise FullProfileError(f"no model fills {', '.join(sorted(unknown))}; models fill {', '.join(MODELS)}")
-        try:
-            import sentence_transformers as library  # noqa: PLC0415 -- takes seconds, and is an optional dependency
-        except ImportError as error:
-            raise FullProfileError(f"the full profile needs sentence-transformers: {INSTALL}") from error
-        loaders: dict[Kind, Any] = {Kind.SPARSE: library.SparseEncoder, Kind.TOKENS: library.MultiVectorEncoder}
+            raise ModelUnavailableError(f"no model fills {', '.join(sorted(unknown))}; models fill {', '.join(MODELS)}")
+        st = library()
+        loaders: dict[Kind, Any] = {Kind.SPARSE: st.SparseEncoder, Kind.TOKENS: st.MultiVectorEncoder}
         self._encoders: JsonObject = {}
         models: list[SpaceModel] = []
         for key, published in MODELS.items():
             source, kind = str(sources.get(key, published.name)), SPACES[INDEX[key]].kind
-            folder = _local_folder(source)
+            folder = local_folder(source)
             if kind is Kind.TOKENS:
                 _require_projection(folder)
-            load = loaders.get(kind, library.SentenceTransformer)
+            load = loaders.get(kind, st.SentenceTransformer)
             try:
                 encoder = load(str(folder), device=device)
             except Exception as error:
-                raise FullProfileError(f"{folder} can't be loaded for {key}: {error}") from error
+                raise ModelUnavailableError(f"{folder} can't be loaded for {key}: {error}") from error
             self._encoders[key] = encoder
-            name = folder.name if Path(source).is_dir() else source
-            models.append(SpaceModel(key, f"{name}, windows/1", _sha256(folder), _dimension(encoder, kind)))
+            models.append(
+                SpaceModel(key, f"{model_name(source)}, windows/1", folder_sha256(folder), _dimension(encoder, kind))
+            )
         self.models = tuple(models)
 
     def embed(self, key: str, text: str, *, is_query: bool) -> Generator[None, None, SpaceEmbedding]:
@@ -110,7 +108,7 @@ class FullModels:
         """
         encoder, kind = self._encoders[key], SPACES[INDEX[key]].kind
         prompt = PROMPTS.get(key, ("", ""))[0 if is_query else 1]
-        ranges, spans = _windows(encoder, text, prompt)
+        ranges, spans = windows(encoder, text, prompt)
         states: list[Any] = []
         for start, end in spans:
             yield
@@ -135,24 +133,12 @@ def local_sources(folder: Path) -> dict[str, Path]:
     """Return the models in a folder with one sub-folder for each space, named by its key.
 
     Raises:
-        FullProfileError: A sub-folder is missing. The hub is not used as a fallback.
+        ModelUnavailableError: A sub-folder is missing. The hub is not used as a fallback.
     """
     sources = {key: folder / key for key in MODELS}
     if missing := [key for key, source in sources.items() if not source.is_dir()]:
-        raise FullProfileError(f"{folder} has no folder for {', '.join(missing)}")
+        raise ModelUnavailableError(f"{folder} has no folder for {', '.join(missing)}")
     return sources
-
-
-def _windows(encoder: Any, text: str, prompt: str) -> tuple[list[Range], list[Range]]:
-    """Return a text's windows in tokens of the encoder and in characters; a single one if the text fits."""
-    encode = encoder.tokenizer
-    room = encoder.max_seq_length - len(encode(prompt)["input_ids"]) - 2  # two for ColBERT's marker and its space
-    encoding = encode(text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False)
-    offsets = np.array(encoding["offset_mapping"]).reshape(-1, 2)
-    if len(offsets) <= room:
-        return [(0, len(offsets))], [(0, len(text))]
-    ranges = split_windows(len(offsets), room, min(OVERLAP_TOKENS, room // 2))
-    return ranges, character_ranges(ranges, offsets)
 
 
 def _encode(encoder: Any, kind: Kind, text: str, *, is_query: bool) -> Any:
@@ -182,32 +168,7 @@ def _sparse(states: Sequence[Any]) -> Sparse:
     return Sparse.of({int(term): float(weights[term]) for term in heaviest if weights[term] > 0})
 
 
-def _local_folder(source: str) -> Path:
-    """Return the local folder of a model, downloaded from the hub if `source` is not a folder."""
-    if Path(source).is_dir():
-        return Path(source)
-    from huggingface_hub import errors, snapshot_download  # noqa: PLC0415 -- a dependency of sentence-transformers
-
-    try:
-        return Path(snapshot_download(source, ignore_patterns=["onnx/*", "openvino/*", "*.h5", "*.msgpack", "*.ot"]))
-    except (errors.HfHubHTTPError, errors.HFValidationError, errors.LocalEntryNotFoundError, OSError) as error:
-        raise FullProfileError(
-            f"{source} is neither a local folder nor available from the hub; configure a folder for its space"
-        ) from error
-
-
 def _require_projection(folder: Path) -> None:
     """Raise for a bare encoder: sentence-transformers would add a random projection and only warn."""
     if not (folder / "modules.json").exists() and "HF_ColBERT" not in (folder / "config.json").read_text("utf-8"):
-        raise FullProfileError(f"{folder} is not a late-interaction model: it has no trained projection")
-
-
-def _sha256(folder: Path) -> str:
-    """Return one SHA-256 (hex) over the names and contents of a folder's weights and settings."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in {".safetensors", ".bin", ".json", ".txt", ".model"}:
-            with path.open("rb") as file:
-                content = hashlib.file_digest(file, "sha256").hexdigest()
-            digest.update(f"{path.relative_to(folder).as_posix()} {content}\n".encode())
-    return digest.hexdigest()
+        raise ModelUnavailableError(f"{folder} is not a late-interaction model: it has no trained projection")

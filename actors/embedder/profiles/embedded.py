@@ -25,6 +25,7 @@ from actors.embedder.profiles.formula_spaces import (
 )
 from actors.embedder.profiles.lexical_spaces import LexicalEmbeddings, embed_at_once, embed_in_slices
 from actors.embedder.profiles.neural_spaces import ROTATION, EncodedText, Encoder, NeuralSpaces
+from actors.embedder.profiles.sentence_spaces import SentenceSpaces
 from actors.embedder.spaces import causal, code, context, expansion, lexical, tokens
 from actors.embedder.spaces.vectors import TokenIds
 from actors.runtime.faults import EmbeddingFault
@@ -92,14 +93,24 @@ class _TokenizedText:
 
 
 class EmbeddedProfile:
-    """The default profile, which works offline."""
+    """The default profile, which works offline.
+
+    Args:
+        latencies: Receives measurements.
+        backbone: The packaged model; None to load it with the defaults.
+        meaning: Another model for E1, E8, E10 and E12.
+    """
 
     name = "embedded"
 
-    def __init__(self, latencies: Latencies) -> None:
-        self.models = space_models()
+    def __init__(
+        self, latencies: Latencies, backbone: Backbone | None = None, meaning: SentenceSpaces | None = None
+    ) -> None:
+        self._meaning = meaning
+        replaced = meaning.models if meaning else {}
+        self.models = tuple(replaced.get(model.key, model) for model in space_models())
         self.latencies = latencies
-        self._backbone = Backbone.load()
+        self._backbone = backbone or Backbone.load()
         self._memory_pool, self._query_pool = _lexical_pools()
         self._spaces = NeuralSpaces.load(self._backbone)
         self._encoders = {key: self._timed(key, encode) for key, encode in self._spaces.encoders().items()}
@@ -109,7 +120,9 @@ class EmbeddedProfile:
         return self._backbone.forward(rows)
 
     def stop_threads(self) -> None:
-        """Stop the threads of lexical embeddings; the next request starts new ones."""
+        """Stop the threads of lexical embeddings, of which the next request starts new ones, and other processes."""
+        if self._meaning is not None:
+            self._meaning.close()
         for pool in (self._memory_pool, self._query_pool):
             pool.shutdown(cancel_futures=True)
         self._memory_pool, self._query_pool = _lexical_pools()
@@ -126,6 +139,8 @@ class EmbeddedProfile:
         text = self._tokenize(request.content, self._memory_pool, is_code=request.modality is Modality.CODE)
         states: list[Float32] = yield text.rows
         embeddings, passages = yield from self._embed(text, states, request.modality, request.created_at)
+        if self._meaning is not None:
+            passages = yield from self._meaning.embed(embeddings, request.content, request.modality, is_query=False)
         embeddings["e12_late_interaction"] = yield BatchedStep(Tokens.of_memories, embeddings["e12_late_interaction"])
 
         yield None  # the previous turn of the session is part of E8 and determines the position
@@ -142,6 +157,8 @@ class EmbeddedProfile:
         text = self._tokenize(request.text, self._query_pool, is_code=False)
         states: list[Float32] = yield text.rows
         embeddings, _ = yield from self._embed(text, states, request.hints.modality, request.at)
+        if self._meaning is not None:
+            yield from self._meaning.embed(embeddings, request.text, request.hints.modality, is_query=True)
         embeddings["e8_graph"] = embeddings["e1_semantic"]
         return complete_query(request, embeddings, sessions=sessions, latencies=self.latencies)
 

@@ -1,10 +1,13 @@
 """Trained weights that ship with the code, in safetensors files with their provenance in `provenance.json`."""
 
 import hashlib
+import mmap
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import numpy.typing as npt
 import safetensors.numpy
 
@@ -24,10 +27,37 @@ def read_verified(path: Path, sha256: str) -> bytes:
         data = path.read_bytes()
     except OSError as error:
         raise WeightsError(f"{path} can't be read: {error.strerror}") from error
-    found = hashlib.sha256(data).hexdigest()
-    if found != sha256:
-        raise WeightsError(f"{path} has SHA-256 {found}, expected {sha256}; install it again")
+    _check(path, hashlib.sha256(data).hexdigest(), sha256)
     return data
+
+
+def map_verified(path: Path, sha256: str) -> dict[str, npt.NDArray[np.float32]]:
+    """Return the float32 tensors of a `.safetensors` file by name, as views of the mapped file.
+
+    The file is hashed in pieces and mapped, so that only the parts that are used take memory. Writes do not change it.
+
+    Raises:
+        WeightsError: The file is missing or has another SHA-256 (hex).
+    """
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+            _check(path, found, sha256)
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    except OSError as error:
+        raise WeightsError(f"{path} can't be read: {error.strerror}") from error
+    start = 8 + int.from_bytes(data[:8], "little")
+    tensors: dict[str, npt.NDArray[np.float32]] = {}
+    for name, entry in msgspec.json.decode(data[8:start], type=dict[str, JsonObject]).items():
+        if entry.get("dtype") == "F32":
+            shape, offset = entry["shape"], start + entry["data_offsets"][0]
+            tensors[name] = np.frombuffer(data, "<f4", prod(shape), offset).reshape(shape)
+    return tensors
+
+
+def _check(path: Path, found: str, expected: str) -> None:
+    if found != expected:
+        raise WeightsError(f"{path} has SHA-256 {found}, expected {expected}; install it again")
 
 
 def recorded_sha256(name: str) -> str:

@@ -1,14 +1,14 @@
 """The loading code of the full profile, with tiny models of random weights saved to disk: no download."""
 
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from actors.embedder.models import full_models as full
-from actors.embedder.models.full_models import MODELS, FullModels, FullProfileError
+from actors.embedder.models.full_models import MODELS, FullModels
+from actors.embedder.models.sentence_model import ModelUnavailableError, folder_sha256
 from events.fingerprint import Dense, Directed, Embedding, Sparse, Tokens
 from tests.actors.embedder.tiny_models import LIMIT
 
@@ -77,42 +77,36 @@ def test_other_weights_have_another_hash(models: FullModels, sources: dict[str, 
     shutil.copytree(sources["e1_semantic"], tmp_path / "dense")
     settings = tmp_path / "dense" / "config.json"
     settings.write_text(settings.read_text() + "\n")
-    changed = full._sha256(tmp_path / "dense")
+    changed = folder_sha256(tmp_path / "dense")
     by_key = {model.key: model for model in models.models}
-    assert by_key["e1_semantic"].sha256 == by_key["e8_graph"].sha256 == full._sha256(sources["e1_semantic"]) != changed
+    assert by_key["e1_semantic"].sha256 == by_key["e8_graph"].sha256 == folder_sha256(sources["e1_semantic"]) != changed
     assert by_key["e1_semantic"].model == "dense, windows/1", "and no path of this machine"
 
 
 def test_a_late_interaction_model_without_a_trained_projection_is_refused(sources: dict[str, Path]):
-    with pytest.raises(FullProfileError, match="no trained projection"):
+    with pytest.raises(ModelUnavailableError, match="no trained projection"):
         FullModels({**sources, "e12_late_interaction": sources["e1_semantic"]}, device="cpu")
 
 
-def test_a_missing_extra_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch, sources: dict[str, Path]):
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(FullProfileError, match=r"pip install 'context-graph\[full\]'"):
-        FullModels(sources)
-
-
 def test_an_unavailable_model_is_named(sources: dict[str, Path]):
-    with pytest.raises(FullProfileError, match="nobody/nothing"):
+    with pytest.raises(ModelUnavailableError, match="nobody/nothing"):
         FullModels({**sources, "e1_semantic": "nobody/nothing"})
 
 
 def test_a_folder_that_holds_no_model_is_named(sources: dict[str, Path], tmp_path: Path):
-    with pytest.raises(FullProfileError, match=f"{tmp_path} can't be loaded for e7_code"):
+    with pytest.raises(ModelUnavailableError, match=f"{tmp_path} can't be loaded for e7_code"):
         FullModels({**sources, "e7_code": tmp_path})
 
 
 def test_a_folder_of_models_has_a_folder_for_each_space(tmp_path: Path):
     for key in list(MODELS)[1:]:
         (tmp_path / key).mkdir()
-    with pytest.raises(FullProfileError, match=r"no folder for e1_semantic$"):
+    with pytest.raises(ModelUnavailableError, match=r"no folder for e1_semantic$"):
         full.local_sources(tmp_path)
     (tmp_path / "e1_semantic").mkdir()
     assert full.local_sources(tmp_path)["e13_splade"] == tmp_path / "e13_splade"
 
 
 def test_a_space_without_a_model_is_refused(sources: dict[str, Path]):
-    with pytest.raises(FullProfileError, match="e9_hdc"):
+    with pytest.raises(ModelUnavailableError, match="e9_hdc"):
         FullModels({**sources, "e9_hdc": "x"})

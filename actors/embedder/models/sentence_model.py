@@ -1,0 +1,165 @@
+"""Any model of sentence-transformers: sentence vectors and token states of windows, on a CPU, on a GPU or in processes.
+
+Importing this module is cheap: a model imports sentence-transformers, which takes seconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from actors.embedder.spaces.vectors import TokenIds, unit
+from actors.runtime.faults import EmbeddingFault
+from actors.text.windows import OVERLAP_TOKENS, Range, character_ranges, split_windows
+from events.quantization import Float32
+
+PROMPTS: Final = {True: ("query",), False: ("document", "passage", "corpus")}
+"""The names of a model's prompts for queries and for memories, as in sentence-transformers."""
+
+IGNORED: Final = ["onnx/*", "openvino/*", "*.h5", "*.msgpack", "*.ot"]
+"""Files of a model on the hub in formats of other libraries."""
+
+
+MAX_WINDOW: Final = 512
+"""Tokens of a window for a model that declares no limit."""
+
+
+class ModelUnavailableError(EmbeddingFault):
+    """A model can't be found, loaded or used; the message names it and the remedy."""
+
+
+class EncodedWindow(NamedTuple):
+    """What a model says about one window."""
+
+    vector: Float32
+    """The sentence vector at length 1, shape (dimension,)."""
+    pieces: TokenIds
+    """The tokens of the text itself, without special ones and the prompt, shape (tokens,)."""
+    states: Float32
+    """Their states, shape (tokens, width)."""
+
+
+class SentenceModel:
+    """A loaded model.
+
+    Args:
+        source: A local folder or a name on the Hugging Face hub.
+        device: A torch device; None for a GPU where torch sees one, else the CPU.
+        workers: Processes that encode; 1 for none but this one.
+
+    Raises:
+        ModelUnavailableError: There is no such model, or it has no token states.
+    """
+
+    def __init__(self, source: str, device: str | None = None, workers: int = 1) -> None:
+        folder = local_folder(source)
+        try:
+            self._encoder: Any = library().SentenceTransformer(str(folder), device=device)
+        except Exception as error:
+            raise ModelUnavailableError(f"{source} can't be loaded by sentence-transformers: {error}") from error
+        self.name = model_name(source)
+        self.sha256 = folder_sha256(folder)
+        self._pool: Any = None
+        try:
+            tokenizer = self._encoder.tokenizer
+            self._special = np.array([piece for piece in tokenizer.all_special_ids if piece != tokenizer.unk_token_id])
+            (probe,) = self.encode(["words"], is_query=False)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ModelUnavailableError(
+                f"{source} has no states of its tokens, which E12 needs; choose a transformer model"
+            ) from error
+        self.dimension = len(probe.vector)
+        self.width = probe.states.shape[1]
+        """Columns of the token states."""
+        if workers > 1:
+            self._pool = self._encoder.start_multi_process_pool([str(self._encoder.device)] * workers)
+
+    def close(self) -> None:
+        """Stop the processes."""
+        if self._pool is not None:
+            self._encoder.stop_multi_process_pool(self._pool)
+            self._pool = None
+
+    def windows(self, text: str, *, is_query: bool) -> tuple[list[Range], list[Range]]:
+        """Return a text's windows in tokens and in characters, as `windows` does."""
+        return windows(self._encoder, text, self._prompt(is_query=is_query))
+
+    def encode(self, texts: Sequence[str], *, is_query: bool) -> list[EncodedWindow]:
+        """Encode texts that fit the model, in batches of similar length."""
+        prompt = self._prompt(is_query=is_query)
+        rows: Any = self._encoder.encode(
+            list(texts), prompt=prompt or None, output_value=None, pool=self._pool, show_progress_bar=False
+        )
+        prompted = len(self._encoder.tokenizer(prompt, add_special_tokens=False)["input_ids"]) if prompt else 0
+        return [self._window(row, prompted) for row in rows]
+
+    def _window(self, row: dict[str, Any], prompted: int) -> EncodedWindow:
+        real = row["attention_mask"].bool()
+        ids = row["input_ids"][real].cpu().numpy()
+        own = np.flatnonzero(~np.isin(ids, self._special))[prompted:]
+        own = own if len(own) else np.arange(len(ids))  # nothing but special tokens
+        states = row["token_embeddings"][real].float().cpu().numpy()
+        return EncodedWindow(unit(row["sentence_embedding"].float().cpu().numpy()), ids[own], states[own])
+
+    def _prompt(self, *, is_query: bool) -> str:
+        prompts = self._encoder.prompts
+        return next((prompts[name] for name in PROMPTS[is_query] if prompts.get(name)), "")
+
+
+def library() -> Any:
+    """Return sentence-transformers, which takes seconds to import, without its progress bars on standard error."""
+    import sentence_transformers  # noqa: PLC0415 -- see above
+    from transformers.utils import logging  # noqa: PLC0415
+
+    logging.disable_progress_bar()
+    return sentence_transformers
+
+
+def windows(encoder: Any, text: str, prompt: str) -> tuple[list[Range], list[Range]]:
+    """Return a text's windows in tokens of an encoder and in characters; a single one if the text fits."""
+    encode = encoder.tokenizer
+    room = (
+        (encoder.max_seq_length or MAX_WINDOW) - len(encode(prompt)["input_ids"]) - 2
+    )  # two for ColBERT's marker and its space
+    encoding = encode(text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False)
+    offsets: npt.NDArray[np.int64] = np.array(encoding["offset_mapping"]).reshape(-1, 2)
+    if len(offsets) <= room:
+        return [(0, len(offsets))], [(0, len(text))]
+    ranges = split_windows(len(offsets), room, min(OVERLAP_TOKENS, room // 2))
+    return ranges, character_ranges(ranges, offsets)
+
+
+def model_name(source: str) -> str:
+    """Return the name under which a store records a model: without the folders of this machine."""
+    return Path(source).name if Path(source).is_dir() else source
+
+
+def local_folder(source: str) -> Path:
+    """Return the local folder of a model, downloaded from the hub if `source` is not a folder."""
+    if Path(source).is_dir():
+        return Path(source)
+    from huggingface_hub import errors, snapshot_download  # noqa: PLC0415 -- a dependency of sentence-transformers
+
+    try:
+        return Path(snapshot_download(source, ignore_patterns=IGNORED))
+    except (errors.HfHubHTTPError, errors.HFValidationError, errors.LocalEntryNotFoundError, OSError) as error:
+        raise ModelUnavailableError(
+            f"{source} is neither a local folder nor available from the hub; configure a folder of a "
+            "sentence-transformers model"
+        ) from error
+
+
+def folder_sha256(folder: Path) -> str:
+    """Return one SHA-256 (hex) over the names and contents of a folder's weights and settings."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in {".safetensors", ".bin", ".json", ".txt", ".model"}:
+            with path.open("rb") as file:
+                content = hashlib.file_digest(file, "sha256").hexdigest()
+            digest.update(f"{path.relative_to(folder).as_posix()} {content}\n".encode())
+    return digest.hexdigest()

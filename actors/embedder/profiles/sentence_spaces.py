@@ -1,0 +1,113 @@
+"""E1, E8, E10 and E12 from one model of sentence-transformers, beside the packaged model in all other neural spaces.
+
+E5, E7 and E13 are trained heads on the packaged model, so it goes on to fill them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Generator, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from actors.embedder.jobs import BatchedStep, Rows
+from actors.embedder.models.sentence_model import EncodedWindow, ModelUnavailableError, SentenceModel
+from actors.embedder.profiles.formula_spaces import space_model
+from actors.embedder.spaces import context, tokens
+from actors.embedder.spaces.tokens import TokenWeights
+from actors.embedder.spaces.vectors import TokenIds
+from actors.text.windows import weighted_mean
+from events.fingerprint import Dense, Embedding, Passage
+from events.quantization import Float32, pack_each
+from events.vocabulary.values import Modality, SpaceModel
+
+WINDOWS_AT_ONCE: Final = 8
+"""Windows of a text that the model takes together; in between, other requests go on."""
+
+SIGNATURE_BITS: Final = 8
+"""E10 joins a modality's signature of whole bytes to the vector."""
+
+
+class SentenceSpaces:
+    """The four spaces that a chosen model fills.
+
+    Args:
+        model: The model.
+
+    Raises:
+        ModelUnavailableError: Its dimension doesn't suit.
+    """
+
+    def __init__(self, model: SentenceModel) -> None:
+        if model.dimension % SIGNATURE_BITS:
+            raise ModelUnavailableError(
+                f"{model.name} has {model.dimension} dimensions; a multiple of {SIGNATURE_BITS} is needed"
+            )
+        self._model = model
+        self._projection = projection(model.width)
+        parts = [
+            ("e1_semantic", "windows/1", model.dimension),
+            ("e8_graph", "in context/1", model.dimension),
+            ("e10_multimodal", "and modality/1", 2 * model.dimension),
+            ("e12_late_interaction", "token states/1", self._projection.shape[1]),
+        ]
+        self.models: dict[str, SpaceModel] = {
+            key: space_model(key, f"{model.name}, {made}", dimension, model.sha256) for key, made, dimension in parts
+        }
+
+    def close(self) -> None:
+        """Stop the model's processes."""
+        self._model.close()
+
+    def embed(
+        self, embeddings: dict[str, Embedding], content: str, modality: Modality, *, is_query: bool
+    ) -> Generator[Rows | BatchedStep, Any, tuple[Passage, ...]]:
+        """Put the model's embeddings into `embeddings` (without E8), and return the passages of a long content."""
+        ranges, spans = self._model.windows(content, is_query=is_query)
+        step = self._encode_queries if is_query else self._encode_memories
+        encoded: list[EncodedWindow] = []
+        for start in range(0, len(spans), WINDOWS_AT_ONCE):
+            if start:
+                yield []  # a query overtakes a long text
+            texts = [content[first:end] for first, end in spans[start : start + WINDOWS_AT_ONCE]]
+            encoded += yield BatchedStep(step, texts)
+        vectors = np.stack([window.vector for window in encoded])
+        e1 = weighted_mean(ranges, vectors)
+        embeddings["e1_semantic"] = Dense.of(e1)
+        embeddings["e10_multimodal"] = Dense.of(context.with_modality(e1[np.newaxis], [modality])[0])
+        pieces = np.concatenate([window.pieces for window in encoded])
+        states = np.concatenate([window.states for window in encoded])
+        embeddings["e12_late_interaction"] = self._tokens(pieces, states)
+        if len(spans) == 1:
+            return ()
+        return tuple(Passage(*span, vector) for span, vector in zip(spans, pack_each(vectors), strict=True))
+
+    def _tokens(self, pieces: TokenIds, states: Float32) -> Embedding:
+        """Return E12: of a long text the first occurrences of each token, since its model has no table of idf."""
+        weights = TokenWeights(self._projection, np.ones(int(pieces.max()) + 1, np.float32))
+        selected = tokens.select_tokens(pieces, weights)
+        (embedding,) = tokens.token_embeddings([pieces[selected]], [states[selected]], weights)
+        return embedding
+
+    def _encode_memories(self, texts: list[list[str]]) -> list[list[EncodedWindow]]:
+        return self._encode(texts, is_query=False)
+
+    def _encode_queries(self, texts: list[list[str]]) -> list[list[EncodedWindow]]:
+        return self._encode(texts, is_query=True)
+
+    def _encode(self, texts: Sequence[list[str]], *, is_query: bool) -> list[list[EncodedWindow]]:
+        windows = iter(self._model.encode([one for each in texts for one in each], is_query=is_query))
+        return [[next(windows) for _ in each] for each in texts]
+
+
+def projection(width: int) -> Float32:
+    """Return a fixed projection of token states that nearly keeps inner products, shape (width, at most 128).
+
+    Its entries are random signs (Achlioptas 2003), the same on every machine. Narrow states stay as they are.
+    """
+    if width <= tokens.DIMENSION:
+        return np.eye(width, width + width % 2, dtype=np.float32)  # E12 packs pairs of entries
+    bits = np.frombuffer(hashlib.shake_128(b"e12").digest(width * tokens.DIMENSION // 8), np.uint8)
+    signs = np.unpackbits(bits).reshape(width, tokens.DIMENSION).astype(np.float32) * 2 - 1
+    return signs / np.float32(np.sqrt(tokens.DIMENSION))

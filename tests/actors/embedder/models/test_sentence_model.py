@@ -1,0 +1,231 @@
+"""A model of sentence-transformers for E1, E8, E10 and E12: the packaged one by this path, and tiny ones on disk."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from actors.api.context import Context
+from actors.embedder.models.backbone import Backbone, package_folder, pool
+from actors.embedder.models.sentence_model import ModelUnavailableError, SentenceModel
+from actors.embedder.profiles.embedded import EmbeddedProfile, space_models
+from actors.embedder.profiles.sentence_spaces import SentenceSpaces, projection
+from actors.hub.composition import load_profile, open_hub, start_hub
+from actors.hub.reembed import reembed
+from actors.runtime.faults import StorageFault
+from actors.runtime.metrics import Latencies
+from events.storage.duckdb_log import DuckDBLog
+from events.vocabulary import MemoryStored, SpacesDeclared
+from tests.acceptance.conftest import COMMAND, PATIENCE
+from tests.actors.conftest import search, store
+
+pytestmark = pytest.mark.usefixtures("offline")
+
+TEXTS = (
+    "Caroline went to the support group on 7 May 2023.",
+    "Yes!",
+    "Pour the batter into a buttered tin and bake it for forty minutes, until a knife comes out clean.",
+    "Zoë's café 🙂 opened, and 東京 was full of people.",
+)
+CHOSEN = {"e1_semantic", "e8_graph", "e10_multimodal", "e12_late_interaction"}
+
+
+@pytest.fixture(scope="module")
+def packaged() -> SentenceModel:
+    return SentenceModel(str(package_folder()), device="cpu")
+
+
+@pytest.fixture(scope="module")
+def fast() -> Backbone:
+    return Backbone.load(precision="float32")
+
+
+@pytest.fixture
+def tiny(sources: dict[str, Path]) -> Path:
+    return sources["e1_semantic"]
+
+
+def cosines(a: Any, b: Any) -> Any:
+    return (a * b).sum(-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)
+
+
+def test_the_packaged_model_gives_the_same_vectors_and_token_states_as_the_fast_path(
+    packaged: SentenceModel, fast: Backbone
+) -> None:
+    rows = [fast.tokenize(text).ids for text in TEXTS]
+    for window, row, states in zip(packaged.encode(TEXTS, is_query=False), rows, fast.forward(rows), strict=True):
+        assert cosines(window.vector, pool([states])[0]) > 0.999
+        assert window.pieces.tolist() == row.tolist()
+        assert cosines(window.states, states[1:-1]).min() > 0.999
+
+
+def test_the_packaged_model_on_a_device_gives_the_same_states_as_the_graph(fast: Backbone) -> None:
+    rows = [fast.tokenize(text).ids for text in (*TEXTS, "The harbour was full of small boats. " * 20)]
+    on_device = Backbone.load(device="cpu")
+    for one, other in zip(fast.forward(rows), on_device.forward(rows), strict=True):
+        assert cosines(one, other).min() > 0.9999
+    np.testing.assert_allclose(fast.input_embeddings(rows[0]), on_device.input_embeddings(rows[0]))
+
+
+def test_a_long_text_is_read_to_its_end(packaged: SentenceModel) -> None:
+    text = "The harbour was full of small boats that evening. " * 60
+    ranges, spans = packaged.windows(text, is_query=False)
+    assert len(ranges) == len(spans) > 2
+    assert spans[0][0] == 0
+    assert spans[-1][1] == len(text.rstrip())
+
+
+def test_a_fixed_projection_keeps_inner_products_and_narrow_states_as_they_are() -> None:
+    rng = np.random.default_rng(3)
+    states = rng.standard_normal((200, 768)).astype(np.float32)
+    states[1] = states[0] + 0.1 * states[1]
+    small = states @ projection(768)
+    assert small.shape == (200, 128)
+    assert cosines(small[0], small[1]) > 0.97
+    assert abs(cosines(small[2:100], small[100:198]).mean()) < 0.05
+    assert (projection(768) == projection(768)).all()
+    assert (states[:, :30] @ projection(30) == states[:, :30]).all()
+    assert projection(33).shape == (33, 34), "E12 packs pairs of entries"
+
+
+@pytest.mark.anyio
+async def test_a_chosen_model_fills_four_spaces_of_a_store_and_the_others_stay(tiny: Path, tmp_path: Path) -> None:
+    with open_hub(tmp_path, str(tiny)) as hub:
+        context = Context(hub)
+        long = await store(context, "memory and time " * 60)
+        first = await store(context, TEXTS[0], session="s")
+        second = await store(context, TEXTS[2], session="s", link_to=[first])
+        found = await search(context, TEXTS[0], session="s")
+        assert found[0]["fingerprintId"] == first
+        assert {hit["fingerprintId"] for hit in found} <= {long, first, second}
+    log = DuckDBLog(tmp_path)
+    events = [envelope.event for envelope in log.read()]
+    log.close()
+    declared = events[0]
+    assert isinstance(declared, SpacesDeclared)
+    assert declared.profile == tiny.name, "and no path of this machine"
+    own = {model.key: model for model in space_models()}
+    assert {model.key for model in declared.spaces if model != own[model.key]} == CHOSEN
+    dimensions = {model.key: model.dimension for model in declared.spaces}
+    assert [dimensions[key] for key in sorted(CHOSEN)] == [64, 32, 32, 32]
+    stored = [event for event in events if isinstance(event, MemoryStored)]
+    assert len(stored[0].passages) > 1
+    assert all(len(event.passages) == 0 for event in stored[1:])
+
+
+@pytest.mark.anyio
+async def test_a_store_of_a_chosen_model_opens_with_no_other_and_is_re_embedded(tiny: Path, tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    with open_hub(old, str(tiny)) as hub:
+        await store(Context(hub), TEXTS[0])
+    with open_hub(old) as hub:
+        with pytest.raises(StorageFault, match=f"profile '{tiny.name}'.*reembed") as refusal:
+            await search(Context(hub), TEXTS[0])
+        assert set(refusal.value.data["spaces"]) == CHOSEN
+    with open_hub(new) as hub:
+        assert (await reembed(old, hub)).memories == 1
+    with open_hub(new) as hub:
+        assert len(await search(Context(hub), TEXTS[0])) == 1
+
+
+@pytest.mark.anyio
+async def test_processes_of_a_pool_give_the_vectors_of_one_process(tiny: Path) -> None:
+    alone = SentenceModel(str(tiny), device="cpu")
+    pooled = SentenceModel(str(tiny), device="cpu", workers=2)
+    try:
+        both = [model.encode(TEXTS, is_query=False) for model in (alone, pooled)]
+    finally:
+        pooled.close()
+    for one, other in zip(*both, strict=True):
+        np.testing.assert_allclose(one.vector, other.vector, atol=1e-5)
+        np.testing.assert_allclose(one.states, other.states, atol=1e-4)
+
+
+@pytest.fixture
+def profile_with_prompts(tiny: Path, tmp_path: Path) -> Iterator[SentenceModel]:
+    shutil.copytree(tiny, tmp_path / "prompted")
+    SentenceModel(str(tiny))._encoder.save(str(tmp_path / "prompted"))
+    settings = tmp_path / "prompted" / "config_sentence_transformers.json"
+    text = settings.read_text()
+    assert '"prompts"' in text
+    model = SentenceModel(str(tmp_path / "prompted"))
+    model._encoder.prompts = {"query": "query: ", "document": "passage: "}
+    yield model
+    model.close()
+
+
+def test_prompts_of_a_model_are_used_and_are_no_part_of_its_tokens(profile_with_prompts: SentenceModel) -> None:
+    (asked,) = profile_with_prompts.encode([TEXTS[0]], is_query=True)
+    (told,) = profile_with_prompts.encode([TEXTS[0]], is_query=False)
+    assert asked.pieces.tolist() == told.pieces.tolist()
+    assert not np.allclose(asked.vector, told.vector, atol=1e-4)
+
+
+def test_the_command_re_embeds_with_a_chosen_model_on_a_device_and_in_processes(tiny: Path, tmp_path: Path) -> None:
+    def run(*arguments: str) -> Any:
+        done = subprocess.run(
+            [COMMAND, *arguments, "--json"], capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    old, new = str(tmp_path / "old"), str(tmp_path / "new")
+    for text in TEXTS:
+        run("store", text, "--data", old)
+    options = ("--embedder", str(tiny), "--device", "cpu", "--workers", "2")
+    assert run("reembed", new, "--data", old, *options)["memories"] == len(TEXTS)
+    found = run("search", TEXTS[0], "--data", new, "--embedder", str(tiny))
+    assert found["results"][0]["content"] == TEXTS[0]
+    status = run("status", "--data", new)
+    assert status["profile"] == tiny.name
+
+
+def test_other_weights_are_other_spaces(tiny: Path, tmp_path: Path) -> None:
+    shutil.copytree(tiny, tmp_path / tiny.name)
+    settings = tmp_path / tiny.name / "config.json"
+    settings.write_text(settings.read_text() + "\n")
+    one, other = (SentenceSpaces(SentenceModel(str(folder))).models for folder in (tiny, tmp_path / tiny.name))
+    assert {key for key in one if one[key].sha256 != other[key].sha256} == CHOSEN
+    assert [model.model for model in one.values()] == [model.model for model in other.values()]
+
+
+def test_a_model_that_can_not_be_had_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailableError, match="nobody/nothing is neither a local folder nor available"):
+        load_profile(Latencies(), "nobody/nothing")
+    with pytest.raises(ModelUnavailableError, match=f"{tmp_path} can't be loaded"):
+        load_profile(Latencies(), str(tmp_path))
+
+
+def test_a_model_without_states_of_its_tokens_is_refused(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 -- takes seconds
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding  # noqa: PLC0415
+    from tokenizers import Tokenizer  # noqa: PLC0415
+
+    tokenizer = Tokenizer.from_file(str(package_folder() / "tokenizer.json"))
+    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=16)]).save(str(tmp_path / "static"))
+    with pytest.raises(ModelUnavailableError, match=r"static has no states of its tokens, which E12 needs"):
+        SentenceModel(str(tmp_path / "static"))
+
+
+def test_a_device_that_does_not_exist_is_named() -> None:
+    with pytest.raises(ModelUnavailableError, match="device 'nonsense'"):
+        Backbone.load(device="nonsense")
+
+
+@pytest.mark.anyio
+async def test_the_packaged_model_by_this_path_finds_what_it_finds_by_the_fast_one(
+    packaged: SentenceModel, tmp_path: Path
+) -> None:
+    memories = ["The physician examined her patient.", "Shares fell sharply on Monday.", "Mara's dog is called Bo."]
+    chosen = EmbeddedProfile(Latencies(), meaning=SentenceSpaces(packaged))
+    with start_hub(DuckDBLog(tmp_path), tmp_path, lambda _: chosen, "minilm") as hub:
+        context = Context(hub)
+        for memory in memories:
+            await store(context, memory)
+        hits = await search(context, "A doctor looked at the sick woman.")
+    assert hits[0]["content"] == memories[0]

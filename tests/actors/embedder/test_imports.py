@@ -1,0 +1,42 @@
+"""What a process that serves a store does not load."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HEAVY = "torch transformers sentence_transformers sympy openvino_telemetry openvino.tools.ovc".split()
+
+PROGRAM = f"""
+import sys
+from pathlib import Path
+import anyio
+from actors.api.context import Context
+from actors.hub.composition import open_hub
+from tests.actors.conftest import search, store
+
+async def run():
+    with open_hub(Path(sys.argv[1])) as hub:
+        context = Context(hub)
+        await store(context, "The physician examined her patient.")
+        assert await search(context, "A doctor looked at the sick woman.")
+        print([name for name in {HEAVY} if name in sys.modules])
+
+anyio.run(run)
+"""
+
+
+def test_a_store_and_a_search_load_no_torch_and_send_no_usage_data(tmp_path: Path):
+    home = tmp_path / "home"
+    home.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(tmp_path / "store")],
+        env=os.environ | {"HOME": str(home), "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "[]", done.stderr
+    assert not list(home.iterdir()), "OpenVINO's conversion tools would write an identifier of this user there"
+    cached = {path.name.partition("-")[0] for path in (tmp_path / "cache" / "context-graph").iterdir()}
+    assert cached == {"encoder", "precision.json"}
