@@ -28,6 +28,7 @@ CONTEXT: Final = "e8_graph"
 """The space in which consolidation blends members of a cluster with its hub."""
 HYPERVECTOR: Final = "e9_hdc"
 ENTITY: Final = "e11_entity"
+"""The only space of one dense vector a memory in which neighbours are searched; the others score rows."""
 EXPANSION: Final = "e13_splade"
 """The sparse space of expanded terms."""
 
@@ -147,7 +148,7 @@ def kind_mismatch(key: str, embedding: Embedding) -> TypeError:
 def _empty(space: Space, dimension: int) -> _SpaceStore:
     match space.kind:
         case Kind.DENSE:
-            return DenseSpace(dimension)
+            return DenseSpace(dimension, indexed=space.key == ENTITY)
         case Kind.DIRECTED:
             return DirectedSpace(dimension)
         case Kind.SPARSE:

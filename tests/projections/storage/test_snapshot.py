@@ -36,13 +36,16 @@ DERIVED = {
     "_counts",
     "_ids",
     "_incoming",
+    "_index",
     "_names",
     "_outgoing",
     "_places",
     "_posted",
     "_ranked",
     "_rows",
+    "_saved",
     "dimensions",
+    "graph",
 }
 """Attributes that change and aren't written: `after_load` derives them, or they are caches."""
 
