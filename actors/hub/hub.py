@@ -74,7 +74,7 @@ def start_actors(
         snapshots: Where snapshots for a fast start are kept; None for never.
     """
     store = Store.start(log, latencies, clock, snapshots=snapshots, frozen=embedder is None)
-    comparator = Comparator.start(latencies, priming=priming)
+    comparator = Comparator.start(latencies, priming=priming, graphs=embedder is not None)
     workspace = Workspace.start(comparator, store, latencies)
     consolidator = Consolidator.start(comparator, store, workspace, latencies, clock)
     scheduler = Scheduler.start(consolidator, store, clock, armed=scheduled)

@@ -142,7 +142,7 @@ class Atlas(Fingerprints):
             return self._entity_relevance(query[TERMS], rows, hints)
         space, embedding = self._spaces[key], query[key]
         if key == TERMS and isinstance(space, SparseSpace) and isinstance(embedding, Sparse):
-            return space.bm25(embedding)[rows]
+            return space.bm25(embedding, rows)
         if key == RECENCY and hints.intervals:
             return self.time_mentions.time_scores(hints.intervals, rows)
         scores = self.scores(key, embedding, rows, direction=hints.direction)
@@ -176,9 +176,8 @@ class Atlas(Fingerprints):
     def recall_sparse(self, key: str, query: Sparse, count: int, eligible: Mask) -> Rows:
         """Return up to `count` eligible rows that share a term with the query, best first; BM25 ranks plain counts."""
         space = self._sparse(key)
-        scores = space.bm25(query) if key == TERMS else space.cosine(query)
-        rows = np.flatnonzero((scores > 0) & eligible)
-        return best(rows, scores[rows], count)[0]
+        recall = space.recall_bm25 if key == TERMS else space.recall_cosine
+        return recall(query, count, eligible)
 
     def contains_terms(self, key: str, query: Sparse, eligible: Mask) -> bool:
         """Tell whether every term of a query occurs in some eligible row."""

@@ -1,38 +1,76 @@
 """The graphs of an atlas: their growth, what they hold, and how often they find what a scan finds."""
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import msgspec
 import numpy as np
 
 from projections.memories.atlas import Atlas
-from projections.spaces.graph import due
+from projections.registry import ProjectionSet
+from projections.storage.snapshot import FOREIGN, sizes
 
-NEAREST: Final = 10
-"""Neighbours that a check compares."""
 SAMPLES: Final = 32
-"""Rows of each index that are checked."""
+"""Rows of each index whose neighbours are checked."""
+_LEAST: Final = 1 << 18
+"""Bytes of a part that is listed."""
 
 
 class IndexState(msgspec.Struct, frozen=True, kw_only=True):
-    """One index: a graph, or a scan while its space is small."""
+    """The index of one space. Without a graph, searches scan it."""
 
-    rows: int
-    """Vectors of the space."""
+    vectors: int
+    """Rows of the space, or passages."""
     graph: int
-    """Of these covered by the graph."""
+    """Of these in the graph."""
     lag: int
-    """Vectors that the graph lacks, which each search scans; 0 without a graph."""
+    """Of these not in the graph yet; 0 while the space is so small that it needs none."""
     megabytes: float
-    """Allocated by the graph."""
-    recall: float | None = None
-    """Share of the ten nearest found, over a sample; None before the first check and without a graph."""
+    """Of the graph, with its copy of the vectors."""
+    recall: float | None
+    """Share of the ten nearest that the graph finds, at the last check; None before, and without a graph."""
 
 
 def grow(atlas: Atlas) -> bool:
-    """Add some vectors to the graph that lacks most, which takes some 2 ms; tell whether any graph lacks more."""
-    lags = {name: space.graph.due(len(space)) for name, space in atlas.indexed().items()}
-    name = max(lags, key=lags.__getitem__)
-    if lags[name]:
-        atlas.indexed()[name].index_more()
-    return sum(lags.values()) > 0
+    """Add vectors to the graph that lacks most, for some 2 ms; tell whether any graph lacks more."""
+    graphs = atlas.graphs().values()
+    behind = max(graphs, key=lambda graph: graph.lag)
+    if behind.lag:
+        behind.grow()
+    return any(graph.lag for graph in graphs)
+
+
+def states(atlas: Atlas, recalls: Mapping[str, float]) -> dict[str, IndexState]:
+    """Return the state of each index by name, with the recalls of its last check."""
+    return {
+        name: IndexState(
+            vectors=graph.rows,
+            graph=graph.covered,
+            lag=graph.lag,
+            megabytes=round(graph.memory() / 2**20, 1),
+            recall=recalls.get(name),
+        )
+        for name, graph in atlas.graphs().items()
+    }
+
+
+def check(atlas: Atlas) -> Iterator[tuple[str, float | None]]:
+    """Yield the name of each index and its recall of the neighbours of one row, index by index and row by row."""
+    for name, graph in atlas.graphs().items():
+        for row in np.linspace(0, graph.rows - 1, SAMPLES, dtype=np.int64).tolist():
+            yield name, graph.recall(row)
+
+
+def megabytes(projections: ProjectionSet) -> dict[str, float]:
+    """Return the memory that the arrays of each part take, largest first; graphs are counted by their saved size."""
+    parts: Counter[str] = Counter()
+    for path, size in sizes(projections).items():
+        parts[_part(path)] += size
+    return {part: round(size / 2**20, 1) for part, size in parts.most_common() if size >= _LEAST}
+
+
+def _part(path: str) -> str:
+    """Return the space or other part that a path belongs to, such as `atlas.atlas._spaces.e7_code._matrix`."""
+    names = [name for name in path.split(".") if name not in {"atlas", "_spaces"}]
+    return names[0].lstrip("_") + (" graph" if names[-1] == FOREIGN else "")

@@ -1,4 +1,4 @@
-"""Hypervectors, eight bits to a byte, in one matrix; a graph names the candidates of a space that is large."""
+"""Hypervectors, eight bits to a byte, in one matrix; where they are many, a graph names the candidates of a search."""
 
 import numkong
 import numpy as np

@@ -1,4 +1,4 @@
-"""Int8 vectors in one matrix, scored exactly; a graph names the candidates of a space that is large and searched whole."""
+"""Int8 vectors in one matrix, scored exactly; where they are many, a graph names the candidates of a search."""
 
 from math import sqrt
 from typing import Final, cast

@@ -84,10 +84,14 @@ class Graph:
         return self._index
 
     @property
+    def rows(self) -> int:
+        """Rows of the space."""
+        return len(self._space)
+
+    @property
     def lag(self) -> int:
         """Rows that the graph lacks; 0 while the space is so small that it needs none."""
-        rows = len(self._space)
-        return rows - self.covered if rows * self._width > SCANNED else 0
+        return self.rows - self.covered if self.rows * self._width > SCANNED else 0
 
     def grow(self, rows: int | None = None) -> None:
         """Add the next rows; by default so many that it takes some 2 ms."""
@@ -118,7 +122,7 @@ class Graph:
         Returns:
             Rows, admitted or not; None where scoring all that are admitted takes no longer.
         """
-        rows = len(self._space)
+        rows = self.rows
         wanted = max(_MIN_CANDIDATES, _OVERSAMPLING * count) / max(share, 1e-9)
         saved = share * rows - (rows - self.covered)
         if saved * self._width <= SCANNED or wanted > _MAX_CANDIDATES:

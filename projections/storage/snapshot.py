@@ -27,11 +27,11 @@ SCHEMA: Final = 6
 VALUES: Final = "values"
 """The first tensor: the name of the set of projections and all plain values, in msgpack."""
 
-_CODES: Final = "BOOL ?, I8 i1, U8 u1, U16 u2, I32 i4, I64 i8, U64 u8, F32 f4, F64 f8"
+_CODES: Final = "BOOL ?, I8 i1, U8 u1, U16 u2, I32 i4, I64 i8, U64 u8, F16 f2, F32 f4, F64 f8"
 _DTYPES: Final = {name: np.dtype(code) for name, code in map(str.split, _CODES.split(","))}
 """numpy's types by their names in safetensors."""
 _NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
-_FOREIGN: Final = "foreign"
+FOREIGN: Final = "foreign"
 """Name of the bytes that a library writes."""
 _LENGTH: Final = 8
 """Bytes of the length of the header, which come first in the file."""
@@ -106,7 +106,7 @@ def dump(projections: ProjectionSet) -> list[Segment]:
         for name, array in _arrays(held):
             arrays[f"{path}.{name}"] = array.array if isinstance(array, GrowableArray) else array
         if isinstance(held, Foreign) and (size := held.saved_size()):
-            foreign[f"{path}.{_FOREIGN}"] = Deferred(size, held.save)
+            foreign[f"{path}.{FOREIGN}"] = Deferred(size, held.save)
     plain = _encoder.encode((type(projections).__name__, values))
     tensors = {name: (_NAMES[array.dtype], array.shape, array.nbytes) for name, array in arrays.items()}
     tensors |= {name: ("U8", (len(late),), len(late)) for name, late in foreign.items()}
@@ -120,7 +120,7 @@ def sizes(projections: ProjectionSet) -> dict[str, int]:
     for path, held in _objects(projections):
         found |= {f"{path}.{name}": array.nbytes for name, array in _arrays(held)}
         if isinstance(held, Foreign):
-            found[f"{path}.{_FOREIGN}"] = held.saved_size()
+            found[f"{path}.{FOREIGN}"] = held.saved_size()
     return found
 
 
@@ -162,7 +162,7 @@ def load(values: memoryview, arrays: Mapping[str, LazyArray]) -> ProjectionSet:
                 else:
                     setattr(held, name, saved.array)
             if isinstance(held, Foreign):
-                held.restore(rest.pop(f"{path}.{_FOREIGN}", None))
+                held.restore(rest.pop(f"{path}.{FOREIGN}", None))
     except (msgspec.DecodeError, KeyError, ValueError) as error:
         raise StateError(f"its state doesn't fit: {error}") from error
     if unknown := [*plain, *rest]:

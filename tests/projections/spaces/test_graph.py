@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from events.quantization import levels
 from projections.spaces import graph
 from projections.spaces.binary import BinarySpace
 from projections.spaces.dense import DenseSpace
@@ -168,10 +167,8 @@ def test_hypervectors_have_a_graph():
         scanned.append(row)
     index = grown(space, COUNT - 100)
     everything = np.ones(COUNT, np.bool_)
-    found = sum(
-        len(np.intersect1d(space.nearest(matrix[row], 10, everything)[0], scanned.nearest(matrix[row], 10, everything)[0]))
-        for row in range(0, COUNT, 100)
-    )
+    pairs = [(one.nearest(matrix[row], 10, everything)[0] for one in (space, scanned)) for row in range(0, COUNT, 100)]
+    found = sum(len(np.intersect1d(rows, exact)) for rows, exact in pairs)
     assert index.nearest(matrix[0], 10, everything) is not None
     assert found >= 0.97 * 10 * COUNT / 100
     space.clear(5)
@@ -196,4 +193,5 @@ def test_passages_are_found_through_the_graph():
 
 
 def lazy(content: bytes) -> LazyArray:
-    return LazyArray(np.frombuffer(content, np.uint8), np.dtype(np.uint8), (len(content),), len(content), lambda _: None)
+    room = np.frombuffer(content, np.uint8)
+    return LazyArray(room, room.dtype, room.shape, len(content), lambda _: None)

@@ -122,7 +122,7 @@ def test_arrays_are_views_and_come_back_with_room_to_grow():
     head, *arrays = dump(comparator)
     assert sum(map(len, arrays)) > 10 * len(head)
     assert comparator.atlas.atlas is not None
-    vectors = comparator.atlas.atlas._semantic._vectors._matrix.array
+    vectors = comparator.atlas.atlas._semantic.vectors._matrix.array
     assert any(np.shares_memory(np.frombuffer(array, np.uint8), vectors) for array in arrays if len(array))
     loaded = through_bytes(comparator)
     loaded.apply(history(*[stored("one more")] * 202)[-1])
