@@ -125,6 +125,13 @@ class Atlas(Fingerprints):
                 spaces[key] = space
         return {name: space.graph for name, space in spaces.items() if space.graph is not None}
 
+    def prepare(self) -> None:
+        """Build and load what the next search would otherwise wait for."""
+        super().prepare()
+        for graph in self.graphs().values():
+            if graph.covered:
+                graph.open()
+
     def relevance(self, key: str, query: Mapping[str, Embedding], rows: Rows, hints: QueryHints = NO_HINTS) -> Scores:
         """Return the scores that rank these rows for a query in one space, comparable within the space only.
 

@@ -6,15 +6,22 @@ and may lag behind; a search scans the rows that it lacks. Digests leave it out:
 of their arrival and the library.
 """
 
+from __future__ import annotations
+
+import ctypes
+import sys
+from contextlib import suppress
 from math import ceil
-from typing import Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from usearch.index import Index
 
 from projections.storage.arrays import Mask, Rows, Scores, best
 from projections.storage.lazy_array import LazyArray
+
+if TYPE_CHECKING:
+    from usearch.index import Index
 
 SCANNED: Final = 12 << 20
 """Bytes of vectors up to which a scan is as quick as the graph; a smaller space has none."""
@@ -66,18 +73,10 @@ class Graph:
         self._saved: LazyArray | None = None
         """The graph of a snapshot, until its first use."""
 
-    @property
-    def index(self) -> Index:
-        """The usearch index."""
+    def open(self) -> Index:
+        """Return the usearch index; the first call loads what a snapshot holds."""
         if self._index is None:
-            self._index = Index(
-                ndim=self._width if self._metric == "cos" else 8 * self._width,
-                metric=self._metric,
-                dtype="i8" if self._metric == "cos" else "b1",
-                connectivity=16,
-                expansion_add=128,
-                expansion_search=256,
-            )
+            self._index = _empty_index(self._width, self._metric)
             if self._saved is not None:
                 self._load(self._index, self._saved.array.data)
                 self._saved = None
@@ -100,7 +99,7 @@ class Graph:
         filled = np.flatnonzero(vectors.any(axis=1))
         if len(filled):
             # One thread: the graph is then the same in every process.
-            self.index.add((self.covered + filled).astype(np.uint64), vectors[filled], threads=1)
+            self.open().add((self.covered + filled).astype(np.uint64), vectors[filled], threads=1)
         self.covered += len(vectors)
 
     def replace(self, row: int, vector: _Vectors | None) -> None:
@@ -108,8 +107,8 @@ class Graph:
         if vector is None:
             vector = np.ones(self._width, np.int8 if self._metric == "cos" else np.uint8)
         # Removal only marks the entry. Its bytes remain, also when saved, until the next vector takes its place.
-        if row < self.covered and self.index.remove(row):
-            self.index.add(row, vector, threads=1)
+        if row < self.covered and self.open().remove(row):
+            self.open().add(row, vector, threads=1)
 
     def near(self, query: _Vectors, count: int, share: float) -> tuple[Rows, Scores] | None:
         """Return rows that likely contain the `count` nearest ones that a filter admits, ascending, with their scores.
@@ -127,7 +126,7 @@ class Graph:
         saved = share * rows - (rows - self.covered)
         if saved * self._width <= SCANNED or wanted > _MAX_CANDIDATES:
             return None
-        found = np.sort(self.index.search(query, ceil(wanted), threads=1).keys).astype(np.int64)
+        found = np.sort(self.open().search(query, ceil(wanted), threads=1).keys).astype(np.int64)
         lacking = slice(self.covered, rows)
         scores = np.concatenate([self._space.scores(query, found), self._space.scores(query, lacking)])
         return np.concatenate([found, np.arange(self.covered, rows)]), scores
@@ -156,11 +155,11 @@ class Graph:
 
     def saved_size(self) -> int:
         """Return the number of bytes that `save` returns."""
-        return self.index.serialized_length if self.covered else 0
+        return self.open().serialized_length if self.covered else 0
 
     def save(self) -> memoryview:
         """Return the graph and its vectors."""
-        return memoryview(self.index.save())
+        return memoryview(self.open().save())
 
     def restore(self, saved: LazyArray | None) -> None:
         """Take over what `save` returned; None for an empty graph."""
@@ -169,9 +168,27 @@ class Graph:
             self.covered = 0
 
     def _load(self, index: Index, saved: memoryview) -> None:
-        found = Index.metadata(saved) or {}  # `load` would adopt any shape
+        found = index.metadata(saved) or {}  # `load` would adopt any shape
         kinds = [found.get(name) for name in ("dimensions", "kind_metric", "kind_scalar")]
         if kinds == [index.ndim, index.metric_kind, index.dtype]:
             index.load(saved)
         else:  # written by another version of usearch: built again
             self.covered = 0
+
+
+def _empty_index(width: int, metric: Literal["cos", "hamming"]) -> Index:
+    if sys.platform == "linux":
+        # usearch contains a libstdc++ of its own. Loaded before the system's, it would take over the ids of locale
+        # facets, and torch would then throw `bad_cast` wherever it prints a number.
+        with suppress(OSError):
+            ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)
+    from usearch.index import Index  # noqa: PLC0415 -- takes .1 s or more, and only large stores need it
+
+    return Index(
+        ndim=width if metric == "cos" else 8 * width,
+        metric=metric,
+        dtype="i8" if metric == "cos" else "b1",
+        connectivity=16,
+        expansion_add=128,
+        expansion_search=256,
+    )

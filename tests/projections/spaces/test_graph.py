@@ -1,5 +1,7 @@
 """The graphs of large spaces: what they find, what they lack, and what erasure leaves of a vector."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -95,7 +97,7 @@ def test_empty_rows_are_covered_and_not_found():
     space = dense(vectors)
     index = grown(space, COUNT)
     assert index.lag == 0
-    assert len(index.index) == 2_000
+    assert len(index.open()) == 2_000
     assert (space.nearest(vectors[1], 50)[0] % 3 != 0).all()
 
 
@@ -107,7 +109,7 @@ def test_nothing_of_an_erased_vector_is_left_in_the_graph_or_in_what_it_saves():
     for row in (777, 778, 0, COUNT - 1):
         space.clear(row)
         assert vectors[row].tobytes() not in bytes(index.save())
-        assert vectors[row].tobytes() not in b"".join(one.tobytes() for one in index.index.get(np.arange(COUNT)))
+        assert vectors[row].tobytes() not in b"".join(one.tobytes() for one in index.open().get(np.arange(COUNT)))
     eligible = np.ones(COUNT, np.bool_)
     eligible[[777, 778, 0, COUNT - 1]] = False
     assert 777 not in space.nearest(vectors[777], 50, eligible)[0]
@@ -146,7 +148,7 @@ def test_a_graph_of_another_shape_is_built_again():
     assert space.graph is not None
     space.graph.covered = 500
     space.graph.restore(lazy(saved))
-    assert len(space.graph.index) == 0
+    assert len(space.graph.open()) == 0
     assert space.graph.lag == COUNT
 
 
@@ -190,6 +192,22 @@ def test_passages_are_found_through_the_graph():
         assert len(np.intersect1d(found, rows)) >= 11
         assert given[0] == scores[0]
         assert eligible[space.nearest(query, 12, eligible)[0]].all()
+
+
+def test_a_graph_that_is_made_before_torch_is_imported_leaves_torch_sound():
+    code = """
+import warnings
+warnings.simplefilter("ignore")
+import numpy as np
+from projections.spaces.dense import DenseSpace
+space = DenseSpace(64, indexed=True)
+space.extend(np.eye(64, dtype=np.int8))
+space.graph.grow(64)
+import torch
+print(torch.jit.script(torch.nn.Linear(2, 2)).code)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert "linear" in done.stdout
 
 
 def lazy(content: bytes) -> LazyArray:

@@ -12,9 +12,11 @@ import pytest
 import safetensors.numpy
 from hypothesis import given, settings
 
-from events.fingerprint import Dense
+from events.fingerprint import Dense, Directed
 from events.vocabulary import Event, MemoryErased
+from projections.memories import indexes
 from projections.registry import PROJECTION_SETS, ComparatorProjections, EmbedderProjections, ProjectionSet
+from projections.spaces import graph
 from projections.storage import snapshot
 from projections.storage.arrays import GrowableArray
 from projections.storage.lazy_array import LazyArray
@@ -27,6 +29,7 @@ from tests.projections.test_registry import DECLARED, LIFE, declared_and, folded
 STRUCTURES = {
     4: "53907b7aaf9dcb1128ea76bea732828d1fccf2198e81a6edb1ae2274b58f8c73",
     5: "4c060e61c3e9d194073b3ce2ad2b6fff17016b5777027812605cc0a90a30c3fb",
+    6: "23dfce940b77f16e3ca15f4728a4dcfbe592a2a643babe836f1d0cb785f99e9a",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 
@@ -142,15 +145,21 @@ def test_the_file_is_one_that_safetensors_reads():
         assert tensors == {}
 
 
-def test_nothing_of_an_erased_memory_is_written():
+def test_nothing_of_an_erased_memory_is_written(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(graph, "SCANNED", 1_000)
     secret = stored("the secret", session="confession", metadata={"speaker": "somebody"}, tags=("hushed",))
     vector = secret.fingerprint.take("e1_semantic", Dense).vector
     others = [stored(f"memory {n}", session="s", position=n) for n in range(20)]
     log = history(DECLARED, *others[:10], secret, *others[10:])
     erasure = history(*[MemoryErased(memory=memory_id(12))] * (len(log) + 1))[-1]
     owned = folded(log)
+    (atlas,) = [one.atlas.atlas for one in owned if isinstance(one, ComparatorProjections)]
+    while atlas is not None and indexes.grow(atlas):
+        pass
     before = b"".join(map(whole, owned))
-    traces = (vector, secret.sha256, secret.content, b"confession", b"hushed", b"somebody")
+    assert before.count(vector) == 3  # in the matrix, in the graph, and as the last turn of its session
+    causal = secret.fingerprint.take("e5_causal", Directed)
+    traces = (vector, vector[:100], causal.cause, causal.effect, secret.sha256, secret.content, b"confession", b"hushed", b"somebody")
     assert all(trace in before for trace in traces)
     for live in owned:
         live.apply(erasure)
