@@ -8,10 +8,10 @@ import pytest
 from usearch.index import Index
 
 from actors.api.context import Context
-from actors.api.operations.sleep import consolidate_memories
 from actors.api.operations.maintenance import store_status
-from actors.api.params.sleep import ConsolidateMemories
+from actors.api.operations.sleep import consolidate_memories
 from actors.api.params.parsing import parse
+from actors.api.params.sleep import ConsolidateMemories
 from actors.comparator.messages import Indexes, ReadIndexes
 from actors.hub.hub import Hub
 from events.storage.memory_log import MemoryLog
@@ -60,7 +60,7 @@ def test_graphs_come_with_the_snapshot_and_are_not_built_again(tmp_path: Path, m
     with monkeypatch.context() as patch, kept(tmp_path) as one:
         patch.setattr(Index, "add", refuse)
         after = grown(one.hub).states
-        assert {name: state.graph for name, state in after.items()} == {name: 40 for name in before}
+        assert {name: state.graph for name, state in after.items()} == dict.fromkeys(before, 40)
         assert all(state.megabytes > 0 for state in after.values())
         assert one.digests() == digested
     with kept(tmp_path) as one:

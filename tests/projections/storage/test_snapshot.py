@@ -159,7 +159,8 @@ def test_nothing_of_an_erased_memory_is_written(monkeypatch: pytest.MonkeyPatch)
     before = b"".join(map(whole, owned))
     assert before.count(vector) == 3  # in the matrix, in the graph, and as the last turn of its session
     causal = secret.fingerprint.take("e5_causal", Directed)
-    traces = (vector, vector[:100], causal.cause, causal.effect, secret.sha256, secret.content, b"confession", b"hushed", b"somebody")
+    names = (b"confession", b"hushed", b"somebody")
+    traces = (vector, vector[:100], causal.cause, causal.effect, secret.sha256, secret.content, *names)
     assert all(trace in before for trace in traces)
     for live in owned:
         live.apply(erasure)
