@@ -8,13 +8,14 @@ import msgspec
 import numpy as np
 
 from projections.memories.atlas import Atlas
-from projections.registry import ProjectionSet
-from projections.storage.snapshot import FOREIGN, sizes
+from projections.registry import ComparatorProjections
+from projections.spaces.fingerprints import CONTEXT, SEMANTIC
+from projections.storage.snapshot import sizes
 
 SAMPLES: Final = 32
 """Rows of each index whose neighbours are checked."""
-_LEAST: Final = 1 << 18
-"""Bytes of a part that is listed."""
+_KEYS: Final = {"_semantic": SEMANTIC, "_context": CONTEXT, "_prefix": "e1_prefix", "_sketch": "e9_hdc sketch"}
+"""Names of parts by the attributes of the atlas that hold them."""
 
 
 class IndexState(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,15 +63,17 @@ def check(atlas: Atlas) -> Iterator[tuple[str, float | None]]:
             yield name, graph.recall(row)
 
 
-def megabytes(projections: ProjectionSet) -> dict[str, float]:
-    """Return the memory that the arrays of each part take, largest first; graphs are counted by their saved size."""
+def megabytes(projections: ComparatorProjections) -> dict[str, float]:
+    """Return the memory that the arrays of each part take, largest first, without graphs and parts below .1 MB."""
     parts: Counter[str] = Counter()
     for path, size in sizes(projections).items():
         parts[_part(path)] += size
-    return {part: round(size / 2**20, 1) for part, size in parts.most_common() if size >= _LEAST}
+    if projections.atlas.atlas is not None:
+        parts.update(projections.atlas.atlas.inverted_sizes())
+    return {part: megabytes for part, size in parts.most_common() if (megabytes := round(size / 2**20, 1))}
 
 
 def _part(path: str) -> str:
     """Return the space or other part that a path belongs to, such as `atlas.atlas._spaces.e7_code._matrix`."""
-    names = [name for name in path.split(".") if name not in {"atlas", "_spaces"}]
-    return names[0].lstrip("_") + (" graph" if names[-1] == FOREIGN else "")
+    name = next(name for name in path.split(".") if name not in {"atlas", "_spaces"})
+    return _KEYS.get(name, name.lstrip("_"))

@@ -123,6 +123,11 @@ class Fingerprints:
             if isinstance(space, SparseSpace):
                 space.build_index()
 
+    def inverted_sizes(self) -> dict[str, int]:
+        """Return the bytes of each inverted index."""
+        spaces = ((key, space) for key, space in self._spaces.items() if isinstance(space, SparseSpace))
+        return {f"{key} inverted": space.inverted_size() for key, space in spaces}
+
     def _sparse(self, key: str) -> SparseSpace:
         space = self._spaces[key]
         if not isinstance(space, SparseSpace):

@@ -18,6 +18,7 @@ from projections.storage.arrays import (
     best,
     concatenated_ranges,
     reduce_rows,
+    sum_by_row,
 )
 
 K1: Final = np.float32(1.2)
@@ -29,8 +30,10 @@ _MAX_PENDING: Final = 128
 """Rows that the inverted index may lack; a ranking scans them in .08 ms."""
 _GATHER_BELOW: Final = 1 << 14
 """Number of postings from which copying them term by term is faster than one gather."""
-_MAX_POSTINGS: Final = 1 << 17
-"""Postings that a recall reads, some .5 ms; those of the heaviest terms, if the query's terms have more."""
+_MIN_POSTINGS: Final = 1 << 17
+_POSTINGS_A_ROW: Final = 1.25
+"""Postings that a recall reads for each row, and at least; those of the heaviest terms, if the query's terms have more
+(6 a row in E13). Of 1,500 texts of three kinds, recalls of 24 and 128 find .97 and .99 of what all postings would."""
 _OVERSAMPLING: Final = 4
 """Rows that such a recall scores by all terms, for each wanted one."""
 _MAX_BLOCK: Final = 1 << 14
@@ -38,6 +41,7 @@ _MAX_BLOCK: Final = 1 << 14
 
 _Terms = npt.NDArray[np.uint16]
 _Weights = npt.NDArray[np.float32]
+_Score = Callable[[Sparse, Rows | None], Scores]
 
 
 class _Block(NamedTuple):
@@ -162,7 +166,8 @@ class SparseSpace:
 
     def recall_cosine(self, query: Sparse, count: int, eligible: Mask) -> Rows:
         """Return up to `count` eligible rows that share a term with the query, the best by cosine first."""
-        return self._recall(self.cosine, query.values.astype(np.float32), query, count, eligible)
+        importance = query.values.astype(np.float32) ** 2 * self._frequency.idf(query.ids)
+        return self._recall(self.cosine, importance, query, count, eligible)
 
     def coverage(self, query: Sparse, rows: Rows) -> Scores:
         """Return the share of a query's idf-weighted terms that each of these rows contains, in [0, 1], shape (rows,).
@@ -200,6 +205,10 @@ class SparseSpace:
         starts = range(first, len(self), _MAX_BLOCK)
         self._blocks += [self._block(start, min(start + _MAX_BLOCK, len(self))) for start in starts]
 
+    def inverted_size(self) -> int:
+        """Return the bytes of the inverted index."""
+        return sum(array.nbytes for block in self._blocks for array in (block.starts, block.rows, block.weights))
+
     def digest(self) -> bytes:
         """Return the SHA-256 of the content of every row and of the statistics."""
         indices, lengths = self._slices.indices()
@@ -207,9 +216,7 @@ class SparseSpace:
         counts = self._frequency.digest()
         return digest_of(lengths, self._terms.array[indices], self._weights.array[indices], counts, total)
 
-    def _score(
-        self, measure: str, score: Callable[[Sparse, Rows | None], Scores], query: Sparse, rows: Rows | None
-    ) -> Scores:
+    def _score(self, measure: str, score: _Score, query: Sparse, rows: Rows | None) -> Scores:
         cached = self._ranked.get(measure)
         if cached is not None and cached[0] is query:
             return cached[1] if rows is None else cached[1][rows]
@@ -219,26 +226,21 @@ class SparseSpace:
             self._ranked[measure] = query, scores
         return scores
 
-    def _recall(
-        self,
-        score: Callable[[Sparse, Rows | None], Scores],
-        importance: _Weights,
-        query: Sparse,
-        count: int,
-        eligible: Mask,
-    ) -> Rows:
+    def _recall(self, score: _Score, importance: _Weights, query: Sparse, count: int, eligible: Mask) -> Rows:
         """Return the best eligible rows by a score; in a large space among the best by the query's heaviest terms."""
         order = np.argsort(-importance, kind="stable")
-        heavy = order[np.cumsum(self._frequency.holders(query.ids[order])) <= _MAX_POSTINGS]
-        if len(heavy) == len(order):
-            scores = score(query, None)
+        most = max(_MIN_POSTINGS, _POSTINGS_A_ROW * len(self))
+        heavy = order[np.cumsum(self._frequency.holders(query.ids[order])) <= most]
+        if 0 < len(heavy) < len(order):
+            heavy.sort()
+            scores = score(Sparse(query.ids[heavy].tobytes(), query.values[heavy].tobytes()), None)
             rows = np.flatnonzero((scores > 0) & eligible)
-            return best(rows, scores[rows], count)[0]
-        heavy.sort()
-        scores = score(Sparse(query.ids[heavy].tobytes(), query.values[heavy].tobytes()), None)
+            if len(rows) >= count:
+                rows = np.sort(best(rows, scores[rows], _OVERSAMPLING * count)[0])
+                return best(rows, score(query, rows), count)[0]
+        scores = score(query, None)
         rows = np.flatnonzero((scores > 0) & eligible)
-        rows = np.sort(best(rows, scores[rows], _OVERSAMPLING * count)[0])
-        return best(rows, score(query, rows), count)[0]
+        return best(rows, scores[rows], count)[0]
 
     def _bm25(self, query: Sparse, rows: Rows | None) -> Scores:
         factors = self._frequency.idf(query.ids) * query.values.astype(np.float32) * (K1 + 1)
@@ -246,14 +248,14 @@ class SparseSpace:
         mean = np.float32(self._total / max(1, self._frequency.count))
         lengths = self._lengths.array if rows is None else self._lengths.take(rows)
         penalty = K1 * (1 - B + B / max(mean, np.float32(1e-12)) * lengths[places])
-        return _sum_by_row(places, factors * weights / (weights + penalty), len(lengths))
+        return sum_by_row(places, factors * weights / (weights + penalty), len(lengths))
 
     def _cosine(self, query: Sparse, rows: Rows | None) -> Scores:
         factors = self._saturate(query.values.astype(np.float32))
         norms = self._norms.array if rows is None else self._norms.take(rows)
         length = np.linalg.norm(factors) * norms
         places, weights, factors = self._matches(query.ids, factors, rows)
-        products = _sum_by_row(places, factors * self._saturate(weights), len(norms))
+        products = sum_by_row(places, factors * self._saturate(weights), len(norms))
         cosines = np.divide(products, length, out=np.zeros_like(products), where=length > 0)
         return np.clip(cosines, 0.0, 1.0).astype(np.float32)
 
@@ -296,13 +298,3 @@ class SparseSpace:
         shared = np.flatnonzero(found)
         places = np.repeat(np.arange(len(rows)), lengths)[shared]
         return places, self._weights.take(indices[shared]).astype(np.float32), found[shared]
-
-
-def _sum_by_row(rows: Rows, products: _Weights, count: int) -> Scores:
-    """Add up the products of each row sequentially, so that rounding depends on the order of terms alone.
-
-    A pair then scores the same from either side, and a row the same alone or among all.
-    """
-    sums = np.zeros(count, np.float32)
-    np.add.at(sums, rows, products)
-    return sums

@@ -160,6 +160,16 @@ def reduce_rows(ufunc: np.ufunc, values: npt.NDArray[S], lengths: Rows) -> npt.N
     return reduced
 
 
+def sum_by_row(rows: Rows, products: Scores, count: int) -> Scores:
+    """Add up the products of each row sequentially, so that rounding depends on the order of terms alone.
+
+    A pair then scores the same from either side, and a row the same alone or among all.
+    """
+    sums = np.zeros(count, np.float32)
+    np.add.at(sums, rows, products)
+    return sums
+
+
 def top_k(scores: Scores, count: int) -> Rows:
     """Return the indices of the `count` highest scores, best first; of equal scores the lower index comes first."""
     if count <= 0:

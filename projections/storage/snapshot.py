@@ -115,13 +115,8 @@ def dump(projections: ProjectionSet) -> list[Segment]:
 
 
 def sizes(projections: ProjectionSet) -> dict[str, int]:
-    """Return the bytes of all arrays by path; those of a library only as far as they would be saved."""
-    found: dict[str, int] = {}
-    for path, held in _objects(projections):
-        found |= {f"{path}.{name}": array.nbytes for name, array in _arrays(held)}
-        if isinstance(held, Foreign):
-            found[f"{path}.{FOREIGN}"] = held.saved_size()
-    return found
+    """Return the bytes of each array by path."""
+    return {f"{path}.{name}": array.nbytes for path, held in _objects(projections) for name, array in _arrays(held)}
 
 
 def parse(head: memoryview) -> tuple[memoryview, dict[str, Tensor]]:

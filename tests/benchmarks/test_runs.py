@@ -123,8 +123,10 @@ def test_throughput_and_cold_starts_are_measured() -> None:
     stored = [one["figures"]["stored"] for one in report["sections"]["storing"] if "stored" in one["figures"]]
     assert stored == [5, 10, 10]
     started = by_name(report["sections"]["starting"])
+    memory = started.pop("40 memories: MB in memory, by part")["figures"]
     assert started.keys() == {"an empty store: the models", "40 memories, replayed", "40 memories, from a snapshot"}
     assert all(one["figures"]["first search answered, s"] > 0 for one in started.values())
+    assert memory["e5_causal"] > 0
 
 
 def test_an_index_is_measured_with_and_without_filters() -> None:
