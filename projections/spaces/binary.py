@@ -52,7 +52,9 @@ class BinarySpace:
         if near is not None:
             return near
         rows = np.flatnonzero(eligible)
-        return best(rows, self.scores(query)[rows], count)
+        # Scoring all rows is faster than gathering most of them.
+        scores = self.scores(query)[rows] if 2 * len(rows) > len(self) else self.scores(query, rows)
+        return best(rows, scores, count)
 
     def scores(self, query: npt.NDArray[np.uint8], rows: Rows | slice | None = None) -> Scores:
         """Return 1 - Hamming / bits of packed bits to these rows (to all if None), shape (rows,)."""
