@@ -12,6 +12,7 @@ from actors.comparator.compare import alignment, neighbours, similarity
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.duplicates import DuplicateSearch
 from actors.comparator.graph import edges
+from actors.comparator.index_upkeep import IndexUpkeep
 from actors.comparator.rows import list_memories, not_found, rows_of
 from actors.comparator.search import pipeline, ranking
 from actors.runtime.faults import Fault, StorageFault
@@ -25,6 +26,8 @@ from actors.runtime.messages import (
     WriteSnapshot,
 )
 from actors.runtime.projection_actor import ProjectionActor
+from events.vocabulary import ConsolidationFinished
+from projections.memories import indexes
 from projections.memories.facets import Filter
 from projections.registry import ComparatorProjections
 from projections.spaces.fingerprints import Fingerprints
@@ -42,10 +45,12 @@ class Comparator(ProjectionActor[ComparatorProjections]):
     Args:
         latencies: Recorder of durations.
         priming: Whether memories in the workspace get a bonus in searches.
+        graphs: Whether large spaces get graphs; without, every search is exact.
     """
 
-    def __init__(self, latencies: Latencies, *, priming: bool = True) -> None:
+    def __init__(self, latencies: Latencies, *, priming: bool = True, graphs: bool = True) -> None:
         super().__init__(ComparatorProjections())
+        self._upkeep = IndexUpkeep(enabled=graphs)
         self._latencies = latencies
         self._priming = priming
         self._north_stars = alignment.NorthStarCache()
@@ -77,8 +82,8 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return self._read_purposes(message)
             case msg.FindPaths() | msg.FindNeighbourhood() | msg.ReadLinks() | msg.CountLinks() | msg.ReadWalks():
                 return self._read_graph(message)
-            case msg.ReadIndexes():
-                return {} if self._atlas is None else self._atlas.counts()
+            case msg.ReadIndexes() | msg.ContinueUpkeep():
+                return self._read_indexes() if isinstance(message, msg.ReadIndexes) else self._continue_upkeep()
             case Appended():
                 return self._on_appended(message)
             case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
@@ -91,8 +96,11 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         for envelope in message.envelopes:
             with self._latencies.timed(f"index: {type(envelope.event).__name__}"):
                 self._apply(envelope)
+            if isinstance(envelope.event, ConsolidationFinished) and not message.replayed and self._atlas is not None:
+                self._upkeep.start_check(self._atlas)
         if message.applied is not None:
             message.applied.set(None)
+        self._schedule_upkeep()
 
     def _on_projection_message(self, message: ProjectionMessage) -> None:
         super()._on_projection_message(message)
@@ -100,6 +108,30 @@ class Comparator(ProjectionActor[ComparatorProjections]):
             self._pending_turns = None
         if isinstance(message, LoadSnapshot) and self._atlas is not None:
             self._atlas.prepare()  # builds what a snapshot leaves out, in parallel to the loading of models
+        self._schedule_upkeep()
+
+    def _schedule_upkeep(self) -> None:
+        """Work on the graphs after the messages in the inbox, but not while a snapshot is written."""
+        idle = not self._upkeep.scheduled and self._snapshot is None
+        if idle and self._atlas is not None and self._upkeep.is_due(self._atlas):
+            self._upkeep.scheduled = True
+            self.actor_ref.tell(msg.ContinueUpkeep())
+
+    def _continue_upkeep(self) -> None:
+        self._upkeep.scheduled = False
+        if self._snapshot is None and self._atlas is not None:
+            with self._latencies.timed("index upkeep"):
+                self._upkeep.do_slice(self._atlas)
+        self._schedule_upkeep()
+
+    def _read_indexes(self) -> msg.Indexes:
+        if self._atlas is None:
+            return msg.Indexes(counts={}, states={}, megabytes={})
+        return msg.Indexes(
+            counts=self._atlas.counts(),
+            states=indexes.states(self._atlas, self._upkeep.recalls),
+            megabytes=indexes.megabytes(self._projections),
+        )
 
     @property
     def _atlas(self) -> Atlas | None:

@@ -75,7 +75,7 @@ def start_actors(
     """
     frozen = "the past can't be changed" if embedder is None else log.read_only
     store = Store.start(log, latencies, clock, snapshots=snapshots, frozen=frozen)
-    comparator = Comparator.start(latencies, priming=priming)
+    comparator = Comparator.start(latencies, priming=priming, graphs=embedder is not None)
     workspace = Workspace.start(comparator, store, latencies)
     consolidator = Consolidator.start(comparator, store, workspace, latencies, clock)
     scheduler = Scheduler.start(consolidator, store, clock, armed=scheduled)

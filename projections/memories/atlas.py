@@ -7,7 +7,7 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
-from events.fingerprint import Bits, Dense, Embedding, Sparse
+from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse
 from events.quantization import levels
 from events.spaces import SPACES
 from events.storage.log import Envelope
@@ -18,7 +18,7 @@ from projections.memories.lifecycle import Lifecycle, StateChange
 from projections.projection import MemoryState, digest_of, is_shredded_memory
 from projections.spaces.binary import BinarySpace
 from projections.spaces.dense import DenseSpace
-from projections.spaces.directed import Direction
+from projections.spaces.directed import DirectedSpace, Direction
 from projections.spaces.fingerprints import (
     CONTEXT,
     ENTITY,
@@ -32,11 +32,12 @@ from projections.spaces.fingerprints import (
     kind_mismatch,
     semantic_vectors,
 )
+from projections.spaces.graph import Graph
 from projections.spaces.purpose import PurposeSpace
 from projections.spaces.sparse import SparseSpace
 from projections.spaces.tokens import TokenSpace
 from projections.spaces.windowed import Span, WindowedSpace
-from projections.storage.arrays import Mask, Rows, Scores, top_k
+from projections.storage.arrays import Mask, Rows, Scores, best
 from projections.time.time_mentions import NO_HINTS, QueryHints, TimeMentions
 
 PREFIX_DIMENSIONS: Final = 128
@@ -64,7 +65,7 @@ class Atlas(Fingerprints):
         """Create empty spaces; a space whose key `dimensions` lacks is a KeyError."""
         super().__init__(dimensions)
         self._prefix = WindowedSpace(min(PREFIX_DIMENSIONS, self.dimensions[SEMANTIC]))
-        self._sketch = BinarySpace(min(SKETCH_BITS, self.dimensions[HYPERVECTOR]))
+        self._sketch = BinarySpace(min(SKETCH_BITS, self.dimensions[HYPERVECTOR]), indexed=True)
         self.purposes = PurposeSpace(len(SPACES))
         self.facets = Facets()
         self.time_mentions = TimeMentions()
@@ -110,6 +111,27 @@ class Atlas(Fingerprints):
             "purpose": self.purposes.count(),
         }
 
+    def graphs(self) -> dict[str, Graph]:
+        """Return the graphs of the spaces that are searched as a whole, by the name of the index."""
+        spaces: dict[str, DenseSpace | BinarySpace] = {
+            SEMANTIC: self._semantic.vectors,
+            "e1_prefix": self._prefix.vectors,
+            HYPERVECTOR: self._sketch,
+        }
+        for key, space in self._spaces.items():
+            if isinstance(space, DirectedSpace):
+                spaces |= {f"{key} as cause": space.causes, f"{key} as effect": space.effects}
+            elif isinstance(space, DenseSpace):
+                spaces[key] = space
+        return {name: space.graph for name, space in spaces.items() if space.graph is not None}
+
+    def prepare(self) -> None:
+        """Build and load what the next search would otherwise wait for."""
+        super().prepare()
+        for graph in self.graphs().values():
+            if graph.covered:
+                graph.open()
+
     def relevance(self, key: str, query: Mapping[str, Embedding], rows: Rows, hints: QueryHints = NO_HINTS) -> Scores:
         """Return the scores that rank these rows for a query in one space, comparable within the space only.
 
@@ -127,7 +149,7 @@ class Atlas(Fingerprints):
             return self._entity_relevance(query[TERMS], rows, hints)
         space, embedding = self._spaces[key], query[key]
         if key == TERMS and isinstance(space, SparseSpace) and isinstance(embedding, Sparse):
-            return space.bm25(embedding)[rows]
+            return space.bm25(embedding, rows)
         if key == RECENCY and hints.intervals:
             return self.time_mentions.time_scores(hints.intervals, rows)
         scores = self.scores(key, embedding, rows, direction=hints.direction)
@@ -140,13 +162,14 @@ class Atlas(Fingerprints):
         space = self._spaces[key]
         if isinstance(space, WindowedSpace | DenseSpace) and isinstance(embedding, Dense):
             return space.nearest(embedding.levels, count, eligible)
+        if isinstance(space, DirectedSpace) and isinstance(embedding, Directed) and direction is not None:
+            return space.nearest(embedding, count, eligible, direction)
         rows = np.flatnonzero(eligible)
         if 2 * len(rows) > len(self):  # scoring all rows is then faster than a gather
             scores = self.scores(key, embedding, direction=direction)[rows]
         else:
             scores = self.scores(key, embedding, rows, direction=direction)
-        order = top_k(scores, count)
-        return rows[order], scores[order]
+        return best(rows, scores, count)
 
     def recall_prefix(self, query_e1: npt.NDArray[np.floating], count: int, eligible: Mask) -> Rows:
         """Return the `count` eligible rows nearest to a unit E1 vector by its prefix, best first, passages included."""
@@ -154,16 +177,14 @@ class Atlas(Fingerprints):
 
     def recall_sketch(self, query: Bits, count: int, eligible: Mask) -> Rows:
         """Return the `count` eligible rows nearest in E9 among those nearest by sketch, best first."""
-        rows = np.flatnonzero(eligible)
-        likely = rows[top_k(self._sketch.scores(self._sketch_of(query))[rows], _SKETCH_OVERSAMPLING * count)]
-        return likely[top_k(self.scores(HYPERVECTOR, query, likely), count)]
+        likely, _ = self._sketch.nearest(self._sketch_of(query), _SKETCH_OVERSAMPLING * count, eligible)
+        return best(likely, self.scores(HYPERVECTOR, query, likely), count)[0]
 
     def recall_sparse(self, key: str, query: Sparse, count: int, eligible: Mask) -> Rows:
         """Return up to `count` eligible rows that share a term with the query, best first; BM25 ranks plain counts."""
         space = self._sparse(key)
-        scores = space.bm25(query) if key == TERMS else space.cosine(query)
-        rows = np.flatnonzero((scores > 0) & eligible)
-        return rows[top_k(scores[rows], count)]
+        recall = space.recall_bm25 if key == TERMS else space.recall_cosine
+        return recall(query, count, eligible)
 
     def contains_terms(self, key: str, query: Sparse, eligible: Mask) -> bool:
         """Tell whether every term of a query occurs in some eligible row."""

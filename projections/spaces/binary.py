@@ -1,4 +1,4 @@
-"""Hypervectors, eight bits to a byte, in one matrix."""
+"""Hypervectors, eight bits to a byte, in one matrix; where they are many, a graph names the candidates of a search."""
 
 import numkong
 import numpy as np
@@ -6,16 +6,23 @@ import numpy.typing as npt
 
 from events.fingerprint import Bits
 from projections.projection import digest_of
-from projections.storage.arrays import GrowableArray, Rows, Scores
+from projections.spaces.graph import Graph
+from projections.storage.arrays import GrowableArray, Mask, Rows, Scores, best
 
 
 class BinarySpace:
-    """Bits by row, compared by the share of equal bits."""
+    """Bits by row, compared by the share of equal bits.
 
-    def __init__(self, bits: int) -> None:
+    Args:
+        bits: Of a vector.
+        indexed: Whether it is searched as a whole, for which a large space has a graph.
+    """
+
+    def __init__(self, bits: int, *, indexed: bool = False) -> None:
         if bits % 8:
             raise ValueError(f"{bits} bits don't fill whole bytes")
         self._bits = bits
+        self.graph = Graph(self, bits // 8, "hamming") if indexed else None
         self._matrix = GrowableArray(np.uint8, bits // 8)
 
     def __len__(self) -> int:
@@ -32,10 +39,26 @@ class BinarySpace:
     def clear(self, row: int) -> None:
         """Overwrite a row with zeros, which are a valid hypervector: the caller keeps track of empty rows."""
         self._matrix.array[row] = 0
+        if self.graph is not None:
+            self.graph.replace(row, None)
 
-    def scores(self, query: npt.NDArray[np.uint8], rows: Rows | None = None) -> Scores:
+    def part(self, rows: slice) -> npt.NDArray[np.uint8]:
+        """A view on the packed bits of some rows, shape (rows, bits / 8)."""
+        return self._matrix.part(rows)
+
+    def nearest(self, query: npt.NDArray[np.uint8], count: int, eligible: Mask) -> tuple[Rows, Scores]:
+        """Return the best `count` eligible rows, best first, with their scores; fewer only if fewer are eligible."""
+        near = None if self.graph is None else self.graph.nearest(query, count, eligible)
+        if near is not None:
+            return near
+        rows = np.flatnonzero(eligible)
+        # Scoring all rows is faster than gathering most of them.
+        scores = self.scores(query)[rows] if 2 * len(rows) > len(self) else self.scores(query, rows)
+        return best(rows, scores, count)
+
+    def scores(self, query: npt.NDArray[np.uint8], rows: Rows | slice | None = None) -> Scores:
         """Return 1 - Hamming / bits of packed bits to these rows (to all if None), shape (rows,)."""
-        matrix = self._matrix.array if rows is None else self._matrix.take(rows)
+        matrix = self._matrix.select(rows)
         if not len(matrix):
             return np.zeros(0, np.float32)
         differing = np.asarray(numkong.cdist(query[None], matrix, "hamming", dtype="uint1"))[0]

@@ -1,9 +1,4 @@
-"""Exact search over int8 vectors in one matrix.
-
-A graph index (HNSW) takes 1.3 ms instead of 2.2 ms for 100,000 rows, but its build after each start only pays off after
-tens of thousands of searches. With topics that arrive in sequence it finds .86 of the ten nearest of 500,000 rows
-(`scripts/bench index --graph`).
-"""
+"""Int8 vectors in one matrix, scored exactly; where they are many, a graph names the candidates of a search."""
 
 from math import sqrt
 from typing import Final, cast
@@ -14,20 +9,29 @@ import numpy as np
 from events.fingerprint import Dense
 from events.quantization import Levels
 from projections.projection import digest_of
+from projections.spaces.graph import Graph
 from projections.storage.arrays import GrowableArray, Mask, Rows, Scores, top_k
 
 _GATHER_BELOW: Final = 0.5
 """Share of eligible rows below which these are gathered; above, scoring all rows is faster than the copy."""
+_CACHED: Final = 12 << 20
+"""Bytes of a matrix whose product with a packed query takes a half to three quarters of the time of `cdist`. Once the
+processor's cache is too small for the matrix, it takes twice as long. Either is exact."""
 
 
 class DenseSpace:
     """Vectors by row as int8 levels (`events.fingerprint`); a row without a vector is zero and scores 0.
 
     Int8 products are exact, so that a score is independent of the other rows and symmetric in the pair.
+
+    Args:
+        dimension: Of the vectors.
+        indexed: Whether it is searched as a whole, for which a large space has a graph.
     """
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, *, indexed: bool = False) -> None:
         self._dimension = dimension
+        self.graph = Graph(self, dimension, "cos") if indexed else None
         self._matrix = GrowableArray(np.int8, dimension)
         self._inverse_norms = GrowableArray(np.float32)
 
@@ -54,6 +58,9 @@ class DenseSpace:
         """Replace the vectors of rows that aren't empty, shape (rows, dimension)."""
         self._matrix.array[rows] = vectors
         self._inverse_norms.array[rows] = [_inverse_norm(vector) for vector in vectors]
+        if self.graph is not None:
+            for row, vector in zip(rows.tolist(), vectors, strict=True):
+                self.graph.replace(row, vector)
 
     def at(self, row: int) -> Dense:
         """Return the vector of a row that isn't empty."""
@@ -63,22 +70,31 @@ class DenseSpace:
         """Overwrite a vector with zeros."""
         self._matrix.array[row] = 0
         self._inverse_norms.array[row] = 0
+        if self.graph is not None:
+            self.graph.replace(row, None)
 
-    def scores(self, query: Levels, rows: Rows | None = None) -> Scores:
+    def part(self, rows: slice) -> Levels:
+        """A view on the vectors of some rows, shape (rows, dimension)."""
+        return self._matrix.part(rows)
+
+    def scores(self, query: Levels, rows: Rows | slice | None = None) -> Scores:
         """Return the cosine, clamped to [0, 1], of a query to these rows (to all if None), shape (rows,)."""
-        if rows is None:
-            matrix, norms = self._matrix.array, self._inverse_norms.array
-        else:
-            matrix, norms = self._matrix.take(rows), self._inverse_norms.take(rows)
+        matrix, norms = self._matrix.select(rows), self._inverse_norms.select(rows)
         if not len(matrix):
             return np.zeros(0, np.float32)
-        products = np.asarray(numkong.cdist(query[None], matrix, "dot"))[0]
+        if matrix.nbytes <= _CACHED:
+            products = np.asarray(numkong.dots_packed(matrix, numkong.dots_pack(query[None])))[:, 0]
+        else:
+            products = np.asarray(numkong.cdist(query[None], matrix, "dot"))[0]
         # Multiply the norms first: a product of two floats is symmetric in the pair, one of three isn't.
         cosines = products.astype(np.float32) * (norms * _inverse_norm(query))
         return np.clip(cosines, 0.0, 1.0, out=cosines)
 
     def nearest(self, query: Levels, count: int, eligible: Mask | None = None) -> tuple[Rows, Scores]:
         """Return the best `count` eligible rows, best first, with their scores; fewer only if fewer are eligible."""
+        near = None if self.graph is None else self.graph.nearest(query, count, eligible)
+        if near is not None:
+            return near
         rows, scores = self.eligible_scores(query, eligible)
         top = top_k_eligible(scores, count)
         return rows[top], scores[top]

@@ -7,7 +7,7 @@ import numpy as np
 from events.fingerprint import Directed
 from projections.projection import digest_of
 from projections.spaces.dense import DenseSpace
-from projections.storage.arrays import Rows, Scores
+from projections.storage.arrays import Mask, Rows, Scores
 
 
 class Direction(StrEnum):
@@ -23,22 +23,22 @@ class DirectedSpace:
     """Two dense spaces with the same rows."""
 
     def __init__(self, dimension: int) -> None:
-        self._causes = DenseSpace(dimension)
-        self._effects = DenseSpace(dimension)
+        self.causes = DenseSpace(dimension, indexed=True)
+        self.effects = DenseSpace(dimension, indexed=True)
 
     def append(self, embedding: Directed | None) -> None:
         """Add the next row, empty for None."""
-        self._causes.append(None if embedding is None else embedding.cause_levels)
-        self._effects.append(None if embedding is None else embedding.effect_levels)
+        self.causes.append(None if embedding is None else embedding.cause_levels)
+        self.effects.append(None if embedding is None else embedding.effect_levels)
 
     def at(self, row: int) -> Directed:
         """Return both vectors of a row that isn't empty."""
-        return Directed(self._causes.at(row).vector, self._effects.at(row).vector)
+        return Directed(self.causes.at(row).vector, self.effects.at(row).vector)
 
     def clear(self, row: int) -> None:
         """Overwrite both vectors with zeros."""
-        self._causes.clear(row)
-        self._effects.clear(row)
+        self.causes.clear(row)
+        self.effects.clear(row)
 
     def scores(self, query: Directed, rows: Rows | None = None, direction: Direction | None = None) -> Scores:
         """Return similarities in [0, 1] to these rows (to all if None), shape (rows,).
@@ -48,13 +48,19 @@ class DirectedSpace:
         """
         match direction:
             case Direction.EFFECT:
-                return self._effects.scores(query.cause_levels, rows)
+                return self.effects.scores(query.cause_levels, rows)
             case Direction.CAUSE:
-                return self._causes.scores(query.effect_levels, rows)
+                return self.causes.scores(query.effect_levels, rows)
             case None:
-                both = self._causes.scores(query.cause_levels, rows) + self._effects.scores(query.effect_levels, rows)
+                both = self.causes.scores(query.cause_levels, rows) + self.effects.scores(query.effect_levels, rows)
                 return both / np.float32(2.0)
+
+    def nearest(self, query: Directed, count: int, eligible: Mask, direction: Direction) -> tuple[Rows, Scores]:
+        """Return the best `count` eligible rows in one direction, best first, with their scores."""
+        if direction is Direction.EFFECT:
+            return self.effects.nearest(query.cause_levels, count, eligible)
+        return self.causes.nearest(query.effect_levels, count, eligible)
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all vectors."""
-        return digest_of(self._causes.digest(), self._effects.digest())
+        return digest_of(self.causes.digest(), self.effects.digest())

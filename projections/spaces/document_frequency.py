@@ -30,6 +30,10 @@ class DocumentFrequency:
         """Return the SHA-256 of all counts."""
         return digest_of(self._holders, self.count.to_bytes(8, "little"))
 
+    def holders(self, terms: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
+        """Return the number of counted memories that contain each term."""
+        return self._holders[terms]
+
     def idf(self, terms: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
         """Return ln((N - df + .5) / (df + .5) + 1) of each term, which is positive."""
         holders = self._holders[terms].astype(np.float32)

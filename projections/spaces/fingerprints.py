@@ -28,6 +28,7 @@ CONTEXT: Final = "e8_graph"
 """The space in which consolidation blends members of a cluster with its hub."""
 HYPERVECTOR: Final = "e9_hdc"
 ENTITY: Final = "e11_entity"
+"""The only space of one dense vector a memory in which neighbours are searched; the others score rows."""
 EXPANSION: Final = "e13_splade"
 """The sparse space of expanded terms."""
 
@@ -122,6 +123,11 @@ class Fingerprints:
             if isinstance(space, SparseSpace):
                 space.build_index()
 
+    def inverted_sizes(self) -> dict[str, int]:
+        """Return the bytes of each inverted index."""
+        spaces = ((key, space) for key, space in self._spaces.items() if isinstance(space, SparseSpace))
+        return {f"{key} inverted": space.inverted_size() for key, space in spaces}
+
     def _sparse(self, key: str) -> SparseSpace:
         space = self._spaces[key]
         if not isinstance(space, SparseSpace):
@@ -147,7 +153,7 @@ def kind_mismatch(key: str, embedding: Embedding) -> TypeError:
 def _empty(space: Space, dimension: int) -> _SpaceStore:
     match space.kind:
         case Kind.DENSE:
-            return DenseSpace(dimension)
+            return DenseSpace(dimension, indexed=space.key == ENTITY)
         case Kind.DIRECTED:
             return DirectedSpace(dimension)
         case Kind.SPARSE:

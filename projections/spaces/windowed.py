@@ -16,7 +16,7 @@ class WindowedSpace:
     """For each row the vector of the whole memory, then those of its passages; a row scores as its best vector."""
 
     def __init__(self, dimension: int) -> None:
-        self._vectors = DenseSpace(dimension)
+        self.vectors = DenseSpace(dimension, indexed=True)
         self._owners = GrowableArray(np.int64)
         """The row of each vector."""
         self._spans = GrowableArray(np.int32, 2)
@@ -32,7 +32,7 @@ class WindowedSpace:
         """
         if len(vectors) not in {0, 1 + len(spans)}:
             raise ValueError(f"{len(vectors)} vectors don't fit one memory and {len(spans)} passages")
-        self._vectors.extend(vectors)
+        self.vectors.extend(vectors)
         self._owners.extend(np.full(len(vectors), len(self)))
         self._spans.extend(np.array([(0, 0), *spans][: len(vectors)]).reshape(-1, 2))
         self._slices.append(len(vectors))
@@ -41,7 +41,7 @@ class WindowedSpace:
         """Overwrite the vectors and spans of a row with zeros, and leave it empty."""
         vectors = self._slices.slice_of(row)
         for index in range(vectors.start, vectors.stop):
-            self._vectors.clear(index)
+            self.vectors.clear(index)
         self._spans.array[vectors] = 0
         self._slices.clear(row)
 
@@ -51,7 +51,7 @@ class WindowedSpace:
 
     def at(self, row: int) -> Dense:
         """Return the vector of the whole memory of a row that isn't empty."""
-        return self._vectors.at(self._slices.slice_of(row).start)
+        return self.vectors.at(self._slices.slice_of(row).start)
 
     def scores(self, query: Levels, rows: Rows | None = None, *, passages: bool = True) -> Scores:
         """Return the cosine in [0, 1] of a query to the best vector of each row (of all if None), shape (rows,).
@@ -62,13 +62,13 @@ class WindowedSpace:
         if not passages:
             firsts = (np.cumsum(lengths) - lengths)[lengths > 0]
             indices, lengths = indices[firsts], np.minimum(lengths, 1)
-        scores = self._vectors.scores(query)[indices] if rows is None else self._vectors.scores(query, indices)
+        scores = self.vectors.scores(query)[indices] if rows is None else self.vectors.scores(query, indices)
         return reduce_rows(np.maximum, scores, lengths)
 
     def passages(self, query: Levels, rows: Rows) -> tuple[Scores, list[Span | None]]:
         """Return the scores of these rows, and the span of each row's best passage (None without passages)."""
         indices, lengths = self._slices.indices(rows)
-        scores = self._vectors.scores(query, indices)
+        scores = self.vectors.scores(query, indices)
         spans: list[Span | None] = []
         start = 0
         for length in lengths.tolist():
@@ -80,11 +80,21 @@ class WindowedSpace:
 
     def nearest(self, query: Levels, count: int, eligible: Mask) -> tuple[Rows, Scores]:
         """Return the best `count` eligible rows, best first, with their scores; fewer only if fewer are eligible."""
-        indices, scores = self._vectors.eligible_scores(query, eligible[self._owners.array])
+        graph = self.vectors.graph
+        near = graph and graph.near(query, count, np.count_nonzero(eligible) / max(1, len(self)))
+        if near is not None:
+            indices, scores = (part[eligible[self._owners.take(near[0])]] for part in near)
+            rows, scores = self._best_rows(indices, scores, count)
+            if len(rows) == count:
+                return rows, scores
+        return self._best_rows(*self.vectors.eligible_scores(query, eligible[self._owners.array]), count)
+
+    def _best_rows(self, indices: Rows, scores: Scores, count: int) -> tuple[Rows, Scores]:
+        """Return the best `count` rows that own these vectors, best first, with their scores; -1 isn't eligible."""
         wanted = count
         while True:
             top = top_k_eligible(scores, wanted)
-            rows, first = np.unique(self._owners.array[indices[top]], return_index=True)
+            rows, first = np.unique(self._owners.take(indices[top]), return_index=True)
             if len(rows) >= count or len(top) < wanted:
                 order = first.argsort()[:count]
                 return rows[order], scores[top[first[order]]]
@@ -93,4 +103,4 @@ class WindowedSpace:
     def digest(self) -> bytes:
         """Return the SHA-256 of the vectors and spans of every row."""
         indices, lengths = self._slices.indices()
-        return digest_of(lengths, self._vectors.array[indices], self._spans.array[indices])
+        return digest_of(lengths, self.vectors.array[indices], self._spans.array[indices])

@@ -31,6 +31,11 @@ class GrowableArray(Generic[S]):
         return self._count
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of all items."""
+        return self._count * self._room[:1].nbytes
+
+    @property
     def array(self) -> npt.NDArray[S]:
         """A view on all items, shape (count, *width), valid until the next append."""
         if self._later is not None:
@@ -50,6 +55,12 @@ class GrowableArray(Generic[S]):
         if self._later is not None:
             self._later.fetch_items(self._room.strides[0], items)
         return self._room.take(items, axis=0)
+
+    def select(self, items: Rows | slice | None) -> npt.NDArray[S]:
+        """Return a copy of some items, or a view on a slice or on all."""
+        if items is None:
+            return self.array
+        return self.part(items) if isinstance(items, slice) else self.take(items)
 
     def append(self, item: npt.ArrayLike) -> None:
         """Add one item of shape (*width,)."""
@@ -149,6 +160,16 @@ def reduce_rows(ufunc: np.ufunc, values: npt.NDArray[S], lengths: Rows) -> npt.N
     return reduced
 
 
+def sum_by_row(rows: Rows, products: Scores, count: int) -> Scores:
+    """Add up the products of each row sequentially, so that rounding depends on the order of terms alone.
+
+    A pair then scores the same from either side, and a row the same alone or among all.
+    """
+    sums = np.zeros(count, np.float32)
+    np.add.at(sums, rows, products)
+    return sums
+
+
 def top_k(scores: Scores, count: int) -> Rows:
     """Return the indices of the `count` highest scores, best first; of equal scores the lower index comes first."""
     if count <= 0:
@@ -159,6 +180,12 @@ def top_k(scores: Scores, count: int) -> Rows:
     found = scores[likely]
     indices = likely[found >= np.partition(found, len(found) - count)[len(found) - count]]
     return indices[np.argsort(-scores[indices], kind="stable")[:count]]
+
+
+def best(rows: Rows, scores: Scores, count: int) -> tuple[Rows, Scores]:
+    """Return the `count` rows with the highest scores, best first, and these."""
+    top = top_k(scores, count)
+    return rows[top], scores[top]
 
 
 def _lower_bound(scores: Scores, count: int) -> np.float32:

@@ -1,16 +1,17 @@
 """Projections as a safetensors file, and back: the state dictionary of all their objects, by path.
 
 A class declares the plain values of its state by annotations in its body; msgspec writes and reads them by their types.
-Its arrays (`GrowableArray`, numpy) and the objects of this package that it consists of are found by value. Every other
-attribute is derived: the constructor or `after_load`, where a class has one, makes it from the rest.
+Its arrays (`GrowableArray`, numpy), the objects of this package that it consists of and what a library writes
+(`Foreign`) are found by value. Every other attribute is derived: the constructor or `after_load`, where a class has
+one, makes it from the rest.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import cache
 from itertools import accumulate
-from typing import Any, Final, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, Protocol, TypeAlias, cast, get_args, get_origin, get_type_hints, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -20,16 +21,18 @@ from projections.registry import PROJECTION_SETS, ProjectionSet
 from projections.storage.arrays import GrowableArray
 from projections.storage.lazy_array import LazyArray
 
-SCHEMA: Final = 5
+SCHEMA: Final = 6
 """Number of the layout of snapshots. Raise it with any change to what is written or what it means."""
 
 VALUES: Final = "values"
 """The first tensor: the name of the set of projections and all plain values, in msgpack."""
 
-_CODES: Final = "BOOL ?, I8 i1, U8 u1, U16 u2, I32 i4, I64 i8, U64 u8, F32 f4, F64 f8"
+_CODES: Final = "BOOL ?, I8 i1, U8 u1, U16 u2, I32 i4, I64 i8, U64 u8, F16 f2, F32 f4, F64 f8"
 _DTYPES: Final = {name: np.dtype(code) for name, code in map(str.split, _CODES.split(","))}
 """numpy's types by their names in safetensors."""
 _NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
+FOREIGN: Final = "foreign"
+"""Name of the bytes that a library writes."""
 _LENGTH: Final = 8
 """Bytes of the length of the header, which come first in the file."""
 
@@ -53,20 +56,67 @@ class Tensor(msgspec.Struct, frozen=True):
         return _DTYPES[self.dtype]
 
 
-def dump(projections: ProjectionSet) -> list[memoryview]:
+@runtime_checkable
+class Foreign(Protocol):
+    """An object whose state, or a part of it, a library turns into bytes."""
+
+    def saved_size(self) -> int:
+        """Return the number of bytes of `save`; 0 for none."""
+        ...
+
+    def save(self) -> memoryview:
+        """Return the bytes."""
+        ...
+
+    def restore(self, saved: LazyArray | None) -> None:
+        """Take over what `save` returned; None for nothing."""
+        ...
+
+
+class Deferred:
+    """Bytes that are made when the first of them are read, and dropped after the last."""
+
+    def __init__(self, length: int, make: Callable[[], memoryview]) -> None:
+        self._length = length
+        self._make = make
+        self._made: memoryview | None = None
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, part: slice) -> memoryview:
+        made = self._make() if self._made is None else self._made
+        self._made = None if part.stop is None or part.stop >= self._length else made
+        return made[part]
+
+
+Segment: TypeAlias = memoryview | Deferred
+
+
+def dump(projections: ProjectionSet) -> list[Segment]:
     """Return the parts of a safetensors file: header and values, then each array.
 
-    The arrays are views. They hold until the next event is applied.
+    The arrays are views. They hold until the next event is applied, or a graph grows.
     """
     values: dict[str, object] = {}
     arrays: dict[str, npt.NDArray[Any]] = {}
+    foreign: dict[str, Deferred] = {}
     for path, held in _objects(projections):
         values |= {f"{path}.{name}": getattr(held, name) for name in declared(type(held))}
         for name, array in _arrays(held):
             arrays[f"{path}.{name}"] = array.array if isinstance(array, GrowableArray) else array
+        if isinstance(held, Foreign) and (size := held.saved_size()):
+            foreign[f"{path}.{FOREIGN}"] = Deferred(size, held.save)
     plain = _encoder.encode((type(projections).__name__, values))
-    tensors = {VALUES: np.frombuffer(plain, np.uint8), **arrays}
-    return [memoryview(_header(tensors) + plain), *(array.reshape(-1).view(np.uint8).data for array in arrays.values())]
+    tensors = {name: (_NAMES[array.dtype], array.shape, array.nbytes) for name, array in arrays.items()}
+    tensors |= {name: ("U8", (len(late),), len(late)) for name, late in foreign.items()}
+    head = memoryview(_header({VALUES: ("U8", (len(plain),), len(plain)), **tensors}) + plain)
+    return [head, *(array.reshape(-1).view(np.uint8).data for array in arrays.values()), *foreign.values()]
+
+
+def sizes(projections: ProjectionSet) -> dict[str, int]:
+    """Return the bytes of each array by path."""
+    return {f"{path}.{name}": array.nbytes for path, held in _objects(projections) for name, array in _arrays(held)}
 
 
 def parse(head: memoryview) -> tuple[memoryview, dict[str, Tensor]]:
@@ -106,6 +156,8 @@ def load(values: memoryview, arrays: Mapping[str, LazyArray]) -> ProjectionSet:
                     array.restore(saved)
                 else:
                     setattr(held, name, saved.array)
+            if isinstance(held, Foreign):
+                held.restore(rest.pop(f"{path}.{FOREIGN}", None))
     except (msgspec.DecodeError, KeyError, ValueError) as error:
         raise StateError(f"its state doesn't fit: {error}") from error
     if unknown := [*plain, *rest]:
@@ -155,14 +207,15 @@ def _undeclared(held: object) -> list[tuple[str, Any]]:
 
 def _is_object(value: object) -> bool:
     ours = type(value).__module__.partition(".")[0] == __name__.partition(".")[0]
-    return ours and hasattr(value, "__dict__") and not isinstance(value, GrowableArray | Enum)
+    return ours and hasattr(value, "__dict__") and not isinstance(value, GrowableArray | LazyArray | Enum)
 
 
-def _header(tensors: Mapping[str, npt.NDArray[Any]]) -> bytes:
-    ends = accumulate(array.nbytes for array in tensors.values())
+def _header(tensors: Mapping[str, tuple[str, tuple[int, ...], int]]) -> bytes:
+    """Return the header of tensors, given the type, shape and bytes of each."""
+    ends = accumulate(size for _, _, size in tensors.values())
     entries = {
-        name: Tensor(_NAMES[array.dtype], array.shape, (end - array.nbytes, end))
-        for (name, array), end in zip(tensors.items(), ends, strict=True)
+        name: Tensor(dtype, shape, (end - size, end))
+        for (name, (dtype, shape, size)), end in zip(tensors.items(), ends, strict=True)
     }
     header = msgspec.json.encode(entries)
     header = header.ljust(-(-len(header) // _LENGTH) * _LENGTH)

@@ -123,14 +123,14 @@ def test_throughput_and_cold_starts_are_measured() -> None:
     stored = [one["figures"]["stored"] for one in report["sections"]["storing"] if "stored" in one["figures"]]
     assert stored == [5, 10, 10]
     started = by_name(report["sections"]["starting"])
+    memory = started.pop("40 memories: MB in memory, by part")["figures"]
     assert started.keys() == {"an empty store: the models", "40 memories, replayed", "40 memories, from a snapshot"}
     assert all(one["figures"]["first search answered, s"] > 0 for one in started.values())
+    assert memory["e5_causal"] > 0
 
 
-def test_every_way_of_searching_an_index_is_measured() -> None:
-    sizes = ("--vectors", "2000", "--vectors", "400", "--graph", "--graph-limit", "400")
-    report = bench("index", *sizes, "--queries", "5")
-    assert [line["vectors"] for line in report["lines"]] == [400] * 7 + [2_000] * 5
-    assert {line["way"] for line in report["lines"]} == {"exact", "two stages", "graph"}
+def test_an_index_is_measured_with_and_without_filters() -> None:
+    report = bench("index", "--vectors", "34000", "--vectors", "400", "--queries", "3")
+    assert [line["vectors"] for line in report["lines"]] == [400] * 8 + [34_000] * 8
+    assert {line["rows"] for line in report["lines"]} == {"all", "a half", "a tenth", "a hundredth"}
     assert all(line["recall"] >= 0.9 and line["median_ms"] > 0 for line in report["lines"])
-    assert report["left_out"] == ["no graph of 2,000 vectors: --graph-limit is 400"]

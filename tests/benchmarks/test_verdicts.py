@@ -326,17 +326,25 @@ def test_synthetic_vectors_of_one_topic_are_neighbours_and_others_are_not() -> N
     assert abs(np.median(near @ far.T)) < 0.1
 
 
-def lines(vectors: int, exact: float, masked: float, found: float) -> list[index.Line]:
-    parts = [index.Line(vectors, index.EXACT, rows, masked, masked, 1.0) for rows in index.SHARES]
-    whole = index.Line(vectors, index.EXACT, "all", exact, exact, 1.0)
-    return [whole, *parts, index.Line(vectors, index.GRAPH, "all", 1.0, 1.0, found)]
+def lines(vectors: int, scanned: float, found: float, filtered: float) -> list[index.Line]:
+    exact = [index.Line(vectors, index.EXACT, rows, 1.0, 1.0, 1.0) for rows in index.SHARES]
+    near = [index.Line(vectors, index.INDEX, rows, filtered, filtered, found) for rows in index.SHARES if rows != "all"]
+    return [*exact, *near, index.Line(vectors, index.INDEX, "all", scanned, scanned, found)]
 
 
-def test_an_index_that_grows_too_fast_misses_too_much_or_is_slowed_by_a_mask_fails() -> None:
-    fair = [*lines(1000, 1.0, 0.5, 0.99), *lines(10_000, 12.0, 6.0, 0.96)]
-    assert [verdict.holds for verdict in index.judge(fair, {10_000: 22.0})] == [True, True, True, None]
-    poor = [*lines(1000, 1.0, 1.5, 0.99), *lines(10_000, 14.0, 6.0, 0.9)]
-    assert [verdict.holds for verdict in index.judge(poor, {})] == [False, False, False]
+def test_an_index_that_misses_too_much_or_is_slower_than_a_scan_fails() -> None:
+    built = index.Built(
+        vectors_a_second=2000, save_seconds=1, load_seconds=1, saved_bytes_a_vector=530, process_mb_a_million=600
+    )
+
+    def held(*arguments: float) -> list[bool | None]:
+        return [verdict.holds for verdict in index.judge(lines(300_000, *arguments), {300_000: built})]
+
+    assert held(0.5, 0.99, 0.9) == [True, True, True, None]
+    assert held(1.2, 0.98, 0.9) == [False, False, True, None]
+    assert held(0.5, 0.99, 2.0) == [True, True, False, None]
+    small = index.judge(lines(400, 1.1, 1.0, 0.9), {400: built})
+    assert [verdict.holds for verdict in small] == [True, None, True, None]
 
 
 def answer(**parts: Any) -> str:

@@ -9,12 +9,12 @@ from projections.storage.snapshot import dump, load, parse
 
 def whole(projections: ProjectionSet) -> bytes:
     """Return the file as it is before it is compressed and encrypted."""
-    return b"".join(dump(projections))
+    return b"".join(part[:] for part in dump(projections))
 
 
 def through_bytes(projections: ProjectionSet) -> ProjectionSet:
     """Dump and load, as if the arrays had gone through a file, with room for more."""
-    head, *parts = map(bytes, dump(projections))
+    head, *parts = (bytes(part[:]) for part in dump(projections))
     values, tensors = parse(memoryview(head))
     arrays = {}
     for (name, tensor), part in zip(tensors.items(), parts, strict=True):

@@ -12,12 +12,13 @@ from actors.runtime.types import JsonObject
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from actors.comparator.messages import Indexes
     from actors.hub.composition import Hub
     from actors.store.messages import Status
     from events.verify.examination import Problem, Report
 
 
-def status(state: Status, indexes: dict[str, int], hub: Hub) -> JsonObject:
+def status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
     """Return the content of the store. Latencies are of this process, or of the last one that measured them."""
     latencies = metrics.load(hub.latency_file) | hub.latencies.summary()
     declared = state.declared
@@ -26,7 +27,9 @@ def status(state: Status, indexes: dict[str, int], hub: Hub) -> JsonObject:
         "read_only": state.read_only,
         "memories": {name: getattr(state, name) for name in ("live", "forgotten", "pruned", "merged", "erased")},
         "namespaces": state.namespaces,
-        "indexes": indexes,
+        "indexes": indexes.counts,
+        "graphs": msgspec.to_builtins(indexes.states),
+        "memory_mb": indexes.megabytes,
         "log": {"position": state.head.seq, "hash": state.head.hash.hex()},
         "profile": declared.profile if declared else None,
         "spaces": msgspec.to_builtins(declared.spaces) if declared else [],

@@ -33,8 +33,10 @@ from actors.comparator.messages.purpose import (
     ReadPurposes,
 )
 from actors.comparator.messages.search import (
+    ContinueUpkeep,
     Found,
     Hit,
+    Indexes,
     Match,
     Rank,
     RankByPerspectives,
@@ -54,6 +56,7 @@ __all__ = [
     "Found",
     "GoalState",
     "Hit",
+    "Indexes",
     "Match",
     "Neighbours",
     "NewMemory",
@@ -85,6 +88,7 @@ ComparatorMessage: TypeAlias = (
     | FindPaths
     | FindNeighbourhood
     | ReadIndexes
+    | ContinueUpkeep
     | ReadLinks
     | Appended
     | ProjectionMessage

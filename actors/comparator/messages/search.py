@@ -6,6 +6,7 @@ from actors.runtime.messages import Answer, Message
 from actors.runtime.settings import SearchProfile
 from events.fingerprint import Embedding
 from projections.memories.facets import Filter
+from projections.memories.indexes import IndexState
 from projections.spaces.directed import Direction
 from projections.time.time_mentions import NO_HINTS, QueryHints
 
@@ -143,5 +144,20 @@ class RankByPurpose(Message[Ranked], frozen=True, kw_only=True):
     min_similarity: float
 
 
-class ReadIndexes(Message[dict[str, int]], frozen=True, kw_only=True):
-    """Count the memories in each index."""
+class Indexes(Answer, frozen=True, kw_only=True):
+    """The state of the indexes."""
+
+    counts: dict[str, int]
+    """Memories in each."""
+    states: dict[str, IndexState]
+    """Of those that have a graph where they are large."""
+    megabytes: dict[str, float]
+    """Memory that each space and each other part takes, without the graphs."""
+
+
+class ReadIndexes(Message[Indexes], frozen=True, kw_only=True):
+    """Read the state of the indexes."""
+
+
+class ContinueUpkeep(Message[None], frozen=True, kw_only=True):
+    """Sent by the comparator to itself: work on the graphs for some milliseconds."""

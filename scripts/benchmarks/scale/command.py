@@ -12,7 +12,7 @@ from typer import Option
 from actors.hub.composition import MIN_SNAPSHOT_EVENTS
 from benchmarks.crash.damaged_store import SNAPSHOTS
 from benchmarks.report import JsonOption, Verdict, progress_bar, publish
-from benchmarks.scale.startup import Start, median_start
+from benchmarks.scale.startup import Start, median_start, read_memory
 from benchmarks.scale.throughput import measure_throughput
 from benchmarks.synthetic import SAMPLES, build, embed_sample, sentences
 
@@ -88,6 +88,7 @@ def _starting(keep: Path, scratch: Path, sizes: list[int], rounds: int, bar: Pro
         most = BEYOND if memories >= MIN_SNAPSHOT_EVENTS else None
         verdicts.append(_start(f"{memories} memories, replayed", replayed, empty, sizes_gb))
         verdicts.append(_start(f"{memories} memories, from a snapshot", restored, empty, sizes_gb, most))
+        verdicts.append(Verdict(f"{memories} memories: MB in memory, by part", read_memory(folder, errors)))
     return verdicts
 
 

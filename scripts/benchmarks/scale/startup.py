@@ -72,6 +72,18 @@ def median_start(folder: Path, errors: Path, rounds: int, *, snapshot: bool) -> 
     return Start(*(median(getattr(one, name) for one in starts) for name in Start.__struct_fields__))
 
 
+def read_memory(folder: Path, errors: Path) -> dict[str, float]:
+    """Return the megabytes of each part of a store's projections and of each graph, largest first."""
+    client = ServeClient(folder, errors)
+    try:
+        answer = client.call("status").answer
+    finally:
+        client.close()
+        stop_hub(folder)
+    graphs = {f"graph of {name}": state["megabytes"] for name, state in answer["graphs"].items() if state["graph"]}
+    return dict(sorted((answer["memory_mb"] | graphs).items(), key=lambda part: -part[1]))
+
+
 def _make_snapshot(folder: Path, errors: Path) -> None:
     """Serve the store until it answers, and end in order, which writes a snapshot."""
     client = ServeClient(folder, errors)

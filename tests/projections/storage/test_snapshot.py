@@ -12,9 +12,11 @@ import pytest
 import safetensors.numpy
 from hypothesis import given, settings
 
-from events.fingerprint import Dense
+from events.fingerprint import Dense, Directed
 from events.vocabulary import Event, MemoryErased
+from projections.memories import indexes
 from projections.registry import PROJECTION_SETS, ComparatorProjections, EmbedderProjections, ProjectionSet
+from projections.spaces import graph
 from projections.storage import snapshot
 from projections.storage.arrays import GrowableArray
 from projections.storage.lazy_array import LazyArray
@@ -27,6 +29,7 @@ from tests.projections.test_registry import DECLARED, LIFE, declared_and, folded
 STRUCTURES = {
     4: "53907b7aaf9dcb1128ea76bea732828d1fccf2198e81a6edb1ae2274b58f8c73",
     5: "4c060e61c3e9d194073b3ce2ad2b6fff17016b5777027812605cc0a90a30c3fb",
+    6: "23dfce940b77f16e3ca15f4728a4dcfbe592a2a643babe836f1d0cb785f99e9a",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 
@@ -36,13 +39,16 @@ DERIVED = {
     "_counts",
     "_ids",
     "_incoming",
+    "_index",
     "_names",
     "_outgoing",
     "_places",
     "_posted",
     "_ranked",
     "_rows",
+    "_saved",
     "dimensions",
+    "graph",
 }
 """Attributes that change and aren't written: `after_load` derives them, or they are caches."""
 
@@ -119,7 +125,7 @@ def test_arrays_are_views_and_come_back_with_room_to_grow():
     head, *arrays = dump(comparator)
     assert sum(map(len, arrays)) > 10 * len(head)
     assert comparator.atlas.atlas is not None
-    vectors = comparator.atlas.atlas._semantic._vectors._matrix.array
+    vectors = comparator.atlas.atlas._semantic.vectors._matrix.array
     assert any(np.shares_memory(np.frombuffer(array, np.uint8), vectors) for array in arrays if len(array))
     loaded = through_bytes(comparator)
     loaded.apply(history(*[stored("one more")] * 202)[-1])
@@ -139,15 +145,22 @@ def test_the_file_is_one_that_safetensors_reads():
         assert tensors == {}
 
 
-def test_nothing_of_an_erased_memory_is_written():
+def test_nothing_of_an_erased_memory_is_written(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(graph, "SCANNED", 1_000)
     secret = stored("the secret", session="confession", metadata={"speaker": "somebody"}, tags=("hushed",))
     vector = secret.fingerprint.take("e1_semantic", Dense).vector
     others = [stored(f"memory {n}", session="s", position=n) for n in range(20)]
     log = history(DECLARED, *others[:10], secret, *others[10:])
     erasure = history(*[MemoryErased(memory=memory_id(12))] * (len(log) + 1))[-1]
     owned = folded(log)
+    (atlas,) = [one.atlas.atlas for one in owned if isinstance(one, ComparatorProjections)]
+    while atlas is not None and indexes.grow(atlas):
+        pass
     before = b"".join(map(whole, owned))
-    traces = (vector, secret.sha256, secret.content, b"confession", b"hushed", b"somebody")
+    assert before.count(vector) == 3  # in the matrix, in the graph, and as the last turn of its session
+    causal = secret.fingerprint.take("e5_causal", Directed)
+    names = (b"confession", b"hushed", b"somebody")
+    traces = (vector, vector[:100], causal.cause, causal.effect, secret.sha256, secret.content, *names)
     assert all(trace in before for trace in traces)
     for live in owned:
         live.apply(erasure)

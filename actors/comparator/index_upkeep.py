@@ -1,0 +1,44 @@
+"""Work on the graphs of the atlas between messages: they grow, and after a sleep a sample of their rows is checked."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from statistics import fmean
+
+from projections.memories import indexes
+from projections.memories.atlas import Atlas
+
+
+class IndexUpkeep:
+    """The state of this work.
+
+    Args:
+        enabled: False for a view of the past, whose searches are exact.
+    """
+
+    def __init__(self, *, enabled: bool) -> None:
+        self._enabled = enabled
+        self._check: Iterator[tuple[str, float | None]] | None = None
+        self._found: defaultdict[str, list[float]] = defaultdict(list)
+        self.recalls: dict[str, float] = {}
+        """By index, of the last check."""
+        self.scheduled = False
+        """Whether the actor has sent itself a message to do the next slice."""
+
+    def start_check(self, atlas: Atlas) -> None:
+        """Begin to compare what the graphs find with scans."""
+        self._check, self._found = indexes.check(atlas), defaultdict(list)
+
+    def is_due(self, atlas: Atlas) -> bool:
+        """Tell whether a graph lacks rows, or a check is under way."""
+        return self._enabled and (self._check is not None or any(graph.lag for graph in atlas.graphs().values()))
+
+    def do_slice(self, atlas: Atlas) -> None:
+        """Add some rows to a graph, which takes some 2 ms, or else check one row of one graph."""
+        if indexes.grow(atlas) or self._check is None:
+            return
+        for name, recall in self._check:
+            if recall is not None:
+                self._found[name].append(recall)
+                return
+        self.recalls = {name: fmean(found) for name, found in self._found.items()}
+        self._check = None

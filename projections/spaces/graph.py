@@ -1,0 +1,194 @@
+"""Approximate nearest neighbours: an HNSW graph (usearch) beside the matrix of a space that is searched as a whole.
+
+The graph names candidates, the space scores them exactly. Among 300,000 vectors distributed like those of E1, 64
+candidates at an expansion of 256 contain .99 of the ten nearest (`scripts/bench index`). The graph is built in slices
+and may lag behind; a search scans the rows that it lacks. Digests leave it out: it follows from the vectors, the order
+of their arrival and the library.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from contextlib import suppress
+from math import ceil
+from typing import TYPE_CHECKING, Final, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from projections.storage.arrays import Mask, Rows, Scores, best
+from projections.storage.lazy_array import LazyArray
+
+if TYPE_CHECKING:
+    from usearch.index import Index
+
+SCANNED: Final = 12 << 20
+"""Bytes of vectors up to which a scan is as quick as the graph; a smaller space has none."""
+_OVERSAMPLING: Final = 2
+"""Candidates for each wanted neighbour."""
+_MIN_CANDIDATES: Final = 64
+_MAX_CANDIDATES: Final = 4_096
+"""Where a filter admits so few rows that more would be needed, the space is scanned."""
+_SLICE: Final = 2_048
+"""Bytes of vectors that are added between two messages of an actor, which takes some 2 ms."""
+_CHECKED: Final = 10
+"""Neighbours that a check compares."""
+
+_Vectors = npt.NDArray[np.int8] | npt.NDArray[np.uint8]
+
+
+class Searchable(Protocol):
+    """Vectors by row."""
+
+    def __len__(self) -> int: ...
+
+    def part(self, rows: slice) -> _Vectors:
+        """Return the vectors of some rows, shape (rows, width); zeros are an empty row."""
+        ...
+
+    def scores(self, query: _Vectors, rows: Rows | slice | None = None) -> Scores:
+        """Return the similarity of a vector to these rows (to all if None), shape (rows,)."""
+        ...
+
+
+class Graph:
+    """The graph of the first rows of a space.
+
+    Args:
+        space: Whose rows are searched.
+        width: Bytes of a vector.
+        metric: "cos" for levels, "hamming" for bits packed to bytes.
+    """
+
+    covered: int
+    """Rows, from the first on, that a search needs not scan."""
+
+    def __init__(self, space: Searchable, width: int, metric: Literal["cos", "hamming"]) -> None:
+        self.covered = 0
+        self._space = space
+        self._width = width
+        self._metric: Literal["cos", "hamming"] = metric
+        self._index: Index | None = None
+        self._saved: LazyArray | None = None
+        """The graph of a snapshot, until its first use."""
+
+    def open(self) -> Index:
+        """Return the usearch index; the first call loads what a snapshot holds."""
+        if self._index is None:
+            self._index = _empty_index(self._width, self._metric)
+            if self._saved is not None:
+                self._load(self._index, self._saved.array.data)
+                self._saved = None
+        return self._index
+
+    @property
+    def rows(self) -> int:
+        """Rows of the space."""
+        return len(self._space)
+
+    @property
+    def lag(self) -> int:
+        """Rows that the graph lacks; 0 while the space is so small that it needs none."""
+        return self.rows - self.covered if self.rows * self._width > SCANNED else 0
+
+    def grow(self, rows: int | None = None) -> None:
+        """Add the next rows; by default so many that it takes some 2 ms."""
+        end = self.covered + (max(1, _SLICE // self._width) if rows is None else rows)
+        vectors = self._space.part(slice(self.covered, min(end, len(self._space))))
+        filled = np.flatnonzero(vectors.any(axis=1))
+        if len(filled):
+            # One thread: the graph is then the same in every process.
+            self.open().add((self.covered + filled).astype(np.uint64), vectors[filled], threads=1)
+        self.covered += len(vectors)
+
+    def replace(self, row: int, vector: _Vectors | None) -> None:
+        """Replace the vector of a row, shape (width,), by another or, for None, by a meaningless one."""
+        if vector is None:
+            vector = np.ones(self._width, np.int8 if self._metric == "cos" else np.uint8)
+        # Removal only marks the entry. Its bytes remain, also when saved, until the next vector takes its place.
+        if row < self.covered and self.open().remove(row):
+            self.open().add(row, vector, threads=1)
+
+    def near(self, query: _Vectors, count: int, share: float) -> tuple[Rows, Scores] | None:
+        """Return rows that likely contain the `count` nearest ones that a filter admits, ascending, with their scores.
+
+        Args:
+            query: Shape (width,).
+            count: Wanted neighbours.
+            share: Of the rows that the filter admits.
+
+        Returns:
+            Rows, admitted or not; None where scoring all that are admitted takes no longer.
+        """
+        rows = self.rows
+        wanted = max(_MIN_CANDIDATES, _OVERSAMPLING * count) / max(share, 1e-9)
+        saved = share * rows - (rows - self.covered)
+        if saved * self._width <= SCANNED or wanted > _MAX_CANDIDATES:
+            return None
+        found = np.sort(self.open().search(query, ceil(wanted), threads=1).keys).astype(np.int64)
+        lacking = slice(self.covered, rows)
+        scores = np.concatenate([self._space.scores(query, found), self._space.scores(query, lacking)])
+        return np.concatenate([found, np.arange(self.covered, rows)]), scores
+
+    def nearest(self, query: _Vectors, count: int, eligible: Mask | None = None) -> tuple[Rows, Scores] | None:
+        """Return the likely best `count` eligible rows, best first, with their scores; None where a scan must do."""
+        share = 1.0 if eligible is None else np.count_nonzero(eligible) / max(1, len(eligible))
+        near = self.near(query, count, share)
+        if near is not None and eligible is not None:
+            admitted = eligible[near[0]]
+            near = near[0][admitted], near[1][admitted]
+        return None if near is None or len(near[0]) < count else best(*near, count)
+
+    def recall(self, row: int) -> float | None:
+        """Return the share of the ten nearest rows of a row that the graph finds; None without a graph."""
+        (query,) = self._space.part(slice(row, row + 1))
+        found = self.nearest(query, _CHECKED)
+        if found is None:
+            return None
+        tenth = np.partition(self._space.scores(query), -_CHECKED)[-_CHECKED]
+        return float(np.mean(found[1] >= tenth))
+
+    def memory(self) -> int:
+        """Return the allocated bytes."""
+        return 0 if self._index is None else self._index.memory_usage
+
+    def saved_size(self) -> int:
+        """Return the number of bytes that `save` returns."""
+        return self.open().serialized_length if self.covered else 0
+
+    def save(self) -> memoryview:
+        """Return the graph and its vectors."""
+        return memoryview(self.open().save())
+
+    def restore(self, saved: LazyArray | None) -> None:
+        """Take over what `save` returned; None for an empty graph."""
+        self._saved = saved
+        if saved is None:
+            self.covered = 0
+
+    def _load(self, index: Index, saved: memoryview) -> None:
+        found = index.metadata(saved) or {}  # `load` would adopt any shape
+        kinds = [found.get(name) for name in ("dimensions", "kind_metric", "kind_scalar")]
+        if kinds == [index.ndim, index.metric_kind, index.dtype]:
+            index.load(saved)
+        else:  # written by another version of usearch: built again
+            self.covered = 0
+
+
+def _empty_index(width: int, metric: Literal["cos", "hamming"]) -> Index:
+    if sys.platform == "linux":
+        # usearch contains a libstdc++ of its own. Loaded before the system's, it would take over the ids of locale
+        # facets, and torch would then throw `bad_cast` wherever it prints a number.
+        with suppress(OSError):
+            ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)
+    from usearch.index import Index  # noqa: PLC0415 -- takes .1 s or more, and only large stores need it
+
+    return Index(
+        ndim=width if metric == "cos" else 8 * width,
+        metric=metric,
+        dtype="i8" if metric == "cos" else "b1",
+        connectivity=16,
+        expansion_add=128,
+        expansion_search=256,
+    )
