@@ -11,7 +11,8 @@ from actors.comparator import messages as msg
 from actors.comparator.compare import alignment, neighbours, similarity
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.duplicates import DuplicateSearch
-from actors.comparator.graph import edges
+from actors.comparator.graph import causes, edges
+from actors.comparator.graph.causal_bonus import CausalBonus
 from actors.comparator.rows import list_memories, not_found, rows_of
 from actors.comparator.search import pipeline, ranking
 from actors.runtime.faults import Fault, StorageFault
@@ -51,6 +52,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         self._north_stars = alignment.NorthStarCache()
         self._duplicate_search: tuple[UUID, DuplicateSearch] | None = None
         """The running search for duplicates, and its id."""
+        self._bonus: tuple[ComparatorProjections, CausalBonus] | None = None
         self._pending_turns: Fingerprints | None = None
         """Fingerprints of turns of a batch that is not stored yet; dropped at every append."""
 
@@ -75,7 +77,15 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return None
             case msg.ListMemories() | msg.MeasurePurposes() | msg.ReadPurposes() | msg.ReadGoals():
                 return self._read_purposes(message)
-            case msg.FindPaths() | msg.FindNeighbourhood() | msg.ReadLinks() | msg.CountLinks() | msg.ReadWalks():
+            case (
+                msg.FindPaths()
+                | msg.FindNeighbourhood()
+                | msg.FindCauses()
+                | msg.ListUnexamined()
+                | msg.ReadLinks()
+                | msg.CountLinks()
+                | msg.ReadWalks()
+            ):
                 return self._read_graph(message)
             case msg.ReadIndexes():
                 return {} if self._atlas is None else self._atlas.counts()
@@ -134,10 +144,17 @@ class Comparator(ProjectionActor[ComparatorProjections]):
     def _search(self, message: msg.Search) -> msg.Found:
         with self._latencies.timed("search: all"):
             workspace = self._projections.priming.orders if self._priming else {}
-            found = pipeline.search(self._loaded_atlas, self._calibration, message, workspace)
+            found = pipeline.search(self._loaded_atlas, self._calibration, message, workspace, self._causal_bonus())
         for stage in found.stages:
             self._latencies.record(f"search: {stage.name}", stage.milliseconds)
         return found
+
+    def _causal_bonus(self) -> CausalBonus:
+        """Return the bonus for the present projections, which a snapshot replaces."""
+        projections = self._projections
+        if self._bonus is None or self._bonus[0] is not projections:
+            self._bonus = projections, CausalBonus(projections.causal_clauses, projections.links)
+        return self._bonus[1]
 
     def _rank(self, message: msg.Rank | msg.RankByPerspectives | msg.RankByPurpose) -> msg.Ranked:
         if isinstance(message, msg.RankByPurpose):
@@ -207,14 +224,26 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return alignment.goal_state(self._projections.goals, namespace)
 
     def _read_graph(
-        self, message: msg.FindPaths | msg.FindNeighbourhood | msg.ReadLinks | msg.CountLinks | msg.ReadWalks
+        self,
+        message: msg.FindPaths
+        | msg.FindNeighbourhood
+        | msg.FindCauses
+        | msg.ListUnexamined
+        | msg.ReadLinks
+        | msg.CountLinks
+        | msg.ReadWalks,
     ) -> Any:
-        links = self._projections.links
+        links, clauses = self._projections.links, self._projections.causal_clauses
         match message:
             case msg.FindPaths():
                 return edges.find_paths(self._atlas_with(message.start), links, message)
             case msg.FindNeighbourhood():
                 return edges.find_neighbourhood(self._atlas_with(message.memory), links, message)
+            case msg.FindCauses():
+                with self._latencies.timed("causes"):
+                    return causes.find_causes(self._loaded_atlas, clauses.all(), message)
+            case msg.ListUnexamined():
+                return causes.unexamined(self._atlas, clauses, message)
             case msg.ReadLinks(memory=memory):
                 return msg.Edges(outgoing=links.outgoing(memory), incoming=links.incoming(memory))
             case msg.CountLinks(memories=memories):
