@@ -97,6 +97,7 @@ class Linker(Actor):
                 return self._examine(run, found) if found else None
             case _:
                 assert_never(message)
+        return None
 
     def _wake_in(self, seconds: float) -> None:
         if self._timer is None:

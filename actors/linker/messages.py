@@ -49,7 +49,7 @@ class ExaminedCauses(Answer, frozen=True, kw_only=True):
 
 
 class ExamineCauses(Message[ExaminedCauses | None], frozen=True, kw_only=True):
-    """Examine the next memories of a namespace on behalf of a run, which appends what is found; None if none is left."""
+    """Examine the next memories of a namespace for a run, which appends what is found; None if none is left."""
 
     run: UUID
     namespace: str

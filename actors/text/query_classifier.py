@@ -43,41 +43,38 @@ _NOUNS = r"(?:cause|reason|explanation)s?"
 _OUTCOMES = r"(?:effect|result|consequence|outcome|impact)s?"
 _IT = r"(?:this|that|it|these|those)"
 _DO = r"(?:did|does|do|will|would|has|have|had|could|might)"
+_ASKED_FIRST = (
+    rf"what(?: (?:{_DO}|might have|could have))? (?:caused?|led (?:\w+ )?to|lead to|made|makes|brought about|triggered|"
+    r"prompted|resulted in|drove|forced|is behind|was behind|explains|(?:is|was|were) (?:responsible|to blame) for)|"
+    rf"what(?:'s| is| was| are| were) the {_NOUNS} (?:of|for|that|why|behind)|for what reason {_DO}|how come|"
+    r"why(?: on earth)?(?: (?:did|does|do))?"
+)
+_TOLD_FIRST = (
+    rf"what (?:(?:happens|happened) |(?:will|would|could) happen |comes |came )(?:when|if|after|because(?: of)?|as a "
+    rf"result of|due to|of)|what(?:'s| is| was| are| were) the {_OUTCOMES} (?:of|when|if)"
+)
+_ASKED_LAST = (
+    rf"why(?: {_DO} {_IT} (?:happen|occur)| (?:is|was) {_IT})?|"
+    rf"what (?:is|was|were|are) the {_NOUNS}(?: (?:of|for|behind) {_IT})?|what (?:caused|led to|triggered) {_IT}|"
+    rf"what made {_IT} happen|how come|how {_DO} {_IT} (?:happen|come about)"
+)
+_TOLD_LAST = (
+    r"what (?:happens|happened|will happen|would happen)"
+    rf"(?: next| then| now| after {_IT}| afterwards| as a result| because of {_IT})?|"
+    rf"what (?:is|was|were|are|will be) the {_OUTCOMES}(?: of {_IT})?|"
+    rf"what {_DO} {_IT} (?:lead to|cause|result in|mean)"
+)
+_FIRST = r"\s*(?:so |and |but )?(?:{})\b(?: this\s*:)?\s*(?P<event>.+)"
+_LAST = r"\s*(?P<event>\S.{{2,300}}?)[.!;,:–—-]+ *(?:and |but |so )?(?:{})\s*\?+\s*$"
+_LEAD_TO = rf"\s*what {_DO} (?P<event>.+?) (?:lead to|cause|result in|bring about|trigger|bring|mean)\s*\?*\s*$"
 _CAUSAL_QUESTIONS: Final = tuple(
     (direction, re.compile(pattern, re.IGNORECASE | re.DOTALL))
     for direction, pattern in (
-        (
-            Direction.CAUSE,
-            rf"\s*(?:so |and |but )?(?:what(?: (?:{_DO}|might have|could have|has|have))? "
-            rf"(?:caused?|led (?:\w+ )?to|lead to|made|makes|brought about|triggered|prompted|resulted in|drove|forced|"
-            rf"is behind|was behind|explains|(?:is|was|were) (?:responsible|to blame) for)|"
-            rf"what(?:'s| is| was| are| were) the {_NOUNS} (?:of|for|that|why|behind)|for what reason {_DO}|how come|"
-            rf"why(?: on earth)?(?: (?:did|does|do|is|are|was|were|has|have|had|didn't|doesn't|don't))?)\b"
-            r"(?: this\s*:)?\s*(?P<event>.+)",
-        ),
-        (
-            Direction.EFFECT,
-            rf"\s*(?:so |and |but )?(?:what(?: (?:happens|happened|will happen|would happen|could happen|comes|came)) "
-            rf"(?:when|if|after|because(?: of)?|as a result of|due to|of)|"
-            rf"what(?:'s| is| was| are| were) the {_OUTCOMES} (?:of|when|if))\b(?: this\s*:)?\s*(?P<event>.+)",
-        ),
-        (
-            Direction.EFFECT,
-            rf"\s*what {_DO} (?P<event>.+?) (?:lead to|cause|result in|bring about|trigger|bring|mean)\s*\?*\s*$",
-        ),
-        (
-            Direction.CAUSE,
-            rf"\s*(?P<event>\S.{{2,300}}?)[.!;,:–—-]+ *(?:and |but |so )?(?:why(?: {_DO} {_IT} (?:happen|occur)| (?:is|was) {_IT})?|"
-            rf"what (?:is|was|were|are) the {_NOUNS}(?: (?:of|for|behind) {_IT})?|what (?:caused|led to|triggered) {_IT}|"
-            rf"what made {_IT} happen|how come|how {_DO} {_IT} (?:happen|come about))\s*\?+\s*$",
-        ),
-        (
-            Direction.EFFECT,
-            rf"\s*(?P<event>\S.{{2,300}}?)[.!;,:–—-]+ *(?:and |but |so )?(?:what (?:happens|happened|will happen|would happen)"
-            rf"(?: next| then| now| after {_IT}| afterwards| as a result| because of {_IT})?|"
-            rf"what (?:is|was|were|are|will be) the {_OUTCOMES}(?: of {_IT})?|what {_DO} {_IT} (?:lead to|cause|result in|mean))"
-            r"\s*\?+\s*$",
-        ),
+        (Direction.CAUSE, _FIRST.format(_ASKED_FIRST)),
+        (Direction.EFFECT, _FIRST.format(_TOLD_FIRST)),
+        (Direction.EFFECT, _LEAD_TO),
+        (Direction.CAUSE, _LAST.format(_ASKED_LAST)),
+        (Direction.EFFECT, _LAST.format(_TOLD_LAST)),
     )
 )
 """Questions that state an event and ask for its cause or its effect."""
@@ -124,7 +121,7 @@ def causal_subject(query: str) -> str:
 def _asked_event(query: str) -> tuple[Direction, str] | None:
     """Return what a causal question asks for, and the event that it states; None for any other query."""
     for direction, question in _CAUSAL_QUESTIONS:
-        if (match := question.match(query)) and not _NO_EVENT.fullmatch(event := match["event"].strip()):
+        if (match := question.match(query)) and not _NO_EVENT.fullmatch(event := match["event"].strip(" \t\n?")):
             return direction, event
     return None
 

@@ -63,9 +63,10 @@ class CausalBonus:
         plain[[atlas.row_of(memory) for memory in self._clauses.all() if memory in atlas]] = False
         agreement = Agreement(atlas, eligible, plain)
         agreements: dict[UUID, float] = {}
+        back = Direction.EFFECT if direction is Direction.CAUSE else Direction.CAUSE
         for other, score in agreement.of(event, self._stated(direction).nearest(event)):
             agreements[other.memory] = max(score, agreements.get(other.memory, 0.0))
-        for other, score in agreement.of(event, agreement.wholes(event)):
+        for other, score in agreement.of(event, [*self._stated(back).nearest(event), *agreement.wholes(event)]):
             links = self._links.incoming if direction is Direction.CAUSE else self._links.outgoing
             for link in links(other.memory):
                 if relation_kind(link.relation) is RelationKind.CAUSAL:
@@ -75,7 +76,7 @@ class CausalBonus:
         return {row: score for row, score in rows.items() if eligible[row]}
 
     def _stated(self, direction: Direction) -> Statements:
-        """Return the phrases in the role of the event: effects where causes are asked for."""
+        """Return the phrases that may be the event: effects where causes are asked for, and causes for effects."""
         if self._statements is None or self._statements[0] != self._clauses.version:
             clauses = self._clauses.all()
             by_direction = {

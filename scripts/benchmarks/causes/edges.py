@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,12 +74,8 @@ async def judge_chains(folder: Path, others: Sequence[str], bar: Progress) -> li
             answer = await store.call("find_causal_path", start_concept=ids[0], end_concept=ids[-1], path_type="causal")
             whole += [node["node_id"] for node in answer.get("path", ())] == ids
             joined = {(str(link.source), str(link.target)) for link in filled.links}
-            missing += [
-                f"{a} → {b}"
-                for a, b in zip(chain, chain[1:], strict=False)
-                if (filled.ids[a], filled.ids[b]) not in joined
-            ]
-    right = {(filled.ids[a], filled.ids[b]) for chain in CHAINS for a, b in zip(chain, chain[1:], strict=False)}
+            missing += [f"{a} → {b}" for a, b in pairwise(chain) if (filled.ids[a], filled.ids[b]) not in joined]
+    right = {(filled.ids[a], filled.ids[b]) for chain in CHAINS for a, b in pairwise(chain)}
     wrong = shown_wrong(filled, right)
     return [
         Verdict(
