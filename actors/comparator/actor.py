@@ -13,6 +13,7 @@ from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.duplicates import DuplicateSearch
 from actors.comparator.graph import causes, edges
 from actors.comparator.graph.causal_bonus import CausalBonus
+from actors.comparator.graph.statements import StatedPhrasesCache
 from actors.comparator.rows import list_memories, not_found, rows_of
 from actors.comparator.search import pipeline, ranking
 from actors.runtime.faults import Fault, StorageFault
@@ -52,7 +53,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         self._north_stars = alignment.NorthStarCache()
         self._duplicate_search: tuple[UUID, DuplicateSearch] | None = None
         """The running search for duplicates, and its id."""
-        self._bonus: tuple[ComparatorProjections, CausalBonus] | None = None
+        self._causal: tuple[ComparatorProjections, StatedPhrasesCache] | None = None
         self._pending_turns: Fingerprints | None = None
         """Fingerprints of turns of a batch that is not stored yet; dropped at every append."""
 
@@ -144,17 +145,18 @@ class Comparator(ProjectionActor[ComparatorProjections]):
     def _search(self, message: msg.Search) -> msg.Found:
         with self._latencies.timed("search: all"):
             workspace = self._projections.priming.orders if self._priming else {}
-            found = pipeline.search(self._loaded_atlas, self._calibration, message, workspace, self._causal_bonus())
+            causal_bonus = CausalBonus(self._projections.causal_clauses, self._projections.links, self._phrases)
+            found = pipeline.search(self._loaded_atlas, self._calibration, message, workspace, causal_bonus)
         for stage in found.stages:
             self._latencies.record(f"search: {stage.name}", stage.milliseconds)
         return found
 
-    def _causal_bonus(self) -> CausalBonus:
-        """Return the bonus for the present projections, which a snapshot replaces."""
-        projections = self._projections
-        if self._bonus is None or self._bonus[0] is not projections:
-            self._bonus = projections, CausalBonus(projections.causal_clauses, projections.links)
-        return self._bonus[1]
+    @property
+    def _phrases(self) -> StatedPhrasesCache:
+        """The phrases that the present projections hold, which a snapshot replaces."""
+        if self._causal is None or self._causal[0] is not self._projections:
+            self._causal = self._projections, StatedPhrasesCache(self._projections.causal_clauses)
+        return self._causal[1]
 
     def _rank(self, message: msg.Rank | msg.RankByPerspectives | msg.RankByPurpose) -> msg.Ranked:
         if isinstance(message, msg.RankByPurpose):
@@ -241,7 +243,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return edges.find_neighbourhood(self._atlas_with(message.memory), links, message)
             case msg.FindCauses():
                 with self._latencies.timed("causes"):
-                    return causes.find_causes(self._loaded_atlas, clauses.all(), message)
+                    return causes.find_causes(self._loaded_atlas, clauses, self._phrases(self._loaded_atlas), message)
             case msg.ListUnexamined():
                 return causes.unexamined(self._atlas, clauses, message)
             case msg.ReadLinks(memory=memory):

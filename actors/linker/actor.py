@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 QUIET = 0.4
 """Seconds without a store before the background examines, so that it takes no time from a series of stores."""
 BATCH = 16
-"""Memories that are examined together; a search waits for the examination of no more."""
+"""Memories whose clauses are extracted and embedded together, and recorded by one commit."""
+COMPARED = 2
+"""Memories that the comparator compares with all others at once: a search waits for no more."""
 UNRECORDED = 256
 """Memories in which nothing was found that are recorded together. A process that ends before examines them again."""
 
@@ -159,13 +161,15 @@ class Linker(Actor):
                 wanted = tuple(memory for memory, body in texts.items() if body.namespace == namespace)
                 stated = {memory: clauses[memory] for memory in wanted if memory in clauses}
                 plain = frozenset(memory for memory in wanted if is_statement(texts[memory].text))
-                message = FindCauses(namespace=namespace, memories=wanted, clauses=stated, statements=plain)
-                links += self._between_statements(ask_blocking(self._comparator, message))
+                for start in range(0, len(wanted), COMPARED):
+                    portion = wanted[start : start + COMPARED]
+                    message = FindCauses(namespace=namespace, memories=portion, clauses=stated, statements=plain)
+                    links += self._between_statements(ask_blocking(self._comparator, message))
         return ExaminedCauses(
             clauses=tuple(
                 CausalClausesFound(memory=memory, rules=RULES, clauses=stated) for memory, stated in clauses.items()
             ),
-            linked=CausesLinked(run=run, examined=memories, links=tuple(links)),
+            linked=CausesLinked(run=run, examined=memories, links=tuple(_one_way(links))),
         )
 
     def _between_statements(self, links: Sequence[CausalLink]) -> Iterator[CausalLink]:
@@ -214,6 +218,16 @@ class Linker(Actor):
             else:
                 break
         self._unrecorded.clear()
+
+
+def _one_way(links: Sequence[CausalLink]) -> Iterator[CausalLink]:
+    """Yield the strongest edge between each two memories."""
+    best: dict[frozenset[UUID], CausalLink] = {}
+    for link in links:
+        ends = frozenset({link.source, link.target})
+        if ends not in best or link.weight > best[ends].weight:
+            best[ends] = link
+    yield from best.values()
 
 
 def _embed_message(body: Body, span: Span) -> EmbedMemory:

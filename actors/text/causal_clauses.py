@@ -46,6 +46,8 @@ MIN_WORDS: Final = 1
 """Words of a phrase that are no stop words. "It happened" can't be recognised in another memory."""
 MAX_CHARACTERS: Final = 200
 """Of a phrase: a longer one is no single event."""
+MAX_SENTENCE: Final = 600
+"""Characters of a sentence: what is longer is a list or no prose, and takes time by the square of its length."""
 STATEMENT_WORDS: Final = range(3, 26)
 """Words of a plain statement."""
 MAX_CLAUSES: Final = 32
@@ -68,7 +70,7 @@ def causal_clauses(text: str) -> tuple[CausalClause, ...]:
     label = LABEL.match(text)
     for match in SENTENCE.finditer(text, label.end() if label else 0):
         sentence = match.span()
-        if not match.group().rstrip("\"'”)").endswith("?"):
+        if len(match.group()) <= MAX_SENTENCE and not match.group().rstrip("\"'”)").endswith("?"):
             found += _clauses(text, sentence, previous)
         previous = sentence
         if len(found) >= MAX_CLAUSES:

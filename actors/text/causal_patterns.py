@@ -91,6 +91,8 @@ FINITE: Final = re.compile(
     r"ai|\w+(?:n't|'s|'re|'ve|'d|'ll)|[a-z]{2,}ed|[a-z]{3,}s|came|went|took|got|made|fell|broke|ran|left|lost|found|began|"
     r"became|grew|kept|met|paid|put|read|rose|said|sat|saw|sent|set|shut|slept|sold|spent|stood|stuck|told|thought|won|wrote|"
     r"burst|cut|hit|hurt|let|blew|drew|drove|flew|froze|gave|knew|rang|sank|spoke|stole|swam|threw|wore|bought|brought|built|"
+    r"woke|ate|drank|sang|rode|shook|tore|bit|dug|hid|wept|swept|struck|spread|split|quit|cost|burnt|hung|laid|lay|lit|"
+    r"taught|swore|fled|fed|chose|forgot|fled|slid|shot|spun|"
     r"caught|felt|fought|heard|held|led|lent|meant|need|want|know|think|like|love|feel|live|work|get|go|take|make)\b",
     re.IGNORECASE,
 )

@@ -21,8 +21,8 @@ class CausalClauses:
     def __init__(self) -> None:
         self._clauses = {}
         self._unexamined = {}
-        self.version = 0
-        """Number of changes of the clauses since the start, for caches of what is derived from them."""
+        self.forgotten = 0
+        """Number of memories whose clauses were removed since the start, for caches of what is derived from them."""
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log; shredded clauses are those of an erased memory."""
@@ -31,7 +31,6 @@ class CausalClauses:
                 self._unexamined[envelope.id] = namespace
             case CausalClausesFound(memory=memory, clauses=clauses):
                 self._clauses[memory] = clauses
-                self.version += 1
             case CausesLinked(examined=examined):
                 for memory in examined:
                     self._unexamined.pop(memory, None)
@@ -59,5 +58,5 @@ class CausalClauses:
         return digest_of(msgspec.msgpack.encode((sorted(self._clauses.items()), sorted(self._unexamined.items()))))
 
     def _forget(self, memory: UUID) -> None:
-        self.version += self._clauses.pop(memory, None) is not None
+        self.forgotten += self._clauses.pop(memory, None) is not None
         self._unexamined.pop(memory, None)

@@ -10,10 +10,8 @@ from actors.comparator.graph.statements import (
     E6,
     E12,
     Agreement,
+    StatedPhrasesCache,
     Statement,
-    Statements,
-    cause_statements,
-    effect_statements,
 )
 from actors.text.query_classifier import causal_subject
 from events.fingerprint import Dense, Sparse, Tokens
@@ -41,12 +39,13 @@ class CausalBonus:
     Args:
         clauses: What memories state.
         links: The edges between memories.
+        phrases: The phrases of the clauses.
     """
 
-    def __init__(self, clauses: CausalClauses, links: Links) -> None:
+    def __init__(self, clauses: CausalClauses, links: Links, phrases: StatedPhrasesCache) -> None:
         self._clauses = clauses
         self._links = links
-        self._statements: tuple[int, dict[Direction, Statements]] | None = None
+        self._phrases = phrases
 
     def __call__(self, atlas: Atlas, request: Search, eligible: Mask) -> dict[int, float]:
         """Return the bonus by eligible row; empty for a query that doesn't ask for causes or effects of an event."""
@@ -63,10 +62,12 @@ class CausalBonus:
         plain[[atlas.row_of(memory) for memory in self._clauses.all() if memory in atlas]] = False
         agreement = Agreement(atlas, eligible, plain)
         agreements: dict[UUID, float] = {}
-        back = Direction.EFFECT if direction is Direction.CAUSE else Direction.CAUSE
-        for other, score in agreement.of(event, self._stated(direction).nearest(event)):
+        phrases = self._phrases(atlas)
+        roles = (phrases.effects, phrases.causes)
+        asked, same = roles if direction is Direction.CAUSE else roles[::-1]
+        for other, score in agreement.of(event, asked.nearest(event, eligible)):
             agreements[other.memory] = max(score, agreements.get(other.memory, 0.0))
-        for other, score in agreement.of(event, [*self._stated(back).nearest(event), *agreement.wholes(event)]):
+        for other, score in agreement.of(event, [*same.nearest(event, eligible), *agreement.wholes(event)]):
             links = self._links.incoming if direction is Direction.CAUSE else self._links.outgoing
             for link in links(other.memory):
                 if relation_kind(link.relation) is RelationKind.CAUSAL:
@@ -74,14 +75,3 @@ class CausalBonus:
                     agreements[end] = max(score * link.weight, agreements.get(end, 0.0))
         rows = {atlas.row_of(memory): WEIGHT * score for memory, score in agreements.items() if memory in atlas}
         return {row: score for row, score in rows.items() if eligible[row]}
-
-    def _stated(self, direction: Direction) -> Statements:
-        """Return the phrases that may be the event: effects where causes are asked for, and causes for effects."""
-        if self._statements is None or self._statements[0] != self._clauses.version:
-            clauses = self._clauses.all()
-            by_direction = {
-                Direction.CAUSE: Statements(effect_statements(clauses)),
-                Direction.EFFECT: Statements(cause_statements(clauses)),
-            }
-            self._statements = self._clauses.version, by_direction
-        return self._statements[1][direction]

@@ -5,16 +5,15 @@ another memory says: a memory whose effect is "the river flooded" causes this on
 cause is "the bridge was closed". A memory without a clause of its own is compared as a whole.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from actors.comparator.compare.causal_neighbours import sure_neighbours
 from actors.comparator.graph.statements import (
     Agreement,
-    Statements,
-    cause_statements,
-    effect_statements,
+    StatedPhrases,
+    Statement,
     phrase_statement,
     whole_statement,
 )
@@ -35,43 +34,55 @@ def unexamined(atlas: Atlas | None, clauses: CausalClauses, message: ListUnexami
     """Return the latest live memories that were not examined, in the order of storage."""
     waiting = [memory for memory in clauses.unexamined(message.namespace) if memory not in message.skip]
     live = [memory for memory in waiting if atlas is not None and atlas.facets.live[atlas.row_of(memory)]]
-    return tuple(live[-message.limit :])
+    return tuple(live[max(0, len(live) - message.limit) :])
 
 
 def find_causes(
-    atlas: Atlas, clauses: Mapping[UUID, tuple[Clause, ...]], request: FindCauses
+    atlas: Atlas, clauses: CausalClauses, stated: StatedPhrases, request: FindCauses
 ) -> tuple[CausalLink, ...]:
     """Return the edges between the examined memories and all others of their namespace, the strongest first.
 
     Args:
         atlas: The atlas of stored memories.
         clauses: Of all memories that are examined already.
-        request: The memories to examine, and their clauses.
+        stated: Their phrases.
+        request: The memories to examine, and the clauses of those that are not logged yet.
     """
     eligible = atlas.facets.eligible(Filter(namespace=request.namespace))
-    known = {
-        memory: stated
-        for memory, stated in (*clauses.items(), *request.clauses.items())
-        if memory in atlas and eligible[atlas.row_of(memory)]
-    }
+    new = {memory: own for memory, own in request.clauses.items() if memory in atlas}
+    pending = StatedPhrases()
+    for memory, own in new.items():
+        pending.add(atlas, memory, own)
     plain = atlas.facets.eligible(Filter(namespace=request.namespace, modality=Modality.TEXT))
-    plain[[atlas.row_of(memory) for memory in known]] = False
-    agreement = Agreement(atlas, eligible, plain)
-    causes, effects = Statements(cause_statements(known)), Statements(effect_statements(known))
+    plain[[atlas.row_of(memory) for memory in (*clauses.all(), *new)]] = False
+    search = _Search(Agreement(atlas, eligible, plain), eligible, (stated, pending))
     best: dict[tuple[UUID, UUID], CausalLink] = {}
     for memory in request.memories:
         if memory not in atlas or not eligible[row := atlas.row_of(memory)]:
             continue
-        for clause in known.get(memory, ()):
-            _keep(best, _stated(memory, clause, agreement, causes, effects))
+        for clause in new.get(memory, clauses.of(memory)):
+            _keep(best, _stated(memory, clause, search))
         if plain[row]:
-            _keep(best, _named(atlas, row, agreement, causes, effects))
+            _keep(best, _named(atlas, row, search))
             if memory in request.statements:
                 _keep(best, _sure(atlas, row, plain))
-    one_way = [
-        link for pair, link in best.items() if (back := best.get(pair[::-1])) is None or back.weight < link.weight
-    ]
-    return _strongest(one_way, {*request.memories})
+    return _strongest(best.values(), {*request.memories})
+
+
+class _Search(NamedTuple):
+    """Where phrases are looked for."""
+
+    agreement: Agreement
+    eligible: Mask
+    phrases: tuple[StatedPhrases, ...]
+
+    def causes(self, one: Statement) -> list[tuple[Statement, float]]:
+        """Return the nearest causes that memories state."""
+        return [found for phrases in self.phrases for found in phrases.causes.nearest(one, self.eligible)]
+
+    def effects(self, one: Statement) -> list[tuple[Statement, float]]:
+        """Return the nearest effects that memories state."""
+        return [found for phrases in self.phrases for found in phrases.effects.nearest(one, self.eligible)]
 
 
 def _keep(best: dict[tuple[UUID, UUID], CausalLink], links: Iterable[CausalLink]) -> None:
@@ -82,31 +93,27 @@ def _keep(best: dict[tuple[UUID, UUID], CausalLink], links: Iterable[CausalLink]
             best[pair] = link
 
 
-def _stated(
-    memory: UUID, clause: Clause, agreement: Agreement, causes: Statements, effects: Statements
-) -> Iterator[CausalLink]:
+def _stated(memory: UUID, clause: Clause, search: _Search) -> Iterator[CausalLink]:
     """Yield the edges that a clause of a memory states."""
     cause, effect = (phrase_statement(memory, clause, phrase) for phrase in (clause.cause, clause.effect))
-    for other, score in agreement.of(cause, [*effects.nearest(cause), *agreement.wholes(cause)]):
+    for other, score in search.agreement.of(cause, [*search.effects(cause), *search.agreement.wholes(cause)]):
         yield _link(other.memory, memory, clause, memory, other.span, score)
-    for other, score in agreement.of(effect, [*causes.nearest(effect), *agreement.wholes(effect)]):
+    for other, score in search.agreement.of(effect, [*search.causes(effect), *search.agreement.wholes(effect)]):
         if other.clause is None:
             yield _link(memory, other.memory, clause, memory, None, score)
         else:
             yield _link(memory, other.memory, other.clause, other.memory, effect.span, score)
 
 
-def _named(
-    atlas: Atlas, row: int, agreement: Agreement, causes: Statements, effects: Statements
-) -> Iterator[CausalLink]:
+def _named(atlas: Atlas, row: int, search: _Search) -> Iterator[CausalLink]:
     """Yield the edges of a plain memory that clauses of others state."""
     whole = whole_statement(atlas, row)
     if whole is None:
         return
-    for other, score in agreement.of(whole, causes.nearest(whole)):
+    for other, score in search.agreement.of(whole, search.causes(whole)):
         if other.clause is not None:
             yield _link(whole.memory, other.memory, other.clause, other.memory, None, score)
-    for other, score in agreement.of(whole, effects.nearest(whole)):
+    for other, score in search.agreement.of(whole, search.effects(whole)):
         if other.clause is not None:
             yield _link(other.memory, whole.memory, other.clause, other.memory, None, score)
 

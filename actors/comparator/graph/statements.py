@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -10,12 +11,13 @@ import numpy as np
 from events.fingerprint import Dense, Sparse, Tokens
 from projections.memories.facets import Filter
 from projections.spaces.tokens import TokenSpace
-from projections.storage.arrays import Mask, top_k
+from projections.storage.arrays import GrowableArray, Mask, top_k
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from events.vocabulary.causes import Clause, Phrase, Span
+    from projections.graph.causal_clauses import CausalClauses
     from projections.memories.atlas import Atlas
 
 E1: Final = "e1_semantic"
@@ -59,21 +61,69 @@ class Statement(NamedTuple):
 
 
 class Statements:
-    """Statements that others are compared with."""
+    """Statements that others are compared with, each with the row of its memory."""
 
-    def __init__(self, statements: Iterable[Statement]) -> None:
-        self._all = list(statements)
-        joined = b"".join(one.meaning.vector for one in self._all)
-        vectors = np.frombuffer(joined, np.int8).reshape(len(self._all), -1 if self._all else 1).astype(np.float32)
-        self._vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)
+    def __init__(self) -> None:
+        self._all: list[Statement] = []
+        self._rows = GrowableArray(np.int64)
+        self._vectors = GrowableArray(np.float32, 0)
 
-    def nearest(self, one: Statement) -> list[tuple[Statement, float]]:
-        """Return the statements nearest in E1, with their cosines."""
+    def add(self, one: Statement, row: int) -> None:
+        """Add a statement of the memory in a row of the atlas."""
+        vector = one.meaning.levels.astype(np.float32)
+        if not self._all:
+            self._vectors = GrowableArray(np.float32, len(vector))
+        self._all.append(one)
+        self._rows.append(row)
+        self._vectors.append(vector / max(float(np.linalg.norm(vector)), 1.0))
+
+    def nearest(self, one: Statement, eligible: Mask) -> list[tuple[Statement, float]]:
+        """Return the statements of eligible rows that are nearest in E1, with their cosines."""
         if not self._all:
             return []
         vector = one.meaning.levels.astype(np.float32)
-        cosines = self._vectors @ (vector / np.linalg.norm(vector))
-        return [(self._all[index], float(cosines[index])) for index in top_k(cosines, CANDIDATES).tolist()]
+        cosines = self._vectors.array @ (vector / np.linalg.norm(vector))
+        cosines[~eligible[self._rows.array]] = -1
+        nearest = top_k(cosines, CANDIDATES).tolist()
+        return [(self._all[index], float(cosines[index])) for index in nearest if cosines[index] > 0]
+
+
+class StatedPhrases:
+    """The causes and the effects that memories state."""
+
+    def __init__(self) -> None:
+        self.causes = Statements()
+        self.effects = Statements()
+
+    def add(self, atlas: Atlas, memory: UUID, stated: Sequence[Clause]) -> None:
+        """Add the phrases of the clauses of a memory."""
+        row = atlas.row_of(memory)
+        for clause in stated:
+            self.causes.add(phrase_statement(memory, clause, clause.cause), row)
+            self.effects.add(phrase_statement(memory, clause, clause.effect), row)
+
+
+class StatedPhrasesCache:
+    """The phrases of all logged clauses; a call adds those that were logged since the last one.
+
+    Args:
+        clauses: The projection of the clauses.
+    """
+
+    def __init__(self, clauses: CausalClauses) -> None:
+        self._clauses = clauses
+        self._forgotten = -1
+        self._count = 0
+        self._phrases = StatedPhrases()
+
+    def __call__(self, atlas: Atlas) -> StatedPhrases:
+        """Return the phrases of all logged clauses."""
+        if self._forgotten != self._clauses.forgotten:
+            self._forgotten, self._count, self._phrases = self._clauses.forgotten, 0, StatedPhrases()
+        for memory, stated in islice(self._clauses.all().items(), self._count, None):
+            self._phrases.add(atlas, memory, stated)
+        self._count = len(self._clauses.all())
+        return self._phrases
 
 
 class Agreement:
@@ -138,16 +188,6 @@ class Agreement:
             least, share = RARE
             self._rare[term] = bool(holders <= least + np.count_nonzero(self._eligible) // share)
         return self._rare[term]
-
-
-def cause_statements(clauses: Mapping[UUID, Sequence[Clause]]) -> Iterator[Statement]:
-    """Yield the causes of clauses, given by the memory that states them."""
-    return (phrase_statement(memory, one, one.cause) for memory, stated in clauses.items() for one in stated)
-
-
-def effect_statements(clauses: Mapping[UUID, Sequence[Clause]]) -> Iterator[Statement]:
-    """Yield the effects of clauses, given by the memory that states them."""
-    return (phrase_statement(memory, one, one.effect) for memory, stated in clauses.items() for one in stated)
 
 
 def phrase_statement(memory: UUID, clause: Clause, phrase: Phrase) -> Statement:

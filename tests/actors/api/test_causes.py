@@ -6,13 +6,15 @@ from uuid import UUID
 
 import pytest
 
-from actors.api.context import Context
+from actors.api.context import Context, ignore_progress
+from actors.api.operations.audit import store_replay
+from actors.api.params.audit import StoreReplay
 from actors.linker.messages import LinkCauses
 from actors.runtime.ask import ask
 from events.storage.log import Log
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import CausalClausesFound, CausesLinked, Shredded
 from tests.actors.api.conftest import Ways
+from tests.actors.api.stream import Lasting
 from tests.actors.conftest import Agent, Connect, search, store
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
@@ -129,7 +131,7 @@ async def test_edges_are_undone_with_the_run_that_drew_them_and_not_drawn_again(
         assert run in {one["run_id"] for one in (await agent.call("list_consolidations"))["runs"]}
         await agent.call("undo_consolidation", run_id=run)
         assert (await path(agent, first, second))["path_found"] is False
-        assert (await agent.call("replay"))["matches"]
+    assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]
 
 
 async def test_a_memory_takes_its_edges_and_its_phrases_with_it_when_it_is_erased(
@@ -140,7 +142,7 @@ async def test_a_memory_takes_its_edges_and_its_phrases_with_it_when_it_is_erase
         assert nodes(await path(agent, ids[0], ids[2])) == ids
         await agent.call("memory_delete", id=ids[1], soft=False)
         assert (await path(agent, ids[0], ids[2]))["path_found"] is False
-        assert (await agent.call("replay"))["matches"]
+    assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]
     events = [envelope.event for envelope in context.hub.log.read()]
     assert UUID(ids[1]) not in {event.memory for event in events if isinstance(event, CausalClausesFound)}
     assert "causal_clauses_found.1" in {event.kind for event in events if isinstance(event, Shredded)}
@@ -170,7 +172,7 @@ async def test_a_memory_that_states_the_cause_or_effect_asked_for_comes_first(
 async def test_a_deep_run_links_what_an_earlier_version_stored(
     start: Callable[[Log], Any], connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log = MemoryLog()
+    log = Lasting()
     with start(log) as hub:
         ids = await told(Context(hub), *STORY, *APART)
     assert links(log) == []
@@ -179,12 +181,12 @@ async def test_a_deep_run_links_what_an_earlier_version_stored(
         context = Context(hub)
         async with connect(context) as agent:
             assert (await path(agent, ids[0], ids[4]))["path_found"] is False
-            dry = await agent.call("consolidate_memories", mode="deep", dry_run=True)
+            await agent.call("consolidate_memories", mode="deep", dry_run=True)
             assert links(log) == []
+        async with connect(context) as agent:
             run = await agent.call("consolidate_memories", mode="deep")
             assert nodes(await path(agent, ids[0], ids[4])) == ids[:5]
             assert len(links(log)) == 4
             await agent.call("undo_consolidation", run_id=run["run_id"])
             assert (await path(agent, ids[0], ids[4]))["path_found"] is False
-            assert (await agent.call("replay"))["matches"]
-    assert dry["run_id"] != run["run_id"]
+        assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]
