@@ -32,7 +32,7 @@ from projections.memories.sessions import Sessions
 
 FILE = Path(__file__).parents[2] / "actors" / "comparator" / "compare" / "causal_pairs.json"
 PRECISION = 0.8
-STORES = ((100, 300), (200, 500), (400, 500))
+STORES = ((4, 24), (20, 80), (100, 300), (200, 500), (400, 500))
 """Pairs and other statements of the simulated stores."""
 STEPS = 400
 DECAY = 0.01
@@ -93,10 +93,15 @@ def stores(
     parts, total = [], 0
     for count, more in STORES:
         for start in range(0, len(pairs) - count + 1, count):
-            parts.append(examples(pairs[start : start + count], others[:more], embedded))
+            parts.append(examples(pairs[start : start + count], _some(others, start, more), embedded))
             total += count
     features, right = zip(*parts, strict=True)
     return np.concatenate(features), np.concatenate(right), total
+
+
+def _some(others: Sequence[str], start: int, count: int) -> list[str]:
+    """Return so many of the others, from another place for each store."""
+    return [others[(start + index) % len(others)] for index in range(min(count, len(others)))]
 
 
 def fit(features: Array, right: Array) -> Fit:

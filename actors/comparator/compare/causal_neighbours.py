@@ -26,6 +26,8 @@ CANDIDATES: Final = 2
 """Best rows in each direction whose own preferences are computed, at one scan of the space each."""
 MIN_SCORE: Final = 0.3
 """Least raw score of a candidate, for the heads of the embedded profile: below it no pair is sure."""
+MAX_SIMILARITY: Final = 0.75
+"""In E1: what is nearer says the same, of which the pairs that the regression was fitted on have too few."""
 NEIGHBOURHOOD: Final = 10
 """Best scores whose mean says how near everything is to one end (CSLS, Conneau et al. 2018)."""
 MIN_STORE: Final = 16
@@ -80,9 +82,15 @@ def sure_neighbours(atlas: Atlas, row: int, eligible: Mask, direction: Direction
         )
         if max(_length(atlas, row), _length(atlas, other)) > MAX_TOKENS:
             continue
-        probability = FIT.probability(features)
+        probability = pair_probability(features)
         if probability >= FIT.minimum:
             yield other, probability
+
+
+def pair_probability(features: npt.NDArray[np.floating]) -> float:
+    """Return the probability that a pair is causal; 0 if it is as near with exchanged roles, or says the same twice."""
+    score, opposite, similarity = features[:3]
+    return 0.0 if opposite >= score or similarity > MAX_SIMILARITY else FIT.probability(features)
 
 
 def pair_features(

@@ -154,7 +154,7 @@ async def test_two_plain_statements_are_linked_where_e5_is_sure(context: Context
         assert nodes(answer) == [cause, effect]
         evidence = answer["path"][1]["evidence"]
         assert evidence["rule"] == "e5"
-        assert 0.5 < evidence["probability"] < 1
+        assert 0.5 < evidence["probability"] <= 1
         back = await agent.call("find_causal_path", start_concept=effect, end_concept=cause, path_type="causal")
     assert back["path_found"] is False
 

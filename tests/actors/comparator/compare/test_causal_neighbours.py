@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from actors.comparator.compare.causal_neighbours import FIT, expanded, pair_features
+from actors.comparator.compare.causal_neighbours import FIT, expanded, pair_features, pair_probability
 
 
 def array(*values: float) -> npt.NDArray[np.float32]:
@@ -14,14 +14,15 @@ def array(*values: float) -> npt.NDArray[np.float32]:
 def test_a_pair_that_both_ends_prefer_is_surer_than_one_of_many() -> None:
     alone = pair_features(array(0.6, 0.1, 0.0), array(0.6, 0.1, 0.1), 0, 0.2, 0.3, (6, 6))
     crowded = pair_features(array(0.6, 0.6, 0.59), array(0.6, 0.58, 0.6), 0, 0.2, 0.3, (6, 6))
-    assert FIT.probability(alone) > FIT.probability(crowded)
+    assert pair_probability(alone) > pair_probability(crowded)
 
 
 def test_a_pair_that_is_as_near_backwards_and_in_meaning_is_no_cause() -> None:
     own, theirs = array(0.6, 0.1, 0.0), array(0.6, 0.1, 0.1)
     directed = pair_features(own, theirs, 0, 0.25, 0.3, (6, 6))
-    paraphrase = pair_features(own, theirs, 0, 0.6, 0.9, (6, 6))
-    assert FIT.probability(directed) > FIT.minimum > FIT.probability(paraphrase)
+    for opposite, similarity in ((0.65, 0.3), (0.25, 0.9)):
+        other = pair_features(own, theirs, 0, opposite, similarity, (6, 6))
+        assert pair_probability(directed) > FIT.minimum > pair_probability(other)
 
 
 def test_the_features_do_not_depend_on_which_end_is_examined() -> None:
