@@ -10,6 +10,7 @@ import msgspec
 
 from events.storage.log import Envelope
 from events.vocabulary import (
+    CausesLinked,
     ConsolidationUndone,
     Event,
     GoalAdjusted,
@@ -22,6 +23,7 @@ from events.vocabulary import (
     ShortcutsDrawn,
 )
 from events.vocabulary.values import Mode, Step
+from projections.graph.relations import CAUSES
 from projections.memories.lifecycle import Lifecycle
 from projections.mind.goals import Goals
 from projections.mind.schedule import Schedule
@@ -198,6 +200,8 @@ def _drawn_links(event: Event) -> Iterator[tuple[Step, UUID | None]]:
     match event:
         case MemoriesLinked(source=source, targets=targets, relation=relation):
             yield from ((Step(source, target, relation), None) for target in targets)
+        case CausesLinked(run=run, links=links):
+            yield from ((Step(link.source, link.target, CAUSES), run) for link in links)
         case ShortcutsDrawn(run=run, shortcuts=shortcuts):
             yield from ((shortcut.step, run) for shortcut in shortcuts)
         case _:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Final
 
 from events.storage.log import Envelope
+from projections.graph.causal_clauses import CausalClauses
 from projections.graph.links import Links
 from projections.memories.catalog import Catalog
 from projections.memories.declaration import Declaration, DeclaredAtlas
@@ -53,6 +54,7 @@ class ComparatorProjections(ProjectionSet):
 
     atlas: DeclaredAtlas = field(default_factory=DeclaredAtlas)
     links: Links = field(default_factory=Links)
+    causal_clauses: CausalClauses = field(default_factory=CausalClauses)
     goals: Goals = field(default_factory=Goals)
     priming: Priming = field(default_factory=Priming)
 

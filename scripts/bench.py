@@ -1,5 +1,6 @@
 """The commands of scripts/bench, one for each benchmark."""
 
+from benchmarks.causes.command import causes
 from benchmarks.crash.command import crash
 from benchmarks.fuzz.command import fuzz
 from benchmarks.index import index
@@ -13,7 +14,7 @@ from benchmarks.sleep.command import sleep
 from typer import Typer
 
 app = Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (retrieval, similarity, latency, mind, sleep, crash, scale, index, peers, fuzz):
+for command in (retrieval, similarity, latency, mind, sleep, causes, crash, scale, index, peers, fuzz):
     app.command()(command)
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from tests.conftest import SLOW_FOLDERS, SLOW_MODULES
 
 ROOT = Path(__file__).parents[1]
 FLOORS = ("events", "projections", "actors")
-ACTORS = frozenset({"embedder", "store", "comparator", "workspace", "consolidator", "scheduler"})
+ACTORS = frozenset({"embedder", "store", "comparator", "workspace", "consolidator", "scheduler", "linker"})
 HELPERS = frozenset({"ask", "ask_all", "ask_blocking", "ask_streaming", "_ask"})
 """Functions that ask the actor which they get as their first argument."""
 LONGEST_MODULE = 300

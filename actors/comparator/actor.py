@@ -11,7 +11,9 @@ from actors.comparator import messages as msg
 from actors.comparator.compare import alignment, neighbours, similarity
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.duplicates import DuplicateSearch
-from actors.comparator.graph import edges
+from actors.comparator.graph import causes, edges
+from actors.comparator.graph.causal_bonus import CausalBonus
+from actors.comparator.graph.statements import StatedPhrasesCache
 from actors.comparator.index_upkeep import IndexUpkeep
 from actors.comparator.rows import list_memories, not_found, rows_of
 from actors.comparator.search import pipeline, ranking
@@ -56,6 +58,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         self._north_stars = alignment.NorthStarCache()
         self._duplicate_search: tuple[UUID, DuplicateSearch] | None = None
         """The running search for duplicates, and its id."""
+        self._causal: tuple[ComparatorProjections, StatedPhrasesCache] | None = None
         self._pending_turns: Fingerprints | None = None
         """Fingerprints of turns of a batch that is not stored yet; dropped at every append."""
 
@@ -80,7 +83,15 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return None
             case msg.ListMemories() | msg.MeasurePurposes() | msg.ReadPurposes() | msg.ReadGoals():
                 return self._read_purposes(message)
-            case msg.FindPaths() | msg.FindNeighbourhood() | msg.ReadLinks() | msg.CountLinks() | msg.ReadWalks():
+            case (
+                msg.FindPaths()
+                | msg.FindNeighbourhood()
+                | msg.FindCauses()
+                | msg.ListUnexamined()
+                | msg.ReadLinks()
+                | msg.CountLinks()
+                | msg.ReadWalks()
+            ):
                 return self._read_graph(message)
             case msg.ReadIndexes() | msg.ContinueUpkeep():
                 return self._read_indexes() if isinstance(message, msg.ReadIndexes) else self._continue_upkeep()
@@ -166,10 +177,18 @@ class Comparator(ProjectionActor[ComparatorProjections]):
     def _search(self, message: msg.Search) -> msg.Found:
         with self._latencies.timed("search: all"):
             workspace = self._projections.priming.orders if self._priming else {}
-            found = pipeline.search(self._loaded_atlas, self._calibration, message, workspace)
+            causal_bonus = CausalBonus(self._projections.causal_clauses, self._projections.links, self._phrases)
+            found = pipeline.search(self._loaded_atlas, self._calibration, message, workspace, causal_bonus)
         for stage in found.stages:
             self._latencies.record(f"search: {stage.name}", stage.milliseconds)
         return found
+
+    @property
+    def _phrases(self) -> StatedPhrasesCache:
+        """The phrases that the present projections hold, which a snapshot replaces."""
+        if self._causal is None or self._causal[0] is not self._projections:
+            self._causal = self._projections, StatedPhrasesCache(self._projections.causal_clauses)
+        return self._causal[1]
 
     def _rank(self, message: msg.Rank | msg.RankByPerspectives | msg.RankByPurpose) -> msg.Ranked:
         if isinstance(message, msg.RankByPurpose):
@@ -239,14 +258,26 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return alignment.goal_state(self._projections.goals, namespace)
 
     def _read_graph(
-        self, message: msg.FindPaths | msg.FindNeighbourhood | msg.ReadLinks | msg.CountLinks | msg.ReadWalks
+        self,
+        message: msg.FindPaths
+        | msg.FindNeighbourhood
+        | msg.FindCauses
+        | msg.ListUnexamined
+        | msg.ReadLinks
+        | msg.CountLinks
+        | msg.ReadWalks,
     ) -> Any:
-        links = self._projections.links
+        links, clauses = self._projections.links, self._projections.causal_clauses
         match message:
             case msg.FindPaths():
                 return edges.find_paths(self._atlas_with(message.start), links, message)
             case msg.FindNeighbourhood():
                 return edges.find_neighbourhood(self._atlas_with(message.memory), links, message)
+            case msg.FindCauses():
+                with self._latencies.timed("causes"):
+                    return causes.find_causes(self._loaded_atlas, clauses, self._phrases(self._loaded_atlas), message)
+            case msg.ListUnexamined():
+                return causes.unexamined(self._atlas, clauses, message)
             case msg.ReadLinks(memory=memory):
                 return msg.Edges(outgoing=links.outgoing(memory), incoming=links.incoming(memory))
             case msg.CountLinks(memories=memories):

@@ -73,6 +73,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
         workspace: Holds attention and ignitions.
         latencies: Receives the duration of each run.
         clock: Returns the time, in UTC.
+        linker: Examines memories for causes in deep runs; None for never.
     """
 
     def __init__(
@@ -82,9 +83,10 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
         workspace: ActorRef,
         latencies: Latencies,
         clock: Callable[[], datetime],
+        linker: ActorRef | None = None,
     ) -> None:
         super().__init__(ConsolidatorProjections())
-        self._clients = ActorClients(comparator, store, workspace)
+        self._clients = ActorClients(comparator, store, workspace, linker)
         self._goals = GoalManager(self._clients)
         self._latencies = latencies
         self._clock = clock

@@ -29,6 +29,7 @@ class ActorClients(msgspec.Struct, frozen=True):
     comparator: ActorRef
     store: ActorRef
     workspace: ActorRef
+    linker: ActorRef | None = None
 
     def ask_comparator(self, message: Message[A]) -> A:
         """Ask the comparator."""
@@ -37,6 +38,10 @@ class ActorClients(msgspec.Struct, frozen=True):
     def ask_workspace(self, message: Message[A]) -> A:
         """Ask the workspace."""
         return ask_blocking(self.workspace, message, TIMEOUT)
+
+    def ask_linker(self, message: Message[A]) -> A | None:
+        """Ask the linker; None if there is none."""
+        return None if self.linker is None else ask_blocking(self.linker, message, TIMEOUT)
 
     def ask_store(self, message: Message[A]) -> A:
         """Ask the store."""

@@ -15,6 +15,7 @@ import pykka
 from actors.comparator.actor import Comparator
 from actors.consolidator.actor import Consolidator
 from actors.hub.history import HistoryCache, LogUntil
+from actors.linker.actor import Linker
 from actors.runtime.actor import ActorRef
 from actors.runtime.metrics import Latencies
 from actors.runtime.types import JsonObject
@@ -42,13 +43,16 @@ class Actors(msgspec.Struct, frozen=True):
     workspace: ActorRef
     consolidator: ActorRef
     scheduler: ActorRef
+    linker: ActorRef | None
+    """None in a historical view."""
     replayed: pykka.Future[Head]
     """Resolved when the log is replayed; raises `LogError` if the log is invalid."""
     latencies: Latencies
 
     def stop(self) -> None:
         """Stop the actors: the writer first, the others before those that they ask."""
-        for ref in (self.store, self.scheduler, self.consolidator, self.workspace, self.comparator):
+        linker = (self.linker,) if self.linker else ()
+        for ref in (self.store, self.scheduler, self.consolidator, *linker, self.workspace, self.comparator):
             ref.stop()
 
 
@@ -77,11 +81,12 @@ def start_actors(
     store = Store.start(log, latencies, clock, snapshots=snapshots, frozen=frozen)
     comparator = Comparator.start(latencies, priming=priming, graphs=embedder is not None)
     workspace = Workspace.start(comparator, store, latencies)
-    consolidator = Consolidator.start(comparator, store, workspace, latencies, clock)
+    linker = Linker.start(comparator, store, embedder, latencies) if embedder else None
+    consolidator = Consolidator.start(comparator, store, workspace, latencies, clock, linker)
     scheduler = Scheduler.start(consolidator, store, clock, armed=scheduled)
     owners = (comparator, workspace, *([embedder] if embedder else []), consolidator, scheduler)
     replayed = store.ask(Replay(owners=owners), block=False)
-    return Actors(log, store, comparator, workspace, consolidator, scheduler, replayed, latencies)
+    return Actors(log, store, comparator, workspace, consolidator, scheduler, linker, replayed, latencies)
 
 
 class Hub(Actors, frozen=True, kw_only=True):

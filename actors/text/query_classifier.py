@@ -3,6 +3,7 @@
 import re
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from actors.text.recurring_dates import sample_moments
 from events.vocabulary.values import Modality
@@ -18,7 +19,7 @@ class QueryKind(StrEnum):
     """Every query that is neither of the next two."""
     CODE = "code"
     CAUSE = "cause"
-    """States an event and asks for its cause or effect. A mere "why" is GENERAL: it describes what it looks for."""
+    """States an event and asks for its cause or effect."""
     TIME = "time"
     """Names a time."""
     RECURRING = "recurring"
@@ -38,13 +39,46 @@ class SessionPart(StrEnum):
     END = "end"
 
 
-_NOUNS = r"(?:cause|reason|effect|result|consequence|outcome|impact)s?"
-_CAUSAL_PREFIX = re.compile(
-    rf"^\s*what (?:caused|led to|(?:is|was|are|were) the {_NOUNS} of|"
-    r"(?:happens|happened|will happen) (?:when|if|after|because))(?: this\s*:)?\s*",
-    re.IGNORECASE,
+_NOUNS = r"(?:cause|reason|explanation)s?"
+_OUTCOMES = r"(?:effect|result|consequence|outcome|impact)s?"
+_IT = r"(?:this|that|it|these|those)"
+_DO = r"(?:did|does|do|will|would|has|have|had|could|might)"
+_ASKED_FIRST = (
+    rf"what(?: (?:{_DO}|might have|could have))? (?:caused?|led (?:\w+ )?to|lead to|made|makes|brought about|triggered|"
+    r"prompted|resulted in|drove|forced|is behind|was behind|explains|(?:is|was|were) (?:responsible|to blame) for)|"
+    rf"what(?:'s| is| was| are| were) the {_NOUNS} (?:of|for|that|why|behind)|for what reason {_DO}|how come|"
+    r"why(?: on earth)?(?: (?:did|does|do))?"
 )
-_EFFECT = re.compile(r"\b(?:effect|result|consequence|outcome|impact)s?\b|\bhappen", re.IGNORECASE)
+_TOLD_FIRST = (
+    rf"what (?:(?:happens|happened) |(?:will|would|could) happen |comes |came )(?:when|if|after|because(?: of)?|as a "
+    rf"result of|due to|of)|what(?:'s| is| was| are| were) the {_OUTCOMES} (?:of|when|if)"
+)
+_ASKED_LAST = (
+    rf"why(?: {_DO} {_IT} (?:happen|occur)| (?:is|was) {_IT})?|"
+    rf"what (?:is|was|were|are) the {_NOUNS}(?: (?:of|for|behind) {_IT})?|what (?:caused|led to|triggered) {_IT}|"
+    rf"what made {_IT} happen|how come|how {_DO} {_IT} (?:happen|come about)"
+)
+_TOLD_LAST = (
+    r"what (?:happens|happened|will happen|would happen)"
+    rf"(?: next| then| now| after {_IT}| afterwards| as a result| because of {_IT})?|"
+    rf"what (?:is|was|were|are|will be) the {_OUTCOMES}(?: of {_IT})?|"
+    rf"what {_DO} {_IT} (?:lead to|cause|result in|mean)"
+)
+_FIRST = r"\s*(?:so |and |but )?(?:{})\b(?: this\s*:)?\s*(?P<event>.+)"
+_LAST = r"\s*(?P<event>\S.{{2,300}}?)[.!;,:–—-]+ *(?:and |but |so )?(?:{})\s*\?+\s*$"
+_LEAD_TO = rf"\s*what {_DO} (?P<event>.+?) (?:lead to|cause|result in|bring about|trigger|bring|mean)\s*\?*\s*$"
+_CAUSAL_QUESTIONS: Final = tuple(
+    (direction, re.compile(pattern, re.IGNORECASE | re.DOTALL))
+    for direction, pattern in (
+        (Direction.CAUSE, _FIRST.format(_ASKED_FIRST)),
+        (Direction.EFFECT, _FIRST.format(_TOLD_FIRST)),
+        (Direction.EFFECT, _LEAD_TO),
+        (Direction.CAUSE, _LAST.format(_ASKED_LAST)),
+        (Direction.EFFECT, _LAST.format(_TOLD_LAST)),
+    )
+)
+"""Questions that state an event and ask for its cause or its effect."""
+_NO_EVENT = re.compile(rf"(?:{_IT}|\W)*", re.IGNORECASE)
 _CAUSE = re.compile(r"\b(?:why|cause[sd]?|led to|reasons?)\b", re.IGNORECASE)
 _LANGUAGE = re.compile(
     r"\b(?:python[23]?|javascript|typescript|golang|bash|numpy|pandas|django)\b|\bc\+\+|\bc#", re.IGNORECASE
@@ -71,18 +105,25 @@ _END = re.compile(
 
 def causal_direction(query: str) -> Direction | None:
     """Return whether a query asks for causes or for effects; None for neither."""
-    prefix = _CAUSAL_PREFIX.match(query)
-    if prefix is not None:
-        return Direction.EFFECT if _EFFECT.search(prefix.group()) else Direction.CAUSE
-    return Direction.CAUSE if _CAUSE.search(query) else None
+    asked = _asked_event(query)
+    return asked[0] if asked else Direction.CAUSE if _CAUSE.search(query) else None
 
 
 def causal_subject(query: str) -> str:
-    """Return the event that a causal query states, without the interrogative prefix; any other query unchanged.
+    """Return the event that a causal query states, without the words that ask; any other query unchanged.
 
     Without this, "What is the effect of this: it rained" finds texts about effects instead of texts about rain.
     """
-    return _CAUSAL_PREFIX.sub("", query).strip() or query
+    asked = _asked_event(query)
+    return asked[1] if asked else query
+
+
+def _asked_event(query: str) -> tuple[Direction, str] | None:
+    """Return what a causal question asks for, and the event that it states; None for any other query."""
+    for direction, question in _CAUSAL_QUESTIONS:
+        if (match := question.match(query)) and not _NO_EVENT.fullmatch(event := match["event"].strip(" \t\n?")):
+            return direction, event
+    return None
 
 
 def session_part(query: str) -> SessionPart | None:
@@ -92,7 +133,7 @@ def session_part(query: str) -> SessionPart | None:
 
 def main_kind(query: str) -> QueryKind:
     """Return GENERAL, CODE or CAUSE."""
-    if _CAUSAL_PREFIX.match(query):
+    if _asked_event(query) and not _LANGUAGE.search(query):
         return QueryKind.CAUSE
     code_words = {match.group().casefold() for match in _CODE.finditer(query)}
     return QueryKind.CODE if _LANGUAGE.search(query) or len(code_words) >= MIN_CODE_WORDS else QueryKind.GENERAL

@@ -191,8 +191,6 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             north_star=near.north_star,
             johari=rows(learning.delta_s, learning.delta_c),
             learning=msgspec.structs.replace(learning, usefulness=foreseen),
-            causes=near.causes,
-            effects=near.effects,
         )
 
     def _asked(self, message: FindNeighbours | Resonate) -> Any:

@@ -18,14 +18,12 @@ from projections.mind.workspace import FadedMemory, IgnitedMemory
 
 
 class Judgement(Answer, frozen=True, kw_only=True):
-    """The learning value of a memory, its Johari rows, its purpose vector, and likely causes and effects."""
+    """The learning value of a memory, its Johari rows and its purpose vector."""
 
     purpose: tuple[float, ...]
     north_star: UUID | None
     johari: tuple[JohariRow, ...]
     learning: Learning
-    causes: tuple[tuple[UUID, float], ...]
-    effects: tuple[tuple[UUID, float], ...]
 
 
 class Attention(Answer, frozen=True, kw_only=True):

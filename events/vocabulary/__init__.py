@@ -7,6 +7,7 @@ or a person; what a projection can derive isn't stored.
 
 from typing import TypeAlias
 
+from events.vocabulary.causes import CausalClausesFound, CausesLinked
 from events.vocabulary.event import Event as Event
 from events.vocabulary.event import EventLost as EventLost
 from events.vocabulary.event import Shredded as Shredded
@@ -59,6 +60,8 @@ Known: TypeAlias = (
     | MemoryForgotten
     | MemoryRestored
     | MemoryErased
+    | CausalClausesFound
+    | CausesLinked
     | GoalDiscovered
     | NorthStarChosen
     | PurposesRealigned

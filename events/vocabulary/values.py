@@ -117,6 +117,8 @@ class Mode(StrEnum):
     DEEP = "deep"
     REM = "rem"
     DREAM = "dream"
+    LINK = "link"
+    """Finds causes and effects among newly stored memories; it is no part of the others."""
 
 
 class Trigger(StrEnum):
@@ -127,6 +129,8 @@ class Trigger(StrEnum):
     MADE_UP = "made up"
     """A scheduled run that is done late, since the store was closed at its time."""
     IDLE = "idle"
+    STORED = "stored"
+    """Memories were stored."""
 
 
 class Outcome(StrEnum):
@@ -203,3 +207,5 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     shortcuts: int = 0
     replayed: int = 0
     goals_adjusted: int = 0
+    causes: int = 0
+    """Edges from causes to effects."""

@@ -10,6 +10,7 @@ import msgspec
 
 from events.storage.log import Envelope
 from events.vocabulary import (
+    CausesLinked,
     ConsolidationUndone,
     GoalDiscovered,
     LinksStrengthened,
@@ -20,7 +21,7 @@ from events.vocabulary import (
 )
 from events.vocabulary.values import Step, Strengthened
 from projections.graph.clusters import Clusters
-from projections.graph.relations import CLUSTER, CONFIDENCE, Link
+from projections.graph.relations import CAUSES, CLUSTER, CONFIDENCE, Link
 from projections.memories.lifecycle import Lifecycle
 from projections.projection import digest_of, is_shredded_memory
 
@@ -71,7 +72,7 @@ class Links:
         self._lifecycle.apply(envelope)
         self._clusters.apply(envelope)
         match envelope.event:
-            case MemoriesLinked() | GoalDiscovered() | ShortcutsDrawn() as event:
+            case MemoriesLinked() | GoalDiscovered() | ShortcutsDrawn() | CausesLinked() as event:
                 for drawing in _drawings(event):
                     self._draw(drawing)
             case LinksStrengthened(run=run, links=links):
@@ -157,7 +158,7 @@ class Links:
     def _merged_link(self, root: Step, parts: list[Step]) -> Link:
         """Return the heaviest of the edges that coincide, or the strength that a run gave to the merged one."""
         heaviest = max(map(self._link, parts), key=lambda link: link.weight)
-        link = _link(root, heaviest.weight, heaviest.confidence)
+        link = msgspec.structs.replace(heaviest, source=root.source, target=root.target)
         return self._with_traversals(link if root in parts else self._with_strength(root, link), {root, *parts})
 
     def _with_traversals(self, link: Link, steps: Iterable[Step]) -> Link:
@@ -233,7 +234,7 @@ def _link(step: Step, weight: float, confidence: float = CONFIDENCE) -> Link:
     return Link(step.source, step.target, step.relation, weight, confidence)
 
 
-def _drawings(event: MemoriesLinked | GoalDiscovered | ShortcutsDrawn) -> Iterator[_Drawing]:
+def _drawings(event: MemoriesLinked | GoalDiscovered | ShortcutsDrawn | CausesLinked) -> Iterator[_Drawing]:
     """Yield the edges that an event adds; those of a goal go from each other member to the most central one."""
     match event:
         case MemoriesLinked(source=source):
@@ -243,5 +244,8 @@ def _drawings(event: MemoriesLinked | GoalDiscovered | ShortcutsDrawn) -> Iterat
                 yield _Drawing(Link(member, hub, CLUSTER, weight), run)
         case ShortcutsDrawn(shortcuts=shortcuts, run=run):
             yield from (_Drawing(_link(one.step, one.weight, one.confidence), run) for one in shortcuts)
+        case CausesLinked(links=links, run=run):
+            for one in links:
+                yield _Drawing(Link(one.source, one.target, CAUSES, one.weight, evidence=one, run=run), run)
         case _:  # a goal without members has no edges
             pass

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import msgspec
 
+from events.vocabulary.causes import CausalLink
 from events.vocabulary.values import Step
 
 CONFIDENCE: Final = 0.5
@@ -57,6 +58,10 @@ class Link(msgspec.Struct, frozen=True, order=True):
     confidence: float = CONFIDENCE
     traversals: int = 0
     """Number of shown paths that contain it, in either direction."""
+    evidence: CausalLink | None = None
+    """What a causal edge rests on, if it was found in the memories."""
+    run: UUID | None = None
+    """The run that drew it, with which it can be undone."""
 
     @property
     def step(self) -> Step:

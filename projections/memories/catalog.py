@@ -10,6 +10,7 @@ import numpy as np
 
 from events.storage.log import Envelope
 from events.vocabulary import (
+    CausesLinked,
     ConsolidationUndone,
     Event,
     EventLost,
@@ -204,6 +205,8 @@ def _concerned(event: Event) -> Iterator[UUID]:
             | MemoryFaded(memory=memory)
         ):
             yield memory
+        case CausesLinked(links=links):
+            yield from dict.fromkeys(end for link in links for end in (link.source, link.target))
         case MemoriesLinked(source=first, targets=others) | MemoriesMerged(survivor=first, absorbed=others):
             yield from (first, *others)
         case MemoriesPruned(pruned=pruned):

@@ -5,12 +5,15 @@ from uuid import UUID
 import msgspec
 
 from events.storage.log import Envelope
-from events.vocabulary import GoalDiscovered, MemoryErased, PatternDiscovered
+from events.vocabulary import CausalClausesFound, GoalDiscovered, MemoryErased, PatternDiscovered
 from projections.projection import digest_of
 
 
 class DerivedEvents:
-    """The remaining members of each goal and pattern, by event id; shredded events are skipped."""
+    """The remaining members of each goal and pattern, and the memory of each set of clauses, by event id.
+
+    Shredded events are skipped.
+    """
 
     _members: dict[UUID, set[UUID]]
     _serving: dict[UUID, set[UUID]]
@@ -29,6 +32,9 @@ class DerivedEvents:
                 self._members[envelope.id] = {*members} - self._erased
                 for member in self._members[envelope.id]:
                     self._serving.setdefault(member, set()).add(envelope.id)
+            case CausalClausesFound(memory=memory):
+                self._members[envelope.id] = {memory} - self._erased
+                self._serving.setdefault(memory, set()).add(envelope.id)
             case MemoryErased(memory=memory):
                 self._erased.add(memory)
                 for event in self._serving.pop(memory, ()):

@@ -27,6 +27,7 @@ INCLUDED: Final[dict[Mode, tuple[Mode, ...]]] = {
     Mode.DEEP: (Mode.LIGHT, Mode.DEEP),
     Mode.REM: (Mode.LIGHT, Mode.DEEP, Mode.REM),
     Mode.DREAM: (),
+    Mode.LINK: (),
 }
 """The scheduled modes whose work a run of each mode includes."""
 

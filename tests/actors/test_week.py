@@ -56,7 +56,7 @@ from tests.actors.consolidator.planted_memories import LIFE, TRIVIA
 
 pytestmark = pytest.mark.numeric
 
-LIGHT, DEEP, REM, _ = Mode
+LIGHT, DEEP, REM, *_ = Mode
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 STEP = timedelta(minutes=5)
 LONG_AGO = "2023-05-01T08:00:00+00:00"

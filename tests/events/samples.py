@@ -17,6 +17,8 @@ from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sp
 from events.spaces import SPACES, Kind
 from events.storage.log import Draft
 from events.vocabulary import (
+    CausalClausesFound,
+    CausesLinked,
     ClustersFormed,
     ConsolidationFinished,
     ConsolidationSkipped,
@@ -35,6 +37,7 @@ from events.vocabulary import (
     ScheduleSwitched,
     ShortcutsDrawn,
 )
+from events.vocabulary.causes import CausalLink, Clause, Phrase
 from events.vocabulary.codec import compress
 from events.vocabulary.values import (
     WIDTH,
@@ -173,6 +176,25 @@ SLEEP: Final[tuple[Event, ...]] = (
     LinksStrengthened(run=RUN, links=(Strengthened(Step(ONE, TWO, "cites"), 0.75, 0.6),)),
     ShortcutsDrawn(run=RUN, shortcuts=(Shortcut(Step(ONE, FOUR, "shortcut"), 0.5, 0.8, (TWO, THREE)),)),
     MemoriesReplayed(run=RUN, memories=(ONE, TWO)),
+    CausalClausesFound(
+        memory=ONE,
+        rules=1,
+        clauses=(
+            Clause(
+                "because",
+                Phrase((8, 21), Dense.of(np.eye(4)[0]), Tokens.of([7, 9], np.eye(4)[:2]), Sparse.of({3: 1.0})),
+                Phrase((23, 40), Dense.of(np.eye(4)[1]), Tokens.of([8], np.eye(4)[2:3]), Sparse.of({5: 1.0}), "Ana"),
+            ),
+        ),
+    ),
+    CausesLinked(
+        run=RUN,
+        examined=(ONE, TWO),
+        links=(
+            CausalLink(FOUR, ONE, "because", 0.8, ONE, (8, 21), (23, 40), (0, 12)),
+            CausalLink(ONE, TWO, "e5", 0.7),
+        ),
+    ),
     PatternDiscovered(
         run=RUN,
         pattern=UUID(int=105),

@@ -28,6 +28,7 @@ from actors.api.operations.pending_memory import (
 )
 from actors.api.params.memories import InjectContext, StoreMemory
 from actors.embedder.messages import EmbeddedMemory
+from actors.linker.messages import MemoriesAdded
 from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_streaming
 from actors.runtime.faults import Fault
 from actors.store.messages import FindRequests, ReadLive, RequestResult, Reserve
@@ -163,6 +164,9 @@ async def _judge_and_append(context: Context, group: Sequence[PendingMemory]) ->
         if answer.pulse is not None:
             publish_pulse(context, answer.pulse, answer.result.events[0].seq)
         outcomes[one.id] = await _outcome(context, one, answer.result, embeddings.milliseconds)
+    stored = tuple(one.id for one in outcomes.values() if isinstance(one, StoredMemory))
+    if context.hub.linker is not None and stored:
+        context.hub.linker.tell(MemoriesAdded(memories=stored))
     return [outcomes[one.id] for one in group]
 
 

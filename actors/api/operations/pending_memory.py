@@ -23,7 +23,7 @@ from events.fingerprint import Fingerprint
 from events.storage.log import Envelope
 from events.vocabulary import MemoriesLinked, MemoryStored
 from events.vocabulary.codec import compress
-from projections.graph.relations import CAUSES, LINK_TO
+from projections.graph.relations import LINK_TO
 
 LINK_WEIGHT = 1.0
 """Of a link that an agent drew."""
@@ -141,7 +141,7 @@ def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgem
     return Append(
         id=one.id,
         event=stored,
-        consequences=tuple(_links(one, judgement)) if one.item.links is None else one.item.links,
+        consequences=tuple(_links(one)) if one.item.links is None else one.item.links,
         actor=one.item.actor,
         correlation_id=one.correlation_id,
         read_back=True,
@@ -149,16 +149,12 @@ def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgem
     )
 
 
-def _links(one: PendingMemory, judgement: Judgement) -> Iterator[MemoriesLinked]:
-    """Yield the links of a new memory: those that were asked for, and the causal ones that were found."""
+def _links(one: PendingMemory) -> Iterator[MemoriesLinked]:
+    """Yield the links that were asked for."""
     if one.targets:
         yield MemoriesLinked(
             source=one.id, targets=tuple(target.id for target in one.targets), relation=LINK_TO, weight=LINK_WEIGHT
         )
-    for cause, weight in judgement.causes:
-        yield MemoriesLinked(source=cause, targets=(one.id,), relation=CAUSES, weight=weight)
-    for effect, weight in judgement.effects:
-        yield MemoriesLinked(source=one.id, targets=(effect,), relation=CAUSES, weight=weight)
 
 
 def stored_event(envelope: Envelope) -> MemoryStored:

@@ -67,6 +67,13 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
         f"an answer contained {_several(e.memories)}, best first; hash of the question {_hash(e.query_sha256)}"
     ),
     ev.MemoriesLinked: lambda e: f"{e.source} was linked to {_ids(e.targets)} ({e.relation}, weight {e.weight:.2f})",
+    ev.CausalClausesFound: lambda e: (
+        f"memory {e.memory} states {len(e.clauses)} causes, by rules of version {e.rules}: "
+        f"{', '.join(one.connective for one in e.clauses)}"
+    ),
+    ev.CausesLinked: lambda e: (
+        f"{len(e.links)} edges from causes to effects were found for {_several(e.examined)} (run {e.run})"
+    ),
     ev.LinksTraversed: lambda e: (
         f"a path along {len(e.steps)} links between "
         f"{len({end for step in e.steps for end in (step.source, step.target)})} memories was shown"
@@ -155,6 +162,16 @@ def _run_sentence(event: ev.Event, memory: UUID) -> str:
             salience = next(one.salience for one in event.pruned if one.memory == memory)
             parts = ", ".join(f"{name} {getattr(salience, name):.2f}" for name in salience.__struct_fields__)
             return f"pruned, salience {salience.total:.2f} (run {event.run}): {parts}"
+        case ev.CausesLinked(run=run, links=links):
+            return (
+                "; ".join(
+                    (f"causes {one.target}" if one.source == memory else f"caused by {one.source}")
+                    + f" by '{one.rule}', weight {one.weight:.2f}"
+                    for one in links
+                    if memory in {one.source, one.target}
+                )
+                + f" (run {run})"
+            )
         case ev.MemoriesReplayed(run=run):
             return f"replayed in a dream (run {run})"
         case ev.ConsolidationUndone(run=run):

@@ -7,6 +7,7 @@ from uuid import UUID
 from actors.api.responses.common import LABEL, rounded, shown
 from actors.comparator.messages.graph import Edge, Path, Reached, Ways
 from actors.runtime.types import JsonObject
+from actors.text.causal_clauses import sentence_around
 from projections.graph.relations import CAUSAL_SHORTCUT, CAUSES, CLUSTER, LINK_TO, NEXT, SHORTCUT
 from projections.memories.catalog import Entry
 
@@ -80,7 +81,7 @@ def _path(path: Path, texts: Mapping[UUID, str]) -> JsonObject:
     return {
         "narrative": narrative(path, texts),
         "path": [
-            _node(memory, texts) | (_edge(edge) if edge else {})
+            _node(memory, texts) | (_edge(edge) | _evidence(edge, texts) if edge else {})
             for memory, edge in zip(path.memories, (None, *path.edges), strict=True)
         ],
         "hop_count": len(path.edges),
@@ -102,6 +103,30 @@ def _edge(edge: Edge) -> JsonObject:
     }
 
 
+def _evidence(edge: Edge, texts: Mapping[UUID, str]) -> JsonObject:
+    """Return what a causal edge rests on: the sentence and its phrases, or the certainty of the trained heads."""
+    found = edge.evidence
+    if found is None:
+        return {}
+    answer: JsonObject = {"rule": found.rule, "run_id": str(edge.run) if edge.run else None}
+    if found.stated_in not in texts or found.effect is None:
+        return {"evidence": answer | {"probability": rounded(found.weight)}}
+    text = texts[found.stated_in]
+    spans = {"cause": found.cause, "effect": found.effect}
+    other = texts[edge.target if found.stated_in == edge.source else edge.source]
+    return {
+        "evidence": answer
+        | {"stated_in": str(found.stated_in), "sentence": sentence_around(text, found.effect)}
+        | {name: text[slice(*span)] for name, span in spans.items() if span is not None}
+        | {"agrees_with": other[slice(*found.joined)] if found.joined else _shortened(other)}
+        | {"agreement": rounded(found.weight)}
+    }
+
+
 def _quote(text: str) -> str:
+    return f'"{_shortened(text)}"'
+
+
+def _shortened(text: str) -> str:
     line = " ".join(text.split())
-    return f'"{line}"' if len(line) <= MAX_QUOTE else f'"{line[: MAX_QUOTE - 1].rstrip()}…"'
+    return line if len(line) <= MAX_QUOTE else f"{line[: MAX_QUOTE - 1].rstrip()}…"

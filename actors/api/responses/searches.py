@@ -31,7 +31,7 @@ def result(hit: Hit, entry: Entry, *, explain: bool) -> JsonObject:
     if explain:
         answer["embedderScores"] = dict.fromkeys(INDEX) | {key: rounded(space.similarity) for key, space in ranked}
         answer["contributions"] = {key: rounded(space.contribution) for key, space in ranked} | {
-            name: rounded(getattr(hit, name)) for name in ("context", "priming", "renewal")
+            name: rounded(getattr(hit, name)) for name in ("context", "priming", "renewal", "causes")
         }
         if hit.alignment is not None:
             answer["contributions"]["alignment"] = rounded(hit.alignment)

@@ -1,60 +1,138 @@
-"""Detect causal edges between a new memory and its neighbours with the two trained heads of E5.
+"""Decide which plain statements E5 is sure to be cause and effect.
 
-E5 ranks effects of a given cause; it does not separate causation from similarity, so two texts about one topic score
-high in both directions. An edge therefore needs a score that is much higher in one direction than in the other, and no
-lower than the E1 similarity. The thresholds were chosen on 2,000 pairs of e-CARE. With the shipped heads:
-
-- 64 nearest texts of each of 3,687 held-out texts of e-CARE: 55 edges, 43 of them right.
-- 2,760 turns of conversation: no edge.
-
-Edges are rare, four in five are right, and a missing edge means nothing.
+E5 ranks the effects of a given cause; alone it does not separate causation from similarity. A logistic regression on
+its scores in both directions, on E1, on how far each end prefers the other to everything else in the store, and on the
+lengths gives a probability. `scripts/train/causal_pairs.py` fits it and chooses the least probability that counts.
 """
 
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
+import msgspec
 import numpy as np
+import numpy.typing as npt
 
+from events.fingerprint import Embedding, Tokens
+from projections.memories.atlas import Atlas
+from projections.spaces.directed import Direction
 from projections.storage.arrays import Mask, Rows, Scores, top_k
 
-MIN_SCORE: Final = 0.45
-"""Minimum raw directed score of an edge, for the heads of the embedded profile."""
-MIN_MARGIN: Final = 0.2
-"""Minimum excess over the score of the opposite direction. Given a causal pair, E5 sees the direction right in 79 of
-100. With .25 there are 29 edges instead of 55, 23 of them right."""
-MAX_EDGES: Final = 3
-"""Maximum number of causes, and of effects, of one memory."""
+CAUSAL: Final = "e5_causal"
+SEMANTIC: Final = "e1_semantic"
+TOKENS: Final = "e12_late_interaction"
+
+CANDIDATES: Final = 2
+"""Best rows in each direction whose own preferences are computed, at one scan of the space each."""
+MIN_SCORE: Final = 0.3
+"""Least raw score of a candidate, for the heads of the embedded profile: below it no pair is sure."""
+MAX_SIMILARITY: Final = 0.75
+"""In E1: what is nearer says the same, of which the pairs that the regression was fitted on have too few."""
+NEIGHBOURHOOD: Final = 10
+"""Best scores whose mean says how near everything is to one end (CSLS, Conneau et al. 2018)."""
+MIN_STORE: Final = 16
+"""Eligible statements below which preferences mean nothing."""
+MAX_TOKENS: Final = 48
+"""Of a statement: a longer text says more than one thing."""
 
 
-class CausalEdges(NamedTuple):
-    """Indices of candidates, best first, and the weight of the edge to each in [0, 1]."""
+class Fit(msgspec.Struct, frozen=True):
+    """A logistic regression on standardised features and their products."""
 
-    indices: Rows
-    weights: Scores
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+    coefficients: tuple[float, ...]
+    intercept: float
+    minimum: float
+    """Least probability of an edge."""
+
+    def probability(self, features: npt.NDArray[np.floating]) -> float:
+        """Return the probability that a pair with these features is causal."""
+        value = (expanded(features) - np.array(self.mean)) / np.array(self.scale)
+        return float(1 / (1 + np.exp(-(value @ np.array(self.coefficients) + self.intercept))))
 
 
-def causal_neighbours(
-    effect_scores: Scores, cause_scores: Scores, similarity: Scores
-) -> tuple[CausalEdges, CausalEdges]:
-    """Return the causes and the effects of a new memory among candidates.
-
-    The weight of an edge is the directed score. It orders edges, but is not a probability.
+def sure_neighbours(atlas: Atlas, row: int, eligible: Mask, direction: Direction) -> Iterator[tuple[int, float]]:
+    """Yield the sure effects (or causes) of a row among eligible ones, and the probability of each.
 
     Args:
-        effect_scores: Raw E5 scores of the candidates as effects of the memory, shape (candidates,).
-        cause_scores: Raw E5 scores of the candidates as its causes, shape (candidates,).
-        similarity: Raw E1 similarity of the candidates as wholes to the memory, shape (candidates,).
+        atlas: The atlas of stored memories.
+        row: Of a statement.
+        eligible: Eligible rows, shape (rows,).
+        direction: Whether causes or effects are wanted.
     """
-    return (
-        _strongest(cause_scores, _is_directed(cause_scores, effect_scores, similarity)),
-        _strongest(effect_scores, _is_directed(effect_scores, cause_scores, similarity)),
-    )
+    rows = np.flatnonzero(eligible)
+    if len(rows) < MIN_STORE or not eligible[row]:
+        return
+    back = Direction.CAUSE if direction is Direction.EFFECT else Direction.EFFECT
+    own = _scores(atlas, row, rows, direction)
+    for place in top_k(own, CANDIDATES).tolist():
+        if own[place] < MIN_SCORE:
+            return
+        other = int(rows[place])
+        theirs = _scores(atlas, other, rows, back)
+        single = np.array([other])
+        features = pair_features(
+            own,
+            theirs,
+            place,
+            float(atlas.scores(CAUSAL, _embedding(atlas, CAUSAL, row), single, direction=back)[0]),
+            float(atlas.scores(SEMANTIC, _embedding(atlas, SEMANTIC, row), single, symmetric=True)[0]),
+            (_length(atlas, row), _length(atlas, other))[:: 1 if direction is Direction.EFFECT else -1],
+        )
+        if max(_length(atlas, row), _length(atlas, other)) > MAX_TOKENS:
+            continue
+        probability = pair_probability(features)
+        if probability >= FIT.minimum:
+            yield other, probability
 
 
-def _is_directed(scores: Scores, opposite: Scores, similarity: Scores) -> Mask:
-    return (scores >= MIN_SCORE) & (scores - opposite >= MIN_MARGIN) & (scores >= similarity)
+def pair_probability(features: npt.NDArray[np.floating]) -> float:
+    """Return the probability that a pair is causal; 0 if it is as near with exchanged roles, or says the same twice."""
+    score, opposite, similarity = features[:3]
+    return 0.0 if opposite >= score or similarity > MAX_SIMILARITY else FIT.probability(features)
 
 
-def _strongest(scores: Scores, accepted: Mask) -> CausalEdges:
-    indices = np.flatnonzero(accepted)
-    indices = indices[top_k(scores[indices], MAX_EDGES)]
-    return CausalEdges(indices, scores[indices])
+def pair_features(
+    own: Scores, theirs: Scores, place: int, opposite: float, similarity: float, lengths: tuple[int, int]
+) -> npt.NDArray[np.float64]:
+    """Return the features of one pair.
+
+    Args:
+        own: Scores of all statements for one end, shape (statements,).
+        theirs: Scores of all statements for the other end in the opposite role, shape (statements,).
+        place: Of the other end in `own`.
+        opposite: Score of the pair with exchanged roles.
+        similarity: In E1.
+        lengths: Tokens of the cause and of the effect.
+    """
+    score = float(own[place])
+    best, their_best = (-np.sort(-scores)[:NEIGHBOURHOOD] for scores in (own, theirs))
+    margins = [score - float(scores[1] if scores[0] <= score + 1e-6 else scores[0]) for scores in (best, their_best)]
+    hubness = 2 * score - float(best.mean()) - float(their_best.mean())
+    return np.array([score, opposite, similarity, hubness, max(margins), min(margins), *np.log1p(lengths)])
+
+
+def expanded(features: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """Return features and the products of each two, along the last axis."""
+    first, second = np.triu_indices(features.shape[-1])
+    return np.concatenate([features, features[..., first] * features[..., second]], axis=-1)
+
+
+def _scores(atlas: Atlas, row: int, rows: Rows, direction: Direction) -> Scores:
+    """Return the scores of rows as causes or effects of a row, 0 for itself."""
+    scores = atlas.scores(CAUSAL, _embedding(atlas, CAUSAL, row), rows, direction=direction).copy()
+    scores[rows == row] = 0
+    return scores
+
+
+def _embedding(atlas: Atlas, key: str, row: int) -> Embedding:
+    return atlas.embedding(key, row)
+
+
+def _length(atlas: Atlas, row: int) -> int:
+    tokens = atlas.embedding(TOKENS, row)
+    return len(tokens.ids) if isinstance(tokens, Tokens) else 0
+
+
+FIT: Final = msgspec.json.decode(Path(__file__).with_name("causal_pairs.json").read_bytes(), type=Fit)

@@ -1,13 +1,12 @@
-"""Find the neighbours of a new memory, from which its learning score, causal edges and purpose are computed.
+"""Find the neighbours of a new memory, from which its learning score and purpose are computed.
 
 Scoring 10,000 memories in every space takes 250 ms, nearly all of it for late interaction. Instead E13, E1, E9, E11 and
 time each name a few candidates, and every space scores those. For 1,000 texts of four corpora the resulting entropies
 are within .024 of the exact ones, and for 95 of 100 within .03 in each semantic space (`scripts/bench mind`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TypeAlias
 from uuid import UUID
 
 import numpy as np
@@ -15,18 +14,16 @@ import numpy.typing as npt
 
 from actors.comparator.compare.alignment import GoalProfile
 from actors.comparator.compare.calibration import Calibration
-from actors.comparator.compare.causal_neighbours import CausalEdges, causal_neighbours
 from actors.comparator.compare.similarity import one_to_many, raw_one_to_many
 from actors.comparator.messages import Neighbours, NewMemory, Resonances, Resonate
 from actors.comparator.search.ranking import Similarities
-from actors.comparator.search.recall import CAUSAL, E1, e1_vector
+from actors.comparator.search.recall import e1_vector
 from actors.runtime.faults import NotFoundFault, PurposeFault
 from actors.text.query_classifier import causal_direction
 from events.fingerprint import Bits, Embedding, Sparse
 from events.spaces import INDEX, SEMANTIC, SPACES
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
-from projections.spaces.directed import Direction
 from projections.spaces.fingerprints import HYPERVECTOR as E9
 from projections.spaces.fingerprints import Fingerprints
 from projections.storage.arrays import Mask, Rows, top_k
@@ -54,8 +51,6 @@ NO_PURPOSE = (0.0,) * len(SPACES)
 """The purpose vector of a memory without a North Star; it is computed once a North Star exists."""
 
 SEMANTIC_INDICES = [INDEX[key] for key in SEMANTIC]
-
-WeightedIds: TypeAlias = tuple[tuple[UUID, float], ...]
 
 
 def candidates(atlas: Atlas, embeddings: Mapping[str, Embedding], at: datetime, eligible: Mask) -> Rows:
@@ -90,7 +85,7 @@ def neighbours(
     north_star: GoalProfile | None,
     pending: Fingerprints | None = None,
 ) -> Neighbours:
-    """Return the neighbours of a new memory, its causal edges and its purpose vector.
+    """Return the neighbours of a new memory and its purpose vector.
 
     Args:
         atlas: The atlas of stored memories.
@@ -109,12 +104,11 @@ def neighbours(
     # One pass over both: the cost grows with the number of passes, not of rows.
     both = raw_one_to_many(atlas, query, np.concatenate([rows, exemplars]))
     raw, to_exemplars = np.split(both, [len(rows)])
-    ids, directed = atlas.ids(rows), _directed_scores(atlas, query, rows)
+    ids = atlas.ids(rows)
     if pending is not None:
         turns = np.array([pending.row_of(memory) for memory, _ in new.before], np.int64)
         raw = np.concatenate([raw, raw_one_to_many(pending, query, turns)])
         ids += pending.ids(turns)
-        directed = np.concatenate([directed, _directed_scores(pending, query, turns)], axis=1)
     similarities = calibration.apply_all(raw)
     try:
         purpose = NO_PURPOSE
@@ -122,25 +116,12 @@ def neighbours(
             purpose = tuple(north_star.alignment(calibration.apply_all(to_exemplars)).tolist())
     except (ArithmeticError, ValueError) as error:
         raise PurposeFault(f"Purpose vector computation failed: {error}") from error
-    causes, effects = causal_neighbours(directed[0], directed[1], raw[:, INDEX[E1]])
     return Neighbours(
         similarities=-np.sort(-similarities.T, axis=1),
         nearest=tuple(ids[index] for index in nearest(similarities, NEAREST)),
-        causes=_weighted_ids(ids, causes),
-        effects=_weighted_ids(ids, effects),
         purpose=purpose,
         north_star=None if north_star is None else north_star.goal,
     )
-
-
-def _directed_scores(store: Fingerprints, query: Mapping[str, Embedding], rows: Rows) -> npt.NDArray[np.float32]:
-    """Return the raw E5 scores of rows as effects and as causes of a memory, shape (2, rows)."""
-    directions = (Direction.EFFECT, Direction.CAUSE)
-    return np.stack([store.scores(CAUSAL, query[CAUSAL], rows, direction=direction) for direction in directions])
-
-
-def _weighted_ids(ids: Sequence[UUID], edges: CausalEdges) -> WeightedIds:
-    return tuple(zip((ids[index] for index in edges.indices), edges.weights.tolist(), strict=True))
 
 
 def resonances(atlas: Atlas, calibration: Calibration, request: Resonate) -> Resonances:

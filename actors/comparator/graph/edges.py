@@ -72,4 +72,4 @@ def _all_edges(atlas: Atlas, links: Links, memory: UUID) -> Iterator[Edge]:
 
 
 def _link_edge(link: Link, *, forward: bool) -> Edge:
-    return Edge(link.source, link.target, link.relation, link.weight, link.confidence, forward)
+    return Edge(link.source, link.target, link.relation, link.weight, link.confidence, forward, link.evidence, link.run)

@@ -19,8 +19,10 @@ from actors.comparator.messages.compare import (
 from actors.comparator.messages.graph import (
     CountLinks,
     Edges,
+    FindCauses,
     FindNeighbourhood,
     FindPaths,
+    ListUnexamined,
     ReadLinks,
     ReadWalks,
     Walks,
@@ -87,6 +89,8 @@ ComparatorMessage: TypeAlias = (
     | ReadGoals
     | FindPaths
     | FindNeighbourhood
+    | FindCauses
+    | ListUnexamined
     | ReadIndexes
     | ContinueUpkeep
     | ReadLinks

@@ -33,10 +33,6 @@ class Neighbours(Answer, frozen=True, kw_only=True):
     """Calibrated, shape (13, candidates), each row best first; without columns where nothing is stored."""
     nearest: tuple[UUID, ...]
     """The most similar memories over all content spaces, best first."""
-    causes: tuple[tuple[UUID, float], ...]
-    """Presumed causes, with a confidence in [0, 1]."""
-    effects: tuple[tuple[UUID, float], ...]
-    """Presumed effects, likewise."""
     purpose: tuple[float, ...]
     """Its alignment with the North Star by space; zeros without one."""
     north_star: UUID | None

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from actors.runtime.messages import Answer, Message
 from actors.runtime.settings import PathKind
+from events.vocabulary.causes import CausalLink, Clause
 from events.vocabulary.values import Step
 from projections.graph.relations import Link
 
@@ -23,6 +24,10 @@ class Edge(msgspec.Struct, frozen=True, order=True):
     confidence: float
     forward: bool = True
     """Whether it is traversed from source to target."""
+    evidence: CausalLink | None = None
+    """What a causal edge rests on, if it was found in the memories."""
+    run: UUID | None = None
+    """The run that drew it, with which it can be undone."""
 
     @property
     def start(self) -> UUID:
@@ -117,6 +122,27 @@ class FindNeighbourhood(Message[tuple[Reached, ...]], frozen=True, kw_only=True)
     """Of the memory; others are omitted."""
     depth: int
     limit: int
+
+
+class ListUnexamined(Message[tuple[UUID, ...]], frozen=True, kw_only=True):
+    """List live memories that were not examined for causes yet, in the order of storage, the latest if limited."""
+
+    namespace: str | None
+    """None for all."""
+    skip: frozenset[UUID]
+    """Memories that are left out."""
+    limit: int
+
+
+class FindCauses(Message[tuple[CausalLink, ...]], frozen=True, kw_only=True):
+    """Find the edges from causes to effects between these memories and all others of their namespace."""
+
+    namespace: str
+    memories: tuple[UUID, ...]
+    clauses: dict[UUID, tuple[Clause, ...]]
+    """Of these memories, by the memory that states them; those of others are in the log."""
+    statements: frozenset[UUID]
+    """Those of these memories that are single plain statements, which E5 may join."""
 
 
 class ReadLinks(Message[Edges], frozen=True, kw_only=True):

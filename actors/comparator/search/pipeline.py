@@ -18,6 +18,7 @@ from uuid import UUID
 import numpy as np
 
 from actors.comparator.compare.calibration import Calibration
+from actors.comparator.graph.causal_bonus import CausalBonus
 from actors.comparator.messages import Found, Hit, Search, StageReport
 from actors.comparator.search import fusion
 from actors.comparator.search.explanation import RankedRows, explain_page
@@ -64,7 +65,13 @@ class StageTimer:
         self._start = now
 
 
-def search(atlas: Atlas, calibration: Calibration, request: Search, workspace: Mapping[UUID, float]) -> Found:
+def search(
+    atlas: Atlas,
+    calibration: Calibration,
+    request: Search,
+    workspace: Mapping[UUID, float],
+    causal_bonus: CausalBonus | None = None,
+) -> Found:
     """Rank the memories that pass the filter. Pure but for the timing of stages.
 
     Args:
@@ -72,6 +79,7 @@ def search(atlas: Atlas, calibration: Calibration, request: Search, workspace: M
         calibration: The calibration of its spaces.
         request: The parsed query.
         workspace: Memories in the workspace with their order, for the first page of an answer.
+        causal_bonus: Finds what answers questions about causes; None for no bonus.
     """
     timer = StageTimer()
     embeddings = {key: embedding for key, embedding in request.embeddings.items() if key not in request.without}
@@ -90,10 +98,12 @@ def search(atlas: Atlas, calibration: Calibration, request: Search, workspace: M
     for name, recalled in recall(atlas, embeddings, eligible, request.pool, request.hints):
         rows = np.union1d(rows, recalled)
         timer.record(name, len(rows))
+    causes = causal_bonus(atlas, request, eligible) if causal_bonus else {}
+    rows = np.union1d(rows, np.array([*causes], np.int64))
     hits: tuple[Hit, ...] = ()
     if len(rows):
         candidates = fusion.Candidates(atlas, request.embeddings, request.hints, rows)
-        ranked = _rank(candidates, request, kinds, weights, eligible, primed, timer)
+        ranked = _rank(candidates, request, kinds, weights, eligible, primed, causes, timer)
         similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
         hits = explain_page(atlas, similarities, request, weights, ranked)
         timer.record("explanation", len(hits[: request.limit]))
@@ -115,12 +125,14 @@ def _rank(
     weights: Mapping[str, float],
     eligible: Mask,
     primed: Mapping[UUID, float],
+    causes: Mapping[int, float],
     timer: StageTimer,
 ) -> RankedRows:
     """Run the stages from fusion on."""
     atlas = candidates.atlas
     candidates.score(key for key, weight in weights.items() if weight > 0 and key != LATE_INTERACTION)
-    candidates.keep(top_k(candidates.fused(weights), max(MAX_RERANKED, request.pool)))
+    best = top_k(candidates.fused(weights), max(MAX_RERANKED, request.pool))
+    candidates.keep(np.union1d(best, np.flatnonzero(np.isin(candidates.rows, [*causes]))))
     timer.record("fusion", len(candidates.rows))
 
     uses_alignment = request.include_alignment or request.min_alignment is not None
@@ -144,7 +156,8 @@ def _rank(
     context = fusion.neighbour_bonus(fused, indices_of(atlas.facets.turns(rows, REACH)[0], rows))
     alignment = _alignment_bonus(atlas, rows, enabled=request.include_alignment)
     priming = _priming_bonus(atlas, rows, primed)
-    scores = fused + context + alignment + priming
+    stated = np.array([causes.get(row, 0.0) for row in rows.tolist()], np.float32)
+    scores = fused + context + alignment + priming + stated
     recency = np.zeros_like(scores) if kinds & NO_RECENCY_BOOST else recency_boost(atlas, rows, scores)
     order = top_k(scores + recency, len(rows))
     timer.record("context", len(rows))
@@ -155,6 +168,7 @@ def _rank(
         alignment=alignment[order] if request.include_alignment else None,
         priming=priming[order],
         recency=recency[order],
+        causes=stated[order],
     )
 
 

@@ -36,7 +36,10 @@ def query_kinds(atlas: Atlas, request: Search, eligible: Mask) -> frozenset[Quer
         kinds = kinds - {QueryKind.GENERAL} | {QueryKind.CODE}
     speakers = atlas.time_mentions.speakers(request.hints.words)
     if atlas.time_mentions.speaker_scores(speakers, np.flatnonzero(eligible)).any():
-        kinds |= {QueryKind.SPEAKER}
+        # What people say about themselves in a conversation repeats the words of a question about them.
+        kinds = kinds - {QueryKind.CAUSE} | {QueryKind.SPEAKER}
+        if not kinds & {QueryKind.GENERAL, QueryKind.CODE}:
+            kinds |= {QueryKind.GENERAL}
     terms = request.embeddings.get(SPARSE[0])
     if isinstance(terms, Sparse) and not atlas.contains_terms(SPARSE[0], terms, eligible):
         kinds |= {QueryKind.UNKNOWN_WORD}

@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 
 from actors.consolidator.values import Drift
+from actors.linker.messages import ExaminedCauses
 from events.vocabulary import (
     ClustersFormed,
     Event,
@@ -53,6 +54,7 @@ class RunPlan(msgspec.Struct):
     replayed: tuple[UUID, ...] = ()
     patterns: list[PatternDiscovered] = msgspec.field(default_factory=list)
     adjusted: list[Event] = msgspec.field(default_factory=list)
+    causes: list[ExaminedCauses] = msgspec.field(default_factory=list)
     drifts: dict[str, Drift] = msgspec.field(default_factory=dict)
 
     @property
@@ -65,7 +67,8 @@ class RunPlan(msgspec.Struct):
     def required(self) -> tuple[UUID, ...]:
         """Memories that must be live when the plan is written, including those that describe a goal or pattern."""
         described = (member for event in (*self.patterns, *self.adjusted) for member in _members(event))
-        return (*self.hidden, *(merge.survivor for merge in self.merged), *described)
+        caused = (memory for found in self.causes for memory in found.required)
+        return (*self.hidden, *(merge.survivor for merge in self.merged), *described, *caused)
 
     @property
     def counts(self) -> Counts:
@@ -80,6 +83,7 @@ class RunPlan(msgspec.Struct):
             shortcuts=len(self.shortcuts.shortcuts) if self.shortcuts else 0,
             replayed=len(self.replayed),
             goals_adjusted=sum(isinstance(event, GoalAdjusted) for event in self.adjusted),
+            causes=sum(len(found.linked.links) for found in self.causes),
         )
 
     def events(self) -> Iterator[Event]:
@@ -96,6 +100,8 @@ class RunPlan(msgspec.Struct):
             yield MemoriesReplayed(run=self.run, memories=self.replayed)
         yield from self.patterns
         yield from self.adjusted
+        for found in self.causes:
+            yield from (*found.clauses, found.linked)
 
     def exclude(self, deleted: AbstractSet[UUID]) -> None:
         """Remove the decisions about memories that were deleted since the plan was made."""
@@ -107,6 +113,7 @@ class RunPlan(msgspec.Struct):
                 absorbed, similarities = zip(*pairs, strict=True)
                 merged.append(msgspec.structs.replace(merge, absorbed=absorbed, similarities=similarities))
         self.merged = merged
+        self.causes = [found.without(deleted) for found in self.causes]
         self.patterns = [one for one in self.patterns if not deleted & {*one.members}]
         if any(deleted & {*_members(event)} for event in self.adjusted):
             self.adjusted = []

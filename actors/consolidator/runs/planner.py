@@ -25,6 +25,7 @@ from actors.consolidator.judgement.merge_sets import DuplicateCandidate, merge_s
 from actors.consolidator.messages import Consolidate, DreamPhase, PruningCandidate, PruningCandidates
 from actors.consolidator.runs.dream import plan_nrem, plan_rem
 from actors.consolidator.runs.plan import NamespaceScope, RunPlan
+from actors.linker.messages import ExamineCauses
 from actors.text.code import looks_like_code
 from events.vocabulary import ClustersFormed, MemoriesMerged
 from events.vocabulary.values import Group, Modality, Mode, Pruned
@@ -73,6 +74,7 @@ class RunPlanner:
                 yield from self._prune(scope)
             if mode in {Mode.DEEP, Mode.REM}:
                 yield from self._cluster(scope)
+                yield from self._examine_causes(scope)
         if mode is Mode.REM or (mode is Mode.DREAM and phase is not DreamPhase.REM):
             self.phase = DreamPhase.NREM
             yield from plan_nrem(self._clients, self._plan, scopes)
@@ -199,6 +201,18 @@ class RunPlanner:
             Group(tuple(ids[place] for place in cluster.members), cluster.centrality) for cluster in clusters
         )
         self._plan.clusters.append(ClustersFormed(run=self._plan.run, namespace=scope.namespace, clusters=groups))
+
+    def _examine_causes(self, scope: NamespaceScope) -> Sliced[None]:
+        """Examine the memories that were not examined for causes, such as those of an earlier version."""
+        done: frozenset[UUID] = frozenset()
+        while True:
+            yield
+            found = self._clients.ask_linker(ExamineCauses(run=self._plan.run, namespace=scope.namespace, skip=done))
+            if found is None:
+                return
+            done |= {*found.linked.examined}
+            self._report("memories examined for causes", len(done), len(scope.entries))
+            self._plan.causes.append(found.without(scope.hidden))
 
 
 def _duplicate_candidates(entry: Entry) -> Iterator[DuplicateCandidate]:

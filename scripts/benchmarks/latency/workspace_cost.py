@@ -28,8 +28,6 @@ NEUTRAL = Judgement(
     north_star=None,
     johari=rows(ZEROS, ZEROS),
     learning=Learning(0.0, 0.0, 0.0, 1.0, 0.0, 0.5, delta_s=ZEROS, delta_c=ZEROS),
-    causes=(),
-    effects=(),
 )
 
 

@@ -42,7 +42,6 @@ async def traversals(agent: Agent, memory: str) -> dict[str, int]:
     return {edge["id"]: edge["traversals"] for edge in edges}
 
 
-@pytest.mark.requirement("TOOL-INJECT-001/causal-path")
 async def test_a_chain_of_causes_is_found_and_told(context: Context, ways: Ways) -> None:
     rain, river, flood, school = await chain(context, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.9, 0.8, 0.6))
     async with ways(context) as way:
@@ -145,14 +144,17 @@ async def test_every_path_that_is_shown_counts_as_walked(context: Context, conne
         assert await traversals(agent, river) == {rain: 1, flood: 2}, "no path, nothing walked"
 
 
-async def test_a_cause_that_e5_sees_is_linked_when_the_effect_is_stored(context: Context, connect: Connect) -> None:
+async def test_two_plain_statements_are_linked_where_e5_is_sure(context: Context, connect: Connect) -> None:
     async with connect(context) as agent:
-        await agent.call("store_memory", content=BREAD)
+        for text in BOAT:
+            await agent.call("store_memory", content=text)
         cause = (await agent.call("store_memory", content="Tom wants to withdraw money."))["fingerprintId"]
         effect = (await agent.call("store_memory", content="He went to the bank."))["fingerprintId"]
         answer = await agent.call("find_causal_path", start_concept=cause, end_concept=effect, path_type="causal")
         assert nodes(answer) == [cause, effect]
-        assert 0 < answer["path"][1]["edge_weight"] <= 1
+        evidence = answer["path"][1]["evidence"]
+        assert evidence["rule"] == "e5"
+        assert 0.5 < evidence["probability"] <= 1
         back = await agent.call("find_causal_path", start_concept=effect, end_concept=cause, path_type="causal")
     assert back["path_found"] is False
 

@@ -67,8 +67,6 @@ class FakeComparator(Actor):
             near = Neighbours(
                 similarities=np.full((WIDTH, 6), 0.5, np.float32),
                 nearest=(TWO, ONE),
-                causes=((TWO, 0.6),),
-                effects=(),
                 purpose=(0.25,) * WIDTH,
                 north_star=THREE,
             )
@@ -216,7 +214,6 @@ def focus_of(wanted: Append) -> FocusMoved:
 def test_a_judged_memory_becomes_the_focus_once_it_is_stored(mind: Mind):
     judgement = mind.judge(NEW)
     assert (judgement.purpose, judgement.north_star) == ((0.25,) * WIDTH, THREE)
-    assert judgement.causes == ((TWO, 0.6),)
     assert judgement.learning.usefulness is not None
     assert mind.reading().get(timeout=BOUND).focus is None, "it isn't stored yet"
     mind.happen(stored("The tide.", namespace="n"), first=NEW)

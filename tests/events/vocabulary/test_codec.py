@@ -129,6 +129,8 @@ def test_there_is_a_sample_of_every_kind():
         "memory_forgotten.1",
         "memory_restored.1",
         "memory_erased.1",
+        "causal_clauses_found.1",
+        "causes_linked.1",
         "goal_discovered.1",
         "north_star_chosen.1",
         "purposes_realigned.1",
@@ -218,6 +220,7 @@ def test_what_only_readers_meet_is_never_written():
 def test_what_holds_the_words_of_memories_is_sealed_in_every_version():
     assert {kind_of(event) for event in SAMPLES if is_sealed(kind_of(event))} == {
         "memory_stored.3",
+        "causal_clauses_found.1",
         "goal_discovered.1",
         "pattern_discovered.1",
     }

@@ -1,6 +1,7 @@
 import msgspec
 
 from events.vocabulary import (
+    CausesLinked,
     Event,
     GoalDiscovered,
     LinksStrengthened,
@@ -9,6 +10,7 @@ from events.vocabulary import (
     MemoryErased,
     ShortcutsDrawn,
 )
+from events.vocabulary.causes import CausalLink
 from events.vocabulary.values import GoalLevel, Shortcut, Step, Strengthened
 from projections.graph.links import Links
 from projections.graph.relations import CONFIDENCE, Link, RelationKind, relation_kind
@@ -62,6 +64,21 @@ def test_an_edge_is_found_from_both_ends():
     assert links.outgoing(THREE) == (cause,)
     assert links.outgoing(TWO) == ()
     assert cause.confidence == CONFIDENCE
+
+
+def test_edges_from_causes_to_effects_carry_their_evidence_until_their_run_is_undone():
+    found = CausalLink(ONE, TWO, "because", 0.7, TWO, (8, 20), (22, 40))
+    again = CausalLink(ONE, TWO, "so", 0.6, ONE, (0, 9), (13, 30))
+    first, second = RUNS[:2]
+    log = [
+        CausesLinked(run=first, examined=(ONE, TWO), links=(found,)),
+        CausesLinked(run=second, examined=(), links=(again,)),
+    ]
+    both = links_of(history(SAMPLE, SAMPLE, SAMPLE, *log))
+    assert both.outgoing(ONE) == (Link(ONE, TWO, "causes", 0.6, evidence=again, run=second),)
+    after = links_of(history(SAMPLE, SAMPLE, SAMPLE, *log, undone(second)))
+    assert after.incoming(TWO) == (Link(ONE, TWO, "causes", 0.7, evidence=found, run=first),)
+    assert links_of(history(SAMPLE, SAMPLE, SAMPLE, *log, undone(second), undone(first))).incoming(TWO) == ()
 
 
 def test_erasing_an_end_erases_the_edge():

@@ -27,7 +27,6 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.metrics import Latencies
 from actors.workspace.learning import entropy, judge
-from events.fingerprint import Directed
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryStored, SpacesDeclared
 from events.vocabulary.values import WIDTH, Modality
@@ -43,7 +42,6 @@ from tests.actors.comparator.similar_memories import (
     memory,
     query,
     varied,
-    with_embedding,
 )
 from tests.events.samples import NOON, stored
 from tests.projections.history import history, memory_id
@@ -223,7 +221,7 @@ def test_an_empty_store_has_no_neighbours():
     for empty in (atlas_of([]), atlas()):
         near = found(empty, stored("asked", namespace="nobody's"))
         assert near.similarities.shape == (WIDTH, 0)
-        assert near.nearest == near.causes == near.effects == ()
+        assert near.nearest == ()
         assert (near.purpose, near.north_star) == (NO_PURPOSE, None)
         assert not any(near.purpose)
         assert len(near.purpose) == WIDTH
@@ -234,17 +232,6 @@ def test_memories_of_another_namespace_are_no_neighbours():
     near = found(at)
     assert near.nearest == (memory_id(2),)
     assert near.similarities[INDEX["e1_semantic"]] == pytest.approx([0.3], abs=0.02)
-
-
-def test_causes_and_effects_of_a_new_memory_are_distinguished():
-    asked, other = QUESTION.take("e5_causal", Directed), like({}, 7).take("e5_causal", Directed)
-    crowd = [memory({}, seed, namespace="many") for seed in range(20)]
-    effect = with_embedding(crowd[3], "e5_causal", Directed.of(other.as_cause, asked.as_cause))
-    cause = with_embedding(crowd[4], "e5_causal", Directed.of(asked.as_effect, other.as_effect))
-    near = found(atlas_of([*crowd, effect, cause]))
-    assert [memory for memory, _ in near.effects] == [memory_id(21)]
-    assert [memory for memory, _ in near.causes] == [memory_id(22)]
-    assert [weight for _, weight in (*near.effects, *near.causes)] == pytest.approx([1.0, 1.0], abs=0.01)
 
 
 # ── the North Star ──────────────────────────────────────────────────────────────────────────────────

@@ -1,0 +1,77 @@
+"""The bonus of memories that answer a question about causes: they state it, or an edge joins them with the event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from actors.comparator.graph.statements import (
+    E1,
+    E6,
+    E12,
+    Agreement,
+    StatedPhrasesCache,
+    Statement,
+)
+from actors.text.query_classifier import causal_subject
+from events.fingerprint import Dense, Sparse, Tokens
+from events.vocabulary.values import Modality
+from projections.graph.relations import RelationKind, relation_kind
+from projections.memories.facets import Filter
+from projections.spaces.directed import Direction
+
+if TYPE_CHECKING:
+    from actors.comparator.messages import Search
+    from projections.graph.causal_clauses import CausalClauses
+    from projections.graph.links import Links
+    from projections.memories.atlas import Atlas
+    from projections.storage.arrays import Mask
+
+WEIGHT: Final = 1.5
+"""Bonus of a full agreement, in standard deviations of the fused scores."""
+
+_QUESTION: Final = UUID(int=0)
+
+
+class CausalBonus:
+    """Finds what answers questions about causes and effects.
+
+    Args:
+        clauses: What memories state.
+        links: The edges between memories.
+        phrases: The phrases of the clauses.
+    """
+
+    def __init__(self, clauses: CausalClauses, links: Links, phrases: StatedPhrasesCache) -> None:
+        self._clauses = clauses
+        self._links = links
+        self._phrases = phrases
+
+    def __call__(self, atlas: Atlas, request: Search, eligible: Mask) -> dict[int, float]:
+        """Return the bonus by eligible row; empty for a query that doesn't ask for causes or effects of an event."""
+        direction = request.hints.direction
+        meaning, tokens, terms = (request.embeddings.get(key) for key in (E1, E12, E6))
+        if (
+            direction is None
+            or causal_subject(request.text) == request.text
+            or not (isinstance(meaning, Dense) and isinstance(tokens, Tokens) and isinstance(terms, Sparse))
+        ):
+            return {}
+        event = Statement(_QUESTION, meaning, tokens, terms)
+        plain = eligible & atlas.facets.eligible(Filter(modality=Modality.TEXT))
+        plain[[atlas.row_of(memory) for memory in self._clauses.all() if memory in atlas]] = False
+        agreement = Agreement(atlas, eligible, plain)
+        agreements: dict[UUID, float] = {}
+        phrases = self._phrases(atlas)
+        roles = (phrases.effects, phrases.causes)
+        asked, same = roles if direction is Direction.CAUSE else roles[::-1]
+        for other, score in agreement.of(event, asked.nearest(event, eligible)):
+            agreements[other.memory] = max(score, agreements.get(other.memory, 0.0))
+        for other, score in agreement.of(event, [*same.nearest(event, eligible), *agreement.wholes(event)]):
+            links = self._links.incoming if direction is Direction.CAUSE else self._links.outgoing
+            for link in links(other.memory):
+                if relation_kind(link.relation) is RelationKind.CAUSAL:
+                    end = link.source if direction is Direction.CAUSE else link.target
+                    agreements[end] = max(score * link.weight, agreements.get(end, 0.0))
+        rows = {atlas.row_of(memory): WEIGHT * score for memory, score in agreements.items() if memory in atlas}
+        return {row: score for row, score in rows.items() if eligible[row]}

@@ -1,0 +1,213 @@
+"""Phrases of causal clauses and whole memories as statements, and whether two of them name the same event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from events.fingerprint import Dense, Sparse, Tokens
+from projections.memories.facets import Filter
+from projections.spaces.tokens import TokenSpace
+from projections.storage.arrays import GrowableArray, Mask, top_k
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from events.vocabulary.causes import Clause, Phrase, Span
+    from projections.graph.causal_clauses import CausalClauses
+    from projections.memories.atlas import Atlas
+
+E1: Final = "e1_semantic"
+E6: Final = "e6_sparse"
+E12: Final = "e12_late_interaction"
+
+SURE: Final = 0.75
+"""Agreement, the mean of E1's and E12's similarity, from which on two phrases name the same event. Of 900 phrases of
+conversations and encyclopaedias no two of different texts reach it, apart from those of one word."""
+SURE_WORD: Final = 0.85
+"""The same where a phrase has only one term."""
+LIKELY: Final = 0.55
+"""Least agreement of two phrases that share a rare term."""
+COVERED: Final = 0.5
+"""Least agreement where one phrase has only terms of the other, such as "the fine" after "had to pay a fine"."""
+LIKELY_WHOLE: Final = 0.6
+"""Least agreement of a phrase and a memory as a whole, which must share two rare terms, or all terms of the phrase."""
+RARE: Final = (6, 500)
+"""A term is rare if at most so many memories contain it, and one more for each so many that are stored."""
+SPREAD: Final = 0.12
+"""Agreement below the best one at which a phrase still joins another memory."""
+MAX_AGREEING: Final = 3
+"""Memories that may agree with a phrase: one with which more agree names a kind of event, and joins none."""
+CANDIDATES: Final = 8
+"""Phrases, and memories as wholes, that are nearest in E1 to a phrase and are compared token by token."""
+MAX_TOKENS: Final = 48
+"""Of a memory that is compared as a whole: a longer one says more than one thing."""
+
+
+class Statement(NamedTuple):
+    """A phrase of a clause, or a memory as a whole, with its embeddings."""
+
+    memory: UUID
+    meaning: Dense
+    tokens: Tokens
+    terms: Sparse
+    span: Span | None = None
+    clause: Clause | None = None
+    """That it is a phrase of; None for a whole memory."""
+    voice: str | None = None
+
+
+class Statements:
+    """Statements that others are compared with, each with the row of its memory."""
+
+    def __init__(self) -> None:
+        self._all: list[Statement] = []
+        self._rows = GrowableArray(np.int64)
+        self._vectors = GrowableArray(np.float32, 0)
+
+    def add(self, one: Statement, row: int) -> None:
+        """Add a statement of the memory in a row of the atlas."""
+        vector = one.meaning.levels.astype(np.float32)
+        if not self._all:
+            self._vectors = GrowableArray(np.float32, len(vector))
+        self._all.append(one)
+        self._rows.append(row)
+        self._vectors.append(vector / max(float(np.linalg.norm(vector)), 1.0))
+
+    def nearest(self, one: Statement, eligible: Mask) -> list[tuple[Statement, float]]:
+        """Return the statements of eligible rows that are nearest in E1, with their cosines."""
+        if not self._all:
+            return []
+        vector = one.meaning.levels.astype(np.float32)
+        cosines = self._vectors.array @ (vector / np.linalg.norm(vector))
+        cosines[~eligible[self._rows.array]] = -1
+        nearest = top_k(cosines, CANDIDATES).tolist()
+        return [(self._all[index], float(cosines[index])) for index in nearest if cosines[index] > 0]
+
+
+class StatedPhrases:
+    """The causes and the effects that memories state."""
+
+    def __init__(self) -> None:
+        self.causes = Statements()
+        self.effects = Statements()
+
+    def add(self, atlas: Atlas, memory: UUID, stated: Sequence[Clause]) -> None:
+        """Add the phrases of the clauses of a memory."""
+        row = atlas.row_of(memory)
+        for clause in stated:
+            self.causes.add(phrase_statement(memory, clause, clause.cause), row)
+            self.effects.add(phrase_statement(memory, clause, clause.effect), row)
+
+
+class StatedPhrasesCache:
+    """The phrases of all logged clauses; a call adds those that were logged since the last one.
+
+    Args:
+        clauses: The projection of the clauses.
+    """
+
+    def __init__(self, clauses: CausalClauses) -> None:
+        self._clauses = clauses
+        self._forgotten = -1
+        self._count = 0
+        self._phrases = StatedPhrases()
+
+    def __call__(self, atlas: Atlas) -> StatedPhrases:
+        """Return the phrases of all logged clauses."""
+        if self._forgotten != self._clauses.forgotten:
+            self._forgotten, self._count, self._phrases = self._clauses.forgotten, 0, StatedPhrases()
+        for memory, stated in islice(self._clauses.all().items(), self._count, None):
+            self._phrases.add(atlas, memory, stated)
+        self._count = len(self._clauses.all())
+        return self._phrases
+
+
+class Agreement:
+    """Finds statements that name the same event.
+
+    Args:
+        atlas: The atlas of stored memories.
+        eligible: Rows of one namespace.
+        plain: Those that state no cause.
+    """
+
+    def __init__(self, atlas: Atlas, eligible: Mask, plain: Mask) -> None:
+        self._atlas = atlas
+        self._eligible = eligible
+        self._plain = plain
+        self._rare: dict[int, bool] = {}
+
+    def wholes(self, one: Statement) -> Iterator[tuple[Statement, float]]:
+        """Yield the short plain memories nearest to a phrase, with their cosines."""
+        plain = self._plain & self._atlas.facets.eligible(Filter(speaker=one.voice)) if one.voice else self._plain
+        rows, cosines = self._atlas.nearest(E1, one.meaning, CANDIDATES, plain)
+        for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True):
+            if (whole := whole_statement(self._atlas, row)) is not None:
+                yield whole, cosine
+
+    def of(self, one: Statement, others: Iterable[tuple[Statement, float]]) -> Iterator[tuple[Statement, float]]:
+        """Yield the statements of other memories that name the same event, with their agreement.
+
+        Args:
+            one: The statement.
+            others: Candidates with their cosines in E1.
+        """
+        found = [(other, cosine) for other, cosine in others if other.memory != one.memory and _same_voice(one, other)]
+        if not found:
+            return
+        space = TokenSpace(one.tokens.array.shape[1])
+        for other, _ in found:
+            space.append(other.tokens)
+        late = space.symmetric(one.tokens, np.arange(len(found)))
+        agreements = [
+            (other, (cosine + tokens) / 2) for (other, cosine), tokens in zip(found, late.tolist(), strict=True)
+        ]
+        same = [(other, agreement) for other, agreement in agreements if self._is_same_event(one, other, agreement)]
+        if len({other.memory for other, _ in same}) <= MAX_AGREEING:
+            best = max((agreement for _, agreement in same), default=0.0)
+            yield from ((other, agreement) for other, agreement in same if agreement >= best - SPREAD)
+
+    def _is_same_event(self, one: Statement, other: Statement, agreement: float) -> bool:
+        terms, others = {*one.terms.ids.tolist()}, {*other.terms.ids.tolist()}
+        if agreement >= (SURE if min(len(terms), len(others)) > 1 else SURE_WORD):
+            return True
+        shared = terms & others
+        rare = sum(map(self._is_rare, shared))
+        if one.clause is None or other.clause is None:
+            phrase = terms if other.clause is None else others
+            return agreement >= LIKELY_WHOLE and (rare > 1 or (rare > 0 and shared == phrase and len(phrase) > 1))
+        return rare > 0 and agreement >= (COVERED if shared in (terms, others) else LIKELY)
+
+    def _is_rare(self, term: int) -> bool:
+        if term not in self._rare:
+            holders = np.count_nonzero(self._atlas.scores(E6, Sparse.of({term: 1.0}))[self._eligible] > 0)
+            least, share = RARE
+            self._rare[term] = bool(holders <= least + np.count_nonzero(self._eligible) // share)
+        return self._rare[term]
+
+
+def phrase_statement(memory: UUID, clause: Clause, phrase: Phrase) -> Statement:
+    """Return a phrase of a clause as a statement."""
+    return Statement(memory, phrase.meaning, phrase.tokens, phrase.terms, phrase.span, clause, phrase.voice)
+
+
+def whole_statement(atlas: Atlas, row: int) -> Statement | None:
+    """Return a memory as a statement; None if it is too long for one.
+
+    Raises:
+        TypeError: the spaces are of other kinds.
+    """
+    meaning, tokens, terms = (atlas.embedding(key, row) for key in (E1, E12, E6))
+    if not (isinstance(meaning, Dense) and isinstance(tokens, Tokens) and isinstance(terms, Sparse)):
+        raise TypeError(f"{E1} must be dense, {E12} tokens, {E6} sparse")
+    (memory,) = atlas.ids([row])
+    return Statement(memory, meaning, tokens, terms) if len(tokens.ids) <= MAX_TOKENS else None
+
+
+def _same_voice(one: Statement, other: Statement) -> bool:
+    """Tell whether two statements can be about the same person: "I" of two speakers are two people."""
+    return None in {one.voice, other.voice} or one.voice == other.voice

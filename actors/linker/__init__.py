@@ -1,0 +1,1 @@
+"""The linker: finds causes and effects among stored memories, in the background."""

@@ -1,0 +1,274 @@
+"""The linker actor: extracts causal clauses of stored memories, embeds their phrases, and appends the edges found.
+
+It works after memories are acknowledged, so that storing them takes no longer. It owns no projection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from threading import Timer
+from time import monotonic
+from typing import TYPE_CHECKING, Any, assert_never
+from uuid import UUID, uuid4
+
+import msgspec
+import pykka
+
+from actors.comparator.messages import FindCauses, ListUnexamined
+from actors.embedder.messages import EmbeddedMemory, EmbedMemory
+from actors.linker.messages import ExamineCauses, ExaminedCauses, LinkCauses, LinkerMessage, MemoriesAdded
+from actors.runtime.actor import LOGGER, Actor, ActorRef
+from actors.runtime.ask import MODEL_TIMEOUT, ask_blocking
+from actors.runtime.faults import Fault
+from actors.store.messages import Append, Describe, GoneError
+from actors.text.causal_clauses import RULES, causal_clauses, is_first_person, is_statement
+from events.fingerprint import Dense, Sparse, Tokens
+from events.vocabulary import (
+    CausalClausesFound,
+    CausesLinked,
+    ConsolidationFinished,
+    ConsolidationStarted,
+    Event,
+)
+from events.vocabulary.causes import CausalLink, Clause, Phrase, Span
+from events.vocabulary.values import Counts, Modality, Mode, Outcome, Trigger
+from projections.memories.entries import Body
+from projections.projection import MemoryState
+
+if TYPE_CHECKING:
+    from actors.runtime.metrics import Latencies
+
+QUIET = 0.4
+"""Seconds without a store before the background examines, so that it takes no time from a series of stores."""
+BATCH = 16
+"""Memories whose clauses are extracted and embedded together, and recorded by one commit."""
+COMPARED = 2
+"""Memories that the comparator compares with all others at once: a search waits for no more."""
+UNRECORDED = 256
+"""Memories in which nothing was found that are recorded together. A process that ends before examines them again."""
+
+
+class ExamineNext(msgspec.Struct, frozen=True):
+    """Sent by the linker to itself: examine a few of the memories that were added."""
+
+
+class Linker(Actor):
+    """Examines memories for causes and effects.
+
+    Args:
+        comparator: Holds the clauses, the edges and the spaces.
+        store: Holds the texts and appends events.
+        embedder: Embeds phrases.
+        latencies: Receives durations.
+    """
+
+    def __init__(self, comparator: ActorRef, store: ActorRef, embedder: ActorRef, latencies: Latencies) -> None:
+        super().__init__()
+        self._comparator = comparator
+        self._store = store
+        self._embedder = embedder
+        self._latencies = latencies
+        self._unrecorded: dict[UUID, None] = {}
+        """Memories in which nothing was found and whose examination is not in the log."""
+        self._pending: dict[UUID, None] = {}
+        """Memories that were added and not examined yet."""
+        self._added_at = 0.0
+        self._timer: Timer | None = None
+
+    def on_stop(self) -> None:
+        """Stop the timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()
+
+    def on_receive(self, message: LinkerMessage | ExamineNext) -> Any:
+        """Route a message."""
+        match message:
+            case MemoriesAdded(memories=memories):
+                self._added_at = monotonic()
+                self._pending |= dict.fromkeys(memories)
+                self._wake_in(QUIET)
+            case ExamineNext():
+                self._examine_next()
+            case LinkCauses():
+                self._link_all(message)
+            case ExamineCauses(run=run, namespace=namespace, skip=skip):
+                found = self._unexamined(namespace, skip, BATCH)
+                return self._examine(run, found) if found else None
+            case _:
+                assert_never(message)
+        return None
+
+    def _wake_in(self, seconds: float) -> None:
+        if self._timer is None:
+            self._timer = Timer(seconds, self._wake)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _wake(self) -> None:
+        with suppress(pykka.ActorDeadError):
+            self.actor_ref.tell(ExamineNext())
+
+    def _examine_next(self) -> None:
+        """Examine a few of the memories that were added, unless more arrive; then wait for the rest of the pause."""
+        self._timer = None
+        left = self._added_at + QUIET - monotonic()
+        if left > 0:
+            self._wake_in(left)
+            return
+        batch = tuple(islice(self._pending, BATCH))
+        for memory in batch:
+            del self._pending[memory]
+        if not batch:
+            return
+        try:
+            self._record(self._examine(uuid4(), batch), Trigger.STORED)
+        except (Fault, pykka.ActorDeadError) as error:  # not recorded: the next examination of all repeats it
+            LOGGER.warning("causes of %d memories are not examined yet: %s", len(batch), error)
+            return
+        self.actor_ref.tell(ExamineNext())
+
+    def _link_all(self, message: LinkCauses) -> None:
+        """Examine the latest memories that are not examined, batch by batch."""
+        found = self._unexamined(message.namespace, frozenset(), message.limit)
+        for start in range(0, len(found), BATCH):
+            self._record(self._examine(uuid4(), found[start : start + BATCH]), message.trigger)
+        for memory in found:
+            self._pending.pop(memory, None)
+
+    def _unexamined(self, namespace: str | None, skip: frozenset[UUID], limit: int) -> tuple[UUID, ...]:
+        skip |= self._unrecorded.keys()
+        return ask_blocking(self._comparator, ListUnexamined(namespace=namespace, skip=skip, limit=limit))
+
+    def _examine(self, run: UUID, memories: tuple[UUID, ...]) -> ExaminedCauses:
+        """Return the clauses and edges of these memories.
+
+        Raises:
+            Fault: a phrase can't be embedded.
+        """
+        with self._latencies.timed("causes: examination"):
+            entries = ask_blocking(self._store, Describe(memories=memories, own=True))
+            texts = {
+                entry.id: body
+                for entry in entries
+                if entry.state is MemoryState.LIVE and (body := entry.body) and body.modality is not Modality.CODE
+            }
+            clauses = {memory: stated for memory, body in texts.items() if (stated := self._clauses(body))}
+            links: list[CausalLink] = []
+            for namespace in dict.fromkeys(body.namespace for body in texts.values()):
+                wanted = tuple(memory for memory, body in texts.items() if body.namespace == namespace)
+                stated = {memory: clauses[memory] for memory in wanted if memory in clauses}
+                plain = frozenset(memory for memory in wanted if is_statement(texts[memory].text))
+                for start in range(0, len(wanted), COMPARED):
+                    portion = wanted[start : start + COMPARED]
+                    message = FindCauses(namespace=namespace, memories=portion, clauses=stated, statements=plain)
+                    links += self._between_statements(ask_blocking(self._comparator, message))
+        return ExaminedCauses(
+            clauses=tuple(
+                CausalClausesFound(memory=memory, rules=RULES, clauses=stated) for memory, stated in clauses.items()
+            ),
+            linked=CausesLinked(run=run, examined=memories, links=tuple(_one_way(links))),
+        )
+
+    def _between_statements(self, links: Sequence[CausalLink]) -> Iterator[CausalLink]:
+        """Yield edges without those of E5 with an end that is no single plain statement."""
+        ends = [end for link in links if link.stated_in is None for end in (link.source, link.target)]
+        entries = ask_blocking(self._store, Describe(memories=tuple(ends))) if ends else ()
+        stating = {entry.id for entry in entries if entry.body and is_statement(entry.body.text)}
+        yield from (link for link in links if link.stated_in or {link.source, link.target} <= stating)
+
+    def _clauses(self, body: Body) -> tuple[Clause, ...]:
+        """Return the causal clauses of a text with the embeddings of their phrases."""
+        found = causal_clauses(body.text)
+        speaker = body.metadata.get("speaker")
+        spans = dict.fromkeys(span for one in found for span in (one.cause, one.effect))
+        replies = {span: self._embedder.ask(_embed_message(body, span), block=False) for span in spans}
+        phrases = {
+            span: _phrase(
+                body.text, span, reply.get(timeout=MODEL_TIMEOUT), speaker if isinstance(speaker, str) else ""
+            )
+            for span, reply in replies.items()
+        }
+        return tuple(Clause(one.connective, phrases[one.cause], phrases[one.effect]) for one in found)
+
+    def _record(self, found: ExaminedCauses, trigger: Trigger) -> None:
+        """Append what was found, without what concerns memories that were deleted meanwhile."""
+        self._unrecorded |= dict.fromkeys(found.linked.examined)
+        if not found.clauses and len(self._unrecorded) < UNRECORDED:
+            return
+        while True:
+            found = msgspec.structs.replace(
+                found, linked=msgspec.structs.replace(found.linked, examined=tuple(self._unrecorded))
+            )
+            first, *rest = _run_events(found, trigger) if found.linked.links else (*found.clauses, found.linked)
+            append = Append(
+                id=uuid4(),
+                event=first,
+                consequences=tuple(rest),
+                actor="linker",
+                correlation_id=found.linked.run,
+                live=found.required,
+            )
+            try:
+                ask_blocking(self._store, append)
+            except GoneError as error:
+                found = found.without({*error.memories})
+            else:
+                break
+        self._unrecorded.clear()
+
+
+def _one_way(links: Sequence[CausalLink]) -> Iterator[CausalLink]:
+    """Yield the strongest edge between each two memories."""
+    best: dict[frozenset[UUID], CausalLink] = {}
+    for link in links:
+        ends = frozenset({link.source, link.target})
+        if ends not in best or link.weight > best[ends].weight:
+            best[ends] = link
+    yield from best.values()
+
+
+def _embed_message(body: Body, span: Span) -> EmbedMemory:
+    return EmbedMemory(
+        content=body.text[slice(*span)],
+        modality=Modality.TEXT,
+        created_at=body.created_at,
+        namespace=body.namespace,
+    )
+
+
+def _phrase(text: str, span: Span, embedded: EmbeddedMemory, speaker: str) -> Phrase:
+    fingerprint = embedded.fingerprint
+    return Phrase(
+        span=span,
+        meaning=fingerprint.take("e1_semantic", Dense),
+        tokens=fingerprint.take("e12_late_interaction", Tokens),
+        terms=fingerprint.take("e6_sparse", Sparse),
+        voice=speaker if is_first_person(text[slice(*span)]) else None,
+    )
+
+
+def _run_events(found: ExaminedCauses, trigger: Trigger) -> Iterator[Event]:
+    """Yield the events of a run of its own, so that the edges can be undone."""
+    run, examined = found.linked.run, len(found.linked.examined)
+    yield ConsolidationStarted(
+        run=run,
+        mode=Mode.LINK,
+        trigger=trigger,
+        namespace=None,
+        salience_threshold=0.0,
+        max_memories=examined,
+        dry_run=False,
+        thorough=False,
+    )
+    yield from found.clauses
+    yield found.linked
+    yield ConsolidationFinished(
+        run=run,
+        outcome=Outcome.FINISHED,
+        counts=Counts(looked_at=examined, causes=len(found.linked.links)),
+        memories=examined,
+        milliseconds=0.0,
+    )

@@ -1,0 +1,126 @@
+"""The patterns of English by which sentences state causes and effects, and those that look alike and state none."""
+
+import re
+from typing import Final
+
+SENTENCE: Final = re.compile(r"\S(?:[^.!?\n]|[.!?](?=[^\s\"'”)]))*[.!?]*")
+LABEL: Final = re.compile(r"[^:.,!?\n]{1,48}: ")
+"""A speaker or a title before the text."""
+BE: Final = r"(?:is|are|was|were|be|been|being|'s)"
+ADVERB: Final = r"(?:\w+ly |also |then |soon |again |at last |in turn |in part |mostly )?"
+NOMINAL: Final = (
+    r"because of|due to|owing to|thanks to|on account of|as a (?:direct |natural )?(?:result|consequence) of|"
+    r"in (?:consequence|response) to|in consequence of|in the wake of|by reason of"
+)
+CLAUSAL: Final = (
+    r"because|given that|now that|seeing (?:that|as)|in view of the fact that|due to the fact that|"
+    r"owing to the fact that|thanks to the fact that|on account of the fact that|for the reason that|inasmuch as"
+)
+FORWARD_VERB: Final = (
+    r"(?:lead|leads|led|leading) to|(?:causes|caused|causing)(?! (?:of|by)\b)|(?:results?|resulted|resulting) in|"
+    r"(?:brings?|brought|bringing) about|(?:gives?|gave|giving) rise to|"
+    r"(?:triggered|triggering|provoked|provoking|prompted|prompting|forced|forcing)(?! by\b)|"
+    r"(?:means?|meant|meaning) that|"
+    r"ma(?:de|kes?|king)(?= (?:it|me|him|her|us|them|everyone|everybody|people) )|"
+    r"(?:is|was|are|were) (?:the (?:\w+ )?(?:cause of|reason for)|(?:responsible|to blame) for)"
+)
+BACKWARD_VERB: Final = (
+    rf"(?:{BE} )?{ADVERB}(?:caused|triggered|provoked|prompted|brought about|produced|set off) by|"
+    rf"(?:result|results|resulted|resulting|stem|stems|stemmed|stemming|arise|arises|arose) from|"
+    rf"{BE} {ADVERB}(?:due to|owing to|(?:the|a) (?:direct )?(?:result|consequence) of|"
+    rf"attributed to|attributable to|down to)|{BE} because(?: of)?|(?:follows|followed) from"
+)
+VERBAL: Final = re.compile(BACKWARD_VERB, re.IGNORECASE)
+CONSEQUENTLY: Final = (
+    r"therefore|consequently|as a (?:direct )?(?:result|consequence)(?! of\b)|in consequence|for (?:this|that) reason|"
+    r"because of (?:this|that)|(?:that|this|which)(?:'s| is| was) why|hence|thus|accordingly|so(?= )"
+)
+
+
+def connective(pattern: str) -> re.Pattern[str]:
+    """Return the pattern of a connective inside a sentence, which begins and ends with whole words."""
+    return re.compile(rf"(?:(?<![\w'-])|(?=[,;:–—]))(?:{pattern})(?![\w'-])", re.IGNORECASE)
+
+
+OPENING: Final = re.compile(rf"(?:{NOMINAL}|{CLAUSAL}|since)(?![\w'-])", re.IGNORECASE)
+"""At the start of a sentence: cause, comma, effect."""
+BACKWARD: Final = connective(rf"{BACKWARD_VERB}|(?:, )?(?:{NOMINAL}|{CLAUSAL}|since)")
+"""Effect, connective, cause."""
+FORWARD: Final = connective(rf"(?:, |, and |and )?(?:(?:which|that|this) )?{ADVERB}(?:{FORWARD_VERB})")
+"""Cause, verb, effect."""
+JOINING: Final = connective(
+    rf"(?:[,;:–—-]+ ?(?:and )?|and )(?:{CONSEQUENTLY}),?|"
+    r"so(?= (?:i|he|she|it|they|we|you|i'm|we're)(?! (?:can|could|may|might)\b))"
+)
+"""Cause, adverb, effect, in one sentence."""
+REFERRING: Final = re.compile(rf"\s*(?:and )?(?:{CONSEQUENTLY})(?![\w'-]),?", re.IGNORECASE)
+"""At the start of a sentence: the cause is the sentence before."""
+
+NAMING: Final = re.compile(
+    rf"\s*the (?:\w+ )?(?:reason|cause)s? (?:for|of|that|why) (?P<effect>[^,;]+?) {BE} "
+    r"(?:that |because (?:of )?|due to )?(?P<cause>[^,;.]+)",
+    re.IGNORECASE,
+)
+"""The cause of the effect was the cause."""
+CONDITION: Final = re.compile(r"\s*(?:and |but |so )?(?:if|whether|unless|suppose|imagine)\b", re.IGNORECASE)
+IS_SO: Final = re.compile(r"\bso\W*$", re.IGNORECASE)
+
+DENIED: Final = re.compile(r"(?:\b(?:not|never|just|only|simply|merely|if|whether|unless|even)|n't)\s+$", re.IGNORECASE)
+"""Before a connective: the relation is denied, doubted or played down."""
+HYPOTHETICAL: Final = re.compile(
+    r"\b(?:if|whether|unless|might|may|could|would|should|can|to|will|won't|doesn't|don't|didn't|not|never|cannot|can't)$",
+    re.IGNORECASE,
+)
+"""Before a verb: it states no fact."""
+TIME: Final = re.compile(
+    r"\s+(?:\d|then\b|when\b|(?:\w+ ){1,2}last\b|we (?:met|spoke|talked|chatted)\b|"
+    r"the (?:\d|early|late|mid|beginning|start|end|age|day|time|last|first)|"
+    r"(?:late|early|mid|last|next|childhood|birth|school|college|university|before|after|about|around|at least|"
+    r"my|his|her|their|our|its|\w+ (?:ago|years?|months?|weeks?|days?))\b|"
+    r"jan|feb|mar|apr|may\b|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|yesterday|spring|summer|autumn|fall\b|"
+    r"winter|\w+ing\b)",
+    re.IGNORECASE,
+)
+"""After "since": a time."""
+PERFECT: Final = re.compile(
+    r"\b(?:have|has|had|haven't|hasn't|hadn't)\b(?! to\b)|'ve\b|\b(?:been|ever)\b", re.IGNORECASE
+)
+"""In the main clause of "since": it tells how long something has lasted."""
+FINITE: Final = re.compile(
+    r"\b(?:am|is|are|was|were|has|have|had|do|does|did|can|could|will|would|may|might|must|should|wo|ca|"
+    r"ai|\w+(?:n't|'s|'re|'ve|'d|'ll)|[a-z]{2,}ed|[a-z]{3,}s|came|went|took|got|made|fell|broke|ran|left|lost|found|began|"
+    r"became|grew|kept|met|paid|put|read|rose|said|sat|saw|sent|set|shut|slept|sold|spent|stood|stuck|told|thought|won|wrote|"
+    r"burst|cut|hit|hurt|let|blew|drew|drove|flew|froze|gave|knew|rang|sank|spoke|stole|swam|threw|wore|bought|brought|built|"
+    r"woke|ate|drank|sang|rode|shook|tore|bit|dug|hid|wept|swept|struck|spread|split|quit|cost|burnt|hung|laid|lay|lit|"
+    r"taught|swore|fled|fed|chose|forgot|fled|slid|shot|spun|"
+    r"caught|felt|fought|heard|held|led|lent|meant|need|want|know|think|like|love|feel|live|work|get|go|take|make)\b",
+    re.IGNORECASE,
+)
+"""Forms that are mostly finite verbs: a clause has one."""
+NO_CLAUSE: Final = re.compile(
+    r"\s*(?:that|far|much|many|few|little|long|often|soon|on|forth|to|as|be|is|was|does|has|am|are|were|do|did|good|"
+    r"bad|cool|happy|excited|glad|proud|sorry|nice|great|sweet|cute|pretty|beautiful|amazing|inspiring|hard|easy|well|"
+    r"true|always|sometimes|perhaps|besides|yes|called|"
+    r"\w+ (?:can|could|may|might|would|will)\b(?! not|n't|not\b)|\w+'ll\b)\b",
+    re.IGNORECASE,
+)
+"""After "so": a degree, a purpose or a filler, and no effect."""
+LEADING: Final = re.compile(
+    r"(?:\s|[,;:\"'“”(–—-]|(?:and|but|or|so|then|well|yes|yeah|oh|that|which|who|however|also|now|later|finally|today|"
+    r"yesterday|in the end|of course|when|after|while|where)\b(?=\s|,))+",
+    re.IGNORECASE,
+)
+CLAUSE_END: Final = re.compile(
+    r"\s*(?:[;–—]|\.{2,}|, (?:and|but|so|which|who|where|although|though|while|then|or)\b|"
+    r"\b(?:but|although|though|whereas)\b)",
+    re.IGNORECASE,
+)
+LAST_CLAUSE: Final = re.compile(
+    r"(?:[;–—]|\.{2,}|, (?:and|but|so|then|while)\b|\b(?:but|although|though|whereas)\b)", re.IGNORECASE
+)
+PRONOUN: Final = re.compile(
+    r"(?:it|this|that|he|she|they|we|i|you|these|those|which|what|all (?:of )?this)\W*$", re.IGNORECASE
+)
+NO_PROSE: Final = re.compile(r"[\[\]{}<>|=*#:]|https?://")
+FIRST_PERSON: Final = re.compile(r"\b(?:i|we|my|our|me|us|mine|ours)\b", re.IGNORECASE)
+WORD: Final = re.compile(r"[^\W_](?:[\w'’-]*[^\W_])?")

@@ -1,0 +1,77 @@
+"""`scripts/bench causes`: chains with connectives, pairs without, and questions in other words."""
+
+import random
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import anyio
+from rich.progress import Progress
+from typer import Argument, BadParameter, Option
+
+from benchmarks.causes.edges import CHAINS, judge_chains, judge_pairs, sentences
+from benchmarks.causes.questions import judge_questions
+from benchmarks.datasets import Dataset, read_dataset
+from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+
+SEED = 7
+
+
+def causal_pairs(dataset: Dataset) -> list[tuple[str, str]]:
+    """Return cause and effect of each question for one of them, from its premise and its first answer.
+
+    Raises:
+        BadParameter: no question has a premise.
+    """
+    texts = {document.id: document.text for document in dataset.documents}
+    pairs: list[tuple[str, str]] = []
+    for query in dataset.queries:
+        if "premise" in query.metadata and query.id in dataset.judgements:
+            premise, answer = str(query.metadata["premise"]), texts[next(iter(dataset.judgements[query.id]))]
+            pairs.append((premise, answer) if query.metadata.get("category") == "effect" else (answer, premise))
+    if not pairs:
+        raise BadParameter(f"{dataset.name} has no questions with a premise")
+    return list(dict.fromkeys(pairs))
+
+
+async def measure(
+    pairs: Dataset, others: Sequence[Dataset], counts: tuple[int, int, int], bar: Progress
+) -> dict[str, list[Verdict]]:
+    """Return the verdicts by heading.
+
+    Args:
+        pairs: Questions for causes and effects.
+        others: Where ordinary sentences come from.
+        counts: Sentences beside the chains, pairs, questions of each kind.
+        bar: Shows progress.
+    """
+    beside, count, asked = counts
+    chosen = causal_pairs(pairs)
+    random.Random(SEED).shuffle(chosen)  # noqa: S311 -- a sample, not a secret
+    with tempfile.TemporaryDirectory() as data:
+        folder = Path(data)
+        return {
+            "chains": await judge_chains(folder / "chains", sentences(others, beside, SEED), bar),
+            "pairs": await judge_pairs(folder / "pairs", chosen[:count], sentences(others, 2 * beside, SEED + 1), bar),
+            "questions": await judge_questions(folder / "questions", pairs, asked, bar) if asked else [],
+        }
+
+
+def causes(
+    pairs: Annotated[
+        Path, Argument(exists=True, file_okay=False, help="Causal questions whose metadata has a premise.")
+    ],
+    others: Annotated[list[Path], Argument(exists=True, file_okay=False, help="Sets that lend ordinary sentences.")],
+    beside: Annotated[int, Option(min=10, help="Sentences beside the chains; twice as many beside the pairs.")] = 500,
+    count: Annotated[int, Option(min=10, help="Pairs.")] = 200,
+    questions: Annotated[int, Option(min=0, help="Questions for causes, and for effects; 0 for none.")] = 300,
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge causal paths of sentences with connectives, edges of pairs without, and questions in other words."""
+    with progress_bar() as bar:
+        sections = anyio.run(
+            measure, read_dataset(pairs), [read_dataset(folder) for folder in others], (beside, count, questions), bar
+        )
+    publish(sections, f"{len(CHAINS)} chains, {count} pairs", as_json=as_json)

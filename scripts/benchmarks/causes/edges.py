@@ -1,0 +1,124 @@
+"""Chains with connectives and pairs without, stored among sentences that were not written for it."""
+
+import random
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from rich.progress import Progress
+
+from actors.linker.messages import LinkCauses
+from benchmarks.datasets import Dataset
+from benchmarks.report import Verdict
+from benchmarks.store import Store, open_store
+from events.vocabulary import CausesLinked
+from events.vocabulary.causes import CausalLink
+
+CHAINS: list[list[str]] = msgspec.json.decode(Path(__file__).with_name("chains.json").read_bytes())
+"""Five sentences each, of which each states the cause of the next, or its own cause in the one before."""
+
+LENGTH = range(40, 161)
+"""Characters of a sentence of ordinary text."""
+SHOWN = 12
+"""Wrong edges that are shown, for a second reading."""
+
+
+class Filled(NamedTuple):
+    """A store with sentences, and the edges found in it."""
+
+    ids: dict[str, str]
+    """Of each sentence."""
+    links: list[CausalLink]
+
+
+def sentences(datasets: Sequence[Dataset], count: int, seed: int) -> list[str]:
+    """Return distinct sentences of the documents, as many of each set."""
+    rng = random.Random(seed)  # noqa: S311 -- a sample, not a secret
+    found: list[str] = []
+    for dataset in datasets:
+        texts = [
+            document.text.partition(": ")[2] if "speaker" in document.metadata else document.text
+            for document in dataset.documents
+        ]
+        parts = {part.strip() for text in texts for part in re.split(r"(?<=[.!?])\s+", text)}
+        found += rng.sample(sorted(part for part in parts if len(part) in LENGTH), count // len(datasets))
+    return found
+
+
+async def fill(store: Store, texts: Sequence[str], bar: Progress) -> Filled:
+    """Store sentences and examine them all for causes."""
+    task = bar.add_task("storing", total=len(texts))
+    ids: dict[str, str] = {}
+    for text in texts:
+        ids[text] = await store.store(content=text)
+        bar.advance(task)
+    if store.hub.linker is None:
+        raise TypeError("a store of the present has a linker")
+    await store.ask(store.hub.linker, LinkCauses(limit=len(texts)))
+    events = (envelope.event for envelope in store.hub.log.read())
+    return Filled(ids, [link for event in events if isinstance(event, CausesLinked) for link in event.links])
+
+
+async def judge_chains(folder: Path, others: Sequence[str], bar: Progress) -> list[Verdict]:
+    """Look for the whole path of each chain, and for edges that are none of theirs."""
+    texts = [*others, *(text for chain in CHAINS for text in chain)]
+    random.Random(1).shuffle(texts)  # noqa: S311 -- an order, not a secret
+    async with open_store(folder) as store:
+        filled = await fill(store, texts, bar)
+        whole, missing = 0, list[str]()
+        for chain in CHAINS:
+            ids = [filled.ids[text] for text in chain]
+            answer = await store.call("find_causal_path", start_concept=ids[0], end_concept=ids[-1], path_type="causal")
+            whole += [node["node_id"] for node in answer.get("path", ())] == ids
+            joined = {(str(link.source), str(link.target)) for link in filled.links}
+            missing += [f"{a} → {b}" for a, b in pairwise(chain) if (filled.ids[a], filled.ids[b]) not in joined]
+    right = {(filled.ids[a], filled.ids[b]) for chain in CHAINS for a, b in pairwise(chain)}
+    wrong = shown_wrong(filled, right)
+    return [
+        Verdict(
+            f"of {len(CHAINS)} chains at least nine are found whole",
+            {"whole": whole, "edges missing": missing},
+            whole >= len(CHAINS) - 1,
+        ),
+        Verdict(
+            f"at most 2 wrong edges in {len(others)} other sentences",
+            {"edges": len(filled.links), "wrong": len(wrong), "which": wrong[:SHOWN]},
+            len(wrong) <= 2,
+        ),
+    ]
+
+
+async def judge_pairs(
+    folder: Path, pairs: Sequence[tuple[str, str]], others: Sequence[str], bar: Progress
+) -> list[Verdict]:
+    """Look for edges between statements without connectives."""
+    texts = list(dict.fromkeys([*others, *(text for pair in pairs for text in pair)]))
+    random.Random(2).shuffle(texts)  # noqa: S311 -- an order, not a secret
+    async with open_store(folder) as store:
+        filled = await fill(store, texts, bar)
+    right = {(filled.ids[cause], filled.ids[effect]) for cause, effect in pairs}
+    found = {(str(link.source), str(link.target)) for link in filled.links}
+    hits = len(right & found)
+    wrong = shown_wrong(filled, right)
+    figures = {
+        "pairs": len(pairs),
+        "others": len(others),
+        "edges": len(found),
+        "recall": hits / len(pairs),
+        "precision": hits / max(len(found), 1),
+        "wrong": wrong[:SHOWN],
+    }
+    return [Verdict("four of five edges between plain statements are right", figures, hits >= 0.8 * len(found) > 0)]
+
+
+def shown_wrong(filled: Filled, right: set[tuple[str, str]]) -> list[str]:
+    """Return the edges that are not among the right ones, in words."""
+    texts = {memory: text for text, memory in filled.ids.items()}
+    return [
+        f"{texts[str(link.source)]} →[{link.rule} {link.weight:.2f}] {texts[str(link.target)]}"
+        for link in filled.links
+        if (str(link.source), str(link.target)) not in right
+    ]
