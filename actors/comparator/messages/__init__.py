@@ -3,11 +3,8 @@
 from typing import TypeAlias
 
 from actors.comparator.messages.compare import (
-    Alike,
     Compare,
     Comparison,
-    EndSearch,
-    FindDuplicates,
     FindNeighbours,
     Neighbours,
     NewMemory,
@@ -48,7 +45,6 @@ from actors.comparator.messages.search import (
 from actors.runtime.messages import Appended, ProjectionMessage
 
 __all__ = [
-    "Alike",
     "Comparison",
     "Edges",
     "Found",
@@ -74,8 +70,6 @@ ComparatorMessage: TypeAlias = (
     | Compare
     | ScorePairs
     | ListMemories
-    | FindDuplicates
-    | EndSearch
     | ReadVectors
     | CountLinks
     | ReadWalks
