@@ -157,6 +157,11 @@ class NormalizedText:
         return tuple(self.words if self.code or self.foreign else sorted(term.key for term in self.terms))
 
 
+def synonym(word: str) -> str:
+    """Return the representative of a lower-case word's group of synonyms; the word itself if it has none."""
+    return _REPRESENTATIVES.get(_stem(word), word)
+
+
 def equivalent(left: NormalizedText, right: NormalizedText, *, strict: bool) -> bool:
     """Return whether two texts state the same.
 
@@ -248,8 +253,9 @@ def _stem(word: str) -> str:
     return word.removesuffix("e") if len(word) > 3 else word
 
 
-_SYNONYMS: Final = {_stem(word): _stem(group[0]) for group in _groups("synonyms") for word in group}
-"""Representative of each word's group of synonyms, by stem."""
+_REPRESENTATIVES: Final = {_stem(word): group[0] for group in _groups("synonyms") for word in group}
+_SYNONYMS: Final = {stem: _stem(word) for stem, word in _REPRESENTATIVES.items()}
+"""The stem of each stem's representative."""
 _HAVE: Final = _stem("have")
 
 

@@ -15,15 +15,20 @@ import numpy.typing as npt
 
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.similarity import one_to_many
-from actors.comparator.messages import GoalState, MeasurePurposes
+from actors.comparator.messages import GoalState, MeasureNearestPurposes, MeasurePurposes
 from actors.comparator.rows import rows_of
 from actors.runtime.faults import NotFoundFault
+from events.spaces import SPACES
 from projections.memories.atlas import Atlas
 from projections.mind.goals import Goals
+from projections.spaces.fingerprints import SEMANTIC as E1
 from projections.storage.arrays import Rows
 
 MIN_COHESION: Final = 0.2
 """Lower bound of the cohesion, so that a space in which exemplars differ does not inflate small similarities."""
+
+NIL: Final = UUID(int=0)
+"""The id of a goal whose id does not matter."""
 
 Vectors = npt.NDArray[np.float32]
 """Float32 whose last axis has one entry for each of the thirteen spaces."""
@@ -35,31 +40,35 @@ class GoalProfile(NamedTuple):
     goal: UUID
     exemplars: Rows
     cohesion: Vectors
-    """Mean similarity of the exemplars to each other in each space, shape (13,); 1 for a single exemplar."""
+    """Mean similarity of the exemplars to each other in each space, shape (13,); 1 where there is none."""
 
     @classmethod
     def of(cls, atlas: Atlas, calibration: Calibration, goal: UUID, exemplars: Rows) -> "GoalProfile":
         """Measure the cohesion of one or more exemplars."""
         pairs = _similarities(atlas, calibration, exemplars, exemplars)
         off_diagonal = ~np.eye(len(exemplars), dtype=np.bool_)
-        single = np.ones(pairs.shape[-1], np.float32)
-        return cls(goal, exemplars, pairs[off_diagonal].mean(axis=0) if len(exemplars) > 1 else single)
+        return cls(goal, exemplars, np.nan_to_num(_mean(pairs[off_diagonal]), nan=1.0))
 
     def alignment(self, similarities: Vectors) -> Vectors:
-        """Return alignments in [0, 1], shape (..., 13).
+        """Return alignments in [0, 1], shape (..., 13); 0 in a space that says nothing about the memory or the goal.
 
         Args:
             similarities: Similarities to each exemplar, shape (exemplars, ..., 13); NaN values are ignored.
         """
-        mean = np.nanmean(similarities, axis=0)
-        return np.minimum(1.0, mean / np.maximum(self.cohesion, MIN_COHESION)).astype(np.float32)
+        return np.nan_to_num(self._measured(similarities))
 
     def purposes(self, atlas: Atlas, calibration: Calibration, rows: Rows) -> Vectors:
-        """Return the purpose vectors of rows, shape (rows, 13). An exemplar is compared with the other exemplars."""
+        """Return the purpose vectors of rows, shape (rows, 13); NaN in a space that says nothing.
+
+        An exemplar is compared with the other exemplars.
+        """
         similarities = _similarities(atlas, calibration, self.exemplars, rows)
         if len(self.exemplars) > 1:
             similarities[self.exemplars[:, None] == rows[None, :]] = np.nan
-        return self.alignment(similarities)
+        return self._measured(similarities)
+
+    def _measured(self, similarities: Vectors) -> Vectors:
+        return np.minimum(1.0, _mean(similarities) / np.maximum(self.cohesion, MIN_COHESION)).astype(np.float32)
 
 
 class NorthStarCache:
@@ -91,7 +100,29 @@ def measure_purposes(atlas: Atlas, calibration: Calibration, message: MeasurePur
     if not len(live):
         raise NotFoundFault("Goal not found: none of its members is live", id=str(message.goal))
     profile = GoalProfile.of(atlas, calibration, message.goal, live)
-    return profile.purposes(atlas, calibration, rows_of(atlas, message.memories))
+    return np.nan_to_num(profile.purposes(atlas, calibration, rows_of(atlas, message.memories)))
+
+
+def nearest_purposes(atlas: Atlas, calibration: Calibration, message: MeasureNearestPurposes) -> Vectors:
+    """Return the purpose vectors of memories for the goal whose exemplars are nearest in E1, shape (memories, 13)."""
+    rows = rows_of(atlas, message.memories)
+    purposes = np.full((len(rows), len(SPACES)), np.nan, np.float32)
+    readable = np.flatnonzero(~atlas.facets.erased[rows])
+    exemplars = [known[atlas.facets.live[known]] for known in (rows_of(atlas, one) for one in message.exemplars)]
+    goals = [live for live in exemplars if len(live)]
+    if not goals or not len(readable):
+        return purposes
+    nearness = np.stack(
+        [
+            np.mean([atlas.scores(E1, atlas.embedding(E1, row), rows[readable]) for row in live.tolist()], axis=0)
+            for live in goals
+        ]
+    ).argmax(axis=0)
+    for number in np.unique(nearness).tolist():
+        mine = readable[nearness == number]
+        profile = GoalProfile.of(atlas, calibration, NIL, goals[number])
+        purposes[mine] = profile.purposes(atlas, calibration, rows[mine])
+    return purposes
 
 
 def read_purposes(atlas: Atlas, memories: Sequence[UUID]) -> Vectors:
@@ -102,12 +133,21 @@ def read_purposes(atlas: Atlas, memories: Sequence[UUID]) -> Vectors:
 def goal_state(goals: Goals, namespace: str) -> GoalState:
     """Return the goals, the North Star and the drift records of a namespace."""
     star = goals.north_star(namespace)
+    current = goals.current(namespace)
     return GoalState(
-        goals=goals.current(namespace),
+        goals=current,
         star=star,
-        exemplars=() if star is None else goals.exemplars(star.goal),
+        exemplars=tuple(goals.exemplars(goal.goal) for goal in current),
         drifts=goals.drifts(namespace),
     )
+
+
+def _mean(similarities: Vectors) -> Vectors:
+    """Return the mean over the first axis without NaN; NaN where there is nothing else."""
+    known = ~np.isnan(similarities)
+    count = known.sum(axis=0)
+    total = np.where(known, similarities, 0).sum(axis=0)
+    return np.divide(total, count, out=np.full(total.shape, np.nan, np.float32), where=count > 0)
 
 
 def _similarities(atlas: Atlas, calibration: Calibration, exemplars: Rows, rows: Rows) -> Vectors:

@@ -25,6 +25,7 @@ from actors.comparator.messages.graph import (
 from actors.comparator.messages.purpose import (
     GoalState,
     ListMemories,
+    MeasureNearestPurposes,
     MeasurePurposes,
     ReadGoals,
     ReadPurposes,
@@ -73,6 +74,7 @@ ComparatorMessage: TypeAlias = (
     | ReadVectors
     | CountLinks
     | ReadWalks
+    | MeasureNearestPurposes
     | MeasurePurposes
     | ReadPurposes
     | ReadGoals

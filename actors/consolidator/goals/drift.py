@@ -1,4 +1,4 @@
-"""Drift: how far the latest memories are from the North Star, its trend, and the strategy that corrects it.
+"""Drift: how far the latest memories are from the nearest goal, its trend, and the strategy that corrects it.
 
 All figures are measured from alignments, one row per memory. No function predicts the effect of a correction: the
 caller measures again.
@@ -16,7 +16,7 @@ from events.vocabulary.values import WIDTH, DriftLevel
 
 WINDOW: Final = 20
 """Memories in one sample of the history."""
-MAX_SAMPLES: Final = 100
+MAX_SAMPLES: Final = 20
 """Samples of a history."""
 TREND_SAMPLES: Final = 10
 """Latest samples that a trend is fitted to: among a hundred, five that fall would look like none."""
@@ -45,20 +45,20 @@ _STRATEGIES[DriftLevel.CRITICAL] = _STRATEGIES[DriftLevel.HIGH]
 
 
 def measure(alignments: npt.NDArray[np.floating]) -> Drift:
-    """Measure drift from alignments with the North Star.
+    """Measure drift from the alignment of each memory with the nearest goal.
 
     Args:
-        alignments: Shape (memories, 13), each in [-1, 1], of memories that were measured against it.
+        alignments: Shape (memories, 13), each in [-1, 1]; NaN where a space says nothing about a memory.
 
     Raises:
-        ValueError: There is no memory, the shape is another, or an alignment is NaN.
+        ValueError: There is no memory, or the shape is another.
     """
     if alignments.ndim != 2 or alignments.shape[1] != WIDTH or not len(alignments):
         raise ValueError(f"drift needs alignments of shape (memories, {WIDTH}), not {alignments.shape}")
-    if np.isnan(alignments).any():
-        raise ValueError("drift needs memories that were measured in every space")
-    spaces = np.clip(alignments.mean(axis=0, dtype=np.float64), 0.0, 1.0)
-    return Drift(tuple(spaces.tolist()), len(alignments))
+    known = ~np.isnan(alignments)
+    total = np.where(known, alignments, 0).sum(axis=0, dtype=np.float64)
+    means = np.clip(total / np.maximum(known.sum(axis=0), 1), 0.0, 1.0)
+    return Drift(tuple(np.where(known.any(axis=0), means, np.nan).tolist()), len(alignments))
 
 
 def history(alignments: npt.NDArray[np.floating], window: int = WINDOW) -> tuple[Drift, ...]:
