@@ -63,8 +63,8 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                     return similarity.compare(self._atlas_with(message.reference), self._calibration, message)
             case msg.FindNeighbours() | msg.Resonate() | msg.ScorePairs() | msg.ReadVectors():
                 return self._measure_similarity(message)
-            case msg.MeasureNearestPurposes():
-                return alignment.nearest_purposes(self._loaded_atlas, self._calibration, message)
+            case msg.MeasureNearness():
+                return alignment.nearness_to_goals(self._loaded_atlas, self._calibration, message)
             case msg.ListMemories() | msg.MeasurePurposes() | msg.ReadPurposes() | msg.ReadGoals():
                 return self._read_purposes(message)
             case msg.FindPaths() | msg.FindNeighbourhood() | msg.ReadLinks() | msg.CountLinks() | msg.ReadWalks():

@@ -26,6 +26,11 @@ MAX_DRIFTS: Final = 100
 """Number of drift findings kept for each namespace."""
 
 
+def spread(members: tuple[UUID, ...], count: int = EXEMPLARS) -> tuple[UUID, ...]:
+    """Return up to `count` members at even distances."""
+    return tuple(members[place * len(members) // count] for place in range(count)) if len(members) > count else members
+
+
 class DriftRecord(msgspec.Struct, frozen=True):
     """A drift finding and its time."""
 
@@ -108,6 +113,10 @@ class Goals:
     def exemplars(self, goal: UUID, count: int = EXEMPLARS) -> tuple[UUID, ...]:
         """Return the most central live members, survivors in place of merged ones; none of an unknown goal."""
         return tuple(islice(self._live_members(goal), count))
+
+    def examples(self, goal: UUID, count: int = EXEMPLARS) -> tuple[UUID, ...]:
+        """Return as many live members at even distances of centrality, survivors in place of merged ones."""
+        return spread(tuple(self._live_members(goal)), count)
 
     def drifts(self, namespace: str) -> tuple[DriftRecord, ...]:
         """Return the latest drift findings, the oldest first."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.similarity import one_to_many
-from actors.comparator.messages import GoalState, MeasureNearestPurposes, MeasurePurposes
+from actors.comparator.messages import GoalState, MeasureNearness, MeasurePurposes
 from actors.comparator.rows import rows_of
 from actors.runtime.faults import NotFoundFault
 from events.spaces import SPACES
@@ -55,20 +55,27 @@ class GoalProfile(NamedTuple):
         Args:
             similarities: Similarities to each exemplar, shape (exemplars, ..., 13); NaN values are ignored.
         """
-        return np.nan_to_num(self._measured(similarities))
+        return np.minimum(1.0, np.nan_to_num(self._scaled(similarities)))
 
     def purposes(self, atlas: Atlas, calibration: Calibration, rows: Rows) -> Vectors:
-        """Return the purpose vectors of rows, shape (rows, 13); NaN in a space that says nothing.
+        """Return the purpose vectors of rows, shape (rows, 13). An exemplar is compared with the other exemplars."""
+        return self.alignment(self._others(atlas, calibration, rows))
 
-        An exemplar is compared with the other exemplars.
+    def nearness(self, atlas: Atlas, calibration: Calibration, rows: Rows) -> Vectors:
+        """Return the same, but above 1 for memories nearer than most exemplars, and NaN where a space says nothing.
+
+        So the mean of memories like the exemplars is 1.
         """
+        return self._scaled(self._others(atlas, calibration, rows))
+
+    def _others(self, atlas: Atlas, calibration: Calibration, rows: Rows) -> Vectors:
         similarities = _similarities(atlas, calibration, self.exemplars, rows)
         if len(self.exemplars) > 1:
             similarities[self.exemplars[:, None] == rows[None, :]] = np.nan
-        return self._measured(similarities)
+        return similarities
 
-    def _measured(self, similarities: Vectors) -> Vectors:
-        return np.minimum(1.0, _mean(similarities) / np.maximum(self.cohesion, MIN_COHESION)).astype(np.float32)
+    def _scaled(self, similarities: Vectors) -> Vectors:
+        return (_mean(similarities) / np.maximum(self.cohesion, MIN_COHESION)).astype(np.float32)
 
 
 class NorthStarCache:
@@ -100,18 +107,18 @@ def measure_purposes(atlas: Atlas, calibration: Calibration, message: MeasurePur
     if not len(live):
         raise NotFoundFault("Goal not found: none of its members is live", id=str(message.goal))
     profile = GoalProfile.of(atlas, calibration, message.goal, live)
-    return np.nan_to_num(profile.purposes(atlas, calibration, rows_of(atlas, message.memories)))
+    return profile.purposes(atlas, calibration, rows_of(atlas, message.memories))
 
 
-def nearest_purposes(atlas: Atlas, calibration: Calibration, message: MeasureNearestPurposes) -> Vectors:
-    """Return the purpose vectors of memories for the goal whose exemplars are nearest in E1, shape (memories, 13)."""
+def nearness_to_goals(atlas: Atlas, calibration: Calibration, message: MeasureNearness) -> Vectors:
+    """Return the nearness of memories to the goal whose examples are nearest in E1, shape (memories, 13)."""
     rows = rows_of(atlas, message.memories)
-    purposes = np.full((len(rows), len(SPACES)), np.nan, np.float32)
+    found = np.full((len(rows), len(SPACES)), np.nan, np.float32)
     readable = np.flatnonzero(~atlas.facets.erased[rows])
-    exemplars = [known[atlas.facets.live[known]] for known in (rows_of(atlas, one) for one in message.exemplars)]
-    goals = [live for live in exemplars if len(live)]
+    examples = [known[atlas.facets.live[known]] for known in (rows_of(atlas, one) for one in message.examples)]
+    goals = [live for live in examples if len(live)]
     if not goals or not len(readable):
-        return purposes
+        return found
     nearness = np.stack(
         [
             np.mean([atlas.scores(E1, atlas.embedding(E1, row), rows[readable]) for row in live.tolist()], axis=0)
@@ -121,8 +128,8 @@ def nearest_purposes(atlas: Atlas, calibration: Calibration, message: MeasureNea
     for number in np.unique(nearness).tolist():
         mine = readable[nearness == number]
         profile = GoalProfile.of(atlas, calibration, NIL, goals[number])
-        purposes[mine] = profile.purposes(atlas, calibration, rows[mine])
-    return purposes
+        found[mine] = profile.nearness(atlas, calibration, rows[mine])
+    return found
 
 
 def read_purposes(atlas: Atlas, memories: Sequence[UUID]) -> Vectors:
@@ -137,7 +144,8 @@ def goal_state(goals: Goals, namespace: str) -> GoalState:
     return GoalState(
         goals=current,
         star=star,
-        exemplars=tuple(goals.exemplars(goal.goal) for goal in current),
+        exemplars=() if star is None else goals.exemplars(star.goal),
+        examples=tuple(goals.examples(goal.goal) for goal in current),
         drifts=goals.drifts(namespace),
     )
 

@@ -25,7 +25,7 @@ from actors.comparator.messages.graph import (
 from actors.comparator.messages.purpose import (
     GoalState,
     ListMemories,
-    MeasureNearestPurposes,
+    MeasureNearness,
     MeasurePurposes,
     ReadGoals,
     ReadPurposes,
@@ -74,7 +74,7 @@ ComparatorMessage: TypeAlias = (
     | ReadVectors
     | CountLinks
     | ReadWalks
-    | MeasureNearestPurposes
+    | MeasureNearness
     | MeasurePurposes
     | ReadPurposes
     | ReadGoals

@@ -16,8 +16,10 @@ class GoalState(Answer, frozen=True, kw_only=True):
     goals: tuple[GoalDiscovered, ...]
     """Goals of the latest discovery, preceded by the North Star if that is older."""
     star: GoalDiscovered | None
-    exemplars: tuple[tuple[UUID, ...], ...]
-    """Live exemplars of each goal."""
+    exemplars: tuple[UUID, ...]
+    """Exemplars of the North Star."""
+    examples: tuple[tuple[UUID, ...], ...]
+    """Of each goal, members of every centrality."""
     drifts: tuple[DriftRecord, ...]
     """Recorded drift levels with their times, the latest last."""
 
@@ -40,11 +42,14 @@ class MeasurePurposes(Message[npt.NDArray[np.float32]], frozen=True, kw_only=Tru
     memories: tuple[UUID, ...]
 
 
-class MeasureNearestPurposes(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
-    """Measure memories, each against the nearest goal; float32 of shape (memories, 13), NaN for erased memories."""
+class MeasureNearness(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
+    """Measure how near memories are to the nearest goal, by space; float32 of shape (memories, 13).
 
-    exemplars: tuple[tuple[UUID, ...], ...]
-    """Of each goal; goals without a live exemplar are ignored, and all rows are NaN if there is none left."""
+    1 is as near as its examples are to each other; NaN for an erased memory, and where a space says nothing.
+    """
+
+    examples: tuple[tuple[UUID, ...], ...]
+    """Of each goal; goals without a live one are ignored, and all rows are NaN if there is none left."""
     memories: tuple[UUID, ...]
 
 

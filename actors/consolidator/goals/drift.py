@@ -45,10 +45,10 @@ _STRATEGIES[DriftLevel.CRITICAL] = _STRATEGIES[DriftLevel.HIGH]
 
 
 def measure(alignments: npt.NDArray[np.floating]) -> Drift:
-    """Measure drift from the alignment of each memory with the nearest goal.
+    """Measure drift from the nearness of each memory to the nearest goal.
 
     Args:
-        alignments: Shape (memories, 13), each in [-1, 1]; NaN where a space says nothing about a memory.
+        alignments: Shape (memories, 13), each from 0 (strange) by 1 (as near as its members); NaN where a space says nothing about a memory.
 
     Raises:
         ValueError: There is no memory, or the shape is another.

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from actors.comparator.messages import (
     ListMemories,
-    MeasureNearestPurposes,
+    MeasureNearness,
     MeasurePurposes,
     ReadGoals,
     ReadPurposes,
@@ -32,7 +32,7 @@ from actors.consolidator.messages import (
 from actors.consolidator.values import DriftStrategy
 from events.spaces import SPACES
 from events.vocabulary import DriftDetected, Event, NorthStarChosen, PurposesRealigned
-from projections.mind.goals import EXEMPLARS
+from projections.mind.goals import EXEMPLARS, spread
 
 if TYPE_CHECKING:
     from actors.comparator.messages import GoalState
@@ -109,8 +109,7 @@ class GoalManager:
             )
             if not memories:
                 break
-            exemplars = state.exemplars[state.goals.index(state.star)]
-            self._clients.append(list(self._realign(state.star.goal, exemplars, memories)))
+            self._clients.append(list(self._realign(state.star.goal, state.exemplars, memories)))
             count += len(memories)
         return count
 
@@ -144,10 +143,10 @@ class GoalManager:
         if state.star is None:
             return None
         latest = self._latest(namespace, without, max(memories, drift.MAX_SAMPLES * drift.WINDOW))
-        purposes = self._nearest_purposes(state.exemplars, latest)
-        if not len(purposes):
+        nearness = self._nearness(state.examples, latest)
+        if not len(nearness):
             return None
-        current, samples = drift.measure(purposes[-memories:]), drift.history(purposes)
+        current, samples = drift.measure(nearness[-memories:]), drift.history(nearness)
         similarities = [sample.similarity for sample in samples]
         trend = drift.trend(similarities)
         return DriftReport(
@@ -199,13 +198,12 @@ class GoalManager:
         state = self.read_goals(namespace)
         if state.star is None:
             return []
-        exemplars = state.exemplars[state.goals.index(state.star)]
         stored = self._clients.ask_comparator(ReadPurposes(memories=latest))
-        gain = self._served_by(state.star.goal, exemplars, latest) - drift.measure(stored).similarity
+        gain = self._served_by(state.star.goal, state.exemplars, latest) - drift.measure(stored).similarity
         if abs(gain) < MIN_GAIN:
             return []
         events: list[Event] = []
-        for realigned in self._realign(state.star.goal, exemplars, self._all(namespace)):
+        for realigned in self._realign(state.star.goal, state.exemplars, self._all(namespace)):
             yield
             events.append(realigned)
         return events
@@ -228,8 +226,8 @@ class GoalManager:
             if star is None or not repeats(goal, star)
         }
         best = max(served, key=served.__getitem__, default=None)
-        purposes = self._nearest_purposes([goal.members[:EXEMPLARS] for goal in found.goals], latest)
-        if best is None or drift.measure(purposes).similarity < before.current.similarity + MIN_GAIN:
+        nearness = self._nearness([spread(goal.members) for goal in found.goals], latest)
+        if best is None or drift.measure(nearness).similarity < before.current.similarity + MIN_GAIN:
             return []
         goals = found.led_by(best).goals
         chosen = next(goal for goal in goals if goal.goal == best)
@@ -264,17 +262,14 @@ class GoalManager:
         memories = self._all(namespace, forgotten=False)
         return tuple(memory for memory in memories if memory not in without)[-count:]
 
-    def _nearest_purposes(
-        self, exemplars: Sequence[tuple[UUID, ...]], memories: Sequence[UUID]
-    ) -> npt.NDArray[np.float32]:
-        """Return the alignment of memories with the nearest goal, shape (memories, 13), without erased memories."""
+    def _nearness(self, examples: Sequence[tuple[UUID, ...]], memories: Sequence[UUID]) -> npt.NDArray[np.float32]:
+        """Return how near memories are to the nearest goal, shape (memories, 13), without erased memories."""
         portions = [np.empty((0, len(SPACES)), np.float32)]
         for start in range(0, len(memories), NEAREST):
-            portion = tuple(memories[start : start + NEAREST])
-            message = MeasureNearestPurposes(exemplars=tuple(exemplars), memories=portion)
+            message = MeasureNearness(examples=tuple(examples), memories=tuple(memories[start : start + NEAREST]))
             portions.append(self._clients.ask_comparator(message))
-        purposes = np.concatenate(portions)
-        return purposes[~np.isnan(purposes).all(axis=1)]
+        nearness = np.concatenate(portions)
+        return nearness[~np.isnan(nearness).all(axis=1)]
 
     def _served_by(self, goal: UUID, exemplars: tuple[UUID, ...], memories: tuple[UUID, ...]) -> float:
         """Return the similarity of memories to a goal, in [0, 1]."""
