@@ -117,7 +117,8 @@ def _neighbours(vectors: Vectors) -> Sliced[Graph]:
     size = max(1, COMPARED // len(vectors))
     for start in range(0, len(vectors), size):
         yield
-        similarity = vectors[start : start + size] @ vectors.T
+        # Rounded: the last digits of a product depend on the size of the slice, and a community on single edges.
+        similarity = (vectors[start : start + size] @ vectors.T).round(4)
         rows = np.arange(len(similarity))
         similarity[rows, start + rows] = 0
         nearest = np.argpartition(-similarity, count - 1, axis=1)[:, :count]

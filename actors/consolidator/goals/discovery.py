@@ -20,8 +20,8 @@ Similarities: TypeAlias = npt.NDArray[np.float32]
 MIN_PARENT_SIMILARITY: Final = 0.5
 """Least cosine between the centroids of a goal and its parent."""
 
-MIN_TOPICALITY: Final = 0.1
-"""Least share of members that hold a term of a goal. Greetings and thanks have hardly any terms."""
+MIN_TOPICALITY: Final = 0.25
+"""Least share of members that hold a term of a goal. Greetings and thanks stay below it."""
 
 STAR_TOPICALITY: Final = 0.5
 """The same for a North Star. Small talk, often the largest group of a conversation, stays below it."""

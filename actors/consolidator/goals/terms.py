@@ -21,8 +21,8 @@ from actors.text.text_equivalence import ENGLISH, synonym
 MIN_HOLDERS: Final = 3
 """Members that must hold a term before it may describe them."""
 
-MIN_BACKGROUND: Final = 20
-"""Other texts, from which on a term must be twice as frequent among the members as among them."""
+MIN_CONTRAST: Final = 2
+"""How much more frequent a term must be among the members than among the others, where these are no fewer."""
 
 MAX_TERMS: Final = 6
 """Terms of a topic."""
@@ -128,7 +128,7 @@ def _scores(index: TermIndex, holders: Mapping[str, set[int]], members: int) -> 
     for term, inside in holders.items():
         within, everywhere = len(inside), index.holders[term]
         share, elsewhere = within / members, (everywhere - within) / max(total - members, 1)
-        if within >= MIN_HOLDERS and (total - members < MIN_BACKGROUND or share >= 2 * elsewhere):
+        if within >= MIN_HOLDERS and (total < 2 * members or share >= MIN_CONTRAST * elsewhere):
             scores[term] = share * log(1 + total / everywhere)
     return scores
 

@@ -40,7 +40,13 @@ def pairs_of(candidates: list[DuplicateCandidate], *, strict: bool = False) -> s
 
 
 def test_equivalent_texts_are_pairs_and_others_are_not():
-    memories = [candidate(1), candidate(2, LARGE), candidate(3, SMALL), candidate(4, f"{BIG}!"), candidate(5, f" {BIG}")]
+    memories = [
+        candidate(1),
+        candidate(2, LARGE),
+        candidate(3, SMALL),
+        candidate(4, f"{BIG}!"),
+        candidate(5, f" {BIG}"),
+    ]
     assert pairs_of(memories) == {frozenset(ids(1, 2)), frozenset(ids(1, 4)), frozenset(ids(2, 4))}
     assert pairs_of(memories, strict=True) == {frozenset(ids(1, 4))}
 
@@ -109,7 +115,9 @@ def test_memories_of_different_kinds_are_not_merged_be_they_copies_or_alike(stri
 
 
 texts = st.lists(
-    st.sampled_from(["hot", "cold", "nice", "harmful", "harmless", "3", "small", "big", "large"]), min_size=1, max_size=2
+    st.sampled_from(["hot", "cold", "nice", "harmful", "harmless", "3", "small", "big", "large"]),
+    min_size=1,
+    max_size=2,
 )
 
 
