@@ -36,7 +36,7 @@ MAX_GOALS: Final = 50
 MAX_REST: Final = 16
 """Memories in no goal, with which goals are contrasted."""
 
-READ: Final = 256
+READ: Final = 16
 """Memories that are read in one slice."""
 
 REFERENCES: Final = 2
@@ -106,23 +106,26 @@ def survey(
         memories: Their ids; those that are not live are left out.
         on_progress: Receives how many of them are read.
     """
-    ids: list[UUID] = []
-    texts: list[str] = []
     portions = []
     for start in range(0, len(memories), READ):
         yield
-        portion = memories[start : start + READ]
-        entries = clients.describe(portion, own=True)
-        vectors = clients.ask_comparator(ReadVectors(memories=tuple(portion)))
-        for entry, vector in zip(entries, vectors, strict=True):
+        portions.append(clients.ask_comparator(ReadVectors(memories=tuple(memories[start : start + READ]))))
+        on_progress(min(start + READ, len(memories)), len(memories))
+    read = [vector for portion in portions for vector in portion]
+    ids: list[UUID] = []
+    texts: list[str] = []
+    vectors = []
+    for start in range(0, len(memories), READ):
+        yield
+        entries = clients.describe(memories[start : start + READ], own=True)
+        for entry, vector in zip(entries, read[start : start + READ], strict=True):
             if entry.state is MemoryState.LIVE and entry.body is not None and not np.isnan(vector[0]):
                 ids.append(entry.id)
                 texts.append(entry.body.text)
-                portions.append(vector)
-        on_progress(min(start + READ, len(memories)), len(memories))
+                vectors.append(vector)
     if len(ids) < MIN_MEMORIES:
         return Survey()
-    clusters = (yield from cluster_vectors(np.stack(portions), MIN_MEMORIES))[:MAX_GOALS]
+    clusters = (yield from cluster_vectors(np.stack(vectors), MIN_MEMORIES))[:MAX_GOALS]
     index = yield from index_terms(texts)
     topics = yield from extract_topics(index, [cluster.members for cluster in clusters])
     found = [pair for pair in zip(clusters, topics, strict=True) if pair[1].topicality >= MIN_TOPICALITY]
