@@ -47,7 +47,7 @@ def near_misses(texts: list[str], count: int, rng: random.Random) -> dict[str, l
         BadParameter: there are too few texts.
     """
     words = Counter(word for text in texts for word in re.findall(r"\b[a-z]{4,}\b", text) if word not in STOP_WORDS)
-    names = sorted({name for text in texts for name in find_entities(text) if name.isalpha() and name.istitle()})
+    names = sorted({name.capitalize() for text in texts for name in find_entities(text) if name.isalpha()})
 
     def content_word(text: str) -> str | None:
         found = [word for word in re.finditer(r"\b[a-z]{4,}\b", text) if word[0] in words]
@@ -63,7 +63,7 @@ def near_misses(texts: list[str], count: int, rng: random.Random) -> dict[str, l
         return text[: old.start()] + str(int(old[0]) + rng.randint(1, 9)) + text[old.end() :] if old else None
 
     def name(text: str) -> str | None:
-        found = [entity for entity in sorted(find_entities(text)) if entity in names]
+        found = [name for name in names if re.search(rf"\b{name}\b", text)]
         return re.sub(rf"\b{rng.choice(found)}\b", rng.choice(names), text, count=1) if found else None
 
     def negation(text: str) -> str | None:
