@@ -40,8 +40,8 @@ DESCRIBED: Final = 512
 READ: Final = 32
 """Memories whose texts are read in one slice."""
 
-AGREEING: Final = [INDEX[key] for key in ("e1_semantic", "e11_entity", "e12_late_interaction")]
-"""Spaces in which duplicates must agree."""
+AGREEING: Final = [INDEX[key] for key in ("e1_semantic", "e12_late_interaction")]
+"""Spaces in which duplicates must agree; their entities are the same, or their words would differ."""
 
 
 class RunPlanner:
