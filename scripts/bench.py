@@ -6,15 +6,17 @@ from benchmarks.fuzz.command import fuzz
 from benchmarks.index import index
 from benchmarks.latency.command import latency
 from benchmarks.mind.command import mind
+from benchmarks.mind.topics import topics
 from benchmarks.peers.command import peers
 from benchmarks.retrieval import retrieval
 from benchmarks.scale.command import scale
 from benchmarks.similarity import similarity
 from benchmarks.sleep.command import sleep
+from benchmarks.sleep.merging import merging
 from typer import Typer
 
 app = Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (retrieval, similarity, latency, mind, sleep, causes, crash, scale, index, peers, fuzz):
+for command in (retrieval, similarity, latency, mind, topics, sleep, merging, causes, crash, scale, index, peers, fuzz):
     app.command()(command)
 
 if __name__ == "__main__":

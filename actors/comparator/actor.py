@@ -10,12 +10,11 @@ import numpy as np
 from actors.comparator import messages as msg
 from actors.comparator.compare import alignment, neighbours, similarity
 from actors.comparator.compare.calibration import Calibration
-from actors.comparator.compare.duplicates import DuplicateSearch
 from actors.comparator.graph import causes, edges
 from actors.comparator.graph.causal_bonus import CausalBonus
 from actors.comparator.graph.statements import StatedPhrasesCache
 from actors.comparator.index_upkeep import IndexUpkeep
-from actors.comparator.rows import list_memories, not_found, rows_of
+from actors.comparator.rows import list_memories, not_found
 from actors.comparator.search import pipeline, ranking
 from actors.runtime.faults import Fault, StorageFault
 from actors.runtime.messages import (
@@ -30,7 +29,6 @@ from actors.runtime.messages import (
 from actors.runtime.projection_actor import ProjectionActor
 from events.vocabulary import ConsolidationFinished
 from projections.memories import indexes
-from projections.memories.facets import Filter
 from projections.registry import ComparatorProjections
 from projections.spaces.fingerprints import Fingerprints
 
@@ -56,8 +54,6 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         self._latencies = latencies
         self._priming = priming
         self._north_stars = alignment.NorthStarCache()
-        self._duplicate_search: tuple[UUID, DuplicateSearch] | None = None
-        """The running search for duplicates, and its id."""
         self._causal: tuple[ComparatorProjections, StatedPhrasesCache] | None = None
         self._pending_turns: Fingerprints | None = None
         """Fingerprints of turns of a batch that is not stored yet; dropped at every append."""
@@ -75,12 +71,8 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                     return similarity.compare(self._atlas_with(message.reference), self._calibration, message)
             case msg.FindNeighbours() | msg.Resonate() | msg.ScorePairs() | msg.ReadVectors():
                 return self._measure_similarity(message)
-            case msg.FindDuplicates():
-                with self._latencies.timed("duplicates"):
-                    return self._find_duplicates(message)
-            case msg.EndSearch():
-                self._duplicate_search = None
-                return None
+            case msg.MeasureNearness():
+                return alignment.nearness_to_goals(self._loaded_atlas, self._calibration, message)
             case msg.ListMemories() | msg.MeasurePurposes() | msg.ReadPurposes() | msg.ReadGoals():
                 return self._read_purposes(message)
             case (
@@ -231,20 +223,6 @@ class Comparator(ProjectionActor[ComparatorProjections]):
             if memory not in self._pending_turns:
                 self._pending_turns.append(memory, fingerprint)
         return self._pending_turns
-
-    def _find_duplicates(self, message: msg.FindDuplicates) -> tuple[msg.Alike, ...]:
-        """Return the duplicates of a slice of memories among this slice and the earlier ones."""
-        atlas = self._loaded_atlas
-        if self._duplicate_search is None or self._duplicate_search[0] != message.sought:
-            self._duplicate_search = message.sought, DuplicateSearch(atlas, self._calibration, message.above)
-        eligible = atlas.facets.eligible(Filter(namespace=message.namespace))
-        rows = rows_of(atlas, message.memories)
-        pairs = self._duplicate_search[1].add(rows[eligible[rows]], eligible)
-        ids = (atlas.ids((pair.row, pair.other)) for pair in pairs)
-        return tuple(
-            msg.Alike(one=one, other=other, similarity=pair.similarity)
-            for (one, other), pair in zip(ids, pairs, strict=True)
-        )
 
     def _read_purposes(self, message: msg.ListMemories | msg.MeasurePurposes | msg.ReadPurposes | msg.ReadGoals) -> Any:
         match message:

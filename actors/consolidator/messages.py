@@ -12,7 +12,7 @@ from actors.consolidator.values import Drift, DriftStrategy, Trend
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
 from events.vocabulary import ConsolidationSkipped, GoalDiscovered, MemoriesMerged, PatternDiscovered
 from events.vocabulary.values import Counts, Mode, Outcome, Pruned, Salience, Trigger
-from projections.mind.goals import GoalRecord
+from projections.mind.goals import DriftRecord
 from projections.mind.runs import Run
 
 SALIENCE_THRESHOLD: Final = 0.3
@@ -34,10 +34,8 @@ class GoalDiscovery(Answer, frozen=True, kw_only=True):
     realigned: int
     """Memories that were measured against it."""
     memories: int
-    sampled: int
-    """Memories that were compared with each other."""
     clusters: int
-    """Coherent groups, before the least confident are left out."""
+    """Goals found, before the least confident are left out."""
 
 
 class FindGoals(Cancellable[GoalDiscovery], frozen=True, kw_only=True):
@@ -50,7 +48,7 @@ class FindGoals(Cancellable[GoalDiscovery], frozen=True, kw_only=True):
 
 
 class DriftReport(Answer, frozen=True, kw_only=True):
-    """Present drift of a namespace and its history."""
+    """Drift of the latest memories of a namespace from its goals, and its history."""
 
     star: UUID
     description: str
@@ -63,7 +61,7 @@ class DriftReport(Answer, frozen=True, kw_only=True):
     """Windows until a worsening trend reaches the critical level; None if it does not worsen."""
     recommendations: tuple[str, ...]
     """Advice in sentences; none up to level Low."""
-    recorded: tuple[GoalRecord, ...]
+    recorded: tuple[DriftRecord, ...]
     """Changes of level in the log, the oldest first."""
 
 

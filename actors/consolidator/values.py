@@ -1,6 +1,7 @@
-"""Values of drift: how far memories are from the North Star, its trend, and what a correction does."""
+"""Values of drift: how far memories are from the goals, its trend, and what a correction does."""
 
 from enum import StrEnum
+from math import isnan
 from typing import Final
 
 import msgspec
@@ -43,17 +44,17 @@ class DriftedSpace(msgspec.Struct, frozen=True):
 
 
 class Drift(msgspec.Struct, frozen=True):
-    """Similarity of some memories to the North Star."""
+    """Similarity of some memories to the goals nearest to them."""
 
     spaces: tuple[float, ...]
-    """By space, in [0, 1]."""
+    """By space, in [0, 1]; NaN for a space that says nothing about any of the memories."""
     memories: int
     """Number of memories measured."""
 
     @property
     def similarity(self) -> float:
         """Mean over the spaces that say what a memory is about, in [0, 1]: time alone is no drift."""
-        return float(np.mean([self.spaces[INDEX[key]] for key in SEMANTIC]))
+        return float(np.nanmean([self.spaces[INDEX[key]] for key in SEMANTIC]))
 
     @property
     def level(self) -> DriftLevel:
@@ -63,7 +64,8 @@ class Drift(msgspec.Struct, frozen=True):
     @property
     def drifted(self) -> tuple[DriftedSpace, ...]:
         """Up to five spaces that drifted, the worst first; no temporal ones."""
-        similarities = sorted((self.spaces[INDEX[key]], place, key) for place, key in enumerate(SEMANTIC))
+        known = (key for key in SEMANTIC if not isnan(self.spaces[INDEX[key]]))
+        similarities = sorted((self.spaces[INDEX[key]], place, key) for place, key in enumerate(known))
         spaces = (DriftedSpace(key, value, level_of(value)) for value, _, key in similarities[:MAX_DRIFTED_SPACES])
         return tuple(one for one in spaces if one.level is not DriftLevel.NONE)
 

@@ -1,19 +1,21 @@
-"""Whether two similar texts state the same facts.
+"""Whether two texts state the same facts.
 
 Embeddings do not tell: two sentences that differ in a weekday are as similar in every space as two that differ in a
-synonym. This module compares the words that only one of the texts contains, and their order.
+synonym. This module compares words. Two texts are equivalent if they have the same content words in the same order, or
+with one clause or phrase in another place. Content words are the same if they differ in spelling or inflection only, or
+are synonyms by `english.toml`; everything else, such as another number, name or negation, is another fact.
 """
 
 import re
+import tomllib
 import unicodedata
-from functools import cached_property
-from typing import Final
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
 
-from actors.text.entities import find_entities
-from actors.text.equivalence_words import FACT_KIND, FILLERS, FOREIGN, NEGATING_PREFIXES, OPPOSITES, SYNONYMS
-from actors.text.lexical import stem_words
-
-_OPPOSITE_STEMS: Final = frozenset(frozenset(stem_words(pair.split(":"))) for pair in OPPOSITES.split())
+ENGLISH: Final = tomllib.loads(Path(__file__).with_name("english.toml").read_text("utf-8"))
+"""Word lists."""
+_LISTS: Final[dict[str, str]] = ENGLISH["equivalence"]
 
 _TOKEN: Final = re.compile(
     r"""`[^`\n]+` | (?:(?<![\w-])[-−–+#@$~/\\&%=]+(?=\w) | (?<![\w.])\.(?=\w))?
@@ -23,13 +25,30 @@ _TOKEN: Final = re.compile(
 """A quotation in backticks, a word with the signs attached to it, or a single sign."""
 _PUNCTUATION: Final = frozenset(".,;:!…-–—")
 """Signs without meaning where they stand by themselves."""
-_STRAIGHT_QUOTES: Final = str.maketrans({"’": "'", **dict.fromkeys("“”„«»", '"')})
-_QUOTED: Final = re.compile(r"""["“«(]|(?<!\w)['‘]""")
+_STRAIGHT_QUOTES: Final = str.maketrans({"’": "'", "‘": "'", **dict.fromkeys("“”„«»", '"')})
 _CONTRACTION: Final = re.compile(r"(?<=\w)'(?:ll|d|m|re|ve|s)\b", re.IGNORECASE)
+_NEGATION: Final = re.compile(r"\b(ca|wo|sha|can|\w+?)(?:n't|(?<=can)not)\b", re.IGNORECASE)
 _EXPANSIONS: Final = {"'ll": " will", "'d": " would"}
 """Other contractions stand for forms of "be" and "have" and are dropped."""
+_MODALS: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 _FOREIGN_RATIO: Final = 8
 """A text is foreign if one word in this many is a function word of a language other than English."""
+_ENDINGS: Final = (
+    (re.compile(r"(?<=[^aeiou])i(?:es|ed)$"), "y"),
+    (re.compile(r"(?<=ss|sh|ch|.x|.z)es$"), ""),
+    (re.compile(r"(?<=[^sui])s$"), ""),
+    (re.compile(r"(?<=\w{3})(?<!e)(?:ing|ed)$"), ""),
+)
+"""Inflectional endings; the first that matches is replaced, if a vowel remains before it."""
+_SPELLINGS: Final = (
+    (re.compile(r"(?<=\w{3})is(?=(?:e|ation|ing|ed|er)?$)"), "iz"),
+    (re.compile(r"(?<=\w{2})our"), "or"),
+    (re.compile(r"grey"), "gray"),
+    (re.compile(r"(?<=[bt])re$"), "er"),
+)
+"""British spellings, as they are written in America."""
+_DOUBLE: Final = re.compile(r"([^aeiou])\1$")
+"""A last consonant that inflection may double."""
 _CODE_TOKEN: Final = re.compile(
     r'''(?P<space>\n[ \t]*)|[ \t]+
     |(?P<string>"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\'|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
@@ -38,6 +57,34 @@ _CODE_TOKEN: Final = re.compile(
 )
 _C_STYLE_LINE: Final = re.compile(r";[ \t]*(?://.*)?$", re.MULTILINE)
 _PYTHON_STYLE_LINE: Final = re.compile(r":[ \t]*(?:#.*)?$", re.MULTILINE)
+
+
+def _groups(name: str) -> list[list[str]]:
+    return [group.replace("/", "").split() for group in _LISTS[name].split(",")]
+
+
+_FILLERS, _PRESENT, _PAST, _BE, _LINKS, _HEADS, _SINGULAR, _FOREIGN = (
+    frozenset(_LISTS[name].split())
+    for name in ("fillers", "present", "past", "be", "links", "heads", "singular", "foreign")
+)
+_NUMBERS: Final = dict(_groups("numbers"))
+_IRREGULAR: Final = {form: base for base, *forms in _groups("irregular") for form in forms}
+_PAST_FORMS: Final = frozenset(
+    form for group in _LISTS["irregular"].split(",") for form in group.partition("/")[0].split()[1:]
+)
+
+
+class Term(NamedTuple):
+    """A word that counts."""
+
+    key: str
+    """The same for all spellings, inflections and synonyms of the word."""
+    past: bool | None
+    """Whether it is a verb in the past, as far as its form tells; None for a participle or an -ing form."""
+    starts: bool
+    """Whether a phrase starts here."""
+    link: str
+    """The preposition or conjunction before it; empty if there is none."""
 
 
 def normalize(text: str, *, code: bool) -> str:
@@ -62,88 +109,115 @@ class NormalizedText:
     @cached_property
     def tokens(self) -> list[str]:
         """All words and signs in order without free-standing punctuation; for code the result of its lexer."""
-        return _code_tokens(self.text) if self.code else _words(self.text)
+        return _code_tokens(self.text) if self.code else [word for word, _, _ in _words(self.text)]
 
     @cached_property
     def foreign(self) -> bool:
         """Whether the text is in a language other than English."""
-        return sum(word in FOREIGN for word in self.tokens) * _FOREIGN_RATIO >= max(len(self.tokens), 1)
+        return sum(word in _FOREIGN for word in self.tokens) * _FOREIGN_RATIO >= max(len(self.tokens), 1)
 
     @cached_property
     def words(self) -> list[str]:
-        """The words to compare: English without fillers, unless there is nothing else."""
+        """The words that are compared strictly: English without fillers, unless there is nothing else."""
         if self.code or self.foreign:
             return self.tokens
-        return [word for word in self.tokens if word not in FILLERS] or self.tokens
+        return [word for word in self.tokens if word not in _FILLERS] or self.tokens
 
     @cached_property
-    def canonical_words(self) -> list[str]:
-        """The words, synonyms replaced by one representative."""
-        return [SYNONYMS.get(word, word) for word in self.words]
+    def terms(self) -> list[Term]:
+        """The words that count, of English prose."""
+        terms: list[Term] = []
+        starts = after_be = False
+        link = ""
+        for word, starts_phrase, is_name in _words(self.text):
+            starts |= starts_phrase or word in _HEADS
+            if word in _FILLERS:
+                continue
+            if word in _LINKS:
+                link = word
+                continue
+            if after_be := word in _PRESENT | _PAST | _BE:
+                continue
+            stem, past = _inflection(word)
+            if past and terms and terms[-1].key == _HAVE:
+                terms.pop()
+                past = None
+            terms.append(Term(stem if is_name else _SYNONYMS.get(stem, stem), None if after_be else past, starts, link))
+            starts, link = False, ""
+        return terms
 
     @cached_property
-    def _name_words(self) -> frozenset[str]:
-        """Lower-case words that are part of a name."""
-        return frozenset(word for entity in find_entities(self.text) for word in _words(entity))
+    def tenses(self) -> frozenset[bool]:
+        """Which tenses of "be" occur: True for the past."""
+        return frozenset(word in _PAST for word in self.tokens if word in _PAST | _PRESENT)
 
     @cached_property
-    def _has_quotes(self) -> bool:
-        """Whether a name may be in lower case: a title in quotes, or a call."""
-        return _QUOTED.search(self.text) is not None
-
-    def is_name(self, word: str) -> bool:
-        """Return whether a lower-case word is part of a name. The cheap test first: entity extraction is slow."""
-        return (word.capitalize() in self.text or self._has_quotes) and word in self._name_words
+    def key(self) -> tuple[str, ...]:
+        """Equal for all equivalent texts: what it holds, in any order."""
+        return tuple(self.words if self.code or self.foreign else sorted(term.key for term in self.terms))
 
 
-def contradiction(left: NormalizedText, right: NormalizedText, *, strict: bool) -> str | None:
-    """Return the reason why two similar texts are not equivalent, or None if they are.
+def synonym(word: str) -> str:
+    """Return the representative of a lower-case word's group of synonyms; the word itself if it has none."""
+    return _REPRESENTATIVES.get(_stem(word), word)
 
-    Prose is equivalent if it has the same words in the same order; fillers, free-standing punctuation and initial
-    capitals are ignored. Unless `strict`, one ordinary English word may be replaced, as by a synonym, or be missing.
-    Not ordinary are numbers, dates, negations, quantities, modal verbs, persons, names, signs, opposites and words in
-    scripts other than Latin. Prose in another language is compared strictly. Code is equivalent if it differs only
-    in comments and spaces.
+
+def equivalent(left: NormalizedText, right: NormalizedText, *, strict: bool) -> bool:
+    """Return whether two texts state the same.
+
+    Code is equivalent if it differs only in comments and spaces, prose in other languages if it has the same words. So
+    is English, where fillers, free-standing punctuation and initial capitals are ignored. Unless `strict`, it may also
+    use other forms of its words or synonyms, without a change from present to past, and one phrase may have moved.
     """
-    if left.code or right.code:
-        return None if (left.code, left.words) == (right.code, right.words) else "code"
-    if left.words == right.words:
-        return None
-    if strict or left.foreign or right.foreign:
-        return "words"
-    if abs(len(left.words) - len(right.words)) > 1:
-        return "several words"
-    only_left, only_right = _difference(left.canonical_words, right.canonical_words)
-    if max(len(only_left), len(only_right)) > 1:
-        return "order" if sorted(only_left) == sorted(only_right) else "several words"
-    for words, text in ((only_left, left), (only_right, right)):
-        for word in words:
-            kind = _fact_kind(word, text)
-            if kind is not None:
-                return f"{kind}: {word}"
-    if only_left and only_right and _are_opposites(only_left[0], only_right[0]):
-        return f"opposites: {only_left[0]}, {only_right[0]}"
+    if (left.code, left.words) == (right.code, right.words):
+        return True
+    if strict or any(text.code or text.foreign for text in (left, right)) or left.key != right.key:
+        return False
+    if left.tenses and right.tenses and left.tenses != right.tenses:
+        return False
+    aligned = _aligned(left.terms, right.terms)
+    return aligned is not None and all(
+        {one.past, other.past} != {True, False} and len({one.link, other.link, ""}) < 3 for one, other in aligned
+    )
+
+
+def _aligned(left: list[Term], right: list[Term]) -> list[tuple[Term, Term]] | None:
+    """Return the pairs of equal words; None unless the order is the same, or is so once two adjacent phrases swap."""
+    keys, others = ([term.key for term in terms] for terms in (left, right))
+    different = [place for place, (key, other) in enumerate(zip(keys, others, strict=True)) if key != other]
+    if not different:
+        return list(zip(left, right, strict=True))
+    start, end = different[0], different[-1] + 1
+
+    def is_cut(terms: list[Term], place: int) -> bool:
+        return place in {0, len(terms)} or terms[place].starts
+
+    for size in range(1, end - start):
+        if keys[start + size : end] + keys[start : start + size] != others[start:end]:
+            continue
+        cuts = [(left, place) for place in (start, start + size, end)] + [
+            (right, place) for place in (start, end - size, end)
+        ]
+        if all(is_cut(*cut) for cut in cuts):
+            moved = left[:start] + left[start + size : end] + left[start : start + size] + left[end:]
+            return list(zip(moved, right, strict=True))
     return None
 
 
-def _difference(left: list[str], right: list[str]) -> tuple[list[str], list[str]]:
-    """Return two lists without their common prefix and suffix."""
-    shorter = min(len(left), len(right))
-    start = next((index for index in range(shorter) if left[index] != right[index]), shorter)
-    rest = shorter - start
-    end = next((index for index in range(rest) if left[-1 - index] != right[-1 - index]), rest)
-    return left[start : len(left) - end], right[start : len(right) - end]
-
-
-def _words(text: str) -> list[str]:
+def _words(text: str) -> list[tuple[str, bool, bool]]:
+    """Return each word or sign, whether a sign separates it from the one before, and whether it is a name."""
     plain = unicodedata.normalize("NFC", text).translate(_STRAIGHT_QUOTES)
+    plain = _NEGATION.sub(lambda found: f"{_MODALS.get(found[1].lower(), found[1])} not", plain)
     full = _CONTRACTION.sub(lambda found: _EXPANSIONS.get(found.group().lower(), ""), plain)
-    words: list[str] = []
-    starts_sentence = True
+    words: list[tuple[str, bool, bool]] = []
+    starts_sentence = separated = True
     for token in _TOKEN.findall(full):
-        if token not in _PUNCTUATION:
-            words.append(_fold_capital(token, starts_sentence=starts_sentence))
-        starts_sentence = token in _PUNCTUATION
+        if token in _PUNCTUATION:
+            starts_sentence = separated = True
+            continue
+        word = _fold_capital(token, starts_sentence=starts_sentence)
+        words.append((word, separated, word != word.lower() or (word != token and not starts_sentence)))
+        starts_sentence = separated = False
     return words
 
 
@@ -154,30 +228,35 @@ def _fold_capital(word: str, *, starts_sentence: bool) -> str:
     return word.lower() if word[1:].islower() and re.fullmatch(r"[^\W\d_]+(?:['-][^\W\d_]+)*", word) else word
 
 
-def _fact_kind(word: str, text: NormalizedText) -> str | None:
-    """Return the kind of fact that a word states; None for an ordinary word."""
-    if any(map(str.isdigit, word)):
-        return "number"
-    if word in FACT_KIND:
-        return FACT_KIND[word]
-    if word.endswith("n't"):
-        return "negation"
-    if len(word) == 1 and not word.isalnum():
-        return "sign"
-    if not word.replace("'", "").isalnum() or word != word.lower() or text.is_name(word):
-        return "name"
-    return None if word.isascii() or all(_is_latin(character) for character in word) else "script"
+@lru_cache(50_000)
+def _inflection(word: str) -> tuple[str, bool | None]:
+    """Return the stem of a word, and whether it is a past form; None for an -ing form."""
+    if word in _NUMBERS:
+        return _NUMBERS[word], None
+    if word in _IRREGULAR:
+        return _stem(_IRREGULAR[word]), word in _PAST_FORMS
+    return _stem(word), None if word.endswith("ing") else word.endswith("ed")
 
 
-def _is_latin(character: str) -> bool:
-    return not character.isalpha() or character.isascii() or unicodedata.name(character, "").startswith("LATIN")
+def _stem(word: str) -> str:
+    """Return a word without its inflectional ending, in American spelling; its derivation stays."""
+    if not word.isascii() or not word.isalpha() or not word.islower() or len(word) < 3 or word in _SINGULAR:
+        return word
+    for ending, replacement in _ENDINGS:
+        bare, count = ending.subn(replacement, word)
+        if count and re.search("[aeiouy]", bare):
+            word = bare
+            break
+    for british, american in _SPELLINGS:
+        word = british.sub(american, word)
+    word = _DOUBLE.sub(r"\1", word)
+    return word.removesuffix("e") if len(word) > 3 else word
 
 
-def _are_opposites(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    negated = any(long == prefix + short for prefix in NEGATING_PREFIXES)
-    emptied = short.endswith("ful") and long == f"{short.removesuffix('ful')}less"
-    return negated or emptied or frozenset(stem_words([one, other])) in _OPPOSITE_STEMS
+_REPRESENTATIVES: Final = {_stem(word): group[0] for group in _groups("synonyms") for word in group}
+_SYNONYMS: Final = {stem: _stem(word) for stem, word in _REPRESENTATIVES.items()}
+"""The stem of each stem's representative."""
+_HAVE: Final = _stem("have")
 
 
 def _code_tokens(text: str) -> list[str]:

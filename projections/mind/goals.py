@@ -26,7 +26,12 @@ MAX_DRIFTS: Final = 100
 """Number of drift findings kept for each namespace."""
 
 
-class GoalRecord(msgspec.Struct, frozen=True):
+def spread(members: tuple[UUID, ...], count: int = EXEMPLARS) -> tuple[UUID, ...]:
+    """Return up to `count` members at even distances."""
+    return tuple(members[place * len(members) // count] for place in range(count)) if len(members) > count else members
+
+
+class DriftRecord(msgspec.Struct, frozen=True):
     """A drift finding and its time."""
 
     at: datetime
@@ -51,14 +56,14 @@ class Goals:
     Undoing a run removes its goals and choices. A choice of a goal that no longer exists gives way to the one before.
 
     A goal exists as long as one of its members isn't erased, and doesn't list erased members. Shredded goals are
-    skipped. Goal ids are unique across discoveries.
+    skipped. A goal that a later discovery finds again keeps its id, and the later event replaces the earlier.
     """
 
     _goals: dict[UUID, _Known]
     _serving: dict[UUID, list[UUID]]
     """Goals by member."""
     _choices: dict[str, list[_Choice]]
-    _findings: dict[str, tuple[GoalRecord, ...]]
+    _findings: dict[str, tuple[DriftRecord, ...]]
 
     def __init__(self) -> None:
         self._goals = {}
@@ -80,7 +85,7 @@ class Goals:
             case ConsolidationUndone(run=run, memories=()):
                 self._undo(run)
             case DriftDetected() as drift:
-                findings = (*self._findings.get(drift.namespace, ()), GoalRecord(envelope.at, drift))
+                findings = (*self._findings.get(drift.namespace, ()), DriftRecord(envelope.at, drift))
                 self._findings[drift.namespace] = findings[-MAX_DRIFTS:]
             case MemoryErased(memory=memory):
                 self._remove_member(memory)
@@ -109,7 +114,11 @@ class Goals:
         """Return the most central live members, survivors in place of merged ones; none of an unknown goal."""
         return tuple(islice(self._live_members(goal), count))
 
-    def drifts(self, namespace: str) -> tuple[GoalRecord, ...]:
+    def examples(self, goal: UUID, count: int = EXEMPLARS) -> tuple[UUID, ...]:
+        """Return as many live members at even distances of centrality, survivors in place of merged ones."""
+        return spread(tuple(self._live_members(goal)), count)
+
+    def drifts(self, namespace: str) -> tuple[DriftRecord, ...]:
         """Return the latest drift findings, the oldest first."""
         return self._findings.get(namespace, ())
 
@@ -135,6 +144,9 @@ class Goals:
                 yield root
 
     def _discover(self, goal: GoalDiscovered, discovery: UUID) -> None:
+        if (earlier := self._goals.pop(goal.goal, None)) is not None:
+            for member in earlier.goal.members:
+                self._serving[member].remove(goal.goal)
         self._goals[goal.goal] = _Known(goal, discovery)
         for member in goal.members:
             self._serving.setdefault(member, []).append(goal.goal)

@@ -1,5 +1,7 @@
 """Answers about goals, alignment and drift."""
 
+from math import isnan
+
 from actors.api.responses.common import pick, rounded
 from actors.consolidator.messages import DriftCorrection, DriftReport, GoalDiscovery
 from actors.consolidator.values import Drift
@@ -33,7 +35,7 @@ def discovery(found: GoalDiscovery) -> JsonObject:
         "north_star": None if found.star is None else goal(found.star),
         "north_star_chosen": found.chosen,
         "memories_realigned": found.realigned,
-        "cluster_analysis": {"memories": found.memories, "sampled": found.sampled, "clusters": found.clusters},
+        "cluster_analysis": {"memories": found.memories, "sampled": found.memories, "clusters": found.clusters},
     }
 
 
@@ -92,5 +94,8 @@ def correction(namespace: str, done: DriftCorrection | None) -> JsonObject:
     }
 
 
-def _by_space(measured: Drift) -> dict[str, float]:
-    return {space.key: rounded(similarity) for space, similarity in zip(SPACES, measured.spaces, strict=True)}
+def _by_space(measured: Drift) -> dict[str, float | None]:
+    return {
+        space.key: None if isnan(similarity) else rounded(similarity)
+        for space, similarity in zip(SPACES, measured.spaces, strict=True)
+    }

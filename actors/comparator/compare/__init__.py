@@ -1,1 +1,1 @@
-"""Comparing memories with each other: similarity per space, strategies, neighbours, duplicates."""
+"""Comparing memories with each other: similarity per space, strategies, neighbours."""

@@ -15,15 +15,20 @@ import numpy.typing as npt
 
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.similarity import one_to_many
-from actors.comparator.messages import GoalState, MeasurePurposes
+from actors.comparator.messages import GoalState, MeasureNearness, MeasurePurposes
 from actors.comparator.rows import rows_of
 from actors.runtime.faults import NotFoundFault
+from events.spaces import SPACES
 from projections.memories.atlas import Atlas
 from projections.mind.goals import Goals
+from projections.spaces.fingerprints import SEMANTIC as E1
 from projections.storage.arrays import Rows
 
 MIN_COHESION: Final = 0.2
 """Lower bound of the cohesion, so that a space in which exemplars differ does not inflate small similarities."""
+
+NIL: Final = UUID(int=0)
+"""The id of a goal whose id does not matter."""
 
 Vectors = npt.NDArray[np.float32]
 """Float32 whose last axis has one entry for each of the thirteen spaces."""
@@ -35,31 +40,42 @@ class GoalProfile(NamedTuple):
     goal: UUID
     exemplars: Rows
     cohesion: Vectors
-    """Mean similarity of the exemplars to each other in each space, shape (13,); 1 for a single exemplar."""
+    """Mean similarity of the exemplars to each other in each space, shape (13,); 1 where there is none."""
 
     @classmethod
     def of(cls, atlas: Atlas, calibration: Calibration, goal: UUID, exemplars: Rows) -> "GoalProfile":
         """Measure the cohesion of one or more exemplars."""
         pairs = _similarities(atlas, calibration, exemplars, exemplars)
         off_diagonal = ~np.eye(len(exemplars), dtype=np.bool_)
-        single = np.ones(pairs.shape[-1], np.float32)
-        return cls(goal, exemplars, pairs[off_diagonal].mean(axis=0) if len(exemplars) > 1 else single)
+        return cls(goal, exemplars, np.nan_to_num(_mean(pairs[off_diagonal]), nan=1.0))
 
     def alignment(self, similarities: Vectors) -> Vectors:
-        """Return alignments in [0, 1], shape (..., 13).
+        """Return alignments in [0, 1], shape (..., 13); 0 in a space that says nothing about the memory or the goal.
 
         Args:
             similarities: Similarities to each exemplar, shape (exemplars, ..., 13); NaN values are ignored.
         """
-        mean = np.nanmean(similarities, axis=0)
-        return np.minimum(1.0, mean / np.maximum(self.cohesion, MIN_COHESION)).astype(np.float32)
+        return np.minimum(1.0, np.nan_to_num(self._scaled(similarities)))
 
     def purposes(self, atlas: Atlas, calibration: Calibration, rows: Rows) -> Vectors:
         """Return the purpose vectors of rows, shape (rows, 13). An exemplar is compared with the other exemplars."""
+        return self.alignment(self._others(atlas, calibration, rows))
+
+    def nearness(self, atlas: Atlas, calibration: Calibration, rows: Rows) -> Vectors:
+        """Return the same, but above 1 for memories nearer than most exemplars, and NaN where a space says nothing.
+
+        So the mean of memories like the exemplars is 1.
+        """
+        return self._scaled(self._others(atlas, calibration, rows))
+
+    def _others(self, atlas: Atlas, calibration: Calibration, rows: Rows) -> Vectors:
         similarities = _similarities(atlas, calibration, self.exemplars, rows)
         if len(self.exemplars) > 1:
             similarities[self.exemplars[:, None] == rows[None, :]] = np.nan
-        return self.alignment(similarities)
+        return similarities
+
+    def _scaled(self, similarities: Vectors) -> Vectors:
+        return (_mean(similarities) / np.maximum(self.cohesion, MIN_COHESION)).astype(np.float32)
 
 
 class NorthStarCache:
@@ -94,6 +110,28 @@ def measure_purposes(atlas: Atlas, calibration: Calibration, message: MeasurePur
     return profile.purposes(atlas, calibration, rows_of(atlas, message.memories))
 
 
+def nearness_to_goals(atlas: Atlas, calibration: Calibration, message: MeasureNearness) -> Vectors:
+    """Return the nearness of memories to the goal whose examples are nearest in E1, shape (memories, 13)."""
+    rows = rows_of(atlas, message.memories)
+    found = np.full((len(rows), len(SPACES)), np.nan, np.float32)
+    readable = np.flatnonzero(~atlas.facets.erased[rows])
+    examples = [known[atlas.facets.live[known]] for known in (rows_of(atlas, one) for one in message.examples)]
+    goals = [live for live in examples if len(live)]
+    if not goals or not len(readable):
+        return found
+    nearness = np.stack(
+        [
+            np.mean([atlas.scores(E1, atlas.embedding(E1, row), rows[readable]) for row in live.tolist()], axis=0)
+            for live in goals
+        ]
+    ).argmax(axis=0)
+    for number in np.unique(nearness).tolist():
+        mine = readable[nearness == number]
+        profile = GoalProfile.of(atlas, calibration, NIL, goals[number])
+        found[mine] = profile.nearness(atlas, calibration, rows[mine])
+    return found
+
+
 def read_purposes(atlas: Atlas, memories: Sequence[UUID]) -> Vectors:
     """Return the stored purpose vectors of memories, shape (memories, 13)."""
     return np.stack([atlas.purposes.at(row) for row in rows_of(atlas, memories).tolist()])
@@ -102,12 +140,22 @@ def read_purposes(atlas: Atlas, memories: Sequence[UUID]) -> Vectors:
 def goal_state(goals: Goals, namespace: str) -> GoalState:
     """Return the goals, the North Star and the drift records of a namespace."""
     star = goals.north_star(namespace)
+    current = goals.current(namespace)
     return GoalState(
-        goals=goals.current(namespace),
+        goals=current,
         star=star,
         exemplars=() if star is None else goals.exemplars(star.goal),
+        examples=tuple(goals.examples(goal.goal) for goal in current),
         drifts=goals.drifts(namespace),
     )
+
+
+def _mean(similarities: Vectors) -> Vectors:
+    """Return the mean over the first axis without NaN; NaN where there is nothing else."""
+    known = ~np.isnan(similarities)
+    count = known.sum(axis=0)
+    total = np.where(known, similarities, 0).sum(axis=0)
+    return np.divide(total, count, out=np.full(total.shape, np.nan, np.float32), where=count > 0)
 
 
 def _similarities(atlas: Atlas, calibration: Calibration, exemplars: Rows, rows: Rows) -> Vectors:

@@ -3,11 +3,8 @@
 from typing import TypeAlias
 
 from actors.comparator.messages.compare import (
-    Alike,
     Compare,
     Comparison,
-    EndSearch,
-    FindDuplicates,
     FindNeighbours,
     Neighbours,
     NewMemory,
@@ -30,6 +27,7 @@ from actors.comparator.messages.graph import (
 from actors.comparator.messages.purpose import (
     GoalState,
     ListMemories,
+    MeasureNearness,
     MeasurePurposes,
     ReadGoals,
     ReadPurposes,
@@ -52,7 +50,6 @@ from actors.comparator.messages.search import (
 from actors.runtime.messages import Appended, ProjectionMessage
 
 __all__ = [
-    "Alike",
     "Comparison",
     "Edges",
     "Found",
@@ -79,11 +76,10 @@ ComparatorMessage: TypeAlias = (
     | Compare
     | ScorePairs
     | ListMemories
-    | FindDuplicates
-    | EndSearch
     | ReadVectors
     | CountLinks
     | ReadWalks
+    | MeasureNearness
     | MeasurePurposes
     | ReadPurposes
     | ReadGoals

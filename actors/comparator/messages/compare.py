@@ -1,4 +1,4 @@
-"""Comparing memories with each other: neighbours, pairs, duplicates."""
+"""Comparing memories with each other: neighbours and pairs."""
 
 from datetime import datetime
 from uuid import UUID
@@ -56,15 +56,6 @@ class Comparison(Answer, frozen=True, kw_only=True):
     spaces: tuple[float, ...]
 
 
-class Alike(Answer, frozen=True, kw_only=True):
-    """A pair of near duplicates."""
-
-    one: UUID
-    other: UUID
-    similarity: float
-    """In [0, 1], over the content spaces."""
-
-
 class FindNeighbours(Message[tuple[Neighbours | Fault, ...]], frozen=True, kw_only=True):
     """Find the nearest stored memories of new ones; one result for each."""
 
@@ -100,22 +91,6 @@ class ScorePairs(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
 
     references: tuple[UUID, ...]
     targets: tuple[UUID, ...]
-
-
-class FindDuplicates(Message[tuple[Alike, ...]], frozen=True, kw_only=True):
-    """Find near duplicates between this slice of memories and itself or an earlier slice."""
-
-    sought: UUID
-    """Id of the search, the same for all slices; its state is kept until `EndSearch`, or until another search."""
-    namespace: str
-    memories: tuple[UUID, ...]
-    """Each in one slice only; those no longer live are skipped."""
-    above: float
-    """Lower bound of the similarity, exclusive."""
-
-
-class EndSearch(Message[None], frozen=True):
-    """Drop the state of `FindDuplicates`."""
 
 
 class ReadVectors(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):

@@ -7,18 +7,20 @@ import numpy.typing as npt
 
 from actors.runtime.messages import Answer, Message
 from events.vocabulary import GoalDiscovered
-from projections.mind.goals import GoalRecord
+from projections.mind.goals import DriftRecord
 
 
 class GoalState(Answer, frozen=True, kw_only=True):
     """The goals of a namespace."""
 
     goals: tuple[GoalDiscovered, ...]
-    """Goals of the latest discovery."""
+    """Goals of the latest discovery, preceded by the North Star if that is older."""
     star: GoalDiscovered | None
     exemplars: tuple[UUID, ...]
     """Exemplars of the North Star."""
-    drifts: tuple[GoalRecord, ...]
+    examples: tuple[tuple[UUID, ...], ...]
+    """Of each goal, members of every centrality."""
+    drifts: tuple[DriftRecord, ...]
     """Recorded drift levels with their times, the latest last."""
 
 
@@ -37,6 +39,17 @@ class MeasurePurposes(Message[npt.NDArray[np.float32]], frozen=True, kw_only=Tru
 
     goal: UUID
     exemplars: tuple[UUID, ...]
+    memories: tuple[UUID, ...]
+
+
+class MeasureNearness(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
+    """Measure how near memories are to the nearest goal, by space; float32 of shape (memories, 13).
+
+    1 is as near as its examples are to each other; NaN for an erased memory, and where a space says nothing.
+    """
+
+    examples: tuple[tuple[UUID, ...], ...]
+    """Of each goal; goals without a live one are ignored, and all rows are NaN if there is none left."""
     memories: tuple[UUID, ...]
 
 

@@ -1,4 +1,4 @@
-"""Drift: how far the latest memories are from the North Star, its trend, and the strategy that corrects it.
+"""Drift: how far the latest memories are from the nearest goal, its trend, and the strategy that corrects it.
 
 All figures are measured from alignments, one row per memory. No function predicts the effect of a correction: the
 caller measures again.
@@ -16,7 +16,7 @@ from events.vocabulary.values import WIDTH, DriftLevel
 
 WINDOW: Final = 20
 """Memories in one sample of the history."""
-MAX_SAMPLES: Final = 100
+MAX_SAMPLES: Final = 20
 """Samples of a history."""
 TREND_SAMPLES: Final = 10
 """Latest samples that a trend is fitted to: among a hundred, five that fall would look like none."""
@@ -44,33 +44,33 @@ _STRATEGIES: Final = {
 _STRATEGIES[DriftLevel.CRITICAL] = _STRATEGIES[DriftLevel.HIGH]
 
 
-def measure(alignments: npt.NDArray[np.floating]) -> Drift:
-    """Measure drift from alignments with the North Star.
+def measure(nearness: npt.NDArray[np.floating]) -> Drift:
+    """Measure drift from the nearness of each memory to the nearest goal.
 
     Args:
-        alignments: Shape (memories, 13), each in [-1, 1], of memories that were measured against it.
+        nearness: Shape (memories, 13): 0 is strange, 1 as near as the members; NaN where a space says nothing.
 
     Raises:
-        ValueError: There is no memory, the shape is another, or an alignment is NaN.
+        ValueError: There is no memory, or the shape is another.
     """
-    if alignments.ndim != 2 or alignments.shape[1] != WIDTH or not len(alignments):
-        raise ValueError(f"drift needs alignments of shape (memories, {WIDTH}), not {alignments.shape}")
-    if np.isnan(alignments).any():
-        raise ValueError("drift needs memories that were measured in every space")
-    spaces = np.clip(alignments.mean(axis=0, dtype=np.float64), 0.0, 1.0)
-    return Drift(tuple(spaces.tolist()), len(alignments))
+    if nearness.ndim != 2 or nearness.shape[1] != WIDTH or not len(nearness):
+        raise ValueError(f"drift needs nearness of shape (memories, {WIDTH}), not {nearness.shape}")
+    known = ~np.isnan(nearness)
+    total = np.where(known, nearness, 0).sum(axis=0, dtype=np.float64)
+    means = np.clip(total / np.maximum(known.sum(axis=0), 1), 0.0, 1.0)
+    return Drift(tuple(np.where(known.any(axis=0), means, np.nan).tolist()), len(nearness))
 
 
-def history(alignments: npt.NDArray[np.floating], window: int = WINDOW) -> tuple[Drift, ...]:
+def history(nearness: npt.NDArray[np.floating], window: int = WINDOW) -> tuple[Drift, ...]:
     """Measure drift in each of the latest full windows of consecutive memories, the oldest first.
 
     Args:
-        alignments: As for `measure`, the oldest memory first; the oldest that fill no window are left out.
+        nearness: As for `measure`, the oldest memory first; the oldest that fill no window are left out.
         window: Memories in each.
     """
-    count = min(len(alignments) // window, MAX_SAMPLES)
-    starts = range(len(alignments) - count * window, len(alignments), window)
-    return tuple(measure(alignments[start : start + window]) for start in starts)
+    count = min(len(nearness) // window, MAX_SAMPLES)
+    starts = range(len(nearness) - count * window, len(nearness), window)
+    return tuple(measure(nearness[start : start + window]) for start in starts)
 
 
 def trend(samples: Sequence[float]) -> Trend | None:

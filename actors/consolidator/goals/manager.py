@@ -8,12 +8,18 @@ from uuid import UUID
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from actors.comparator.messages import ListMemories, MeasurePurposes, ReadGoals, ReadPurposes, ScorePairs
+from actors.comparator.messages import (
+    ListMemories,
+    MeasureNearness,
+    MeasurePurposes,
+    ReadGoals,
+    ReadPurposes,
+)
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.goals import drift
-from actors.consolidator.goals.discovery import sample
-from actors.consolidator.goals.survey import Survey, survey
+from actors.consolidator.goals.survey import repeats, survey
 from actors.consolidator.jobs import Sliced
 from actors.consolidator.messages import (
     CorrectDrift,
@@ -26,15 +32,14 @@ from actors.consolidator.messages import (
 from actors.consolidator.values import DriftStrategy
 from events.spaces import SPACES
 from events.vocabulary import DriftDetected, Event, NorthStarChosen, PurposesRealigned
-from projections.mind.goals import EXEMPLARS
-from projections.projection import MemoryState
+from projections.mind.goals import EXEMPLARS, spread
 
 if TYPE_CHECKING:
     from actors.comparator.messages import GoalState
     from events.vocabulary import GoalDiscovered
 
-REFERENCES = 2
-"""Memories that are scored against all others in one slice, for which a search has to wait."""
+NEAREST = 64
+"""Memories that are measured against the nearest of all goals in one slice, for which a search has to wait."""
 
 ALIGNED = 256
 """Memories that are measured against a goal in one slice."""
@@ -57,57 +62,42 @@ class GoalManager:
         self._clients = clients
 
     def discover(self, request: FindGoals) -> Sliced[GoalDiscovery]:
-        """Find goals; without a North Star, choose one and measure every memory against it."""
-        memories = self._clients.ask_comparator(ListMemories(namespace=request.namespace))
-        sampled = [memories[place] for place in sample(len(memories))] if memories else []
-        found = yield from self.survey(request.namespace, sampled, request.on_progress)
+        """Find goals; without a North Star, choose one and measure every memory against it.
+
+        A goal that repeats a known one keeps its id. If all goals are as they were, nothing is appended.
+        """
+        memories = self._all(request.namespace, forgotten=False)
+        found = yield from survey(self._clients, request.namespace, memories, request.on_progress)
         self.align_unaligned(request.namespace)
         state = self.read_goals(request.namespace)
-        star = found.star if state.star is None else None
-        goals = found.without_repeat_of(state.star).select(request.min_confidence, request.max_goals, star)
-        chosen = next((goal for goal in goals if goal.goal == star), None)
+        found = found.known_as(state.goals)
+        chosen = found.star if state.star is None else None
+        found = found.led_by(chosen or (state.star.goal if state.star else None))
+        found_ids = {goal.goal for goal in found.goals}
+        is_new = any(goal not in state.goals for goal in found.goals)
+        is_gone = any(goal.goal not in found_ids for goal in state.goals if goal != state.star)
+        events: list[Event] = [*found.goals] if is_new or is_gone else []
+        star = next((goal for goal in found.goals if goal.goal == chosen), None)
         realigned = 0
-        if chosen is not None:
-            events = yield from self._choose(chosen, None, request.on_progress)
-            self._clients.append([*goals, *events])
+        if star is not None:
+            events += yield from self._choose(star, None, request.on_progress)
+        if events:
+            self._clients.append(events)
+        if star is not None:
             realigned = _count_realigned(events) + self.align_unaligned(request.namespace)
-        elif goals:
-            self._clients.append(list(goals))
+        shown = [goal for goal in found.goals if goal.confidence >= request.min_confidence][: request.max_goals]
         return GoalDiscovery(
-            goals=goals,
-            star=chosen or state.star,
-            chosen=chosen is not None,
+            goals=tuple(goal for goal in found.goals if goal in shown or goal == star),
+            star=star or state.star,
+            chosen=star is not None,
             realigned=realigned,
             memories=len(memories),
-            sampled=len(sampled),
             clusters=len(found.goals),
         )
 
     def read_goals(self, namespace: str) -> GoalState:
         """Return the goals and the North Star of a namespace."""
         return self._clients.ask_comparator(ReadGoals(namespace=namespace))
-
-    def survey(
-        self, namespace: str, memories: Sequence[UUID], on_progress: ProgressCallback = no_progress
-    ) -> Sliced[Survey]:
-        """Compare memories with each other, each pair once, and find the goals of those that are still live."""
-        count = len(memories)
-        scores = np.ones((count, count, len(SPACES)), np.float32)
-        for start in range(0, count, REFERENCES):
-            yield
-            stop = min(start + REFERENCES, count)
-            pairs = ScorePairs(references=tuple(memories[start:stop]), targets=tuple(memories[start:]))
-            scores[start:stop, start:] = self._clients.ask_comparator(pairs)
-            scores[start:, start:stop] = scores[start:stop, start:].swapaxes(0, 1)
-            on_progress(stop, count)
-        yield
-        entries = self._clients.describe(memories, own=True)
-        live = [place for place, entry in enumerate(entries) if entry.state is MemoryState.LIVE]
-        texts = [body.text for place in live if (body := entries[place].body)]
-        yield
-        found = yield from survey(namespace, [memories[place] for place in live], texts, scores[np.ix_(live, live)])
-        yield
-        return found
 
     def align_unaligned(self, namespace: str) -> int:
         """Measure all memories that were not measured against the present North Star; return their number."""
@@ -140,7 +130,7 @@ class GoalManager:
                 goal=report.star,
                 level=current.level,
                 similarity=current.similarity,
-                spaces=current.spaces,
+                spaces=tuple(np.nan_to_num(current.spaces).tolist()),
                 memories=current.memories,
             )
             self._clients.append([event])
@@ -153,14 +143,10 @@ class GoalManager:
         if state.star is None:
             return None
         latest = self._latest(namespace, without, max(memories, drift.MAX_SAMPLES * drift.WINDOW))
-        if not latest:
+        nearness = self._nearness(state.examples, latest)
+        if not len(nearness):
             return None
-        purposes = self._clients.ask_comparator(ReadPurposes(memories=latest))
-        # Memories stored or erased a moment ago have zeros or NaN.
-        purposes = purposes[purposes.any(axis=1) & ~np.isnan(purposes).any(axis=1)]
-        if not len(purposes):
-            return None
-        current, samples = drift.measure(purposes[-memories:]), drift.history(purposes)
+        current, samples = drift.measure(nearness[-memories:]), drift.history(nearness)
         similarities = [sample.similarity for sample in samples]
         trend = drift.trend(similarities)
         return DriftReport(
@@ -199,19 +185,22 @@ class GoalManager:
     ) -> Sliced[list[Event]]:
         """Return the events that correct a measured drift; none if they would not serve the latest memories better."""
         latest = self._latest(namespace, without, LATEST)
-        enough = before.current.similarity + MIN_GAIN
         match drift.strategy(before.current.level, before.trend):
             case DriftStrategy.REINFORCE:
-                return (yield from self._reinforce(namespace, latest, enough))
+                return (yield from self._reinforce(namespace, latest))
             case DriftStrategy.REFINE:
-                return (yield from self._refine(namespace, latest, enough, on_progress))
+                return (yield from self._refine(namespace, latest, before, without, on_progress))
             case _:
                 return []
 
-    def _reinforce(self, namespace: str, latest: tuple[UUID, ...], enough: float) -> Sliced[list[Event]]:
-        """Measure all memories against the present exemplars, if that serves the latest well enough."""
+    def _reinforce(self, namespace: str, latest: tuple[UUID, ...]) -> Sliced[list[Event]]:
+        """Measure all memories against the present exemplars, unless the purposes of the latest are up to date."""
         state = self.read_goals(namespace)
-        if state.star is None or self._served_by(state.star.goal, state.exemplars, latest) < enough:
+        if state.star is None:
+            return []
+        stored = self._clients.ask_comparator(ReadPurposes(memories=latest))
+        gain = self._served_by(state.star.goal, state.exemplars, latest) - drift.measure(stored).similarity
+        if abs(gain) < MIN_GAIN:
             return []
         events: list[Event] = []
         for realigned in self._realign(state.star.goal, state.exemplars, self._all(namespace)):
@@ -220,21 +209,30 @@ class GoalManager:
         return events
 
     def _refine(
-        self, namespace: str, latest: tuple[UUID, ...], enough: float, on_progress: ProgressCallback
+        self,
+        namespace: str,
+        latest: tuple[UUID, ...],
+        before: DriftReport,
+        without: Collection[UUID],
+        on_progress: ProgressCallback,
     ) -> Sliced[list[Event]]:
-        """Choose the goal that serves the latest memories best as North Star, if it serves them well enough."""
-        found = yield from self.survey(namespace, latest, on_progress)
+        """Discover goals anew, if the latest memories are nearer to them, led by the one that serves these best."""
+        memories = [memory for memory in self._all(namespace, forgotten=False) if memory not in without]
+        found = yield from survey(self._clients, namespace, memories, on_progress)
         star = self.read_goals(namespace).star
         served = {
             goal.goal: self._served_by(goal.goal, goal.members[:EXEMPLARS], latest)
-            for goal in found.without_repeat_of(star).goals
+            for goal in found.goals
+            if star is None or not repeats(goal, star)
         }
         best = max(served, key=served.__getitem__, default=None)
-        if best is None or served[best] < enough:
+        nearness = self._nearness([spread(goal.members) for goal in found.goals], latest)
+        if best is None or drift.measure(nearness).similarity < before.current.similarity + MIN_GAIN:
             return []
-        (chosen,) = found.select(1.0, 0, best)
+        goals = found.led_by(best).goals
+        chosen = next(goal for goal in goals if goal.goal == best)
         events = yield from self._choose(chosen, star.goal if star else None, on_progress)
-        return [chosen, *events]
+        return [*goals, *events]
 
     def _choose(
         self, star: GoalDiscovered, previous: UUID | None, on_progress: ProgressCallback
@@ -256,13 +254,22 @@ class GoalManager:
             purposes = self._clients.ask_comparator(MeasurePurposes(goal=goal, exemplars=exemplars, memories=portion))
             yield PurposesRealigned(goal=goal, memories=portion, purposes=purposes.astype("<f4").tobytes())
 
-    def _all(self, namespace: str) -> tuple[UUID, ...]:
-        """Return all memories to align, forgotten ones included, since these may be restored."""
-        return self._clients.ask_comparator(ListMemories(namespace=namespace, forgotten=True))
+    def _all(self, namespace: str, *, forgotten: bool = True) -> tuple[UUID, ...]:
+        """Return all memories; those to align include forgotten ones, since these may be restored."""
+        return self._clients.ask_comparator(ListMemories(namespace=namespace, forgotten=forgotten))
 
     def _latest(self, namespace: str, without: Collection[UUID], count: int) -> tuple[UUID, ...]:
-        memories = self._clients.ask_comparator(ListMemories(namespace=namespace))
+        memories = self._all(namespace, forgotten=False)
         return tuple(memory for memory in memories if memory not in without)[-count:]
+
+    def _nearness(self, examples: Sequence[tuple[UUID, ...]], memories: Sequence[UUID]) -> npt.NDArray[np.float32]:
+        """Return how near memories are to the nearest goal, shape (memories, 13), without erased memories."""
+        portions = [np.empty((0, len(SPACES)), np.float32)]
+        for start in range(0, len(memories), NEAREST):
+            message = MeasureNearness(examples=tuple(examples), memories=tuple(memories[start : start + NEAREST]))
+            portions.append(self._clients.ask_comparator(message))
+        nearness = np.concatenate(portions)
+        return nearness[~np.isnan(nearness).all(axis=1)]
 
     def _served_by(self, goal: UUID, exemplars: tuple[UUID, ...], memories: tuple[UUID, ...]) -> float:
         """Return the similarity of memories to a goal, in [0, 1]."""

@@ -2,124 +2,187 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from typing import Final
 from uuid import UUID, uuid4
 
 import msgspec
+import numpy as np
 
-from actors.consolidator.clustering import MIN_COHERENCE, MIN_SIZE
+from actors.comparator.messages import ReadVectors, ScorePairs
+from actors.consolidator.clients import ActorClients
+from actors.consolidator.clustering import MIN_MEMORIES, MIN_SIZE, Cluster, cluster_vectors
 from actors.consolidator.goals.discovery import (
-    MIN_MEMORIES,
     MIN_TOPICALITY,
-    NORTH_STAR_COHERENCE,
     Similarities,
-    discover,
+    confidence,
+    distinguishing,
+    level,
     north_star,
-    overall,
     parents,
 )
-from actors.consolidator.goals.terms import TermIndex, Topic, describe, extract_topic, index_terms
+from actors.consolidator.goals.terms import Topic, extract_topics, index_terms
 from actors.consolidator.jobs import Sliced
+from actors.consolidator.messages import ProgressCallback
+from events.spaces import SPACES
 from events.vocabulary import GoalDiscovered
 from events.vocabulary.values import GoalLevel
+from projections.mind.goals import EXEMPLARS
+from projections.projection import MemoryState
 
-MIN_BACKGROUND = 20
-"""Least number of other memories, and no fewer than its own, that a goal is contrasted with. Where there are fewer, the
-goal is described by the terms that its members share."""
+MAX_GOALS: Final = 50
+"""Goals of one survey, those with the most members."""
+
+MAX_REST: Final = 16
+"""Memories in no goal, with which goals are contrasted."""
+
+READ: Final = 16
+"""Memories that are read in one slice."""
+
+REFERENCES: Final = 2
+"""Memories that are scored against all others in one slice, for which a search has to wait."""
 
 
 class Survey(msgspec.Struct, frozen=True):
     """Goals found in some memories."""
 
-    goals: tuple[GoalDiscovered, ...]
+    goals: tuple[GoalDiscovered, ...] = ()
     """The most confident first."""
-    star: UUID | None
+    star: UUID | None = None
     """The goal that would serve best as North Star; None if none qualifies."""
 
-    def without_repeat_of(self, star: GoalDiscovered | None) -> Survey:
-        """Return the survey without goals that repeat the present North Star: at least half of both is the same."""
-        if star is None:
-            return self
-        known = set(star.members)
-        others = (
-            goal for goal in self.goals if len(known.intersection(goal.members)) * 2 < len(known.union(goal.members))
-        )
-        return Survey(tuple(others), self.star)
-
-    def select(self, min_confidence: float, max_goals: int, star: UUID | None) -> tuple[GoalDiscovered, ...]:
-        """Return the most confident goals, and in any case the one that becomes North Star, as the only one.
-
-        A goal whose parent is left out becomes a root.
-        """
-        confident = [goal.goal for goal in self.goals if goal.confidence >= min_confidence][:max_goals]
-        ids = {*confident, star}
-        return tuple(
+    def known_as(self, known: Sequence[GoalDiscovered]) -> Survey:
+        """Return the survey with the ids of those known goals that its goals repeat."""
+        ids: dict[UUID, UUID] = {}
+        for goal in self.goals:
+            repeated = [one for one in known if repeats(goal, one) and one.goal not in ids.values()]
+            if repeated:
+                ids[goal.goal] = repeated[0].goal
+        goals = tuple(
             msgspec.structs.replace(
                 goal,
-                level=GoalLevel.NORTH_STAR if goal.goal == star else _below_north_star(goal.level),
-                parent=goal.parent if goal.parent in ids and goal.goal != star else None,
+                goal=ids.get(goal.goal, goal.goal),
+                parent=None if goal.parent is None else ids.get(goal.parent, goal.parent),
             )
             for goal in self.goals
-            if goal.goal in ids
+        )
+        return Survey(goals, None if self.star is None else ids.get(self.star, self.star))
+
+    def led_by(self, star: UUID | None) -> Survey:
+        """Return the survey with one goal as the North Star, above all others."""
+        return Survey(
+            tuple(
+                msgspec.structs.replace(
+                    goal,
+                    level=GoalLevel.NORTH_STAR
+                    if goal.goal == star
+                    else GoalLevel.STRATEGIC
+                    if goal.level is GoalLevel.NORTH_STAR
+                    else goal.level,
+                    parent=None if goal.goal == star else goal.parent,
+                )
+                for goal in self.goals
+            ),
+            star,
         )
 
 
-def survey(namespace: str, memories: Sequence[UUID], texts: Sequence[str], scores: Similarities) -> Sliced[Survey]:
+def repeats(goal: GoalDiscovered, other: GoalDiscovered) -> bool:
+    """Return whether at least half of the members of two goals are the same."""
+    members, others = set(goal.members), set(other.members)
+    return 2 * len(members & others) >= len(members | others)
+
+
+def survey(
+    clients: ActorClients, namespace: str, memories: Sequence[UUID], on_progress: ProgressCallback
+) -> Sliced[Survey]:
     """Find the goals of some memories, in slices.
 
-    A North Star may be smaller than a goal: three memories with a coherence of .7. Both need a topic, which greetings
-    and thanks lack.
+    A goal needs a topic, which greetings and thanks lack. A North Star may be smaller than other goals.
 
     Args:
+        clients: Source of vectors, texts and similarities.
         namespace: Namespace of the memories.
-        memories: Their ids.
-        texts: Their contents, in the same order.
-        scores: Their calibrated similarities, shape (n, n, 13).
+        memories: Their ids; those that are not live are left out.
+        on_progress: Receives how many of them are read.
     """
-    clusters = yield from discover(scores, min_coherence=NORTH_STAR_COHERENCE, min_size=MIN_MEMORIES)
-    index = yield from index_terms(texts)
-    found = []
-    for cluster in clusters:
+    portions = []
+    for start in range(0, len(memories), READ):
         yield
-        topic = yield from _topic(cluster.members, texts, index)
-        if topic.topicality >= MIN_TOPICALITY:
-            found.append((cluster, topic))
-    yield
-    leading = north_star([cluster for cluster, _ in found], [topic.topicality for _, topic in found])
-    chosen = [
-        one
-        for place, one in enumerate(found)
-        if place == leading or (len(one[0].members) >= MIN_SIZE and one[0].coherence >= MIN_COHERENCE)
-    ]
-    ids = [uuid4() for _ in chosen]
-    goals = tuple(
+        portions.append(clients.ask_comparator(ReadVectors(memories=tuple(memories[start : start + READ]))))
+        on_progress(min(start + READ, len(memories)), len(memories))
+    read = [vector for portion in portions for vector in portion]
+    ids: list[UUID] = []
+    texts: list[str] = []
+    vectors = []
+    for start in range(0, len(memories), READ):
+        yield
+        entries = clients.describe(memories[start : start + READ], own=True)
+        for entry, vector in zip(entries, read[start : start + READ], strict=True):
+            if entry.state is MemoryState.LIVE and entry.body is not None and not np.isnan(vector[0]):
+                ids.append(entry.id)
+                texts.append(entry.body.text)
+                vectors.append(vector)
+    if len(ids) < MIN_MEMORIES:
+        return Survey()
+    clusters = (yield from cluster_vectors(np.stack(vectors), MIN_MEMORIES))[:MAX_GOALS]
+    index = yield from index_terms(texts)
+    topics = yield from extract_topics(index, [cluster.members for cluster in clusters])
+    found = [pair for pair in zip(clusters, topics, strict=True) if pair[1].topicality >= MIN_TOPICALITY]
+    leading = north_star(
+        [len(cluster.members) for cluster, _ in found],
+        [cluster.coherence for cluster, _ in found],
+        [topic.topicality for _, topic in found],
+    )
+    chosen = [one for place, one in enumerate(found) if place == leading or len(one[0].members) >= MIN_SIZE]
+    places = [member for cluster, _ in chosen for member in cluster.members[:EXEMPLARS]]
+    groups = [number for number, (cluster, _) in enumerate(chosen) for _ in cluster.members[:EXEMPLARS]]
+    clustered = {member for cluster, _ in chosen for member in cluster.members}
+    rest = [place for place in range(len(ids)) if place not in clustered]
+    places += rest[:: max(1, len(rest) // MAX_REST)][:MAX_REST]
+    groups += [-1] * (len(places) - len(groups))
+    scores = yield from _score(clients, [ids[place] for place in places])
+    goals = _goals(namespace, ids, chosen, scores, np.array(groups, np.int64))
+    star = None if leading is None else goals[chosen.index(found[leading])].goal
+    return Survey(tuple(sorted(goals, key=lambda goal: -goal.confidence)), star)
+
+
+def _score(clients: ActorClients, memories: Sequence[UUID]) -> Sliced[Similarities]:
+    """Return the similarities of memories to each other, each pair scored once."""
+    count = len(memories)
+    scores = np.ones((count, count, len(SPACES)), np.float32)
+    for start in range(0, count, REFERENCES):
+        yield
+        stop = min(start + REFERENCES, count)
+        pairs = ScorePairs(references=tuple(memories[start:stop]), targets=tuple(memories[start:]))
+        scores[start:stop, start:] = clients.ask_comparator(pairs)
+        scores[start:, start:stop] = scores[start:stop, start:].swapaxes(0, 1)
+    return scores
+
+
+def _goals(
+    namespace: str,
+    ids: Sequence[UUID],
+    chosen: Sequence[tuple[Cluster, Topic]],
+    scores: Similarities,
+    groups: np.ndarray[tuple[int], np.dtype[np.int64]],
+) -> list[GoalDiscovered]:
+    levels = [level(len(cluster.members), cluster.coherence) for cluster, _ in chosen]
+    spaces = [distinguishing(scores, groups, number) for number in range(len(chosen))]
+    goals = [uuid4() for _ in chosen]
+    return [
         GoalDiscovered(
-            goal=goal,
+            goal=goals[number],
             namespace=namespace,
-            level=cluster.level,
-            description=describe(topic.terms),
+            level=levels[number],
+            description=", ".join(topic.terms),
             terms=topic.terms,
-            members=tuple(memories[place] for place in cluster.members),
+            members=tuple(ids[place] for place in cluster.members),
             centrality=cluster.centrality,
             coherence=cluster.coherence,
-            confidence=cluster.confidence,
-            spaces=cluster.spaces,
-            parent=None if parent is None else ids[parent],
+            confidence=confidence(len(cluster.members), cluster.coherence, len(spaces[number])),
+            spaces=spaces[number],
+            parent=None if parent is None else goals[parent],
         )
-        for goal, (cluster, topic), parent in zip(
-            ids, chosen, parents([cluster for cluster, _ in chosen], overall(scores)), strict=True
-        )
-    )
-    return Survey(goals, None if leading is None else ids[chosen.index(found[leading])])
-
-
-def _below_north_star(level: GoalLevel) -> GoalLevel:
-    return GoalLevel.STRATEGIC if level is GoalLevel.NORTH_STAR else level
-
-
-def _topic(members: Collection[int], texts: Sequence[str], index: TermIndex) -> Sliced[Topic]:
-    """Return the topic of some of the texts, from these alone if the others are too few for a contrast."""
-    if len(texts) - len(members) >= max(len(members), MIN_BACKGROUND):
-        return extract_topic(index, members)
-    own = yield from index_terms([texts[place] for place in members])
-    return extract_topic(own, range(len(members)))
+        for number, ((cluster, topic), parent) in enumerate(zip(chosen, parents(levels, scores, groups), strict=True))
+    ]

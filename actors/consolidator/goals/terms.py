@@ -1,4 +1,4 @@
-"""Terms of a group of memories: words and pairs of words that distinguish it from the rest.
+"""Terms of a group of memories: words and pairs of words that distinguish it from the rest, by class-based TF-IDF.
 
 A term counts once for each text that holds it, so that a long memory has no more weight than a short one. A term held
 by fewer than three members is never shown: the name of a goal must not reveal the content of a single memory.
@@ -6,9 +6,9 @@ by fewer than three members is never shown: the name of a goal must not reveal t
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby, islice
-from math import log, sqrt
+from math import log
 from typing import Final
 
 import msgspec
@@ -16,15 +16,16 @@ import Stemmer
 
 from actors.consolidator.jobs import Sliced
 from actors.text.lexical import STOP_WORDS, words
+from actors.text.text_equivalence import ENGLISH, synonym
 
 MIN_HOLDERS: Final = 3
 """Members that must hold a term before it may describe them."""
 
-PRIOR: Final = 10.0
-"""Texts of average wording that are added to either side: the more of them, the less a rare term counts."""
+MIN_CONTRAST: Final = 2
+"""How much more frequent a term must be among the members than among the others, where these are no fewer."""
 
-MIN_Z_SCORE: Final = 1.64
-"""z-score from which on a term distinguishes the members: one in twenty reaches it by chance."""
+MAX_TERMS: Final = 6
+"""Terms of a topic."""
 
 HEADING_SHARE: Final = 0.1
 """Share of texts naming their own label from which on the label is a heading, whose words may be terms."""
@@ -32,34 +33,8 @@ HEADING_SHARE: Final = 0.1
 SLICE_CHARACTERS: Final = 20_000
 """Characters that are read in one slice: about 10 ms."""
 
-# Words of greetings, thanks, praise and encouragement, and verbs and adverbs without a topic. Without them a group of
-# courtesies has hardly any terms, which `topicality` shows.
-_PHATIC: Final = frozenset(
-    """
-    absolutely actually ago agree already although always amazing another anyone anything appreciate appreciated
-    around aw away awesome awhile aww back bad become becomes best bet better big bit bring brings bye came catch
-    caught chat chatted check checked checking come comes coming congrats congratulations cool course crazy day
-    days definitely difference differences different else encouragement encouraging especially even ever every
-    everyone everything exactly excited exciting fact fantastic far feel feeling feels felt find finding first
-    found full fun get gets getting give gives giving glad go goes going gone gonna good goodbye got gotta great
-    guess haha hang happen happened happening happy hard hear heard hello help helped helping helps hey hi hope
-    hoping hows huh idea image images imagine important impressive including incredible inspiring instead
-    interesting journey journeys keep keeping kind kinda know last lately later least less let life like liked
-    little lives lol long look looking looks lot lots love loved lovely luck made main make makes making man many
-    may maybe mean means meant might mind moment month months morning mostly much must near need needed needs
-    never new next nice night no nobody not nothing now often ok okay old one ones others part people perfect
-    person photo photos pic pics picture pictures place pleased plus positive possible pretty probably proud push
-    put quite rather ready real really recently reminder right said saw say saying second see seeing seem seems
-    seen self several share shared sharing show showed showing shows since sitting someone something sometimes
-    soon sorry sound sounded sounds special spoke spoken standing start started starting stay still stoked stuff
-    super support supporting supportive sure sweet take taken takes taking talk talked talking tell telling thank
-    thankful thanks thing things think thinking though thought three thrilled time times today together told
-    tomorrow tonight took totally tough tried true truly try trying two upon use used using usually via wait wanna
-    want wanted wants way ways week weekend weekends weeks welcome well went whatever whats wish within without
-    wonderful word words work worked working world worth wow ya yay yeah year years yep yes yesterday yet young
-    yup
-    """.split()
-)
+_NO_TOPIC: Final = STOP_WORDS | frozenset(" ".join(ENGLISH["topics"].values()).split())
+"""Stop words, words of greetings and thanks, units, times and numbers."""
 
 _LABEL: Final = re.compile(r"\s*([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,3}):\s")
 """Label of a text: one to four words before its first colon."""
@@ -103,32 +78,32 @@ def index_terms(texts: Sequence[str]) -> Sliced[TermIndex]:
     return TermIndex(tuple(terms), holders)
 
 
-def extract_topic(index: TermIndex, members: Collection[int], count: int = 6) -> Topic:
-    """Return the topic of the texts at these positions, in up to `count` terms; without terms below three members."""
+def extract_topics(index: TermIndex, groups: Iterable[Collection[int]]) -> Sliced[list[Topic]]:
+    """Return the topic of each group of texts, given by their positions."""
+    topics = []
+    for members in groups:
+        yield
+        topics.append(_topic(index, members))
+    return topics
+
+
+def _topic(index: TermIndex, members: Collection[int]) -> Topic:
     holders = defaultdict[str, set[int]](set)
-    for place in members:
-        for term, _ in index.texts[place]:
-            holders[term].add(place)
-    chosen = [*islice(_distinctive(holders, _scores(index, holders, len(members))), count)]
-    written = {term: Counter[str]() for term in chosen}
+    written = defaultdict[str, Counter[str]](Counter)
     for place in members:
         for term, surface in index.texts[place]:
-            if term in written:
-                written[term][surface] += 1
+            holders[term].add(place)
+            written[term][surface] += 1
+    chosen = [*islice(_distinctive(holders, _scores(index, holders, len(members))), MAX_TERMS)]
     covered = set[int]().union(*(holders[term] for term in chosen))
     return Topic(
-        terms=tuple(min(each.items(), key=lambda one: (-one[1], one[0]))[0] for each in written.values()),
+        terms=tuple(min(written[term].items(), key=lambda one: (-one[1], one[0]))[0] for term in chosen),
         topicality=len(covered) / len(members) if members else 0.0,
     )
 
 
-def describe(terms: Sequence[str]) -> str:
-    """Return a description that consists of the terms, such as "mental health, counseling"."""
-    return ", ".join(terms)
-
-
 def _distinctive(holders: Mapping[str, set[int]], scores: Mapping[str, float]) -> Iterator[str]:
-    """Yield the terms with a score, best first, no word twice."""
+    """Yield terms by descending score. No word occurs in two of them."""
     taken: set[str] = set()
     for term in sorted(scores, key=lambda term: (-scores[term], term)):
         # A word that mostly stands in one pair is represented by the pair: "mental health", not "mental".
@@ -144,30 +119,17 @@ def _distinctive(holders: Mapping[str, set[int]], scores: Mapping[str, float]) -
 
 
 def _scores(index: TermIndex, holders: Mapping[str, set[int]], members: int) -> dict[str, float]:
-    """Return the z-score of each distinctive term that enough members hold.
+    """Return the class-based TF-IDF (Grootendorst 2022) of each term that enough members hold.
 
-    It is that of the log-odds ratio with an informative Dirichlet prior (Monroe, Colaresi and Quinn 2008, equations 16
-    to 22); the prior is the share of all texts that hold the term. Without other texts, the score is the number of
-    members that hold the term.
+    The term frequency is the share of the members that hold the term.
     """
-    scores: dict[str, float] = {}
     total = len(index.texts)
+    scores: dict[str, float] = {}
     for term, inside in holders.items():
         within, everywhere = len(inside), index.holders[term]
-        if within < MIN_HOLDERS:
-            continue
-        if members == total:
-            scores[term] = float(within)
-            continue
-        if everywhere == total:
-            continue
-        without = everywhere - within
-        expected = PRIOR * everywhere / total
-        odds_within = (within + expected) / (members - within + PRIOR - expected)
-        odds_without = (without + expected) / (total - members - without + PRIOR - expected)
-        score = log(odds_within / odds_without) / sqrt(1 / (within + expected) + 1 / (without + expected))
-        if score >= MIN_Z_SCORE:
-            scores[term] = score
+        share, elsewhere = within / members, (everywhere - within) / max(total - members, 1)
+        if within >= MIN_HOLDERS and (total < 2 * members or share >= MIN_CONTRAST * elsewhere):
+            scores[term] = share * log(1 + total / everywhere)
     return scores
 
 
@@ -176,12 +138,12 @@ def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Ite
     before = None
     for written in text.split():
         surface = _EDGES.sub("", written)
-        found = words(surface)
+        found = words(surface)[: 1 if surface.isalnum() else None]  # parts of "re.sub", not of "McKay"
         for word in found:
             if not _is_topical(word) or _names_a_speaker(word, surface, speakers):
                 before = None
                 continue
-            here = stemmer.stemWord(word), surface if word == surface.casefold() else word
+            here = stemmer.stemWord(synonym(word)), surface if word == surface.casefold() else word
             yield here
             if before and len(found) == 1:
                 yield f"{before[0]} {here[0]}", f"{before[1]} {here[1]}"
@@ -193,7 +155,7 @@ def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Ite
 def _is_topical(word: str) -> bool:
     """Return whether a word may name a topic."""
     bare = word.removesuffix("'s")
-    return len(bare) > 1 and STOP_WORDS.isdisjoint({word, bare}) and bare not in _PHATIC and not bare.isnumeric()
+    return len(bare) > 1 and _NO_TOPIC.isdisjoint({word, bare}) and not bare[0].isdigit()
 
 
 def _speakers(texts: Sequence[str]) -> Sliced[frozenset[str]]:

@@ -1,31 +1,23 @@
-"""Deduplication: sets of memories to merge, from exact copies and from similar pairs without a contradiction."""
+"""Deduplication: sets of memories to merge, from exact copies and from texts that state the same."""
 
-from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator
 from datetime import datetime
-from functools import cache
-from hashlib import sha256
-from itertools import product
+from itertools import combinations, product
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from actors.text.text_equivalence import NormalizedText, contradiction, normalize
-
-MAX_NEIGHBOURS: Final = 2
-"""Similar memories of different words with which a memory may still be merged. More of them share one template, as
-reports and log lines do, and the one word that differs is their content. Of 24,519 texts of four corpora, and of 125
-said again with another word, no more are merged without this limit; with 1, fewer are."""
+from actors.text.text_equivalence import NormalizedText, equivalent, normalize
 
 MAX_TEXTS: Final = 8
-"""Different texts in one set, which bounds the work on chains of similar texts."""
+"""Different texts in one set, which bounds the number of pairs."""
 
 
 class DuplicateCandidate(NamedTuple):
     """Properties of a memory that decide how it is merged."""
 
     memory: UUID
-    content: str
-    code: bool
+    text: NormalizedText
     importance: float
     created_at: datetime
     row: int
@@ -44,86 +36,75 @@ class MergeSet(NamedTuple):
     """Of each absorbed memory to the most similar other of the set."""
 
 
-def exact_copies(candidates: Iterable[DuplicateCandidate]) -> list[list[DuplicateCandidate]]:
-    """Return the groups of two or more candidates with the same kind and normalised text, by rank."""
-    groups: dict[tuple[Hashable, ...], list[DuplicateCandidate]] = {}
-    for one in candidates:
-        digest = sha256(normalize(one.content, code=one.code).encode("utf-8", "surrogatepass")).digest()
-        groups.setdefault((one.code, one.kind, digest), []).append(one)
-    found = [sorted(group, key=_rank) for group in groups.values() if len(group) > 1]
-    return sorted(found, key=lambda group: _rank(group[0]))
+Representatives = dict[DuplicateCandidate, DuplicateCandidate]
+"""The first copy of each memory, by rank."""
 
 
-def merge_sets(
-    candidates: Iterable[DuplicateCandidate], pairs: Iterable[tuple[UUID, UUID, float]], *, strict: bool
-) -> list[MergeSet]:
-    """Return the sets of memories to merge: exact copies, and chains of similar pairs.
-
-    The most important memory of a set survives; of these the oldest; of these the first stored. Sets grow along the
-    most similar pair first. Two sets are not joined if any of their members contradict each other, so that a chain of
-    small changes never joins different contents. A memory with more than `MAX_NEIGHBOURS` similar ones is merged with
-    its copies only. The result does not depend on the order of the arguments.
+def equivalent_pairs(candidates: Iterable[DuplicateCandidate], *, strict: bool) -> Iterator[tuple[UUID, UUID]]:
+    """Yield the pairs of texts that state the same, each represented by the first of its exact copies.
 
     Args:
         candidates: Of one namespace.
-        pairs: Similar candidates with their similarity; copies may be missing.
         strict: Whether all words of a pair must be equal (see `text_equivalence`).
     """
-    ranked = sorted(candidates, key=_rank)
-    first = {one.memory: one for one in ranked}
-    for group in exact_copies(ranked):
-        first |= dict.fromkeys((one.memory for one in group), group[0])
-    place = {one.memory: number for number, one in enumerate(ranked)}
-    similar: dict[tuple[UUID, UUID], float] = {}
-    for one, other, similarity in pairs:
-        ends = sorted((first[one], first[other]), key=lambda end: place[end.memory])
-        if ends[0] is not ends[1] and ends[0].kind == ends[1].kind:
-            key = ends[0].memory, ends[1].memory
-            similar[key] = max(similarity, similar.get(key, 0.0))
-    degree = Counter(end for ends in similar for end in ends)
-    similar = {
-        ends: similarity for ends, similarity in similar.items() if max(degree[end] for end in ends) <= MAX_NEIGHBOURS
-    }
-    best_first = sorted(similar, key=lambda ends: (-similar[ends], place[ends[0]], place[ends[1]]))
-    sets = _join({memory: one for memory, one in first.items() if memory in degree}, best_first, strict=strict)
-    nearest: dict[UUID, float] = {}
-    for (one, other), similarity in similar.items():
-        if sets[one] == sets[other]:
-            nearest |= {end: max(similarity, nearest.get(end, 0.0)) for end in (one, other)}
-    members: dict[UUID, list[UUID]] = {}
-    for one in ranked:  # the first of each set is the survivor
-        representative = first[one.memory].memory
-        members.setdefault(sets.get(representative, representative), []).append(one.memory)
-    copied = {memory for memory, count in Counter(one.memory for one in first.values()).items() if count > 1}
+    groups: dict[tuple[Hashable, ...], list[DuplicateCandidate]] = defaultdict(list)
+    for one in dict.fromkeys(_representatives(candidates).values()):
+        groups[one.text.code, one.kind, tuple(one.text.words) if strict else one.text.key].append(one)
+    for group in groups.values():
+        for one, other in combinations(group[:MAX_TEXTS], 2):
+            if equivalent(one.text, other.text, strict=strict):
+                yield one.memory, other.memory
+
+
+def merge_sets(
+    candidates: Iterable[DuplicateCandidate], pairs: Iterable[tuple[UUID, UUID, float]], above: float
+) -> list[MergeSet]:
+    """Return the sets of memories to merge: exact copies, and chains of similar pairs whose texts are all equivalent.
+
+    The most important memory of a set survives; of these the oldest; of these the first stored. Sets grow along the
+    most similar pair first. The result does not depend on the order of the arguments.
+
+    Args:
+        candidates: Of one namespace.
+        pairs: All of `equivalent_pairs`, each with its similarity.
+        above: Lower bound of the similarity of a pair in a chain, exclusive.
+    """
+    first = _representatives(candidates)
+    similar = {frozenset((one, other)): similarity for one, other, similarity in pairs}
+    place = {one.memory: number for number, one in enumerate(first)}
+    sets = {end: [end] for ends in similar for end in ends}
+    chained = (ends for ends in similar if similar[ends] > above)
+    for ends in sorted(chained, key=lambda ends: (-similar[ends], sorted(place[end] for end in ends))):
+        left, right = (sets[end] for end in ends)
+        if left is not right and all(frozenset(pair) in similar for pair in product(left, right)):
+            left.extend(right)
+            sets |= dict.fromkeys(right, left)
+    members: dict[UUID, list[DuplicateCandidate]] = defaultdict(list)
+    copies: dict[UUID, int] = defaultdict(int)
+    for one, representative in first.items():  # by rank: the first of each set is the survivor
+        joined = sets.get(representative.memory, [representative.memory])
+        members[min(joined, key=place.__getitem__)].append(one)
+        copies[representative.memory] += 1
+
+    def nearest(one: DuplicateCandidate) -> float:
+        end = first[one].memory
+        others = (similar[frozenset((end, other))] for other in sets.get(end, ()) if other != end)
+        return 1.0 if copies[end] > 1 else max(others)
+
     return [
-        MergeSet(
-            survivor, tuple(absorbed), tuple(1.0 if first[one].memory in copied else nearest[one] for one in absorbed)
-        )
+        MergeSet(survivor.memory, tuple(one.memory for one in absorbed), tuple(map(nearest, absorbed)))
         for survivor, *absorbed in members.values()
         if absorbed
     ]
 
 
-def _join(
-    contents: dict[UUID, DuplicateCandidate], pairs: list[tuple[UUID, UUID]], *, strict: bool
-) -> dict[UUID, UUID]:
-    """Join sets along pairs, in order; return for each memory the representative of its set."""
-    texts = {end: NormalizedText(contents[end].content, code=contents[end].code) for ends in pairs for end in ends}
-    sets = {end: [end] for end in texts}
-
-    @cache
-    def contradict(one: UUID, other: UUID) -> bool:
-        return contradiction(texts[one], texts[other], strict=strict) is not None
-
-    for one, other in pairs:
-        left, right = sets[one], sets[other]
-        if left is right or len(left) + len(right) > MAX_TEXTS:
-            continue
-        if any(contradict(*sorted(ends)) for ends in product(left, right)):
-            continue
-        left.extend(right)
-        sets |= dict.fromkeys(right, left)
-    return {memory: joined[0] for memory, joined in sets.items()}
+def _representatives(candidates: Iterable[DuplicateCandidate]) -> Representatives:
+    """Return the first memory with the same kind and normalised text as each memory, by rank."""
+    seen: dict[tuple[Hashable, ...], DuplicateCandidate] = {}
+    return {
+        one: seen.setdefault((one.text.code, one.kind, normalize(one.text.text, code=one.text.code)), one)
+        for one in sorted(candidates, key=_rank)
+    }
 
 
 def _rank(one: DuplicateCandidate) -> tuple[float, datetime, int]:

@@ -11,9 +11,8 @@ import msgspec
 from actors.comparator.messages import ReadPurposes, ReadWalks
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.clustering import MIN_SIZE
-from actors.consolidator.goals.discovery import sample
 from actors.consolidator.goals.manager import LATEST, GoalManager
-from actors.consolidator.goals.survey import Survey
+from actors.consolidator.goals.survey import Survey, survey
 from actors.consolidator.jobs import Sliced
 from actors.consolidator.messages import DriftReport
 from actors.consolidator.runs.plan import NamespaceScope, RunPlan
@@ -64,9 +63,8 @@ def plan_rem(
     """Look for patterns, measure drift, and correct it where it is significant."""
     for scope in scopes[:MAX_NAMESPACES]:
         ids = [entry.id for entry in scope.remaining]
-        sampled = [ids[place] for place in sample(len(ids))] if ids else []
-        found = yield from goals.survey(
-            scope.namespace, sampled, lambda done, total: report("memories surveyed", done, total)
+        found = yield from survey(
+            clients, scope.namespace, ids, lambda done, total: report("memories surveyed", done, total)
         )
         plan.patterns += patterns_of(found, plan.run)
         yield from _correct_drift(clients, goals, plan, scope)

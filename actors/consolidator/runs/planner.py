@@ -5,28 +5,28 @@ A dry run uses the same planner without writing its plan, so its counts are thos
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import compress
 from typing import Final
 from uuid import UUID
 
 import numpy as np
-import pykka
 
-from actors.comparator.messages import EndSearch, FindDuplicates, ListMemories, ReadVectors
+from actors.comparator.messages import ListMemories, ReadVectors, ScorePairs
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.clustering import cluster_vectors
 from actors.consolidator.goals.manager import GoalManager
 from actors.consolidator.jobs import Sliced
 from actors.consolidator.judgement.assessment import Assessment, assess
-from actors.consolidator.judgement.merge_sets import DuplicateCandidate, merge_sets
+from actors.consolidator.judgement.merge_sets import DuplicateCandidate, equivalent_pairs, merge_sets
 from actors.consolidator.messages import Consolidate, DreamPhase, PruningCandidate, PruningCandidates
 from actors.consolidator.runs.dream import plan_nrem, plan_rem
 from actors.consolidator.runs.plan import NamespaceScope, RunPlan
 from actors.linker.messages import ExamineCauses
 from actors.text.code import looks_like_code
+from actors.text.text_equivalence import NormalizedText
+from events.spaces import INDEX
 from events.vocabulary import ClustersFormed, MemoriesMerged
 from events.vocabulary.values import Group, Modality, Mode, Pruned
 from projections.memories.catalog import Entry
@@ -38,8 +38,11 @@ MIN_SIMILARITY: Final = {Mode.LIGHT: 0.95, Mode.DEEP: 0.90, Mode.REM: 0.90}
 DESCRIBED: Final = 512
 """Memories that the store describes, or whose texts are read, in one slice."""
 
-COMPARED: Final = 32
-"""Memories that are compared with all others in one slice, for which a search has to wait."""
+READ: Final = 32
+"""Memories whose texts are read in one slice."""
+
+AGREEING: Final = [INDEX[key] for key in ("e1_semantic", "e12_late_interaction")]
+"""Spaces in which duplicates must agree; their entities are the same, or their words would differ."""
 
 
 class RunPlanner:
@@ -130,17 +133,19 @@ class RunPlanner:
 
     def _merge(self, scope: NamespaceScope) -> Sliced[None]:
         """Decide which memories are duplicates, and which of each set survives."""
+        strict = self._request.mode is Mode.LIGHT
         candidates: list[DuplicateCandidate] = []
         for place, entry in enumerate(scope.entries):
-            if place % DESCRIBED == 0:
+            if place % READ == 0:
                 yield
                 self._report("texts read", place, len(scope.entries))
-            candidates += _duplicate_candidates(entry)
+            candidates += _duplicate_candidates(entry, strict=strict)
         pairs: list[tuple[UUID, UUID, float]] = []
-        if self._request.thorough:
-            pairs = yield from self._similar_pairs(scope.namespace, [one.memory for one in candidates])
+        for one, other in equivalent_pairs(candidates, strict=strict) if self._request.thorough else ():
+            yield
+            pairs.append((one, other, self._similarity(one, other)))
         yield
-        for merged in merge_sets(candidates, pairs, strict=self._request.mode is Mode.LIGHT):
+        for merged in merge_sets(candidates, pairs, MIN_SIMILARITY[self._request.mode]):
             self._plan.merged.append(
                 MemoriesMerged(
                     run=self._plan.run,
@@ -151,22 +156,10 @@ class RunPlanner:
             )
             scope.hidden.update(merged.absorbed)
 
-    def _similar_pairs(self, namespace: str, ids: Sequence[UUID]) -> Sliced[list[tuple[UUID, UUID, float]]]:
-        pairs: list[tuple[UUID, UUID, float]] = []
-        above = MIN_SIMILARITY[self._request.mode]
-        try:
-            for start in range(0, len(ids), COMPARED):
-                yield
-                self._report("memories compared", start, len(ids))
-                portion = tuple(ids[start : start + COMPARED])
-                found = self._clients.ask_comparator(
-                    FindDuplicates(sought=self._plan.run, namespace=namespace, memories=portion, above=above)
-                )
-                pairs += [(one.one, one.other, one.similarity) for one in found]
-        finally:
-            with suppress(pykka.ActorDeadError):  # during shutdown
-                self._clients.comparator.tell(EndSearch())
-        return pairs
+    def _similarity(self, one: UUID, other: UUID) -> float:
+        """Return the mean similarity of two memories in `AGREEING`; 0 if one of them was erased meanwhile."""
+        scores = self._clients.ask_comparator(ScorePairs(references=(one,), targets=(other,)))[0, 0, AGREEING]
+        return float(np.nanmean(scores)) if np.isfinite(scores).any() else 0.0
 
     def _prune(self, scope: NamespaceScope) -> Sliced[None]:
         """Decide which memories are below the threshold and unprotected."""
@@ -215,14 +208,16 @@ class RunPlanner:
             self._plan.causes.append(found.without(scope.hidden))
 
 
-def _duplicate_candidates(entry: Entry) -> Iterator[DuplicateCandidate]:
-    """Yield a memory as a candidate, unless it was restored after an earlier merge."""
+def _duplicate_candidates(entry: Entry, *, strict: bool) -> Iterator[DuplicateCandidate]:
+    """Yield a memory as a candidate, with its text analysed, unless it was restored after an earlier merge."""
     body = entry.body
     if body is not None and not entry.protected:
+        code = body.modality in {Modality.CODE, Modality.STRUCTURED} or looks_like_code(body.text)
+        text = NormalizedText(body.text, code=code)
+        _ = text.words if strict else text.key
         yield DuplicateCandidate(
             memory=entry.id,
-            content=body.text,
-            code=body.modality in {Modality.CODE, Modality.STRUCTURED} or looks_like_code(body.text),
+            text=text,
             importance=body.importance,
             created_at=body.created_at,
             row=entry.seq,

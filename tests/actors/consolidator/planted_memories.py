@@ -72,8 +72,8 @@ AGAIN = {
     },
     Kind.ONE_WORD: {
         4: "We picked a matte green for the shop front since it goes well with the brass sign.",
-        15: "The landlord consented to pay for the broken skylight in the storeroom.",
-        21: "A power cut in June ruined the whole batch of croissant dough.",
+        16: "Our website is a static page that Mateo constructs with Hugo.",
+        17: "A photographer from De Gentenaar took photos of the window display.",
     },
     Kind.PARAPHRASED: {
         3: "Every Tuesday the Desmet mill delivers flour, and Lieven is whom to call there.",

@@ -16,7 +16,7 @@ from events.vocabulary import (
     Shredded,
 )
 from events.vocabulary.values import WIDTH, DriftLevel, GoalLevel
-from projections.mind.goals import EXEMPLARS, MAX_DRIFTS, GoalRecord, Goals
+from projections.mind.goals import EXEMPLARS, MAX_DRIFTS, DriftRecord, Goals
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
 from tests.projections.sleeps import RUNS, adjusted, merged, pruned, undone
@@ -190,7 +190,7 @@ def test_the_latest_findings_of_drift_are_kept_with_their_times():
     events = [drift(number / 200) for number in range(MAX_DRIFTS + 5)]
     log = log_of(*events, drift(0.9, "work"))
     found = fold(log).drifts("default")
-    assert found == tuple(GoalRecord(envelope.at, envelope.event) for envelope in log[-MAX_DRIFTS - 1 : -1])
+    assert found == tuple(DriftRecord(envelope.at, envelope.event) for envelope in log[-MAX_DRIFTS - 1 : -1])
     assert [one.drift.similarity for one in fold(log).drifts("work")] == [0.9]
 
 

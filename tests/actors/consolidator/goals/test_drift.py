@@ -86,9 +86,12 @@ def test_there_is_no_drift_of_nothing(rows: np.ndarray):
         measure(rows)
 
 
-def test_a_missing_alignment_is_no_alignment_of_zero():
-    with pytest.raises(ValueError, match="measured in every space"):
-        measure(alike(0.9, e11_entity=np.nan))
+def test_a_space_that_says_nothing_has_no_similarity_and_no_vote():
+    drift = measure(alike(0.9, 3, e8_graph=np.nan))
+    assert np.isnan(drift.spaces[INDEX["e8_graph"]])
+    assert drift.similarity == pytest.approx(0.9)
+    assert drift.drifted == ()
+    assert measure(np.vstack([alike(0.9, e8_graph=np.nan), alike(0.5)])).spaces[INDEX["e8_graph"]] == pytest.approx(0.5)
 
 
 def test_a_history_is_made_of_the_latest_full_windows_oldest_first():

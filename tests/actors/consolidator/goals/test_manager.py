@@ -1,4 +1,4 @@
-"""Goals and drift as they are surveyed, slice by slice, while memories come and go."""
+"""Goals and drift as they are recorded while memories come and go."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,13 +7,12 @@ from uuid import UUID
 import pytest
 
 from actors.comparator.messages import MeasurePurposes
-from actors.consolidator.goals.manager import LATEST, REFERENCES, GoalManager
+from actors.consolidator.goals.manager import LATEST, GoalManager
+from actors.consolidator.messages import FindGoals, GoalDiscovery
 from actors.consolidator.values import Drift
 from events.fingerprint import Fingerprint
 from events.vocabulary import (
     DriftDetected,
-    MemoryErased,
-    MemoryForgotten,
     NorthStarChosen,
     PurposesRealigned,
 )
@@ -51,36 +50,6 @@ def choose(night: Night, members: list[UUID]) -> None:
     night.append(PurposesRealigned(goal=STAR, memories=every, purposes=rows.astype("<f4").tobytes()))
 
 
-def test_each_pair_of_memories_is_compared_once_in_slices_of_a_few(night: Night):
-    memories = about(night, HARBOUR, "harbour", 9)
-    seen: list[tuple[int, int]] = []
-    slices, found = worked_off(
-        GoalManager(night.clients).survey("default", memories, lambda done, total: seen.append((done, total)))
-    )
-    assert seen == [(min(done + REFERENCES, 9), 9) for done in range(0, 9, REFERENCES)]
-    assert slices >= len(memories) / REFERENCES
-    (group,) = found.goals
-    assert set(group.members) == set(memories)
-    assert "harbour" in group.description
-
-
-def test_a_memory_that_is_deleted_during_a_survey_is_in_no_goal(night: Night):
-    memories = about(night, HARBOUR, "harbour", 9)
-    work = GoalManager(night.clients).survey("default", memories)
-    for _ in range(3):
-        next(work)
-    night.append(MemoryErased(memory=memories[0]))
-    night.append(MemoryForgotten(memory=memories[8]))
-    _, found = worked_off(work)
-    (group,) = found.goals
-    assert set(group.members) == set(memories[1:8])
-
-
-def test_a_survey_of_nothing_finds_nothing(night: Night):
-    _, found = worked_off(GoalManager(night.clients).survey("default", ()))
-    assert (found.goals, found.star) == ((), None)
-
-
 def test_without_a_north_star_there_is_no_drift(night: Night):
     about(night, HARBOUR, "harbour", 9)
     assert GoalManager(night.clients).measure_drift("default", LATEST) is None
@@ -101,7 +70,7 @@ def test_drift_is_that_of_the_memories_that_stay(night: Night):
     assert left.current.similarity > every.current.similarity + 0.2
 
 
-def test_a_level_of_drift_is_written_down_once_and_a_measurement_of_others_never(night: Night):
+def test_a_level_of_drift_is_recorded_once_and_only_for_the_latest_hundred(night: Night):
     choose(night, about(night, HARBOUR, "harbour", 9))
     about(night, GARDEN, "garden", 9)
     mine = GoalManager(night.clients)
@@ -123,3 +92,43 @@ def test_drift_says_what_it_measured(night: Night):
     assert report is not None
     assert isinstance(report.current, Drift)
     assert (report.star, report.current.memories) == (STAR, 4)
+
+
+def discovered(night: Night) -> GoalDiscovery:
+    request = FindGoals(namespace="default", min_confidence=0.0, max_goals=20, on_progress=lambda _done, _total: None)
+    return worked_off(GoalManager(night.clients).discover(request))[1]
+
+
+def test_a_repeated_discovery_appends_nothing_and_answers_the_same_goals(night: Night):
+    about(night, HARBOUR, "harbour", 9)
+    about(night, GARDEN, "garden", 7)
+    first = discovered(night)
+    events = night.live(), len(list(night.log.read()))
+    again = discovered(night)
+    assert (night.live(), len(list(night.log.read()))) == events
+    assert again.goals == first.goals
+    assert (len(first.goals), first.chosen, again.chosen) == (2, True, False)
+    assert again.star == first.star
+
+
+def test_a_goal_that_grows_keeps_its_id(night: Night):
+    about(night, HARBOUR, "harbour", 9)
+    first = discovered(night)
+    about(night, GARDEN, "garden", 7)
+    nearly = dict.fromkeys(KEYS, 0.95)
+    grown = night.store("The harbour of another day.", fingerprint=like(nearly, 99, of=HARBOUR))
+    again = discovered(night)
+    assert again.star is not None
+    assert again.star.goal == first.goals[0].goal
+    (harbour,) = (one for one in again.goals if one.goal == again.star.goal)
+    assert grown in harbour.members
+    assert len(again.goals) == 2
+
+
+def test_memories_near_any_goal_are_no_drift(night: Night):
+    about(night, HARBOUR, "harbour", 12)
+    about(night, GARDEN, "garden", 9)
+    discovered(night)
+    report = GoalManager(night.clients).record_drift("default", LATEST)
+    assert report is not None
+    assert report.current.level is DriftLevel.NONE

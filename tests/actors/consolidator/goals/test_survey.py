@@ -1,23 +1,23 @@
-"""Goals as they are written down: what they are called, whose they are, and which one leads."""
+"""Goals as they are recorded: what they are called, whose they are, and which one leads."""
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from uuid import UUID
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from actors.consolidator.clustering import MIN_SIZE
-from actors.consolidator.goals.discovery import MIN_MEMORIES, Similarities
-from actors.consolidator.goals.survey import Survey, survey
-from events.vocabulary import GoalDiscovered
+from actors.consolidator.clustering import MIN_MEMORIES, MIN_SIZE
+from actors.consolidator.goals.survey import READ, Survey, repeats, survey
+from events.vocabulary import GoalDiscovered, MemoryErased, MemoryForgotten
 from events.vocabulary.values import GoalLevel
-from tests.actors.consolidator.asleep import worked_off
-from tests.actors.consolidator.planted import planted
+from tests.actors.comparator.similar_memories import KEYS, like
+from tests.actors.consolidator.asleep import Night, asleep, worked_off
+from tests.events.samples import random_fingerprint
+from tests.projections.sleeps import goal
 
 GARDEN = "We watered the tomato seedlings in the garden bed, row {}."
 BOAT = "The harbour master checked the sails and the anchor of boat {}."
-BREAD = "The sourdough rose overnight, and loaf {} went into the oven."
 THANKS = (
     "Thanks so much, that is really kind of you!",
     "Wow, that sounds amazing. I'm so glad to hear it!",
@@ -27,150 +27,111 @@ THANKS = (
 )
 
 
-def texts(pattern: str, count: int) -> list[str]:
-    return [pattern.format(number) for number in range(count)]
+@pytest.fixture
+def night(tmp_path: Path) -> Iterator[Night]:
+    with asleep(tmp_path) as night:
+        yield night
 
 
-def chatter(count: int) -> list[str]:
-    return [THANKS[number % len(THANKS)] for number in range(count)]
+def about(night: Night, *patterns: str, count: int, topic: int) -> list[UUID]:
+    """Store memories that are similar in every space."""
+    similar = dict.fromkeys(KEYS, 0.8)
+    return [
+        night.store(
+            patterns[number % len(patterns)].format(number),
+            fingerprint=like(similar, 1_000 * topic + number, of=random_fingerprint(topic)),
+        )
+        for number in range(count)
+    ]
 
 
-def ids(count: int) -> list[UUID]:
-    return [UUID(int=number + 1) for number in range(count)]
+def surveyed(night: Night, memories: Sequence[UUID]) -> Survey:
+    return worked_off(survey(night.clients, "default", memories, lambda _done, _total: None))[1]
 
 
-def places(goal: GoalDiscovered) -> set[int]:
-    return {member.int - 1 for member in goal.members}
+def members(found: Survey) -> list[set[UUID]]:
+    return [set(one.members) for one in found.goals]
 
 
-def surveyed(memories: list[UUID], said: list[str], scores: Similarities) -> Survey:
-    return worked_off(survey("n", memories, said, scores))[1]
-
-
-def garden_and_boats(*, chat: int = 0) -> Survey:
-    said = [*texts(GARDEN, 14), *texts(BOAT, 9), *chatter(chat)]
-    return surveyed(ids(len(said)), said, planted(*([14, 9] + ([chat] if chat else []))))
-
-
-def test_goals_are_the_topics_in_their_members_own_words():
-    found = garden_and_boats()
-    assert [places(goal) for goal in found.goals] == [set(range(14)), set(range(14, 23))]
-    garden, boats = found.goals
-    assert {"tomato", "garden", "seedlings"} & {*" ".join(garden.terms).split()}
-    assert {"harbour", "sails", "anchor", "boat"} & {*" ".join(boats.terms).split()}
-    for goal in found.goals:
-        assert goal.description
-        assert all(term in goal.description for term in goal.terms)
-        assert goal.namespace == "n"
-        assert list(goal.centrality) == sorted(goal.centrality, reverse=True)
-        assert len(goal.centrality) == len(goal.members)
-        assert goal.coherence == pytest.approx(sum(goal.centrality) / len(goal.centrality))
-    assert [goal.confidence for goal in found.goals] == sorted((goal.confidence for goal in found.goals), reverse=True)
-
-
-def test_chatter_is_no_goal_however_much_of_it_there_is():
-    found = garden_and_boats(chat=30)
-    assert [places(goal) for goal in found.goals] == [set(range(14)), set(range(14, 23))]
+def test_goals_are_the_topics_in_the_words_of_their_members(night: Night):
+    garden, boats = about(night, GARDEN, count=14, topic=1), about(night, BOAT, count=9, topic=2)
+    found = surveyed(night, [*garden, *boats])
+    assert members(found) == [set(garden), set(boats)]
+    assert "tomato seedlings" in found.goals[0].terms
+    assert {"harbour master", "sails", "anchor"} & {*found.goals[1].terms}
     assert found.star == found.goals[0].goal
-    said = chatter(30)
-    assert surveyed(ids(30), said, planted(30)) == Survey((), None)
+    for one in found.goals:
+        assert one.description == ", ".join(one.terms)
+        assert list(one.centrality) == sorted(one.centrality, reverse=True)
+        assert 0.9 < one.coherence <= 1
+        assert one.spaces
 
 
-def test_the_largest_topic_leads():
-    found = garden_and_boats()
-    assert found.star == found.goals[0].goal
-    said = [*texts(GARDEN, 7), *texts(BOAT, 15)]
-    other = surveyed(ids(22), said, planted(7, 15))
-    (star,) = (goal for goal in other.goals if goal.goal == other.star)
-    assert places(star) == set(range(7, 22))
+def test_greetings_and_thanks_are_no_goal(night: Night):
+    thanks, garden = about(night, *THANKS, count=30, topic=3), about(night, GARDEN, count=14, topic=1)
+    found = surveyed(night, [*thanks, *garden])
+    assert members(found) == [set(garden)]
+    assert surveyed(night, thanks) == Survey()
 
 
-def test_who_speaks_is_told_by_a_groups_own_words_where_too_few_others_are_left():
-    # A label is a heading if a tenth of its texts name it: 3 of 12 do, and 3 of 31.
-    said = [f"Vologda: The river{' Vologda' if number < 3 else ''}" for number in range(12)]
-    others = ["Vologda: It snowed there."] * 20
-    (few,) = surveyed(ids(31), [*said, *others[:19]], planted(12, strangers=19)).goals
-    assert "Vologda" in " ".join(few.terms)
-    (many,) = surveyed(ids(32), [*said, *others], planted(12, strangers=20)).goals
-    assert many.terms == ("river",)
-
-
-def test_memories_without_a_topic_have_no_goal_and_no_star():
-    assert surveyed(ids(30), texts(GARDEN, 30), planted(strangers=30)) == Survey((), None)
-    assert surveyed([], [], planted()) == Survey((), None)
-
-
-def test_a_group_too_small_for_a_goal_is_one_only_if_it_leads():
+def test_a_group_too_small_for_a_goal_is_one_only_if_it_leads(night: Night):
     assert MIN_MEMORIES <= 4 < MIN_SIZE
-    said = [*texts(GARDEN, 14), *texts(BOAT, 4)]
-    beside = surveyed(ids(18), said, planted(14, 4))
-    assert [places(goal) for goal in beside.goals] == [set(range(14))]
-    alone = surveyed(ids(24), [*texts(BOAT, 4), *chatter(20)], planted(4, strangers=20))
-    assert [places(goal) for goal in alone.goals] == [{0, 1, 2, 3}]
+    garden, boats = about(night, GARDEN, count=14, topic=1), about(night, BOAT, count=4, topic=2)
+    thanks = about(night, *THANKS, count=20, topic=3)
+    assert members(surveyed(night, [*garden, *boats])) == [set(garden)]
+    alone = surveyed(night, [*boats, *thanks])
+    assert members(alone) == [set(boats)]
     assert alone.star == alone.goals[0].goal
 
 
-def test_no_two_discoveries_give_a_goal_the_same_id():
-    found = [goal.goal for _ in range(3) for goal in garden_and_boats().goals]
-    assert len({*found}) == len(found) == 6
+def test_a_memory_that_is_deleted_is_in_no_goal(night: Night):
+    garden = about(night, GARDEN, count=9, topic=1)
+    night.append(MemoryErased(memory=garden[0]))
+    night.append(MemoryForgotten(memory=garden[8]))
+    assert members(surveyed(night, garden)) == [set(garden[1:8])]
 
 
-def test_a_narrow_goal_serves_the_wide_one_that_it_is_part_of():
-    said = [*texts(GARDEN, 30), *texts(BREAD, 8)]
-    wide, narrow = surveyed(ids(38), said, planted(30, 8, within=0.9, across=0.6)).goals
-    assert (wide.level, narrow.level) == (GoalLevel.STRATEGIC, GoalLevel.OPERATIONAL)
-    assert narrow.parent == wide.goal
-    assert wide.parent is None
-    apart = surveyed(ids(38), said, planted(30, 8, within=0.9, across=0.2)).goals
-    assert [goal.parent for goal in apart] == [None, None]
+def test_a_survey_of_nothing_finds_nothing(night: Night):
+    assert surveyed(night, []) == Survey()
+    assert surveyed(night, about(night, GARDEN, count=2, topic=1)) == Survey()
 
 
-# ── what is kept ────────────────────────────────────────────────────────────────────────────────────
-
-SAMPLE = garden_and_boats().goals[0]
-WIDE, NARROW, DEEP = ids(3)
-
-
-def goal(name: UUID, confidence: float, parent: UUID | None = None) -> GoalDiscovered:
-    return msgspec.structs.replace(SAMPLE, goal=name, confidence=confidence, parent=parent, level=GoalLevel.TACTICAL)
+def test_memories_are_read_in_slices_and_progress_is_reported(night: Night):
+    garden = about(night, GARDEN, count=READ + 20, topic=1)
+    seen: list[tuple[int, int]] = []
+    slices, _ = worked_off(survey(night.clients, "default", garden, lambda done, total: seen.append((done, total))))
+    assert seen == [(READ, 36), (2 * READ, 36), (36, 36)]
+    assert slices > len(seen)
 
 
-FOUND = Survey((goal(DEEP, 0.8, NARROW), goal(NARROW, 0.7, WIDE), goal(WIDE, 0.5)), star=WIDE)
+ONE, OTHER, THIRD = (UUID(int=number) for number in (1, 2, 3))
 
 
-def kept(min_confidence: float, max_goals: int, star: UUID | None) -> dict[UUID, UUID | None]:
-    return {one.goal: one.parent for one in FOUND.select(min_confidence, max_goals, star)}
+def named(name: UUID, numbers: range, level: GoalLevel = GoalLevel.TACTICAL, parent: UUID | None = None):
+    members = tuple(UUID(int=100 + number) for number in numbers)
+    return msgspec.structs.replace(goal(name, members), level=level, parent=parent)
 
 
-def test_goals_that_are_sure_enough_are_kept_and_the_most_confident_first():
-    assert [*kept(0.6, 5, None)] == [DEEP, NARROW]
-    assert [*kept(0.0, 5, None)] == [DEEP, NARROW, WIDE]
-    assert [*kept(0.0, 1, None)] == [DEEP]
-    assert kept(0.9, 5, None) == {}
+@pytest.mark.parametrize(("shared", "expected"), [(10, True), (7, True), (6, False), (0, False)])
+def test_a_goal_repeats_another_if_half_of_all_their_members_are_shared(shared: int, expected: bool):  # noqa: FBT001
+    one, other = named(ONE, range(10)), named(OTHER, range(10 - shared, 20 - shared))
+    assert repeats(one, other) is repeats(other, one) is expected
 
 
-def test_the_star_is_kept_however_unsure_it_is_and_however_few_are_wanted():
-    assert [*kept(0.6, 5, WIDE)] == [DEEP, NARROW, WIDE]
-    assert [*kept(1.0, 5, WIDE)] == [WIDE]
-    assert [*kept(0.0, 1, WIDE)] == [DEEP, WIDE]
+def test_a_goal_that_repeats_a_known_one_takes_its_id_and_its_children_follow():
+    found = Survey((named(ONE, range(10)), named(OTHER, range(20, 25), parent=ONE)), ONE)
+    known: list[GoalDiscovered] = [named(THIRD, range(9))]
+    renamed = found.known_as(known)
+    assert [(one.goal, one.parent) for one in renamed.goals] == [(THIRD, None), (OTHER, THIRD)]
+    assert renamed.star == THIRD
+    assert found.known_as([]) == found
 
 
-def test_a_goal_whose_parent_is_not_kept_stands_at_the_top():
-    assert kept(0.0, 5, None) == {DEEP: NARROW, NARROW: WIDE, WIDE: None}
-    assert kept(0.6, 5, None) == {DEEP: NARROW, NARROW: None}
-    assert kept(0.6, 1, WIDE) == {DEEP: None, WIDE: None}
-
-
-def test_the_star_stands_above_all_others_and_only_it_becomes_the_north_star():
-    chosen = FOUND.select(0.0, 5, NARROW)
-    assert {one.goal: one.parent for one in chosen} == {DEEP: NARROW, NARROW: None, WIDE: None}
-    assert [one.goal for one in chosen if one.level is GoalLevel.NORTH_STAR] == [NARROW]
-    assert all(one.level is GoalLevel.TACTICAL for one in FOUND.select(0.0, 5, None))
-
-
-@given(st.floats(0, 1), st.integers(1, 5), st.sampled_from([None, WIDE, NARROW, DEEP]))
-def test_whatever_is_kept_no_parent_is_missing(min_confidence: float, max_goals: int, star: UUID | None):
-    chosen = kept(min_confidence, max_goals, star)
-    assert {parent for parent in chosen.values() if parent} <= chosen.keys()
-    assert star is None or star in chosen
-    assert len(chosen) <= max_goals + 1
+def test_the_north_star_stands_above_all_others_and_is_the_only_one():
+    found = Survey((named(ONE, range(60), GoalLevel.NORTH_STAR), named(OTHER, range(9), parent=ONE)), ONE)
+    led = found.led_by(OTHER)
+    assert [(one.level, one.parent) for one in led.goals] == [
+        (GoalLevel.STRATEGIC, None),
+        (GoalLevel.NORTH_STAR, None),
+    ]
+    assert led.star == OTHER

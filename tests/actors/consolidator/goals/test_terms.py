@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.consolidator.goals.terms import MIN_HOLDERS, SLICE_CHARACTERS, Topic, describe, extract_topic, index_terms
+from actors.consolidator.goals.terms import MIN_HOLDERS, SLICE_CHARACTERS, Topic, extract_topics, index_terms
 from tests.actors.consolidator.asleep import worked_off
 
 COUNSELING = [
@@ -31,13 +31,14 @@ GREETINGS = [
 ]
 
 
-def told(members: list[str], rest: list[str], count: int = 6) -> Topic:
+def told(members: list[str], rest: list[str]) -> Topic:
     _, reading = worked_off(index_terms([*rest, *members]))
-    return extract_topic(reading, range(len(rest), len(rest) + len(members)), count)
+    _, (topic,) = worked_off(extract_topics(reading, [range(len(rest), len(rest) + len(members))]))
+    return topic
 
 
-def distinctive(members: list[str], rest: list[str], count: int = 6) -> tuple[str, ...]:
-    return told(members, rest, count).terms
+def distinctive(members: list[str], rest: list[str]) -> tuple[str, ...]:
+    return told(members, rest).terms
 
 
 def test_terms_name_what_the_members_talk_about():
@@ -117,9 +118,19 @@ def test_identifiers_are_terms_as_they_are_written():
     assert "np.array" in distinctive(members, REST)
 
 
-def test_at_most_so_many_terms_are_returned_as_asked_for():
-    assert distinctive(COUNSELING, REST, count=1) == distinctive(COUNSELING, REST)[:1]
-    assert len(distinctive(COUNSELING, REST, count=2)) == 2
+def test_units_times_and_quantities_are_no_terms():
+    members = [
+        "Boil the beans for forty minutes.",
+        "Soak the beans for two hours, then boil them for ten minutes.",
+        "Twenty minutes in the oven on Sunday, 200 degrees.",
+        "The dough rests for thirty minutes each morning.",
+    ]
+    assert not {"minutes", "hours", "degrees", "sunday", "morning"} & {*distinctive([*members, *members], [])}
+
+
+def test_synonyms_count_as_one_term():
+    members = ["My bike is red.", "Oil the bicycle chain.", "His bicycle squeals."]
+    assert distinctive(members, REST) == ("bicycle",)
 
 
 def test_the_order_of_the_texts_does_not_matter():
@@ -145,8 +156,3 @@ def test_long_texts_are_read_in_more_slices_and_no_text_is_left_out():
     assert few < 5 < len(long) <= many
     assert reading == longer
     assert reading.holders["heron"] == len(reading.texts) == 30
-
-
-def test_a_description_is_made_of_the_terms_alone():
-    assert describe(("mental health", "counseling")) == "mental health, counseling"
-    assert describe(()) == ""

@@ -1,0 +1,162 @@
+"""`scripts/bench topics`: whether topics that are known are found as goals, and how these are called."""
+
+import random
+import re
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+import numpy as np
+from typer import Argument, BadParameter, Option
+
+from actors.comparator.messages import ReadGoals
+from actors.text.lexical import STOP_WORDS
+from actors.text.text_equivalence import ENGLISH
+from benchmarks import SEED
+from benchmarks.datasets import Document, find_datasets
+from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.store import open_store
+from events.vocabulary.values import DriftLevel
+
+TOPICS, TEXTS = (5, 12), (10, 60)
+"""Least and most topics of a store, and texts of a topic."""
+LARGE = 12
+"""Texts from which on a topic must have a goal."""
+MIN_ARI = 0.6
+LIBRARIES = {
+    name: re.compile(pattern)
+    for name, pattern in {
+        "numpy": r"\bnp\.|\bnumpy\b",
+        "pandas": r"\bpd\.|\bDataFrame\b",
+        "matplotlib": r"\bplt\.|matplotlib",
+        "json": r"\bjson\.",
+        "re": r"\bre\.(sub|match|compile|search|findall|split)",
+        "datetime": r"\bdatetime\.|\btimedelta|strftime|strptime",
+        "os": r"\bos\.(path|walk|listdir|makedirs|remove|environ|getcwd)",
+        "subprocess": r"\bsubprocess\.",
+        "socket": r"\bsocket\.",
+        "http": r"\brequests\.|urllib|urlopen|httplib",
+        "csv": r"\bcsv\.",
+        "random": r"\brandom\.",
+        "sql": r"cursor\(|sqlalchemy|sqlite",
+        "xml": r"etree|ElementTree|minidom",
+        "logging": r"\blogging\.",
+        "hashlib": r"\bhashlib\.",
+        "tensorflow": r"\btf\.",
+        "yaml": r"\byaml\.",
+        "boto": r"\bboto",
+        "tkinter": r"\btk\.|Tkinter",
+    }.items()
+}
+"""How a function shows which library it uses; one that uses several belongs to no topic."""
+NO_NAMES = STOP_WORDS | frozenset(ENGLISH["topics"]["measures"].split())
+
+
+def topic_of(document: Document) -> str | None:
+    """Return the topic of a document: its library for code, else its session's page, else its namespace."""
+    if document.metadata.get("modality") == "code":
+        used = [name for name, pattern in LIBRARIES.items() if pattern.search(document.content)]
+        return used[0] if len(used) == 1 else None
+    namespace = document.metadata.get("namespace")
+    return namespace if namespace is not None else document.metadata.get("session")
+
+
+def adjusted_rand_index(one: list[Any], other: list[Any]) -> float:
+    """Return the agreement of two partitions beyond chance (Hubert and Arabie 1985); 1 if they are the same."""
+    places = [np.unique(np.array(labels, dtype=str), return_inverse=True)[1] for labels in (one, other)]
+    table = np.zeros([place.max() + 1 for place in places])
+    np.add.at(table, tuple(places), 1)
+
+    def pairs(counts: np.ndarray) -> float:
+        return float((counts * (counts - 1) / 2).sum())
+
+    both, rows, columns = pairs(table), pairs(table.sum(axis=1)), pairs(table.sum(axis=0))
+    expected = rows * columns / pairs(np.array([len(one)]))
+    return (both - expected) / ((rows + columns) / 2 - expected)
+
+
+def choose(documents: list[Document], rng: random.Random) -> list[tuple[str, str]]:
+    """Return the texts of a store, shuffled, each with its topic; those of a conversation follow each other there.
+
+    Raises:
+        BadParameter: there are too few topics.
+    """
+    topics: dict[str, list[Document]] = defaultdict(list)
+    for document in documents:
+        if (topic := topic_of(document)) is not None:
+            topics[topic].append(document)
+    able = sorted(topic for topic, members in topics.items() if len(members) >= TEXTS[0])
+    if len(able) < TOPICS[0]:
+        raise BadParameter(f"{len(able)} topics of {TEXTS[0]} texts are too few")
+    chosen = []
+    for topic in rng.sample(able, min(rng.randint(*TOPICS), len(able))):
+        members = topics[topic]
+        count = min(rng.randint(*TEXTS), len(members))
+        if "speaker" in members[0].metadata:
+            start = rng.randrange(len(members) - count + 1)
+            members = members[start : start + count]
+        chosen += [(document.content, topic) for document in rng.sample(members, count)]
+    rng.shuffle(chosen)
+    return chosen
+
+
+async def judge_store(folder: Path, texts: list[tuple[str, str]]) -> Verdict:
+    """Store plain texts, without session or metadata, discover goals twice, and measure drift."""
+    async with open_store(folder) as store:
+        labels = {await store.store(content=text): topic for text, topic in texts}
+        found = await store.call("discover_goals", max_goals=20, min_confidence=0)
+        again = await store.call("discover_goals", max_goals=20, min_confidence=0)
+        drift = await store.call("get_alignment_drift")
+        clusters = (await store.call("consolidate_memories", mode="rem", dry_run=True))["clusters_discovered"]
+        goals = (await store.ask(store.hub.comparator, ReadGoals(namespace="default"))).goals
+    goal_of = {str(member): str(goal.goal) for goal in goals for member in goal.members}
+    ari = adjusted_rand_index([*labels.values()], [goal_of.get(memory, memory) for memory in labels])
+    shares: dict[str, list[str]] = {str(goal.goal): [labels[str(member)] for member in goal.members] for goal in goals}
+    named = {topic for members in shares.values() for topic in members if members.count(topic) * 2 > len(members)}
+    sizes = {topic: [*labels.values()].count(topic) for topic in labels.values()}
+    large = {topic for topic, size in sizes.items() if size >= LARGE}
+    names = [goal.description for goal in goals]
+    wrong = [name for name in names if {term.casefold() for term in name.split(", ")} & NO_NAMES]
+    level = DriftLevel(drift["level"]) if drift["level"] else None
+    return Verdict(
+        f"{len(sizes)} topics of {len(texts)} texts",
+        {
+            "adjusted Rand index": ari,
+            "topics with a goal": f"{len(large & named)} of {len(large)}",
+            "goals": len(goals),
+            "clusters": clusters,
+            "named by a stop word or unit": wrong,
+            "the same again": found["discovered_goals"] == again["discovered_goals"],
+            "drift": f"{level} {drift.get('similarity')}",
+            "names": "; ".join(names),
+        },
+        ari >= MIN_ARI
+        and not wrong
+        and found["discovered_goals"] == again["discovered_goals"]
+        and level in {DriftLevel.NONE, DriftLevel.LOW},
+    )
+
+
+def topics(
+    folder: Annotated[Path, Argument(exists=True, file_okay=False, help="A data set in the BEIR layout, or several")],
+    stores: Annotated[int, Option(min=1, help="Stores for each data set.")] = 4,
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Store texts of known topics, and judge the goals that are found, their names, and the drift from them."""
+    sections: dict[str, list[Verdict]] = {}
+    with progress_bar() as bar:
+        for dataset in find_datasets(folder):
+            rng = random.Random(SEED)  # noqa: S311 -- a choice, not a secret
+            for _ in bar.track(range(stores), description=dataset.name):
+                with tempfile.TemporaryDirectory() as data:
+                    verdict = anyio.run(judge_store, Path(data), choose(dataset.documents, rng))
+                sections.setdefault(dataset.name, []).append(verdict)
+    means = {
+        name: float(np.mean([verdict.figures["adjusted Rand index"] for verdict in verdicts]))
+        for name, verdicts in sections.items()
+    }
+    summary = "; ".join(f"{name}: mean adjusted Rand index {mean:.3f}" for name, mean in means.items())
+    publish(sections, summary, as_json=as_json, means=means)
