@@ -81,6 +81,13 @@ def _status(log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Stat
     )
 
 
+def can_follow(wanted: SpacesDeclared, declared: SpacesDeclared) -> bool:
+    """Tell whether memories of these models may be added to a store of the declared ones."""
+    return wanted.profile == declared.profile and all(
+        new.can_follow(old) for new, old in zip(wanted.spaces, declared.spaces, strict=True)
+    )
+
+
 def other_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> StorageFault:
     """Return the fault of a store that was made with other models."""
     ours = {space.key: space for space in declared.spaces}

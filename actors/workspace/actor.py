@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from typing import Any, assert_never, cast
 from uuid import UUID, uuid4
 
@@ -39,7 +39,7 @@ from actors.workspace.messages import (
 from events.spaces import SEMANTIC
 from events.storage.log import Envelope
 from events.vocabulary import MemoryStored
-from events.vocabulary.values import Learning
+from events.vocabulary.values import Learning, Quadrant
 from projections.mind.johari import ACTIONS, classify, rows
 from projections.registry import WorkspaceProjections
 
@@ -48,6 +48,9 @@ TIMEOUT = 30.0
 
 EMPTY = (1.0, 0.0, learning_score(1.0, 0.0, 1.0, 0.0))
 """Entropy, coherence and learning score of an empty store."""
+
+MIN_DREAMT = 3
+"""Memories that no dream has seen yet from which on one is suggested: fewer make no pattern."""
 
 JUDGED_AT_ONCE = 4
 """Memories in one message to the comparator: a search waits for the judgement of no more."""
@@ -67,32 +70,45 @@ class ProcessTasks(msgspec.Struct, frozen=True):
     """Sent by the debounce timer: process the pending tasks."""
 
 
-def pulse(entropy: float, coherence: float, score: float) -> Pulse:
+def pulse(entropy: float, coherence: float, score: float, undreamt: int) -> Pulse:
     """Return the state reported with every answer, with the action that its Johari window suggests.
 
-    High entropy with low coherence is Blind, which suggests a dream (TOOL-INJECT-001/pulse/trigger-dream).
+    High entropy with low coherence is Blind, which suggests a dream (TOOL-INJECT-001/pulse/trigger-dream), or, where
+    too few memories are left for one, to ask and to store more.
+
+    Args:
+        entropy: Of the latest memory.
+        coherence: Of the latest memory.
+        score: Its learning score.
+        undreamt: Number of memories that no dream has seen yet.
     """
     quadrant = classify(entropy, coherence).quadrant
+    action = ACTIONS[quadrant]
+    if quadrant is Quadrant.BLIND and undreamt < MIN_DREAMT:
+        action = ACTIONS[Quadrant.UNKNOWN]
     return Pulse(
         entropy=round(entropy, 4),
         coherence=round(coherence, 4),
         learning_score=round(score, 4),
         quadrant=quadrant.value,
-        suggested_action=ACTIONS[quadrant],
+        suggested_action=action,
     )
 
 
-def pulse_of(learning: Learning) -> Pulse:
+def pulse_of(learning: Learning, undreamt: int) -> Pulse:
     """Return the pulse after a memory with this judgement."""
-    return pulse(learning.entropy, learning.coherence, learning.learning_score)
+    return pulse(learning.entropy, learning.coherence, learning.learning_score, undreamt)
 
 
-def _ingest_result(result: RequestResult | Fault) -> IngestResult | Fault:
-    """Add the pulse to the store's answer; runs in the store's thread."""
+def _ingest_result(result: RequestResult | Fault, undreamt: Counter[str]) -> IngestResult | Fault:
+    """Add the pulse to the store's answer, and count the memory; runs in the store's thread."""
     if isinstance(result, Fault):
         return result
     event = result.events[0].event
-    return IngestResult(result=result, pulse=pulse_of(event.learning) if isinstance(event, MemoryStored) else None)
+    if not isinstance(event, MemoryStored):
+        return IngestResult(result=result, pulse=None)
+    undreamt[event.namespace] += not result.repeated
+    return IngestResult(result=result, pulse=pulse_of(event.learning, undreamt[event.namespace]))
 
 
 class Workspace(ProjectionActor[WorkspaceProjections]):
@@ -139,9 +155,10 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
                 return self._process_tasks() if self._debounce.elapsed() else None
             case CountIgnitions():
                 return dict(self._projections.workspace.ignitions)
-            case ReadPulse():
-                last = self._projections.learner.last
-                return pulse(*EMPTY) if last is None else pulse(last.entropy, last.coherence, last.learning_score)
+            case ReadPulse(namespace=namespace):
+                learner = self._projections.learner
+                last = learner.last(namespace)
+                return pulse(*EMPTY, 0) if last is None else pulse_of(last, learner.undreamt(namespace))
             case Appended(envelopes=envelopes):
                 return self._appended(envelopes)
             case AppendRejected(correlations=correlations):
@@ -162,9 +179,12 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         if message.cancelled.is_set() or not appends:
             return [one if isinstance(one, Fault) else StorageFault("withdrawn: nothing was stored") for one in judged]
 
+        namespaces = {one.new.namespace for one in message.memories}
+        undreamt = Counter({name: self._projections.learner.undreamt(name) for name in namespaces})
+
         def results(answers: list[list[RequestResult | Fault]]) -> list[IngestResult | Fault]:
             remaining = iter(answers[0])
-            return [one if isinstance(one, Fault) else _ingest_result(next(remaining)) for one in judged]
+            return [one if isinstance(one, Fault) else _ingest_result(next(remaining), undreamt) for one in judged]
 
         appended = cast(
             "Reply[list[RequestResult | Fault]]", self._store.ask(AppendMemories(appends=appends), block=False)
@@ -181,7 +201,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             ]
 
     def _judgement(self, new: NewMemory, near: Neighbours) -> Judgement:
-        learning = judge(near.similarities, emotional_weight(new.content))
+        learning = judge(near.similarities, near.closest, emotional_weight(new.content))
         foreseen = self._projections.learner.predict(learning.entropy, learning.coherence)
         self._judged[new.id] = near.nearest
         if len(self._judged) > UNCLAIMED:
@@ -282,6 +302,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
                 emptied_at=state.emptied_at,
                 queued=tuple(state.faded.values()),
                 accuracy=learner.accuracy,
+                expected_accuracy=learner.expected_accuracy,
                 scored=learner.settled,
                 interactions=learner.interactions,
                 stage=learner.stage.value,

@@ -3,7 +3,8 @@
 A goal is represented by its exemplars, its most central members, so that each space compares embeddings of its own
 kind. The alignment of a memory is its mean similarity to the exemplars, divided by their similarity to each other
 (cohesion): 1 means as close to the goal as its exemplars are. Without this scale, one threshold would mean something
-else in each space, and the alignment bands (.55, .70, .75) could not be reached.
+else in each space, and the alignment bands (.55, .70, .75) could not be reached. A space that has nothing to say of a
+memory or of the exemplars takes the mean of the others, so that it moves neither the mean nor a comparison of means.
 """
 
 from collections.abc import Sequence
@@ -43,7 +44,7 @@ class GoalProfile(NamedTuple):
         pairs = _similarities(atlas, calibration, exemplars, exemplars)
         off_diagonal = ~np.eye(len(exemplars), dtype=np.bool_)
         single = np.ones(pairs.shape[-1], np.float32)
-        return cls(goal, exemplars, pairs[off_diagonal].mean(axis=0) if len(exemplars) > 1 else single)
+        return cls(goal, exemplars, _known_mean(pairs[off_diagonal]) if len(exemplars) > 1 else single)
 
     def alignment(self, similarities: Vectors) -> Vectors:
         """Return alignments in [0, 1], shape (..., 13).
@@ -51,8 +52,9 @@ class GoalProfile(NamedTuple):
         Args:
             similarities: Similarities to each exemplar, shape (exemplars, ..., 13); NaN values are ignored.
         """
-        mean = np.nanmean(similarities, axis=0)
-        return np.minimum(1.0, mean / np.maximum(self.cohesion, MIN_COHESION)).astype(np.float32)
+        aligned = np.minimum(1.0, _known_mean(similarities) / np.maximum(self.cohesion, MIN_COHESION))
+        others = np.nanmean(aligned, axis=-1, keepdims=True)
+        return np.where(np.isnan(aligned), others, aligned).astype(np.float32)
 
     def purposes(self, atlas: Atlas, calibration: Calibration, rows: Rows) -> Vectors:
         """Return the purpose vectors of rows, shape (rows, 13). An exemplar is compared with the other exemplars."""
@@ -108,6 +110,13 @@ def goal_state(goals: Goals, namespace: str) -> GoalState:
         exemplars=() if star is None else goals.exemplars(star.goal),
         drifts=goals.drifts(namespace),
     )
+
+
+def _known_mean(values: Vectors) -> Vectors:
+    """Return the mean over the first axis without NaN; NaN where nothing else is."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=0)
+    return np.divide(np.nansum(values, axis=0), count, out=np.full(count.shape, np.nan, np.float32), where=count > 0)
 
 
 def _similarities(atlas: Atlas, calibration: Calibration, exemplars: Rows, rows: Rows) -> Vectors:

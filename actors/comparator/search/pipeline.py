@@ -24,7 +24,7 @@ from actors.comparator.search.explanation import RankedRows, explain_page
 from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import recency_boost
-from actors.comparator.search.weight_profiles import applied_weights, query_kinds
+from actors.comparator.search.weight_profiles import applied_weights, normalised, query_kinds
 from actors.text.query_classifier import QueryKind
 from projections.memories.atlas import Atlas
 from projections.storage.arrays import Mask, Rows, Scores, top_k
@@ -93,6 +93,9 @@ def search(atlas: Atlas, calibration: Calibration, request: Search, workspace: M
     hits: tuple[Hit, ...] = ()
     if len(rows):
         candidates = fusion.Candidates(atlas, request.embeddings, request.hints, rows)
+        candidates.score(key for key, weight in weights.items() if weight > 0 and key != LATE_INTERACTION)
+        silent = weights.keys() - candidates.scored() - {LATE_INTERACTION}
+        weights = normalised({key: 0.0 if key in silent else weight for key, weight in weights.items()})
         ranked = _rank(candidates, request, kinds, weights, eligible, primed, timer)
         similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
         hits = explain_page(atlas, similarities, request, weights, ranked)
@@ -119,7 +122,6 @@ def _rank(
 ) -> RankedRows:
     """Run the stages from fusion on."""
     atlas = candidates.atlas
-    candidates.score(key for key, weight in weights.items() if weight > 0 and key != LATE_INTERACTION)
     candidates.keep(top_k(candidates.fused(weights), max(MAX_RERANKED, request.pool)))
     timer.record("fusion", len(candidates.rows))
 

@@ -77,8 +77,8 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
         ],
         "query_metadata": {
             "query_type_used": params.query_type.value,
-            "weights_applied": list(applied.values()),
-            "spaces_searched": len(weights),
+            "weights_applied": [0.0 if key in found.silent else weights.get(key, 0.0) for key in INDEX],
+            "spaces_searched": len(weights.keys() - found.silent),
             "total_candidates_scanned": found.scanned,
             "search_time_ms": milliseconds_since(start),
         },
