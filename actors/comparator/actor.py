@@ -44,7 +44,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         priming: Whether memories in the workspace get a bonus in searches.
     """
 
-    def __init__(self, latencies: Latencies, *, priming: bool = True) -> None:
+    def __init__(self, latencies: Latencies, *, priming: bool = False) -> None:
         super().__init__(ComparatorProjections())
         self._latencies = latencies
         self._priming = priming

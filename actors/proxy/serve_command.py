@@ -102,7 +102,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
                 ModelProfile(last.get("embedder", ModelProfile.EMBEDDED)),
                 Path(last["models"]) if "models" in last else None,
                 values.get("limit", ()),
-                priming=SWITCH_VALUES[last.get("priming", "1").lower()],
+                priming=SWITCH_VALUES[last.get("priming", "0").lower()],
                 sleep=SWITCH_VALUES[last.get("sleep", "1").lower()],
             ),
             linger=float(last.get("linger", LINGER)),

@@ -95,7 +95,7 @@ def differentiation(agreement: Sequence[float]) -> float:
     total = math.fsum(known)
     if total == 0:
         return 0.0
-    shares = [entry / total for entry in known if entry]
+    shares = [share for entry in known if (share := entry / total)]
     # Rounding may exceed 1 for equal shares.
     return min(1.0, math.exp(-math.fsum(share * math.log(share) for share in shares)) / len(known))
 

@@ -42,7 +42,12 @@ ALIGNMENT_WEIGHT: Final = 1.0
 """Bonus of a fully aligned memory, in standard deviations of the fused scores."""
 
 PRIMING_WEIGHT: Final = 0.1
-"""Bonus of a memory in the workspace with order 1: enough to decide between near equals."""
+"""Bonus of a memory in the workspace with order 1: enough to decide between near equals.
+
+Off by default: the first asking of a question would change the order of the second. On 760 questions of conversations
+in their order, a bonus for the three best memories of the answer before changes NDCG@10 by .000 (90 % within -.001 and
+.002), and by .001 where the question names nobody again ("they").
+"""
 
 NO_RECENCY_BOOST: Final = frozenset({QueryKind.TIME, QueryKind.RECURRING, QueryKind.POSITION, QueryKind.CODE})
 """Kinds of queries for which a later version is no better. Queries about a time ask for what was true then. Similar

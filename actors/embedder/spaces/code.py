@@ -7,9 +7,10 @@
 | topic | 384 | .23 | .7 / .9 |
 
 A question in words matches code by identifiers and topic; the syntax that it lacks takes the same share from every
-score, and so changes no ranking among code. Code matches code by its syntax first. The topic of plain text is its E1. The topic of code is predicted by a linear head (`scripts/train/code.py`) from E1 of the source and E1 of its
-words, close to E1 of what people write about that code. Held-out Recall@10 of functions by the first sentence of their
-docstring: head .763, E1 of the words .720, E1 of the source .743, mean of both .746.
+score, and so changes no ranking among code. Code matches code by its syntax first. The topic of plain text is its E1,
+that of code is predicted by a linear head (`scripts/train/code.py`) from E1 of the source and E1 of its words, close to
+E1 of what people write about that code. Held-out Recall@10 of functions by the first sentence of their docstring:
+head .763, E1 of the words .720, E1 of the source .743, mean of both .746.
 """
 
 from collections import Counter

@@ -71,10 +71,10 @@ def test_the_lambdas_blend_between_stages_and_sum_to_one():
 
 def test_the_last_learning_is_that_of_the_latest_memory_that_is_not_erased():
     events = (memory(entropy=0.1), memory(entropy=0.9))
-    assert Learner().last is None
-    assert after(*events).last == events[1].learning
-    assert after(*events, MemoryErased(memory=TWO)).last == events[0].learning
-    assert after(*events, MemoryErased(memory=TWO), MemoryErased(memory=ONE)).last is None
+    assert Learner().last() is None
+    assert after(*events).last() == events[1].learning
+    assert after(*events, MemoryErased(memory=TWO)).last() == events[0].learning
+    assert after(*events, MemoryErased(memory=TWO), MemoryErased(memory=ONE)).last() is None
 
 
 def test_there_is_no_accuracy_before_a_forecast_is_settled():
@@ -164,7 +164,7 @@ def test_a_replay_after_erasures_gives_the_same_learning(events: list[Event], en
     log = history(*events)
     live, later = learner_of(log), learner_of(read_later(log))
     assert later.digest() == live.digest() == learner_of(log).digest()
-    assert (later.last, later.settled, later.accuracy) == (live.last, live.settled, live.accuracy)
+    assert (later.last(), later.settled, later.accuracy) == (live.last(), live.settled, live.accuracy)
     assert later.predict(entropy, coherence) == live.predict(entropy, coherence)
     assert 0 <= live.predict(entropy, coherence) <= 1 + 1e-9
 
