@@ -59,7 +59,7 @@ LIMIT = Option(
 PRIMING = Option(
     "priming",
     "CONTEXT_GRAPH_PRIMING",
-    "Let what is in the workspace count a little more in the next searches.",
+    "Let what is in the workspace count a little more in the next searches, which then depend on those before.",
     switch=True,
 )
 SLEEP = Option("sleep", "CONTEXT_GRAPH_SLEEP", "Let the store sleep by itself, as `schedule` shows.", switch=True)

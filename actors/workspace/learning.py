@@ -24,6 +24,11 @@ EDGE_SIMILARITY = 0.70
 MAX_CONNECTIONS = 10
 """Number of connections at which connectivity reaches 1."""
 
+SHARPNESS = 1.4
+"""Exponent of the similarity to the most similar memory. Of 300 pairs of sentences that people grade as equivalent, 95
+of 100 then have an entropy of at most .35; of 60 turns of conversations beside 2,500 such sentences, 58 have at least
+.6. With 1 it is 48 of them: the more is stored, the nearer is the nearest by chance."""
+
 GAIN = 2.0
 """Gain of the learning score. With 1 the example of the requirement (.72 from entropy .65, coherence .78) is out of
 reach, since the emotional weight is at most 1.5."""
@@ -95,8 +100,8 @@ def learning_score(entropy: float, coherence: float, emotional_weight: float, ph
 def judge(similarities: Floats, closest: float, emotional_weight: float) -> Learning:
     """Return the learning value of a memory.
 
-    Its entropy is 1 - the similarity of the most similar memory over all spaces, its coherence the mean of ΔC over the
-    spaces of content. Surprise is 1 - s of the nearest neighbour in E1 (TOOL-INJECT-001/utl/surprise).
+    Its entropy is 1 - s ** `SHARPNESS` with the similarity s of the most similar memory over all spaces, its coherence
+    the mean of ΔC over the spaces of content. Surprise is 1 - s of the nearest neighbour in E1 (TOOL-INJECT-001/utl/surprise).
 
     Args:
         similarities: In [0, 1], shape (13, neighbours), each row descending, NaN last.
@@ -105,7 +110,7 @@ def judge(similarities: Floats, closest: float, emotional_weight: float) -> Lear
     """
     delta_s, delta_c = entropy(similarities), coherence(similarities)
     content = np.intersect1d(SEMANTIC_INDICES, np.flatnonzero(known_spaces(similarities)))
-    total_s, total_c = 1.0 - closest, float(delta_c[content].mean()) if len(content) else 0.0
+    total_s, total_c = 1.0 - closest**SHARPNESS, float(delta_c[content].mean()) if len(content) else 0.0
     angle = phase(delta_s[content])
     return Learning(
         entropy=total_s,

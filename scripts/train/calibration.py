@@ -287,7 +287,7 @@ def weighed(
             f"{'*' if pull == best else ' '} pull {pull:<5}  {left:.4f}  {agreement(scores @ given, grades):.4f}  "
             + "  ".join(f"{key.partition('_')[0]} {weight:.3f}" for key, weight in zip(FITTED, given, strict=True))
             for pull, left in others.items()
-            for given in [weigh(scores, grades, pull)]
+            for given in [weigh(scores, grades, pull).round(4)]
         ),
     ]
 

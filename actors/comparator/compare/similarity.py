@@ -76,13 +76,17 @@ def raw_one_to_many(store: Fingerprints, one: int | Mapping[str, Embedding], man
 def many_to_many(
     atlas: Atlas, calibration: Calibration, references: Sequence[UUID], targets: Sequence[UUID]
 ) -> npt.NDArray[np.float32]:
-    """Return calibrated similarities, shape (references, targets, 13); NaN where either memory is erased."""
+    """Return calibrated similarities, shape (references, targets, 13); NaN where either memory is erased.
+
+    A space that has nothing to say of a pair takes the mean of the others, so that it moves no mean over spaces.
+    """
     rows = rows_of(atlas, targets)
     readable = np.flatnonzero(~atlas.facets.erased[rows])
     scores = np.full((len(references), len(rows), len(SPACES)), np.nan, np.float32)
     for index, row in enumerate(rows_of(atlas, references).tolist()):
         if not atlas.facets.erased[row]:
-            scores[index, readable] = one_to_many(atlas, calibration, row, rows[readable])
+            known = one_to_many(atlas, calibration, row, rows[readable])
+            scores[index, readable] = np.where(np.isnan(known), np.nanmean(known, axis=1, keepdims=True), known)
     return scores
 
 

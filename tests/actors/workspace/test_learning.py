@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from actors.workspace.actor import pulse
 from actors.workspace.emotion import emotional_weight
-from actors.workspace.learning import coherence, entropy, judge, learning_score
+from actors.workspace.learning import SHARPNESS, coherence, entropy, judge, learning_score
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
 from events.vocabulary.values import WIDTH, Quadrant
 from projections.mind.johari import classify
@@ -73,7 +73,7 @@ def test_temporal_spaces_do_not_count_in_the_entropy_of_a_memory() -> None:
     scores = np.full((WIDTH, 6), 0.3)
     scores[[INDEX[key] for key in TEMPORAL]] = 1.0
     learning = judge(scores, 0.3, 1.0)
-    assert learning.entropy == pytest.approx(0.7)
+    assert learning.entropy == pytest.approx(1 - 0.3**SHARPNESS)
     assert learning.phase == pytest.approx(0.0)
     assert learning.delta_s[INDEX["e2_temporal_recent"]] == pytest.approx(0.0)
 
@@ -111,7 +111,7 @@ def test_every_measure_stays_in_its_range_and_the_score_follows_from_its_parts(
         assert -1e-6 <= value <= 1 + 1e-6
     assert 0 <= learning.phase <= math.pi / 2 + 1e-6
     about = [INDEX[key] for key in SEMANTIC]
-    assert learning.entropy == pytest.approx(1 - closest)
+    assert learning.entropy == pytest.approx(1 - closest**SHARPNESS)
     assert learning.coherence == pytest.approx(np.mean([learning.delta_c[space] for space in about]))
     product = learning.entropy * learning.coherence * weight * math.cos(learning.phase)
     assert learning.learning_score == pytest.approx(1 / (1 + math.exp(-2 * product)))
