@@ -104,7 +104,11 @@ class Mentions:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all mentions by name."""
-        names = [(namespace, sorted(names.items())) for namespace, names in sorted(self._rows.items())]
+        names = [
+            (namespace, name, self._memories.array[rows].tobytes())
+            for namespace, names in sorted(self._rows.items())
+            for name, rows in sorted(names.items())
+        ]
         rows: npt.NDArray[np.int64] = np.flatnonzero(self._memories.array.any(axis=1))
         return digest_of(msgspec.msgpack.encode(names), self._memories.array[rows], self._vectors.array[rows])
 

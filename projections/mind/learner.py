@@ -83,9 +83,9 @@ class Learner:
     _open: dict[UUID, _Forecast]
     _settled: dict[UUID, _Forecast]
     _dreams: dict[UUID, tuple[int, int]]
-    """Of each dream that runs: its namespace, and the number of memories when it began."""
+    """Of each dream that runs: its namespace, and the number of interactions when it began."""
     _dreamt: dict[int, int]
-    """How many of the first memories the latest dream of each namespace has seen."""
+    """The number of interactions when the latest dream of each namespace began."""
 
     def __init__(self) -> None:
         self._interactions = 0
@@ -95,6 +95,8 @@ class Learner:
         """Their encoded `Learning`; only the last one is ever decoded."""
         self._namespaces = GrowableArray(np.uint64)
         """The hash of the namespace of each, so that erasure leaves no name behind."""
+        self._made = GrowableArray(np.int64)
+        """The number of interactions at the store of each."""
         self._dreams = {}
         self._dreamt = {}
         self._open = {}
@@ -117,7 +119,7 @@ class Learner:
             case MemoryErased(memory=memory):
                 self._erase(memory)
             case ConsolidationStarted(run=run, mode=Mode.REM | Mode.DREAM, dry_run=False, namespace=namespace):
-                self._dreams[run] = _hash(namespace), len(self._learnings)
+                self._dreams[run] = _hash(namespace), self._interactions
             case ConsolidationFinished(run=run, outcome=outcome) if run in self._dreams:
                 namespace, seen = self._dreams.pop(run)
                 if outcome is Outcome.FINISHED:
@@ -153,7 +155,7 @@ class Learner:
         """Return the number of memories of a namespace (of all if None) that no dream has seen yet."""
         rows = self._rows(namespace)
         seen = np.array([self._dreamt.get(code, 0) for code in self._namespaces.array[rows].tolist()], np.int64)
-        return int((rows >= np.maximum(seen, self._dreamt.get(_hash(None), 0))).sum())
+        return int((self._made.array[rows] > np.maximum(seen, self._dreamt.get(_hash(None), 0))).sum())
 
     def predict(self, entropy: float, coherence: float) -> float:
         """Return the probability that a memory with these values is recalled within the horizon.
@@ -190,8 +192,8 @@ class Learner:
         left = np.flatnonzero(self._learnings.lengths)
         forecasts = _encoder.encode((self._interactions, self._open, self._settled))
         dreams = _encoder.encode((self._dreams, sorted(self._dreamt.items())))
-        of = self._namespaces.array[left]
-        return digest_of(forecasts, dreams, of, self._learners.array[left], self._learnings.concatenated())
+        columns = [column.array[left] for column in (self._namespaces, self._made, self._learners)]
+        return digest_of(forecasts, dreams, *columns, self._learnings.concatenated())
 
     def after_load(self) -> None:
         """Derive what a snapshot leaves out."""
@@ -217,6 +219,7 @@ class Learner:
         self._learners.append(np.frombuffer(memory.bytes, np.uint8))
         self._learnings.append(_encoder.encode(learning))
         self._namespaces.append(_hash(stored.namespace))
+        self._made.append(self._interactions)
         if learning.usefulness is not None:
             window = _window(learning.entropy, learning.coherence)
             self._open[memory] = _Forecast(self._interactions, window, learning.usefulness)
@@ -229,7 +232,7 @@ class Learner:
 
     def _erase(self, memory: UUID) -> None:
         for row in np.flatnonzero((self._learners.array == np.frombuffer(memory.bytes, np.uint8)).all(axis=1)).tolist():
-            self._learners.array[row] = self._namespaces.array[row] = 0
+            self._learners.array[row] = self._namespaces.array[row] = self._made.array[row] = 0
             self._learnings.clear(row)
         self._open.pop(memory, None)
         forecast = self._settled.pop(memory, None)

@@ -407,8 +407,8 @@ async def test_every_listed_profile_ranks_by_its_own_weights(context: Context, w
             named = await ranked(way, "Why were the cellars flooded?", query_type=profile.value)
             given = await ranked(way, "Why were the cellars flooded?", query_type="custom", weights=list(row.values()))
             assert ids(named) == ids(given)
-            row = {**row, "e4_temporal_positional": 0.0}
-            assert named["query_metadata"]["weights_applied"] == list(row.values())
+            heard = {**row, "e4_temporal_positional": 0.0}
+            assert named["query_metadata"]["weights_applied"] == list(heard.values())
     assert len(FIXED_PROFILES) == len(SearchProfile) - 1
 
 

@@ -311,6 +311,7 @@ def test_a_changed_definition_of_a_space_needs_a_new_model_number(embed: Embed, 
     A change of a space's definition requires a new number behind its model's name, and its new projection here.
     """
     embed("Ana asked for a client that renews its token.", session="probe")
-    probe = embed("def renew(token):\n    # Ana moved the client to v2.3.1 in March\n    return client.refresh(token)", session="probe")
+    code = "def renew(token):\n    # Ana moved the client to v2.3.1 in March\n    return client.refresh(token)"
+    probe = embed(code, session="probe")
     found = {model.model: projection(probe[model.key]) for model in profile.models}
     assert found == pytest.approx(PROJECTIONS, abs=0.1)
