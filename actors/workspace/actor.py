@@ -20,7 +20,7 @@ from actors.store.messages import Append, AppendMemories, RequestResult
 from actors.workspace.debounce import Debounce
 from actors.workspace.emotion import emotional_weight
 from actors.workspace.focus import FocusTask, decide
-from actors.workspace.learning import judge, learning_score
+from actors.workspace.learning import judge
 from actors.workspace.messages import (
     Attention,
     Broadcast,
@@ -28,7 +28,6 @@ from actors.workspace.messages import (
     IngestResult,
     JudgeAndAppend,
     Judgement,
-    Pulse,
     QueryAnswered,
     ReadAttention,
     ReadPulse,
@@ -36,21 +35,16 @@ from actors.workspace.messages import (
     UnjudgedMemory,
     WorkspaceMessage,
 )
+from actors.workspace.pulse import ingest_result, pulse_of
+from events.fingerprint import Dense
 from events.spaces import SEMANTIC
 from events.storage.log import Envelope
 from events.vocabulary import MemoryStored
-from events.vocabulary.values import Learning, Quadrant
-from projections.mind.johari import ACTIONS, classify, rows
+from projections.mind.johari import rows
 from projections.registry import WorkspaceProjections
 
 TIMEOUT = 30.0
 """Seconds until a question to the comparator fails."""
-
-EMPTY = (1.0, 0.0, learning_score(1.0, 0.0, 1.0, 0.0))
-"""Entropy, coherence and learning score of an empty store."""
-
-MIN_DREAMT = 3
-"""Memories that no dream has seen yet from which on one is suggested: fewer make no pattern."""
 
 JUDGED_AT_ONCE = 4
 """Memories in one message to the comparator: a search waits for the judgement of no more."""
@@ -68,47 +62,6 @@ ignite, as three spaces that do not agree keep r below .8 even if the other ten 
 
 class ProcessTasks(msgspec.Struct, frozen=True):
     """Sent by the debounce timer: process the pending tasks."""
-
-
-def pulse(entropy: float, coherence: float, score: float, undreamt: int) -> Pulse:
-    """Return the state reported with every answer, with the action that its Johari window suggests.
-
-    High entropy with low coherence is Blind, which suggests a dream (TOOL-INJECT-001/pulse/trigger-dream), or, where
-    too few memories are left for one, to ask and to store more.
-
-    Args:
-        entropy: Of the latest memory.
-        coherence: Of the latest memory.
-        score: Its learning score.
-        undreamt: Number of memories that no dream has seen yet.
-    """
-    quadrant = classify(entropy, coherence).quadrant
-    action = ACTIONS[quadrant]
-    if quadrant is Quadrant.BLIND and undreamt < MIN_DREAMT:
-        action = ACTIONS[Quadrant.UNKNOWN]
-    return Pulse(
-        entropy=round(entropy, 4),
-        coherence=round(coherence, 4),
-        learning_score=round(score, 4),
-        quadrant=quadrant.value,
-        suggested_action=action,
-    )
-
-
-def pulse_of(learning: Learning, undreamt: int) -> Pulse:
-    """Return the pulse after a memory with this judgement."""
-    return pulse(learning.entropy, learning.coherence, learning.learning_score, undreamt)
-
-
-def _ingest_result(result: RequestResult | Fault, undreamt: Counter[str]) -> IngestResult | Fault:
-    """Add the pulse to the store's answer, and count the memory; runs in the store's thread."""
-    if isinstance(result, Fault):
-        return result
-    event = result.events[0].event
-    if not isinstance(event, MemoryStored):
-        return IngestResult(result=result, pulse=None)
-    undreamt[event.namespace] += not result.repeated
-    return IngestResult(result=result, pulse=pulse_of(event.learning, undreamt[event.namespace]))
 
 
 class Workspace(ProjectionActor[WorkspaceProjections]):
@@ -157,8 +110,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
                 return dict(self._projections.workspace.ignitions)
             case ReadPulse(namespace=namespace):
                 learner = self._projections.learner
-                last = learner.last(namespace)
-                return pulse(*EMPTY, 0) if last is None else pulse_of(last, learner.undreamt(namespace))
+                return pulse_of(learner.last(namespace), learner.undreamt(namespace))
             case Appended(envelopes=envelopes):
                 return self._appended(envelopes)
             case AppendRejected(correlations=correlations):
@@ -184,7 +136,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
 
         def results(answers: list[list[RequestResult | Fault]]) -> list[IngestResult | Fault]:
             remaining = iter(answers[0])
-            return [one if isinstance(one, Fault) else _ingest_result(next(remaining), undreamt) for one in judged]
+            return [one if isinstance(one, Fault) else ingest_result(next(remaining), undreamt) for one in judged]
 
         appended = cast(
             "Reply[list[RequestResult | Fault]]", self._store.ask(AppendMemories(appends=appends), block=False)
@@ -209,7 +161,10 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         return Judgement(
             purpose=near.purpose,
             north_star=near.north_star,
-            johari=rows(learning.delta_s, learning.delta_c),
+            johari=tuple(
+                msgspec.structs.replace(row, confidence=0.0) if isinstance(own, Dense) and own.is_null else row
+                for row, own in zip(rows(learning.delta_s, learning.delta_c), new.fingerprint.embeddings, strict=True)
+            ),
             learning=msgspec.structs.replace(learning, usefulness=foreseen),
             causes=near.causes,
             effects=near.effects,

@@ -101,7 +101,8 @@ def judge(similarities: Floats, closest: float, emotional_weight: float) -> Lear
     """Return the learning value of a memory.
 
     Its entropy is 1 - s ** `SHARPNESS` with the similarity s of the most similar memory over all spaces, its coherence
-    the mean of ΔC over the spaces of content. Surprise is 1 - s of the nearest neighbour in E1 (TOOL-INJECT-001/utl/surprise).
+    the mean of ΔC over the spaces of content. Surprise is 1 - s of the nearest neighbour in E1
+    (TOOL-INJECT-001/utl/surprise).
 
     Args:
         similarities: In [0, 1], shape (13, neighbours), each row descending, NaN last.

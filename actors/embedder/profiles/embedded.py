@@ -125,8 +125,8 @@ class EmbeddedProfile:
         start = perf_counter()
         if request.modality in UNSUPPORTED:
             raise EmbeddingFault(
-                f"Embedding failed: modality '{request.modality}' needs models that this profile doesn't have; "
-                f"the embedded one reads text, so store a description instead",
+                f"Embedding failed: modality '{request.modality}' can't be stored, since all models here read text; "
+                f"store a description of it instead",
                 parameter="modality",
             )
         text = self._tokenize(request.content, self._memory_pool, is_code=request.modality is Modality.CODE)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from actors.workspace.actor import pulse
 from actors.workspace.emotion import emotional_weight
 from actors.workspace.learning import SHARPNESS, coherence, entropy, judge, learning_score
+from actors.workspace.pulse import pulse
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
 from events.vocabulary.values import WIDTH, Quadrant
 from projections.mind.johari import classify
