@@ -63,16 +63,12 @@ class Mentions:
         for row in np.flatnonzero((self._memories.array == np.frombuffer(memory.bytes, np.uint8)).all(axis=1)).tolist():
             self._memories.array[row] = 0
             self._vectors.array[row] = 0
-            for namespace, names in list(self._rows.items()):
-                for name in [name for name, rows in names.items() if row in rows]:
-                    names[name].remove(row)
-                    if not names[name]:
-                        del names[name]
-                        for word in _WORDS.findall(name):
-                            self._wholes[namespace].get(word, set()).discard(name)
-                if not names:
-                    del self._rows[namespace]
-                    self._wholes.pop(namespace, None)
+            for namespace, names in self._rows.items():
+                left = {name: [one for one in rows if one != row] for name, rows in names.items()}
+                self._rows[namespace] = {name: rows for name, rows in left.items() if rows}
+            self._rows = {namespace: names for namespace, names in self._rows.items() if names}
+            self._wholes = {}
+            self.after_load()
 
     def other_names(self, namespace: str, names: Collection[str]) -> set[str]:
         """Return what else these names are called in a namespace: "mara" for "mara lind", and the other way round.

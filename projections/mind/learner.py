@@ -154,8 +154,11 @@ class Learner:
     def undreamt(self, namespace: str | None = None) -> int:
         """Return the number of memories of a namespace (of all if None) that no dream has seen yet."""
         rows = self._rows(namespace)
-        seen = np.array([self._dreamt.get(code, 0) for code in self._namespaces.array[rows].tolist()], np.int64)
-        return int((self._made.array[rows] > np.maximum(seen, self._dreamt.get(_hash(None), 0))).sum())
+        left, made = self._namespaces.array[rows], self._made.array[rows]
+        seen = np.zeros(len(rows), np.bool_)
+        for code, interactions in self._dreamt.items():
+            seen |= (made <= interactions) & ((left == code) | (code == _hash(None)))
+        return int(np.count_nonzero(~seen))
 
     def predict(self, entropy: float, coherence: float) -> float:
         """Return the probability that a memory with these values is recalled within the horizon.

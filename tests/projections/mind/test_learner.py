@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.vocabulary import Event, MemoryErased, MemoryForgotten, MemoryRecalled, MemoryStored, Shredded
+from events.vocabulary import (
+    ConsolidationFinished,
+    ConsolidationStarted,
+    Event,
+    MemoryErased,
+    MemoryForgotten,
+    MemoryRecalled,
+    MemoryStored,
+    Shredded,
+)
+from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from projections.mind.learner import _RECENT, HORIZON, PRIOR, Learner, Stage, stage_at
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
@@ -172,3 +182,30 @@ def test_a_replay_after_erasures_gives_the_same_learning(events: list[Event], en
 @pytest.mark.parametrize("more", [memory(), recall(1), MemoryForgotten(memory=ONE), MemoryErased(memory=ONE)])
 def test_every_change_of_learning_changes_the_digest(more: Event):
     assert after(memory(usefulness=0.5), more).digest() != after(memory(usefulness=0.5)).digest()
+
+
+def test_a_dream_has_seen_the_memories_of_its_namespace_that_were_stored_before_it_began():
+    def dream(number: int, namespace: str | None, outcome: Outcome = Outcome.FINISHED) -> tuple[Event, Event]:
+        run = memory_id(900 + number)
+        started = ConsolidationStarted(
+            run=run,
+            mode=Mode.DREAM,
+            trigger=Trigger.REQUEST,
+            namespace=namespace,
+            salience_threshold=0.1,
+            max_memories=0,
+            dry_run=False,
+            thorough=True,
+        )
+        return started, ConsolidationFinished(run=run, outcome=outcome, counts=Counts(), memories=2, milliseconds=1.0)
+
+    ours, theirs = (stored(f"of {name}", namespace=name) for name in ("ours", "theirs"))
+    begun, ended = dream(1, "ours")
+    learner = after(ours, theirs, begun, ours, ended)
+    assert [learner.undreamt(name) for name in ("ours", "theirs", None)] == [1, 1, 2]
+    aborted = after(ours, theirs, *dream(2, "ours", Outcome.ABORTED))
+    assert aborted.undreamt("ours") == 1
+    everywhere = after(ours, theirs, *dream(3, None), theirs)
+    assert [everywhere.undreamt(name) for name in ("ours", "theirs", None)] == [0, 1, 1]
+    assert everywhere.last("ours") == ours.learning
+    assert everywhere.last("nobody's") is None
