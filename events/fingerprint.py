@@ -26,14 +26,25 @@ from events.spaces import INDEX, SPACES, Kind
 
 
 class Dense(msgspec.Struct, frozen=True, tag="dense"):
-    """The direction of one vector: int8, shape (dimension,)."""
+    """The direction of one vector: int8, shape (dimension,); zeros where the space has nothing to say."""
 
     kind: ClassVar[Kind] = Kind.DENSE
     vector: bytes
 
     def __post_init__(self) -> None:
         """Refuse anything but levels."""
-        check_levels(self.vector, "a dense embedding")
+        if not (self.vector and self.is_null):
+            check_levels(self.vector, "a dense embedding")
+
+    @classmethod
+    def null(cls, dimension: int) -> "Dense":
+        """Return the embedding of a text of which the space has nothing to say."""
+        return cls(bytes(dimension))
+
+    @property
+    def is_null(self) -> bool:
+        """Whether the space has nothing to say: such an embedding has no score with any other."""
+        return not self.vector.strip(b"\0")
 
     @classmethod
     def of(cls, vector: npt.ArrayLike) -> "Dense":

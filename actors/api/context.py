@@ -22,7 +22,9 @@ from actors.store.messages import Append, Declare, Describe, FindRequests, Reque
 from actors.workspace.messages import Pulse, ReadPulse
 from events.storage.log import LogError
 from events.vocabulary import Event
+from events.vocabulary.values import Quadrant
 from projections.memories.entries import Entry
+from projections.mind.johari import ACTIONS
 from projections.projection import MemoryState
 
 if TYPE_CHECKING:
@@ -62,10 +64,10 @@ class StoreState:
     ready: bool = False
     dimensions: dict[str, int] = field(default_factory=dict[str, int])
     """Of each space, by its key."""
-    pulse: Pulse | None = None
-    """Published last by the workspace."""
-    pulse_seq: int = 0
-    """Sequence number of the memory that it is about."""
+    pulses: dict[str | None, Pulse] = field(default_factory=dict[str | None, Pulse])
+    """Published last by the workspace, for each namespace; of the whole store for None."""
+    pulse_seqs: dict[str | None, int] = field(default_factory=dict[str | None, int])
+    """Sequence number of the memory that each is about."""
 
 
 @dataclass
@@ -93,10 +95,12 @@ class Context:
     state: StoreState = field(default_factory=StoreState)
     pulse: Pulse | None = None
     """Of the memory that this request stored."""
+    namespace: str | None = None
+    """That the request names; None for all."""
 
     def for_request(self, progress: Progress, key: UUID | None = None, *, resent: bool = False) -> Self:
         """Return the context of one request to the same store."""
-        return replace(self, progress=progress, key=key, resent=resent, pulse=None)
+        return replace(self, progress=progress, key=key, resent=resent, pulse=None, namespace=None)
 
     def for_past(self, hub: Hub, as_of: datetime) -> Self:
         """Return the context of the same request to a past state of the store."""
@@ -160,27 +164,36 @@ async def wait_until_replayed(context: Context) -> None:
 
 
 async def read_pulse(context: Context) -> Pulse:
-    """Return the pulse of the memory that this request stored, or else the one that the workspace published last."""
+    """Return the pulse of the memory that this request stored, or else the latest of the namespace that it names.
+
+    A pulse that suggests a dream is read again: a dream may have ended since.
+    """
     if context.pulse is not None:
         return context.pulse
-    if context.state.pulse is None:
+    pulses, namespace = context.state.pulses, context.namespace
+    known = pulses.get(namespace)
+    if known is None or known.suggested_action == ACTIONS[Quadrant.BLIND]:
         await wait_until_replayed(context)
-        pulse = await ask(context.hub.workspace, ReadPulse())
-        context.state.pulse = context.state.pulse or pulse  # a store may have been answered meanwhile
-    return context.state.pulse
+        pulse = await ask(context.hub.workspace, ReadPulse(namespace=namespace))
+        if pulses.get(namespace) is known:  # a store may have been answered meanwhile
+            pulses[namespace] = pulse
+    return pulses[namespace]
 
 
-def publish_pulse(context: Context, pulse: Pulse, seq: int) -> None:
+def publish_pulse(context: Context, pulse: Pulse, namespace: str, seq: int) -> None:
     """Keep the pulse of a memory that this request stored, and publish it unless a later memory has one.
 
     Args:
         context: Of the request.
         pulse: From the workspace.
+        namespace: Of the memory.
         seq: Sequence number of the memory's event.
     """
     context.pulse = pulse
-    if seq > context.state.pulse_seq:
-        context.state.pulse, context.state.pulse_seq = pulse, seq
+    state = context.state
+    for place in (namespace, None):
+        if seq > state.pulse_seqs.get(place, 0):
+            state.pulses[place], state.pulse_seqs[place] = pulse, seq
 
 
 async def append(context: Context, *events: Event) -> None:

@@ -48,7 +48,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         graphs: Whether large spaces get graphs; without, every search is exact.
     """
 
-    def __init__(self, latencies: Latencies, *, priming: bool = True, graphs: bool = True) -> None:
+    def __init__(self, latencies: Latencies, *, priming: bool = False, graphs: bool = True) -> None:
         super().__init__(ComparatorProjections())
         self._upkeep = IndexUpkeep(enabled=graphs)
         self._latencies = latencies

@@ -15,6 +15,8 @@ class EmbeddedMemory(Answer, frozen=True, kw_only=True):
 
     fingerprint: Fingerprint
     passages: tuple[Passage, ...]
+    names: tuple[str, ...] = ()
+    """The people, places and things that the content names, as far as the profile looks for them."""
     position: int
     milliseconds: float
 

@@ -47,7 +47,7 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """An absolute path."""
     limits: tuple[str, ...] = ()
     """As `TOOL=CALLS`."""
-    priming: bool = True
+    priming: bool = False
     sleep: bool = True
 
     def arguments(self) -> list[str]:

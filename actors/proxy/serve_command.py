@@ -61,7 +61,7 @@ LIMIT = Option(
 PRIMING = Option(
     "priming",
     "CONTEXT_GRAPH_PRIMING",
-    "Let what is in the workspace count a little more in the next searches.",
+    "Let what is in the workspace count a little more in the next searches, which then depend on those before.",
     switch=True,
 )
 SLEEP = Option("sleep", "CONTEXT_GRAPH_SLEEP", "Let the store sleep by itself, as `schedule` shows.", switch=True)
@@ -104,7 +104,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
                 last.get("embedder", ModelProfile.EMBEDDED),
                 Path(last["models"]) if "models" in last else None,
                 values.get("limit", ()),
-                priming=SWITCH_VALUES[last.get("priming", "1").lower()],
+                priming=SWITCH_VALUES[last.get("priming", "0").lower()],
                 sleep=SWITCH_VALUES[last.get("sleep", "1").lower()],
             ),
             linger=float(last.get("linger", LINGER)),

@@ -40,7 +40,7 @@ from actors.store.messages import (
     StoreMessage,
     TakeSnapshot,
 )
-from actors.store.queries import answer, find_request, is_new, request_result
+from actors.store.queries import answer, find_request, request_result, same_models
 from actors.store.replay import fold_log
 from actors.store.snapshot_files import Snapshots
 from actors.store.snapshot_policy import (
@@ -288,7 +288,8 @@ class Store(ProjectionActor[StoreProjections]):
     def _declare(self, message: Declare) -> Reply[Any] | None:
         """Log the models of a new store; of another one, check that they are those it was made with."""
         wanted = SpacesDeclared(profile=message.profile, spaces=message.spaces)
-        if not is_new(self._projections.declaration.latest, wanted):
+        declared = self._projections.declaration.latest
+        if declared is not None and (self._frozen is not None or same_models(declared, wanted)):
             return None
         if self._frozen is not None:
             raise NotFoundFault("Nothing was stored yet then")

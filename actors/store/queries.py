@@ -98,17 +98,22 @@ def request_result(catalog: Catalog, events: tuple[Envelope, ...], *, repeated: 
     return RequestResult(events=events, duplicate_of=None if oldest == first.id else oldest, repeated=repeated)
 
 
-def is_new(declared: SpacesDeclared | None, wanted: SpacesDeclared) -> bool:
-    """Tell whether a store has no models yet; a `StorageFault` if it was made with others."""
-    if declared is not None and declared != wanted:
+def same_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> bool:
+    """Tell whether a store was made with these models, rather than with some that they can follow.
+
+    Raises:
+        StorageFault: memories of these models can't be added to the store.
+    """
+    pairs = list(zip(wanted.spaces, declared.spaces, strict=True))
+    if wanted.profile != declared.profile or not all(new.can_follow(old) for new, old in pairs):
         raise other_models(declared, wanted)
-    return declared is None
+    return all(new.sha256 == old.sha256 for new, old in pairs)
 
 
 def other_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> StorageFault:
     """Return the fault of a store that was made with other models."""
     ours = {space.key: space for space in declared.spaces}
-    changed = [space.key for space in wanted.spaces if ours.get(space.key) != space]
+    changed = [space.key for space in wanted.spaces if not ((old := ours.get(space.key)) and space.can_follow(old))]
     return StorageFault(
         f"this store was made with the profile '{declared.profile}'; '{wanted.profile}' fills "
         f"{', '.join(changed) or 'the spaces'} differently, and vectors of two models never meet. "

@@ -33,6 +33,9 @@ _SAMPLE: Final = 16_384
 _MAX_NODES: Final = 20_000
 """Nodes of a syntax tree that are visited, about 3,000 lines of code."""
 
+_MAX_CHILDREN: Final = 8
+"""Children of a node that are part of its shape: a list of a hundred items has the shape of one of eight."""
+
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*")
 _KEYWORDS: Final = frozenset(
     """
@@ -90,20 +93,26 @@ def count_identifiers(content: str) -> Counter[str]:
     return counts
 
 
-def count_syntax_paths(content: str) -> Counter[str]:
-    """Count the downward paths of two and three named nodes in the syntax tree of code, breadth first, bounded."""
+def count_syntax(content: str) -> Counter[str]:
+    """Count the shapes in the syntax tree of code, breadth first, bounded; names and literals don't count.
+
+    A shape is a node with the kinds of all its children, keywords and operators included, alone and below the kind of
+    its parent. Nodes without children have none.
+    """
     counts = Counter[str]()
-    level: list[tuple[Node, str, str]] = [(_parse(content).root_node, "", "")]
+    level: list[tuple[Node, str]] = [(_parse(content).root_node, "")]
     seen = 0
     while level and seen < _MAX_NODES:
-        below: list[tuple[Node, str, str]] = []
-        for node, parent, grandparent in level[: _MAX_NODES - seen]:
-            kind = node.type
+        below: list[tuple[Node, str]] = []
+        for node, parent in level[: _MAX_NODES - seen]:
+            children = [child for child in node.children if child.type != "comment"]
+            if not children:
+                continue
+            shape = f"{node.type}({' '.join(child.type for child in children[:_MAX_CHILDREN])})"
+            counts[shape] += 1
             if parent:
-                counts[f"{parent}>{kind}"] += 1
-            if grandparent:
-                counts[f"{grandparent}>{parent}>{kind}"] += 1
-            below.extend((child, kind, parent) for child in node.named_children)
+                counts[f"{parent}>{shape}"] += 1
+            below.extend((child, node.type) for child in children)
         seen += len(level)
         level = below
     return counts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from typing import Any, assert_never, cast
 from uuid import UUID, uuid4
 
@@ -20,7 +20,7 @@ from actors.store.messages import Append, AppendMemories, RequestResult
 from actors.workspace.debounce import Debounce
 from actors.workspace.emotion import emotional_weight
 from actors.workspace.focus import FocusTask, decide
-from actors.workspace.learning import judge, learning_score
+from actors.workspace.learning import judge
 from actors.workspace.messages import (
     Attention,
     Broadcast,
@@ -28,7 +28,6 @@ from actors.workspace.messages import (
     IngestResult,
     JudgeAndAppend,
     Judgement,
-    Pulse,
     QueryAnswered,
     ReadAttention,
     ReadPulse,
@@ -36,18 +35,16 @@ from actors.workspace.messages import (
     UnjudgedMemory,
     WorkspaceMessage,
 )
+from actors.workspace.pulse import ingest_result, pulse_of
+from events.fingerprint import Dense
 from events.spaces import SEMANTIC
 from events.storage.log import Envelope
 from events.vocabulary import MemoryStored
-from events.vocabulary.values import Learning
-from projections.mind.johari import ACTIONS, classify, rows
+from projections.mind.johari import rows
 from projections.registry import WorkspaceProjections
 
 TIMEOUT = 30.0
 """Seconds until a question to the comparator fails."""
-
-EMPTY = (1.0, 0.0, learning_score(1.0, 0.0, 1.0, 0.0))
-"""Entropy, coherence and learning score of an empty store."""
 
 JUDGED_AT_ONCE = 4
 """Memories in one message to the comparator: a search waits for the judgement of no more."""
@@ -65,34 +62,6 @@ ignite, as three spaces that do not agree keep r below .8 even if the other ten 
 
 class ProcessTasks(msgspec.Struct, frozen=True):
     """Sent by the debounce timer: process the pending tasks."""
-
-
-def pulse(entropy: float, coherence: float, score: float) -> Pulse:
-    """Return the state reported with every answer, with the action that its Johari window suggests.
-
-    High entropy with low coherence is Blind, which suggests a dream (TOOL-INJECT-001/pulse/trigger-dream).
-    """
-    quadrant = classify(entropy, coherence).quadrant
-    return Pulse(
-        entropy=round(entropy, 4),
-        coherence=round(coherence, 4),
-        learning_score=round(score, 4),
-        quadrant=quadrant.value,
-        suggested_action=ACTIONS[quadrant],
-    )
-
-
-def pulse_of(learning: Learning) -> Pulse:
-    """Return the pulse after a memory with this judgement."""
-    return pulse(learning.entropy, learning.coherence, learning.learning_score)
-
-
-def _ingest_result(result: RequestResult | Fault) -> IngestResult | Fault:
-    """Add the pulse to the store's answer; runs in the store's thread."""
-    if isinstance(result, Fault):
-        return result
-    event = result.events[0].event
-    return IngestResult(result=result, pulse=pulse_of(event.learning) if isinstance(event, MemoryStored) else None)
 
 
 class Workspace(ProjectionActor[WorkspaceProjections]):
@@ -139,9 +108,9 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
                 return self._process_tasks() if self._debounce.elapsed() else None
             case CountIgnitions():
                 return dict(self._projections.workspace.ignitions)
-            case ReadPulse():
-                last = self._projections.learner.last
-                return pulse(*EMPTY) if last is None else pulse(last.entropy, last.coherence, last.learning_score)
+            case ReadPulse(namespace=namespace):
+                learner = self._projections.learner
+                return pulse_of(learner.last(namespace), learner.undreamt(namespace))
             case Appended(envelopes=envelopes):
                 return self._appended(envelopes)
             case AppendRejected(correlations=correlations):
@@ -162,9 +131,12 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         if message.cancelled.is_set() or not appends:
             return [one if isinstance(one, Fault) else StorageFault("withdrawn: nothing was stored") for one in judged]
 
+        namespaces = {one.new.namespace for one in message.memories}
+        undreamt = Counter({name: self._projections.learner.undreamt(name) for name in namespaces})
+
         def results(answers: list[list[RequestResult | Fault]]) -> list[IngestResult | Fault]:
             remaining = iter(answers[0])
-            return [one if isinstance(one, Fault) else _ingest_result(next(remaining)) for one in judged]
+            return [one if isinstance(one, Fault) else ingest_result(next(remaining), undreamt) for one in judged]
 
         appended = cast(
             "Reply[list[RequestResult | Fault]]", self._store.ask(AppendMemories(appends=appends), block=False)
@@ -181,7 +153,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             ]
 
     def _judgement(self, new: NewMemory, near: Neighbours) -> Judgement:
-        learning = judge(near.similarities, emotional_weight(new.content))
+        learning = judge(near.similarities, near.closest, emotional_weight(new.content))
         foreseen = self._projections.learner.predict(learning.entropy, learning.coherence)
         self._judged[new.id] = near.nearest
         if len(self._judged) > UNCLAIMED:
@@ -189,7 +161,10 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         return Judgement(
             purpose=near.purpose,
             north_star=near.north_star,
-            johari=rows(learning.delta_s, learning.delta_c),
+            johari=tuple(
+                msgspec.structs.replace(row, confidence=0.0) if isinstance(own, Dense) and own.is_null else row
+                for row, own in zip(rows(learning.delta_s, learning.delta_c), new.fingerprint.embeddings, strict=True)
+            ),
             learning=msgspec.structs.replace(learning, usefulness=foreseen),
         )
 
@@ -280,6 +255,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
                 emptied_at=state.emptied_at,
                 queued=tuple(state.faded.values()),
                 accuracy=learner.accuracy,
+                expected_accuracy=learner.expected_accuracy,
                 scored=learner.settled,
                 interactions=learner.interactions,
                 stage=learner.stage.value,

@@ -39,6 +39,8 @@ class Attention(Answer, frozen=True, kw_only=True):
     """Faded memories that wait for REM replay, the oldest first."""
     accuracy: float | None
     """Accuracy of the usefulness forecasts; None before the first outcome."""
+    expected_accuracy: float | None
+    """The accuracy that the open forecasts will have if they are right; None without any."""
     scored: int
     interactions: int
     stage: str
@@ -120,7 +122,9 @@ class CountIgnitions(Message[dict[UUID, int]], frozen=True, kw_only=True):
 
 
 class ReadPulse(Message[Pulse], frozen=True, kw_only=True):
-    """Read the current state of learning."""
+    """Read the current state of learning in a namespace, or in the whole store for None."""
+
+    namespace: str | None
 
 
 WorkspaceMessage: TypeAlias = (

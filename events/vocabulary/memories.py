@@ -33,6 +33,8 @@ class MemoryStored(Event, frozen=True, kw_only=True, tag="memory_stored.3"):
     fingerprint: Fingerprint
     passages: tuple[Passage, ...] = ()
     """The windows of a content that is longer than one; otherwise empty."""
+    names: tuple[str, ...] = ()
+    """People, places and things that it names, casefolded, as the embedder's rules found them; none before 2026-11."""
     namespace: str
     session: str | None = None
     position: int = 0

@@ -66,6 +66,13 @@ class SpaceModel(msgspec.Struct, frozen=True):
     model: str
     sha256: str
     dimension: int
+    succeeds: tuple[str, ...] = ()
+    """The hashes of earlier definitions whose vectors can be compared with those of this one."""
+
+    def can_follow(self, earlier: "SpaceModel") -> bool:
+        """Tell whether memories of this model may be added to those of an earlier one."""
+        same = (self.key, self.dimension) == (earlier.key, earlier.dimension)
+        return same and earlier.sha256 in (self.sha256, *self.succeeds)
 
 
 class GoalLevel(StrEnum):

@@ -30,7 +30,7 @@ class DeclaredAtlas:
     """The atlas of a log; None before the first declaration, which gives the dimensions of its spaces."""
 
     declared: SpacesDeclared | None
-    """The first declaration; later ones have the same dimensions."""
+    """The latest declaration; all have the same dimensions."""
 
     def __init__(self) -> None:
         self.declared = None
@@ -42,9 +42,9 @@ class DeclaredAtlas:
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""
-        if self.atlas is None and isinstance(envelope.event, SpacesDeclared):
+        if isinstance(envelope.event, SpacesDeclared):
             self.declared = envelope.event
-            self.atlas = Atlas.of(envelope.event)
+            self.atlas = self.atlas or Atlas.of(envelope.event)
         if self.atlas is not None:
             self.atlas.apply(envelope)
 

@@ -1,4 +1,4 @@
-"""Positions and recent turns of each session, from which the embedder takes the context of the next turn."""
+"""What the embedder knows of a store: positions and recent turns of each session, and who mentions which names."""
 
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -11,6 +11,7 @@ from events.fingerprint import Dense
 from events.quantization import Float32, Levels, directions, levels
 from events.storage.log import Envelope
 from events.vocabulary import MemoryErased, MemoryStored
+from projections.memories.mentions import Mentions
 from projections.projection import digest_of
 from projections.storage.arrays import GrowableArray
 
@@ -53,14 +54,18 @@ class Sessions:
         self._next_number = 0
         self._latest = {}
         self._ahead: dict[_Key, tuple[_PendingTurn, ...]] = {}
+        self.mentions = Mentions()
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""
         match envelope.event:
-            case MemoryStored(session=str(session)) as stored:
-                e1 = stored.fingerprint.take("e1_semantic", Dense).levels
-                self._append((stored.namespace, session), envelope.id, stored.position, e1)
+            case MemoryStored(session=session) as stored:
+                self.mentions.append(envelope.id, stored)
+                if session is not None:
+                    e1 = stored.fingerprint.take("e1_semantic", Dense).levels
+                    self._append((stored.namespace, session), envelope.id, stored.position, e1)
             case MemoryErased(memory=memory):
+                self.mentions.erase(memory)
                 self._erase(memory)
             case _:
                 pass
@@ -96,7 +101,8 @@ class Sessions:
         keys = {number: key for key, number in self._numbers.items()}
         left = np.flatnonzero(self._owners.array >= 0)
         owners = msgspec.msgpack.encode([keys[number] for number in self._owners.array[left].tolist()])
-        return digest_of(owners, self._memories.array[left], self._positions.array[left], self._vectors.array[left])
+        turns = (self._memories.array[left], self._positions.array[left], self._vectors.array[left])
+        return digest_of(owners, *turns, self.mentions.digest())
 
     def _append(self, key: _Key, memory: UUID, position: int, e1: Levels) -> None:
         if not self._vectors:

@@ -41,7 +41,7 @@ class Consciousness(msgspec.Struct, frozen=True):
     reflection: float
     """R, the accuracy of the usefulness forecasts (TOOL-INJECT-001/meta-utl)."""
     differentiation: float
-    """D, the normalized entropy of the purpose vector (TOOL-INJECT-001/differentiation)."""
+    """D, the spread of the fingerprint over its spaces (TOOL-INJECT-001/differentiation)."""
     consciousness: float
     limiting: str
 
@@ -81,14 +81,23 @@ def level_of(order: float) -> CoherenceLevel:
     return CoherenceLevel.MEDIUM if order >= 0.5 else CoherenceLevel.LOW
 
 
-def differentiation(purpose: Sequence[float]) -> float:
-    """Return D = -sum(p_i * ln p_i) / ln 13 in [0, 1] with p_i = |purpose_i| / sum |purpose_j|; 0 if all are 0."""
-    total = math.fsum(map(abs, purpose))
+def differentiation(agreement: Sequence[float]) -> float:
+    """Return D in [0, 1]: the share of a fingerprint's spaces that take part in its agreement with the focus.
+
+    D = exp(H) / n, where H = -sum(p_i * ln p_i) is the entropy over the n spaces that have something to say, with
+    p_i = s_i / sum s_j: 1 if all agree alike, 1 / n if one alone agrees. exp(H) is the number of spaces that alike
+    shares would have; H / ln n, which is above .9 for nearly every memory, would not tell memories apart.
+
+    Args:
+        agreement: s_i in [0, 1] of each space; NaN where it has nothing to say.
+    """
+    known = [entry for entry in agreement if not math.isnan(entry)]
+    total = math.fsum(known)
     if total == 0:
         return 0.0
-    shares = [share for entry in purpose if (share := abs(entry) / total)]
-    # Rounding may exceed 1 for thirteen equal shares.
-    return min(1.0, -math.fsum(share * math.log(share) for share in shares) / math.log(len(purpose)))
+    shares = [share for entry in known if (share := entry / total)]
+    # Rounding may exceed 1 for equal shares.
+    return min(1.0, math.exp(-math.fsum(share * math.log(share) for share in shares)) / len(known))
 
 
 def measure_consciousness(integration: float, reflection: float, differentiation: float) -> Consciousness:

@@ -52,11 +52,10 @@ def insights(rows: Sequence[JohariRow]) -> tuple[str, ...]:
     """Return one sentence for each notable combination of quadrants across the non-temporal spaces; often none.
 
     Args:
-        rows: One for each of the thirteen spaces.
+        rows: One for each of the thirteen spaces; one without confidence doesn't count, as where a space says nothing.
     """
-    quadrants = {key: rows[INDEX[key]].quadrant for key in SEMANTIC}
-    meaning, causes, code = (quadrants[key] for key in ("e1_semantic", "e5_causal", "e7_code"))
-    everywhere = {*quadrants.values()}
+    meaning, causes, code = (rows[INDEX[key]].quadrant for key in ("e1_semantic", "e5_causal", "e7_code"))
+    everywhere = {rows[INDEX[key]].quadrant for key in SEMANTIC if rows[INDEX[key]].confidence > 0}
     found: list[str] = []
     if meaning is Quadrant.OPEN and causes is Quadrant.BLIND:
         found.append(

@@ -1,4 +1,4 @@
-"""Maturity of the store, and forecasts of which memories are recalled soon.
+"""Maturity of the store, what was learned last in each namespace, and forecasts of which memories are recalled soon.
 
 A stored memory carries a forecast of its recall (`Learning.usefulness`). A later recall or the end of the horizon
 settles it. Settled forecasts improve the next ones, and their errors measure the accuracy.
@@ -6,6 +6,7 @@ settles it. Settled forecasts improve the next ones, and their errors measure th
 
 from collections import Counter
 from enum import StrEnum
+from hashlib import blake2b
 from itertools import islice
 from statistics import fmean
 from typing import Final
@@ -15,10 +16,17 @@ import msgspec
 import numpy as np
 
 from events.storage.log import Envelope
-from events.vocabulary import MemoryErased, MemoryForgotten, MemoryRecalled, MemoryStored
-from events.vocabulary.values import Learning, Quadrant
+from events.vocabulary import (
+    ConsolidationFinished,
+    ConsolidationStarted,
+    MemoryErased,
+    MemoryForgotten,
+    MemoryRecalled,
+    MemoryStored,
+)
+from events.vocabulary.values import Learning, Mode, Outcome, Quadrant
 from projections.projection import digest_of, is_shredded_memory
-from projections.storage.arrays import GrowableArray
+from projections.storage.arrays import GrowableArray, Rows
 from projections.storage.blobs import Blobs
 
 HORIZON: Final = 100
@@ -74,6 +82,10 @@ class Learner:
     _interactions: int
     _open: dict[UUID, _Forecast]
     _settled: dict[UUID, _Forecast]
+    _dreams: dict[UUID, tuple[int, int]]
+    """Of each dream that runs: its namespace, and the number of interactions when it began."""
+    _dreamt: dict[int, int]
+    """The number of interactions when the latest dream of each namespace began."""
 
     def __init__(self) -> None:
         self._interactions = 0
@@ -81,6 +93,12 @@ class Learner:
         """Ids of stored memories in order; zeros once they are erased."""
         self._learnings = Blobs()
         """Their encoded `Learning`; only the last one is ever decoded."""
+        self._namespaces = GrowableArray(np.uint64)
+        """The hash of the namespace of each, so that erasure leaves no name behind."""
+        self._made = GrowableArray(np.int64)
+        """The number of interactions at the store of each."""
+        self._dreams = {}
+        self._dreamt = {}
         self._open = {}
         self._settled = {}
         self._counts: Counter[tuple[Quadrant, bool]] = Counter()
@@ -89,9 +107,9 @@ class Learner:
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""
         match envelope.event:
-            case MemoryStored(learning=learning):
+            case MemoryStored() as stored:
                 self._count_interaction()
-                self._learn(envelope.id, learning)
+                self._learn(envelope.id, stored)
             case MemoryRecalled(memories=memories):
                 self._count_interaction()
                 for memory in memories:
@@ -100,6 +118,12 @@ class Learner:
                 self._open.pop(memory, None)
             case MemoryErased(memory=memory):
                 self._erase(memory)
+            case ConsolidationStarted(run=run, mode=Mode.REM | Mode.DREAM, dry_run=False, namespace=namespace):
+                self._dreams[run] = _hash(namespace), self._interactions
+            case ConsolidationFinished(run=run, outcome=outcome) if run in self._dreams:
+                namespace, seen = self._dreams.pop(run)
+                if outcome is Outcome.FINISHED:
+                    self._dreamt[namespace] = seen
             case event if is_shredded_memory(event):
                 self._count_interaction()
             case _:
@@ -122,11 +146,19 @@ class Learner:
         lambda_s = fmean(_LAMBDA_S[stage_at(count)] for count in latest)
         return lambda_s, 1.0 - lambda_s
 
-    @property
-    def last(self) -> Learning | None:
-        """The learning of the latest memory that isn't erased."""
-        left = np.flatnonzero(self._learnings.lengths)
+    def last(self, namespace: str | None = None) -> Learning | None:
+        """Return the learning of the latest memory of a namespace (of all if None) that isn't erased."""
+        left = self._rows(namespace)
         return _learning_decoder.decode(self._learnings.at(int(left[-1]))) if len(left) else None
+
+    def undreamt(self, namespace: str | None = None) -> int:
+        """Return the number of memories of a namespace (of all if None) that no dream has seen yet."""
+        rows = self._rows(namespace)
+        left, made = self._namespaces.array[rows], self._made.array[rows]
+        seen = np.zeros(len(rows), np.bool_)
+        for code, interactions in self._dreamt.items():
+            seen |= (made <= interactions) & ((left == code) | (code == _hash(None)))
+        return int(np.count_nonzero(~seen))
 
     def predict(self, entropy: float, coherence: float) -> float:
         """Return the probability that a memory with these values is recalled within the horizon.
@@ -145,6 +177,12 @@ class Learner:
         return len(self._settled)
 
     @property
+    def expected_accuracy(self) -> float | None:
+        """What `accuracy` will be if the open forecasts are right: the mean of p² + (1 - p)²; None without any."""
+        open_ = self._open.values()
+        return fmean(one.predicted**2 + (1.0 - one.predicted) ** 2 for one in open_) if open_ else None
+
+    @property
     def accuracy(self) -> float | None:
         """1 minus the mean error of the latest settled forecasts, in [0, 1]; None before there is any."""
         if not self._settled:
@@ -156,7 +194,9 @@ class Learner:
         """Return the SHA-256 of interactions, forecasts and learning, in log order."""
         left = np.flatnonzero(self._learnings.lengths)
         forecasts = _encoder.encode((self._interactions, self._open, self._settled))
-        return digest_of(forecasts, self._learners.array[left], self._learnings.concatenated())
+        dreams = _encoder.encode((self._dreams, sorted(self._dreamt.items())))
+        columns = [column.array[left] for column in (self._namespaces, self._made, self._learners)]
+        return digest_of(forecasts, dreams, *columns, self._learnings.concatenated())
 
     def after_load(self) -> None:
         """Derive what a snapshot leaves out."""
@@ -172,9 +212,17 @@ class Learner:
                 break
             self._settle(memory, recalled=False)
 
-    def _learn(self, memory: UUID, learning: Learning) -> None:
+    def _rows(self, namespace: str | None) -> Rows:
+        """Return the rows of a namespace (all if None) that aren't erased, ascending."""
+        left = self._learnings.lengths > 0
+        return np.flatnonzero(left if namespace is None else left & (self._namespaces.array == _hash(namespace)))
+
+    def _learn(self, memory: UUID, stored: MemoryStored) -> None:
+        learning = stored.learning
         self._learners.append(np.frombuffer(memory.bytes, np.uint8))
         self._learnings.append(_encoder.encode(learning))
+        self._namespaces.append(_hash(stored.namespace))
+        self._made.append(self._interactions)
         if learning.usefulness is not None:
             window = _window(learning.entropy, learning.coherence)
             self._open[memory] = _Forecast(self._interactions, window, learning.usefulness)
@@ -187,12 +235,17 @@ class Learner:
 
     def _erase(self, memory: UUID) -> None:
         for row in np.flatnonzero((self._learners.array == np.frombuffer(memory.bytes, np.uint8)).all(axis=1)).tolist():
-            self._learners.array[row] = 0
+            self._learners.array[row] = self._namespaces.array[row] = self._made.array[row] = 0
             self._learnings.clear(row)
         self._open.pop(memory, None)
         forecast = self._settled.pop(memory, None)
         if forecast is not None:
             self._counts[forecast.window, bool(forecast.recalled)] -= 1
+
+
+def _hash(namespace: str | None) -> int:
+    """Return a number for a namespace; 0 for all of them."""
+    return 0 if namespace is None else int.from_bytes(blake2b(namespace.encode(), digest_size=8).digest(), "little")
 
 
 def _window(entropy: float, coherence: float) -> Quadrant:

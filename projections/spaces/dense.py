@@ -63,7 +63,7 @@ class DenseSpace:
                 self.graph.replace(row, vector)
 
     def at(self, row: int) -> Dense:
-        """Return the vector of a row that isn't empty."""
+        """Return the vector of a row."""
         return Dense(self._matrix.part(slice(row, row + 1)).tobytes())
 
     def clear(self, row: int) -> None:
@@ -98,6 +98,10 @@ class DenseSpace:
         rows, scores = self.eligible_scores(query, eligible)
         top = top_k_eligible(scores, count)
         return rows[top], scores[top]
+
+    def is_null(self, rows: Rows | None = None) -> Mask:
+        """Return which of these rows (of all if None) have no vector, shape (rows,)."""
+        return (self._inverse_norms.array if rows is None else self._inverse_norms.take(rows)) == 0
 
     def eligible_scores(self, query: Levels, eligible: Mask | None = None) -> tuple[Rows, Scores]:
         """Return a superset of the eligible rows, ascending, and their scores; -1 for rows that aren't eligible."""

@@ -26,6 +26,8 @@ TERMS: Final = "e6_sparse"
 """The sparse space of plain term counts, which cosine saturates and BM25 ranks."""
 CONTEXT: Final = "e8_graph"
 """The space in which consolidation blends members of a cluster with its hub."""
+NULLABLE: Final = frozenset({ORDER, CONTEXT})
+"""The spaces that have nothing to say of some memories, whose score is then NaN."""
 HYPERVECTOR: Final = "e9_hdc"
 ENTITY: Final = "e11_entity"
 """The only space of one dense vector a memory in which neighbours are searched; the others score rows."""
@@ -92,6 +94,8 @@ class Fingerprints:
     ) -> Scores:
         """Return the raw similarity in [0, 1] of an embedding to these rows (to all if None) in one space.
 
+        NaN where the space has nothing to say of a row.
+
         Args:
             key: Of the space.
             embedding: Of the space's kind; another one is a TypeError.
@@ -104,7 +108,10 @@ class Fingerprints:
             case WindowedSpace() as space, Dense():
                 return space.scores(embedding.levels, rows, passages=not symmetric)
             case DenseSpace() as space, Dense():
-                return space.scores(embedding.levels, rows)
+                scores = space.scores(embedding.levels, rows)
+                if key in NULLABLE:
+                    scores[space.is_null(rows)] = np.nan
+                return scores
             case DirectedSpace() as space, Directed():
                 return space.scores(embedding, rows, direction)
             case SparseSpace() as space, Sparse():

@@ -209,7 +209,7 @@ def retrieval(  # noqa: PLR0913 -- one parameter an option
     limit: Annotated[int | None, Option(min=1, help="Ask only the first so many queries.")] = None,
     coupling: Annotated[float | None, Option(min=0, max=10, help="K of the workspace; its default.")] = None,
     *,
-    priming: Annotated[bool, Option(help="Whether ignited memories get a bonus.")] = True,
+    priming: Annotated[bool, Option(help="Whether ignited memories get a bonus.")] = False,
     misspelt: Annotated[bool, Option("--misspell", help="Misspell half of the longer words of each query.")] = False,
     ablate: Annotated[
         bool, Option("--ablate", help="Leave each space out in turn; also with misspelt queries.")

@@ -18,7 +18,8 @@ one moment, and compared as the product compares two memories. Two levels are fi
   on random pairings, which dominate a store.
 
 The three temporal spaces keep their raw scores: nobody graded times, and the inner product of two random moments, or of
-two random positions of a long session, is 0 on average by construction.
+two random positions of a long session, is 0 on average by construction. E8 holds E1 of other memories, and takes the
+curve of E1; it has nothing to say of these pairs, and no weight.
 
 The weight of each space in comparisons (`Strategy.GRADED`) is fitted to the grades (`grading`).
 
@@ -55,6 +56,7 @@ from events.vocabulary.codec import compress
 from events.vocabulary.values import WIDTH, JohariRow, Learning, Modality
 from projections.memories.atlas import Atlas
 from projections.memories.sessions import Sessions
+from projections.spaces.fingerprints import CONTEXT, ORDER
 from projections.storage.arrays import Scores
 from scripts.train.grading import PULLS, agreement, left_out, weigh
 
@@ -68,6 +70,8 @@ JUDGED = 0.5
 """Share of graded pairs in the weight of unrelated pairs; random pairings have the rest."""
 MOST = 5.0
 """The grade of two equivalent texts."""
+FITTED = tuple(key for key in SEMANTIC if key != CONTEXT)
+"""The spaces that have something to say of a text without a session."""
 RANDOM_PAIRS = 20_000
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SYNTH = ("The quick brown fox jumps over the lazy dog", "A fast auburn fox leaps above the sleepy hound")
@@ -107,6 +111,7 @@ def main() -> None:
     profile = EmbeddedProfile(Latencies())
     declared = SpacesDeclared(profile=profile.name, spaces=profile.models)
     samples = measure(profile, declared, pairs, rng)
+    samples[CONTEXT] = samples[SEMANTIC[0]]
     curves = {
         model.key: Curve(model.model, model.sha256, *levels(samples[model.key]))
         if model.key in samples
@@ -142,7 +147,7 @@ def main() -> None:
 def measure(
     profile: EmbeddedProfile, declared: SpacesDeclared, pairs: Sequence[Pair], rng: np.random.Generator
 ) -> dict[str, Sample]:
-    """Embed and compare all pairs in the semantic spaces.
+    """Embed and compare all pairs in the fitted spaces.
 
     Raises:
         ValueError: the SYNTH pair is among the data.
@@ -161,7 +166,7 @@ def measure(
     ends = np.concatenate([ends, np.stack([first, second], axis=1), [[len(rows), len(rows) + 1]]])
     grades = np.array([pair.score for pair in pairs])
     samples = {}
-    for key in SEMANTIC:
+    for key in FITTED:
         scores = np.concatenate(
             [atlas.scores(key, atlas.embedding(key, a), np.array([b]), symmetric=True) for a, b in ends.tolist()]
         )
@@ -250,6 +255,8 @@ def table(fit: Fit, samples: dict[str, Sample], calibration: Calibration) -> lis
     for space in SPACES:
         curve, sample = fit.spaces[space.key], samples.get(space.key)
         raw = np.ones(1, np.float32) if sample is None else sample.synth  # both at one moment
+        if space.key in {CONTEXT, ORDER}:
+            raw = np.full(1, np.nan, np.float32)
         synth.append(float(calibration.apply(space.key, raw)[0]))
         people = (
             "     -      -"
@@ -260,27 +267,27 @@ def table(fit: Fit, samples: dict[str, Sample], calibration: Calibration) -> lis
             f"{space.key:24} {curve.model:50} {curve.unrelated:9.4f} {curve.half:.3f} {curve.exponent:8.3f} "
             f"{people}       {raw[0]:.3f}      {synth[-1]:.3f}"
         )
-    return [*lines, f"SYNTH-001 and SYNTH-002 overall, mean of {len(synth)}: {np.mean(synth):.3f}"]
+    return [*lines, f"SYNTH-001 and SYNTH-002 overall, mean of {WIDTH - 2}: {np.nanmean(synth):.3f}"]
 
 
 def weighed(
     samples: dict[str, Sample], curves: dict[str, Curve], sets: Sequence[str]
 ) -> tuple[dict[str, float], list[str]]:
-    """Return the weight of each semantic space, and a report; all agreements are Spearman's."""
-    scores = np.stack([curves[key](samples[key].graded) for key in SEMANTIC], axis=1).astype(np.float64)
+    """Return the weight of each fitted space, and a report; all agreements are Spearman's."""
+    scores = np.stack([curves[key](samples[key].graded) for key in FITTED], axis=1).astype(np.float64)
     grades = samples[SEMANTIC[0]].grades / MOST
     others = {pull: agreement(left_out(scores, grades, sets, pull), grades) for pull in PULLS}
     best = max(others, key=others.__getitem__)
-    weights = dict(zip(SEMANTIC, weigh(scores, grades, best).round(4).tolist(), strict=True))
+    weights = dict(zip(FITTED, weigh(scores, grades, best).round(4).tolist(), strict=True))
     means = scores.mean(axis=1)
     return weights, [
         f"Agreement with people: E1 {agreement(scores[:, 0], grades):.4f}, mean {agreement(means, grades):.4f}",
         "Weighed, by sets that were left out and by all, * the shipped one",
         *(
             f"{'*' if pull == best else ' '} pull {pull:<5}  {left:.4f}  {agreement(scores @ given, grades):.4f}  "
-            + "  ".join(f"{key.partition('_')[0]} {weight:.3f}" for key, weight in zip(SEMANTIC, given, strict=True))
+            + "  ".join(f"{key.partition('_')[0]} {weight:.3f}" for key, weight in zip(FITTED, given, strict=True))
             for pull, left in others.items()
-            for given in [weigh(scores, grades, pull)]
+            for given in [weigh(scores, grades, pull).round(4)]
         ),
     ]
 
@@ -294,10 +301,10 @@ def definitions(samples: dict[str, Sample]) -> list[str]:
     for related in (1.0, 2.0, 3.0):
         for judged in (1.0, 0.75, JUDGED, 0.25, 0.0):
             synth = {
-                key: float(Curve("", "", *levels(sample, related, judged))(sample.synth)[0])
-                for key, sample in samples.items()
+                key: float(Curve("", "", *levels(samples[key], related, judged))(samples[key].synth)[0])
+                for key in FITTED
             }
-            overall = (len(TEMPORAL) + sum(synth.values())) / WIDTH
+            overall = (len(TEMPORAL) - 1 + sum(synth.values())) / (WIDTH - 2)
             mark = "*" if (related, judged) == (RELATED, JUDGED) else " "
             lines.append(
                 f"{mark} grade {related:.0f}    {judged:9.2f}  {synth['e1_semantic']:.3f}  {synth['e6_sparse']:.3f}  "

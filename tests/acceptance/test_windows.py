@@ -230,13 +230,13 @@ def test_other_models_than_those_of_the_running_hub_are_refused(window: Open, da
 def test_options_that_a_running_hub_was_not_started_with_are_told_and_do_not_hold(window: Open, data: Path) -> None:
     window().initialize()
     again = subprocess.Popen(
-        [COMMAND, "serve", "--data", str(data), "--no-priming"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        [COMMAND, "serve", "--data", str(data), "--priming"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert again.stderr
     told = again.stderr.readline().decode()
     again.communicate(timeout=PATIENCE)
     assert told == (
-        "context-graph: the hub was started with other options, which hold: priming True instead of False\n"
+        "context-graph: the hub was started with other options, which hold: priming False instead of True\n"
     )
 
 

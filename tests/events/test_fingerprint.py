@@ -93,12 +93,23 @@ def test_a_vector_that_is_zero_endless_or_not_of_length_one_is_refused(vector: n
         Directed.of([1.0, 0.0], vector)
 
 
-@pytest.mark.parametrize("levels", [[0, 0], [3, -126], [-128, 127], [1, 1]])
+@pytest.mark.parametrize("levels", [[3, -126], [-128, 127], [1, 1]])
 def test_levels_whose_largest_is_not_127_are_refused(levels: list[int]):
     data = np.array(levels, np.int8).tobytes()
     for make in (Dense, lambda data: Directed(data, data), lambda data: Passage(0, 1, data)):
         with pytest.raises(ValueError, match="127"):
             make(data)
+
+
+def test_zeros_are_an_embedding_that_says_nothing_and_no_directed_one_or_passage():
+    null = Dense.null(3)
+    assert null.is_null
+    assert null == Dense(bytes(3)) != Dense.of([1.0, 0.0, 0.0])
+    assert not Dense.of([1.0, 0.0, 0.0]).is_null
+    assert null.array.tolist() == [0.0] * 3
+    for make in (lambda: Directed(bytes(3), bytes(3)), lambda: Passage(0, 1, bytes(3)), lambda: Dense(b"")):
+        with pytest.raises(ValueError, match="127"):
+            make()
 
 
 def test_cause_and_effect_have_one_dimension():

@@ -162,7 +162,7 @@ async def _judge_and_append(context: Context, group: Sequence[PendingMemory]) ->
             outcomes[one.id] = answer
             continue
         if answer.pulse is not None:
-            publish_pulse(context, answer.pulse, answer.result.events[0].seq)
+            publish_pulse(context, answer.pulse, one.item.params.namespace, answer.result.events[0].seq)
         outcomes[one.id] = await _outcome(context, one, answer.result, embeddings.milliseconds)
     stored = tuple(one.id for one in outcomes.values() if isinstance(one, StoredMemory))
     if context.hub.linker is not None and stored:

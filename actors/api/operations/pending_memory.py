@@ -124,6 +124,7 @@ def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgem
         created_at=one.created_at,
         fingerprint=embedded.fingerprint,
         passages=embedded.passages,
+        names=embedded.names,
         namespace=params.namespace,
         session=params.session,
         position=embedded.position,

@@ -5,6 +5,7 @@
 - Sparse: `{"indices": [...], "values": [...]}`.
 - Binary: base64 of the packed bits.
 - Tokens: `{"pieces": [...], "vectors": [[...], ...]}`, or the vectors alone.
+- null where the space has nothing to say.
 """
 
 import base64
@@ -37,7 +38,7 @@ def encode(embedding: Embedding) -> Any:
     """Return the JSON of an embedding."""
     match embedding:
         case Dense():
-            return embedding.array.tolist()
+            return None if embedding.is_null else embedding.array.tolist()
         case Directed():
             return {"cause": embedding.as_cause.tolist(), "effect": embedding.as_effect.tolist()}
         case Sparse():
@@ -54,7 +55,7 @@ def shape(embedding: Embedding) -> JsonObject:
     """Return the size of an embedding."""
     match embedding:
         case Dense():
-            return {"dimension": len(embedding.array)}
+            return {"dimension": len(embedding.array)} | ({"null": True} if embedding.is_null else {})
         case Directed():
             return {"dimension": len(embedding.as_cause), "vectors": ["cause", "effect"]}
         case Sparse():
@@ -90,6 +91,7 @@ def decode_query(query: JsonObject, keys: Iterable[str], dimensions: Mapping[str
     return {
         key: decode(SPACES[INDEX[key]], value, dimensions[key], f"query.embeddings.{key}")
         for key, value in embeddings.items()
+        if value is not None
     }
 
 

@@ -59,8 +59,9 @@ def weighted_match(
     found: Match, entry: Entry, weights: Mapping[str, float], *, scores: bool, alignment_too: bool
 ) -> JsonObject:
     """Return one result of `search_multi`."""
-    total = sum(weights.values())
-    parts = sorted(((weight / total * found.spaces[key], key) for key, weight in weights.items()), reverse=True)
+    heard = {key: weight for key, weight in weights.items() if key in found.spaces}
+    total = sum(heard.values())
+    parts = sorted(((weight / total * found.spaces[key], key) for key, weight in heard.items()), reverse=True)
     answer: JsonObject = {
         "id": str(found.memory),
         "aggregate_similarity": found.similarity,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from actors.api.responses.common import pick
 from actors.runtime import metrics
 from actors.runtime.types import JsonObject
 
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
     from actors.hub.composition import Hub
     from actors.store.messages import Status
     from events.verify.examination import Problem, Report
+    from events.vocabulary.values import SpaceModel
+
+NOTES = {
+    "e4_temporal_positional": "null outside sessions",
+    "e8_graph": "null without a previous turn, a link or a shared rare name; the memory's own text is no part of it",
+    "e10_multimodal": "reads text alone: what it says, and the modality that the memory was given; no image, no sound",
+}
+"""What a space can't say."""
 
 
 def status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
@@ -32,10 +41,15 @@ def status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
         "memory_mb": indexes.megabytes,
         "log": {"position": state.head.seq, "hash": state.head.hash.hex()},
         "profile": declared.profile if declared else None,
-        "spaces": msgspec.to_builtins(declared.spaces) if declared else [],
+        "spaces": [_space(space) for space in declared.spaces] if declared else [],
         "runtime": hub.runtime,
         "latencies_ms": msgspec.to_builtins(dict(sorted(latencies.items()))),
     }
+
+
+def _space(space: SpaceModel) -> JsonObject:
+    note = {"note": NOTES[space.key]} if space.key in NOTES else {}
+    return pick(space, "key", "model", "sha256", "dimension") | note
 
 
 def verified(report: Report, snapshots: Sequence[Problem]) -> JsonObject:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
+import numpy as np
+
 from actors.api.responses.common import LABEL, alignment, body_of, iso, pick, rounded, shown
 from actors.runtime.types import JsonObject
 from actors.workspace.messages import Attention
@@ -34,10 +36,9 @@ def consciousness(now: Attention, entries: Entries, at: datetime) -> JsonObject:
     active = _active(now, entries)
     # Without a winner, the best candidate shows what the workspace would contain.
     leading = active or (now.focus.candidates[0].memory if now.focus and now.focus.candidates else None)
-    purpose = entries[leading].purpose if leading and leading in entries else ()
-    # Before a forecast was scored, reflection is 0; `meta_learning` distinguishes that from an accuracy of 0.
-    reflection = 0.0 if now.accuracy is None else now.accuracy
-    metrics = measure_consciousness(order, reflection, differentiation(purpose) if purpose else 0.0)
+    # Before a forecast is settled, reflection is what the open ones expect; `meta_learning` tells which it is.
+    reflection = now.expected_accuracy if now.accuracy is None else now.accuracy
+    metrics = measure_consciousness(order, reflection or 0.0, differentiation(_agreement(now, leading)))
     return {
         "C": rounded(metrics.consciousness),
         "r": rounded(order),
@@ -48,7 +49,7 @@ def consciousness(now: Attention, entries: Entries, at: datetime) -> JsonObject:
         "fragmented": level_of(order) is CoherenceLevel.LOW,
         "coupling": now.coupling,
         "workspace": {"active_memory": _label(active, entries), "ignited": len(now.ignited)},
-        "meta_learning": pick(now, "accuracy", "scored"),
+        "meta_learning": pick(now, "accuracy", "expected_accuracy", "scored"),
         "lifecycle": {
             **pick(now, "stage", "interactions"),
             "lambda_s": rounded(now.lambdas[0]),
@@ -121,6 +122,13 @@ def broadcast(memory: UUID, now: Attention) -> JsonObject:
 def _order(now: Attention) -> float:
     """Return the global order parameter: that of the best candidate, 0 without candidates."""
     return now.focus.candidates[0].order if now.focus and now.focus.candidates else 0.0
+
+
+def _agreement(now: Attention, memory: UUID | None) -> list[float]:
+    """Return how each space of a memory's fingerprint agrees with the focus; NaN where it has nothing to say."""
+    candidates = now.focus.candidates if now.focus else ()
+    scores = next((one.scores for one in candidates if one.memory == memory), b"")
+    return np.frombuffer(scores, "<f4").tolist()
 
 
 def _state(now: Attention, at: datetime) -> ConsciousnessState:

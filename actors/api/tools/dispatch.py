@@ -37,6 +37,7 @@ async def call(
     """
     own, when = _split(tool, arguments)
     params = parse(own, tool.params)
+    context.namespace = getattr(params, "namespace", None)
     if before_run is not None:
         before_run()
     if when is None:

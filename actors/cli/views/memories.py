@@ -76,13 +76,11 @@ def found(answer: JsonObject, *, explain: bool) -> None:
 
 def _reasons(hit: JsonObject) -> str:
     """Return in words the largest contributions to a score, at least a tenth of the largest one each."""
-    # The graph space of a memory without a conversation is its meaning.
-    words = REASONS if "session" in hit else REASONS | {"e8_graph": REASONS["e1_semantic"]}
     ranked = sorted(hit["contributions"].items(), key=lambda one: -one[1])
     least = ranked[0][1] / 10
     # With a single candidate all contributions are 0: the spaces are ranked by weighted similarity.
     keys = [key for key, value in ranked if value >= least > 0] or [one["space"] for one in hit["topSpaces"]]
-    *first, last = list(dict.fromkeys(words[key] for key in keys))[:MAX_REASONS]
+    *first, last = list(dict.fromkeys(REASONS[key] for key in keys))[:MAX_REASONS]
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -90,7 +88,8 @@ def compared(answer: JsonObject) -> None:
     """Print the similarity of two memories."""
     OUT.print(f"[bold]{answer['overall_similarity']:.2f}[/] alike over all spaces, coherence {answer['coherence']:.2f}")
     for space, score in zip(SPACES, answer["per_embedder"], strict=True):
-        OUT.print(f"  {score:.2f}  {space.key}", style="bold" if space.key == answer["dominant_embedder"] else "")
+        shown = "   –" if score is None else f"{score:.2f}"
+        OUT.print(f"  {shown}  {space.key}", style="bold" if space.key == answer["dominant_embedder"] else "")
 
 
 def forgotten(answer: JsonObject) -> None:

@@ -3,7 +3,8 @@
 A goal is represented by its exemplars, its most central members, so that each space compares embeddings of its own
 kind. The alignment of a memory is its mean similarity to the exemplars, divided by their similarity to each other
 (cohesion): 1 means as close to the goal as its exemplars are. Without this scale, one threshold would mean something
-else in each space, and the alignment bands (.55, .70, .75) could not be reached.
+else in each space, and the alignment bands (.55, .70, .75) could not be reached. A space that has nothing to say of a
+memory or of the exemplars takes the mean of the others, so that it moves neither the mean nor a comparison of means.
 """
 
 from collections.abc import Sequence
@@ -40,22 +41,25 @@ class GoalProfile(NamedTuple):
     goal: UUID
     exemplars: Rows
     cohesion: Vectors
-    """Mean similarity of the exemplars to each other in each space, shape (13,); 1 where there is none."""
+    """Mean similarity of the exemplars to each other in each space, shape (13,); NaN where there is none."""
 
     @classmethod
     def of(cls, atlas: Atlas, calibration: Calibration, goal: UUID, exemplars: Rows) -> "GoalProfile":
         """Measure the cohesion of one or more exemplars."""
         pairs = _similarities(atlas, calibration, exemplars, exemplars)
         off_diagonal = ~np.eye(len(exemplars), dtype=np.bool_)
-        return cls(goal, exemplars, np.nan_to_num(_mean(pairs[off_diagonal]), nan=1.0))
+        single = np.ones(pairs.shape[-1], np.float32)
+        return cls(goal, exemplars, _known_mean(pairs[off_diagonal]) if len(exemplars) > 1 else single)
 
     def alignment(self, similarities: Vectors) -> Vectors:
-        """Return alignments in [0, 1], shape (..., 13); 0 in a space that says nothing about the memory or the goal.
+        """Return alignments in [0, 1], shape (..., 13); a space that says nothing takes the mean of the others.
 
         Args:
             similarities: Similarities to each exemplar, shape (exemplars, ..., 13); NaN values are ignored.
         """
-        return np.minimum(1.0, np.nan_to_num(self._scaled(similarities)))
+        scaled = np.minimum(1.0, self._scaled(similarities))
+        others = np.nanmean(scaled, axis=-1, keepdims=True)
+        return np.where(np.isnan(scaled), others, scaled).astype(np.float32)
 
     def purposes(self, atlas: Atlas, calibration: Calibration, rows: Rows) -> Vectors:
         """Return the purpose vectors of rows, shape (rows, 13). An exemplar is compared with the other exemplars."""
@@ -75,7 +79,7 @@ class GoalProfile(NamedTuple):
         return similarities
 
     def _scaled(self, similarities: Vectors) -> Vectors:
-        return (_mean(similarities) / np.maximum(self.cohesion, MIN_COHESION)).astype(np.float32)
+        return (_known_mean(similarities) / np.maximum(self.cohesion, MIN_COHESION)).astype(np.float32)
 
 
 class NorthStarCache:
@@ -150,12 +154,11 @@ def goal_state(goals: Goals, namespace: str) -> GoalState:
     )
 
 
-def _mean(similarities: Vectors) -> Vectors:
-    """Return the mean over the first axis without NaN; NaN where there is nothing else."""
-    known = ~np.isnan(similarities)
+def _known_mean(values: Vectors) -> Vectors:
+    """Return the mean over the first axis without NaN; NaN where nothing else is."""
+    known = ~np.isnan(values)
     count = known.sum(axis=0)
-    total = np.where(known, similarities, 0).sum(axis=0)
-    return np.divide(total, count, out=np.full(total.shape, np.nan, np.float32), where=count > 0)
+    return np.divide(np.nansum(values, axis=0), count, out=np.full(count.shape, np.nan, np.float32), where=count > 0)
 
 
 def _similarities(atlas: Atlas, calibration: Calibration, exemplars: Rows, rows: Rows) -> Vectors:

@@ -15,10 +15,12 @@ import numpy.typing as npt
 from actors.comparator.compare.alignment import GoalProfile
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.similarity import one_to_many, raw_one_to_many
+from actors.comparator.compare.strategies import overall
 from actors.comparator.messages import Neighbours, NewMemory, Resonances, Resonate
 from actors.comparator.search.ranking import Similarities
 from actors.comparator.search.recall import e1_vector
 from actors.runtime.faults import NotFoundFault, PurposeFault
+from actors.runtime.settings import Strategy
 from actors.text.query_classifier import causal_direction
 from events.fingerprint import Bits, Embedding, Sparse
 from events.spaces import INDEX, SEMANTIC, SPACES
@@ -117,7 +119,8 @@ def neighbours(
     except (ArithmeticError, ValueError) as error:
         raise PurposeFault(f"Purpose vector computation failed: {error}") from error
     return Neighbours(
-        similarities=-np.sort(-similarities.T, axis=1),
+        similarities=-np.sort(-similarities.T, axis=1),  # NaN last
+        closest=float(overall(similarities, Strategy.GRADED, calibration.weights).max(initial=0.0)),
         nearest=tuple(ids[index] for index in nearest(similarities, NEAREST)),
         purpose=purpose,
         north_star=None if north_star is None else north_star.goal,

@@ -5,6 +5,7 @@ tokens matched in both directions, long memories as wholes.
 """
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from uuid import UUID
 
 import numpy as np
@@ -32,7 +33,12 @@ def compare(atlas: Atlas, calibration: Calibration, message: Compare) -> tuple[C
     targets = np.array([live_row(atlas, memory) for memory in message.targets], np.int64)
     scores = one_to_many(atlas, calibration, reference, targets)
     return tuple(
-        Comparison(similarity=overall, coherence=coherence, dominant=dominant, spaces=tuple(spaces))
+        Comparison(
+            similarity=overall,
+            coherence=coherence,
+            dominant=dominant,
+            spaces=tuple(None if isnan(score) else score for score in spaces),
+        )
         for overall, coherence, dominant, spaces in zip(
             strategies.overall(scores, message.strategy, calibration.weights).tolist(),
             strategies.coherence(scores).tolist(),
@@ -51,7 +57,7 @@ def one_to_many(
     Args:
         atlas: The atlas of the memories.
         calibration: The calibration of its spaces.
-        one: A row, or embeddings by space; a space without an embedding is NaN.
+        one: A row, or embeddings by space. A space that has no embedding, or nothing to say of either, is NaN.
         many: Rows that are not erased.
     """
     return calibration.apply_all(raw_one_to_many(atlas, one, many))
@@ -62,7 +68,7 @@ def raw_one_to_many(store: Fingerprints, one: int | Mapping[str, Embedding], man
     raw = np.full((len(many), len(SPACES)), np.nan, np.float32)
     for index, space in enumerate(SPACES):
         embedding = store.embedding(space.key, one) if isinstance(one, int) else one.get(space.key)
-        if embedding is not None:
+        if embedding is not None and not (isinstance(embedding, Dense) and embedding.is_null):
             raw[:, index] = store.scores(space.key, embedding, many, symmetric=True)
     return raw
 
@@ -70,13 +76,17 @@ def raw_one_to_many(store: Fingerprints, one: int | Mapping[str, Embedding], man
 def many_to_many(
     atlas: Atlas, calibration: Calibration, references: Sequence[UUID], targets: Sequence[UUID]
 ) -> npt.NDArray[np.float32]:
-    """Return calibrated similarities, shape (references, targets, 13); NaN where either memory is erased."""
+    """Return calibrated similarities, shape (references, targets, 13); NaN where either memory is erased.
+
+    A space that has nothing to say of a pair takes the mean of the others, so that it moves no mean over spaces.
+    """
     rows = rows_of(atlas, targets)
     readable = np.flatnonzero(~atlas.facets.erased[rows])
     scores = np.full((len(references), len(rows), len(SPACES)), np.nan, np.float32)
     for index, row in enumerate(rows_of(atlas, references).tolist()):
         if not atlas.facets.erased[row]:
-            scores[index, readable] = one_to_many(atlas, calibration, row, rows[readable])
+            known = one_to_many(atlas, calibration, row, rows[readable])
+            scores[index, readable] = np.where(np.isnan(known), np.nanmean(known, axis=1, keepdims=True), known)
     return scores
 
 

@@ -1,7 +1,8 @@
 """Combine the thirteen scores of a pair: eight strategies, coherence and the dominant space.
 
 The formulas stand at `Strategy`. Every function takes calibrated scores of shape (pairs, 13) in the order of `SPACES`,
-each in [0, 1]. A missing (NaN) or out-of-range score raises a ValueError that names its space.
+each in [0, 1]. NaN is a space that has nothing to say of the pair: it is left out of every sum. A score out of range
+raises a ValueError that names its space, a pair without any score one that names the pair.
 """
 
 from typing import Final, TypeAlias, assert_never
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from actors.comparator.compare.synergy import SYNERGY
 from actors.runtime.settings import Strategy
-from events.spaces import SPACES
+from events.spaces import INDEX, SEMANTIC, SPACES
 
 Float64: TypeAlias = npt.NDArray[np.float64]
 
@@ -31,6 +32,8 @@ _SUPPORT: Final[Float64] = SYNERGY - np.eye(len(SPACES))
 _SHARES: Final = {key: 1 / len(group) for group in GROUPS.values() for key in group}
 _GROUP_WEIGHTS: Final[Float64] = np.array([_SHARES[space.key] for space in SPACES])
 
+_CONTENT: Final = [INDEX[key] for key in SEMANTIC]
+
 _TOLERANCE: Final = 1e-6
 """Maximum rounding error outside [0, 1]; a mean below it counts as 0."""
 
@@ -44,7 +47,7 @@ def overall(scores: npt.ArrayLike, strategy: Strategy, graded: Float64) -> Float
         graded: The weights of GRADED, shape (13,).
 
     Raises:
-        ValueError: a score is missing or out of range, or the shape is wrong.
+        ValueError: a score is out of range, a pair has none, or the shape is wrong.
     """
     return _combine(_checked(scores), strategy, graded)
 
@@ -53,28 +56,32 @@ def coherence(scores: npt.ArrayLike) -> Float64:
     """Return how far the spaces agree on each pair: 1 / (1 + σ/μ), shape (pairs,); 0 where all scores are about 0.
 
     Raises:
-        ValueError: a score is missing or out of range, or the shape is wrong.
+        ValueError: a score is out of range, a pair has none, or the shape is wrong.
     """
     return 1.0 / (1.0 + _variation(_checked(scores)))
 
 
 def dominant(scores: npt.ArrayLike) -> list[str]:
-    """Return the key of the space with the highest score of each pair; the first in order of equal ones.
+    """Return the key of the space of content with the highest score of each pair; the first in order of equal ones.
+
+    The temporal spaces are left out: memories that are stored together agree in them, whatever they say.
 
     Raises:
-        ValueError: a score is missing or out of range, or the shape is wrong.
+        ValueError: a score is out of range, a pair has none, or the shape is wrong.
     """
-    return [SPACES[index].key for index in _checked(scores).argmax(axis=1)]
+    return [SEMANTIC[index] for index in np.nan_to_num(_checked(scores)[:, _CONTENT], nan=-1.0).argmax(axis=1)]
 
 
 def _checked(scores: npt.ArrayLike) -> Float64:
     checked = np.asarray(scores, dtype=np.float64)
     if checked.ndim != 2 or checked.shape[1] != len(SPACES):
         raise ValueError(f"scores need the shape (pairs, {len(SPACES)}), not {checked.shape}")
-    bad = ~((checked >= -_TOLERANCE) & (checked <= 1.0 + _TOLERANCE))  # negated, so that NaN is bad too
+    bad = (checked < -_TOLERANCE) | (checked > 1.0 + _TOLERANCE)
     if bad.any():
         pair, index = np.argwhere(bad)[0]
         raise ValueError(f"pair {pair}: the score of {SPACES[index].key} is {checked[pair, index]}, not in [0, 1]")
+    if (empty := np.isnan(checked).all(axis=1)).any():
+        raise ValueError(f"pair {np.flatnonzero(empty)[0]} has no score in any space")
     return checked.clip(0.0, 1.0)
 
 
@@ -83,9 +90,9 @@ def _combine(scores: Float64, strategy: Strategy, graded: Float64) -> Float64:
         case Strategy.GRADED:
             return _weighted(scores, graded)
         case Strategy.COSINE:
-            return _clip_to_range(scores, scores.mean(axis=1))
+            return _clip_to_range(scores, np.nanmean(scores, axis=1))
         case Strategy.EUCLIDEAN:
-            return 1.0 / (1.0 + np.sqrt(np.square(1.0 - scores).mean(axis=1)))
+            return 1.0 / (1.0 + np.sqrt(np.nanmean(np.square(1.0 - scores), axis=1)))
         case Strategy.SYNERGY_WEIGHTED:
             return _weighted(scores, _SUPPORT.sum(axis=1))
         case Strategy.GROUP_HIERARCHICAL:
@@ -105,12 +112,13 @@ def _combine(scores: Float64, strategy: Strategy, graded: Float64) -> Float64:
 
 
 def _weighted(scores: Float64, weights: Float64) -> Float64:
-    return _clip_to_range(scores, np.average(scores, axis=1, weights=weights))
+    shares = np.where(np.isnan(scores), 0.0, weights)
+    return _clip_to_range(scores, np.average(np.nan_to_num(scores), axis=1, weights=shares))
 
 
 def _clip_to_range(scores: Float64, means: Float64) -> Float64:
     """Clip rounding errors, so that identical memories give 1 instead of 1 + 2e-16."""
-    return means.clip(scores.min(axis=1), scores.max(axis=1))
+    return means.clip(np.nanmin(scores, axis=1), np.nanmax(scores, axis=1))
 
 
 def _cross_correlation(scores: Float64) -> Float64:
@@ -118,18 +126,19 @@ def _cross_correlation(scores: Float64) -> Float64:
 
     With the arithmetic mean, the sum would equal SYNERGY_WEIGHTED.
     """
-    roots = np.sqrt(scores)
-    return _clip_to_range(scores, ((roots @ _SUPPORT) * roots).sum(axis=1) / _SUPPORT.sum())
+    roots, present = np.sqrt(np.nan_to_num(scores)), ~np.isnan(scores)
+    support = ((present @ _SUPPORT) * present).sum(axis=1)
+    return _clip_to_range(scores, ((roots @ _SUPPORT) * roots).sum(axis=1) / support)
 
 
 def _typicality(scores: Float64) -> Float64:
     """Return the weights of TUCKER_COMPRESSED, shape (pairs, 13): 1 at the mean, .1 from 1.8 σ on, 1 where σ = 0."""
-    distance = np.abs(scores - scores.mean(axis=1, keepdims=True))
-    reach = 2.0 * np.broadcast_to(scores.std(axis=1, keepdims=True), scores.shape)
+    distance = np.abs(scores - np.nanmean(scores, axis=1, keepdims=True))
+    reach = 2.0 * np.broadcast_to(np.nanstd(scores, axis=1, keepdims=True), scores.shape)
     return np.maximum(0.1, 1.0 - np.divide(distance, reach, out=np.zeros_like(distance), where=reach > 0.0))
 
 
 def _variation(scores: Float64) -> Float64:
     """Return σ / μ of each pair, shape (pairs,); infinite where μ is about 0, which makes the coherence 0."""
-    mean = scores.mean(axis=1)
-    return np.divide(scores.std(axis=1), mean, out=np.full_like(mean, np.inf), where=mean > _TOLERANCE)
+    mean = np.nanmean(scores, axis=1)
+    return np.divide(np.nanstd(scores, axis=1), mean, out=np.full_like(mean, np.inf), where=mean > _TOLERANCE)

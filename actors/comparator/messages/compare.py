@@ -30,7 +30,9 @@ class Neighbours(Answer, frozen=True, kw_only=True):
     """Neighbours of a new memory, and its alignment with the North Star of its namespace."""
 
     similarities: npt.NDArray[np.float32]
-    """Calibrated, shape (13, candidates), each row best first; without columns where nothing is stored."""
+    """Calibrated, shape (13, candidates), each row best first, NaN last; without columns where nothing is stored."""
+    closest: float
+    """Similarity of the most similar memory over all spaces (`Strategy.GRADED`), in [0, 1]; 0 without one."""
     nearest: tuple[UUID, ...]
     """The most similar memories over all content spaces, best first."""
     purpose: tuple[float, ...]
@@ -52,8 +54,9 @@ class Comparison(Answer, frozen=True, kw_only=True):
     similarity: float
     coherence: float
     dominant: str
-    """Key of the space with the highest similarity."""
-    spaces: tuple[float, ...]
+    """Key of the space of content with the highest similarity."""
+    spaces: tuple[float | None, ...]
+    """None in a space that has nothing to say of one of them."""
 
 
 class FindNeighbours(Message[tuple[Neighbours | Fault, ...]], frozen=True, kw_only=True):

@@ -72,6 +72,7 @@ class Match(Answer, frozen=True, kw_only=True):
     memory: UUID
     similarity: float
     spaces: dict[str, float]
+    """Without those that have nothing to say of it."""
     ranks: dict[str, int] = {}
     """Its rank, from 1, in each space that ranks it."""
 
@@ -81,6 +82,8 @@ class Ranked(Answer, frozen=True, kw_only=True):
 
     matches: tuple[Match, ...]
     scanned: int
+    silent: frozenset[str] = frozenset()
+    """Weighted spaces that had nothing to say of any memory."""
 
 
 class Search(Message[Found], frozen=True, kw_only=True):

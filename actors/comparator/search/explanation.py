@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from math import isnan
 from typing import NamedTuple
 
 from actors.comparator.messages import Hit, Search, SpaceScore
@@ -50,7 +51,7 @@ def _explain(
     ranked: RankedRows,
     part: slice,
 ) -> Iterator[Hit]:
-    """Yield a hit for each row, with the similarities of all spaces for which the query has an embedding."""
+    """Yield a hit for each row, with the similarities of all spaces that have something to say of query and row."""
     rows = ranked.rows[part]
     similarity = {key: similarities(key, rows).tolist() for key in request.embeddings}
     contributions = {key: values[part].tolist() for key, values in ranked.contributions.items()}
@@ -64,7 +65,9 @@ def _explain(
                 similarity=values[index], contribution=contributions[key][index] if key in contributions else 0.0
             )
             for key, values in similarity.items()
+            if not isnan(values[index])
         }
+        weight = sum(weights.get(key, 0) for key in spaces)
         # Contributions are all 0 where candidates do not differ; then the weighted similarity decides the order.
         order = sorted(spaces, key=lambda key: (spaces[key].contribution, weights.get(key, 0) * spaces[key].similarity))
         extra = context[index] + (alignment[index] if alignment else 0.0) + priming[index] + recency[index]
@@ -72,7 +75,7 @@ def _explain(
         yield Hit(
             memory=memory,
             score=sum(space.contribution for space in spaces.values()) + extra,
-            similarity=sum(weights.get(key, 0) * space.similarity for key, space in spaces.items()),
+            similarity=sum(weights.get(key, 0) * space.similarity for key, space in spaces.items()) / (weight or 1),
             spaces={key: spaces[key] for key in reversed(order)},
             passage=passage,
             context=context[index],

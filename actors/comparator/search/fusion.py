@@ -1,4 +1,7 @@
-"""Score fusion: the scores of every space on the candidates of a search, standardised and weighted."""
+"""Score fusion: the scores of every space on the candidates of a search, standardised and weighted.
+
+A score of NaN, where a space has nothing to say of a row, contributes nothing: neither for the row nor against it.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -22,8 +25,11 @@ def scale(scores: Scores, minimum: float = 0.0) -> tuple[np.float32, np.float32]
 
     The deviation is infinite, and the contribution of the space 0, where all scores are equal.
     """
-    deviation = scores.std(dtype=np.float32)
-    return scores.mean(dtype=np.float32), np.float32(max(deviation, minimum) if deviation > 1e-6 else np.inf)
+    known = scores[~np.isnan(scores)]
+    if not len(known):
+        return np.float32(0.0), np.float32(np.inf)
+    deviation = known.std(dtype=np.float32)
+    return known.mean(dtype=np.float32), np.float32(max(deviation, minimum) if deviation > 1e-6 else np.inf)
 
 
 def fuse(
@@ -33,7 +39,7 @@ def fuse(
 ) -> dict[str, Scores]:
     """Return each space's contribution, shape (candidates,): weight · (score − mean) / deviation."""
     return {
-        key: np.float32(weights[key]) * ((space_scores - scales[key][0]) / scales[key][1])
+        key: np.float32(weights[key]) * np.nan_to_num((space_scores - scales[key][0]) / scales[key][1])
         for key, space_scores in scores.items()
     }
 
@@ -89,6 +95,10 @@ class Candidates:
             key: np.concatenate([scores, self._relevance(key, rows)]) for key, scores in self._scores.items()
         }
         self.rows = np.concatenate([self.rows, rows])
+
+    def scored(self) -> frozenset[str]:
+        """Return the spaces that have a score for some row."""
+        return frozenset(key for key, scores in self._scores.items() if not np.isnan(scores).all())
 
     def contributions(self, weights: Mapping[str, float]) -> dict[str, Scores]:
         """Return what each space adds to the fused score of each row."""

@@ -25,7 +25,7 @@ from actors.comparator.search.explanation import RankedRows, explain_page
 from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import recency_boost
-from actors.comparator.search.weight_profiles import applied_weights, query_kinds
+from actors.comparator.search.weight_profiles import applied_weights, normalised, query_kinds
 from actors.text.query_classifier import QueryKind
 from projections.memories.atlas import Atlas
 from projections.storage.arrays import Mask, Rows, Scores, top_k
@@ -43,7 +43,12 @@ ALIGNMENT_WEIGHT: Final = 1.0
 """Bonus of a fully aligned memory, in standard deviations of the fused scores."""
 
 PRIMING_WEIGHT: Final = 0.1
-"""Bonus of a memory in the workspace with order 1: enough to decide between near equals."""
+"""Bonus of a memory in the workspace with order 1: enough to decide between near equals.
+
+Off by default: the first asking of a question would change the order of the second. On 760 questions of conversations
+in their order, a bonus for the three best memories of the answer before changes NDCG@10 by .000 (90 % within -.001 and
+.002), and by .001 where the question names nobody again ("they").
+"""
 
 NO_RECENCY_BOOST: Final = frozenset({QueryKind.TIME, QueryKind.RECURRING, QueryKind.POSITION, QueryKind.CODE})
 """Kinds of queries for which a later version is no better. Queries about a time ask for what was true then. Similar
@@ -103,6 +108,9 @@ def search(
     hits: tuple[Hit, ...] = ()
     if len(rows):
         candidates = fusion.Candidates(atlas, request.embeddings, request.hints, rows)
+        candidates.score(key for key, weight in weights.items() if weight > 0 and key != LATE_INTERACTION)
+        silent = weights.keys() - candidates.scored() - {LATE_INTERACTION}
+        weights = normalised({key: 0.0 if key in silent else weight for key, weight in weights.items()})
         ranked = _rank(candidates, request, kinds, weights, eligible, primed, causes, timer)
         similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
         hits = explain_page(atlas, similarities, request, weights, ranked)
@@ -130,7 +138,6 @@ def _rank(
 ) -> RankedRows:
     """Run the stages from fusion on."""
     atlas = candidates.atlas
-    candidates.score(key for key, weight in weights.items() if weight > 0 and key != LATE_INTERACTION)
     best = top_k(candidates.fused(weights), max(MAX_RERANKED, request.pool))
     candidates.keep(np.union1d(best, np.flatnonzero(np.isin(candidates.rows, [*causes]))))
     timer.record("fusion", len(candidates.rows))

@@ -42,6 +42,8 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     """Rank in each space, from 1; 0 where the space does not rank a row. Only for rankings by perspectives."""
     scanned: int
     """Number of eligible rows."""
+    silent: frozenset[str] = frozenset()
+    """Weighted spaces without a score for any row."""
 
 
 class Similarities:
@@ -97,12 +99,12 @@ def rank(atlas: Atlas, calibration: Calibration, message: Rank | RankByPerspecti
         Match(
             memory=memory,
             similarity=float(found.similarity[index]),
-            spaces={key: float(scores[index]) for key, scores in found.spaces.items()},
+            spaces={key: float(scores[index]) for key, scores in found.spaces.items() if not np.isnan(scores[index])},
             ranks={key: int(ranks[index]) for key, ranks in found.ranks.items() if ranks[index]},
         )
         for index, memory in enumerate(atlas.ids(found.rows))
     )
-    return Ranked(matches=matches, scanned=found.scanned)
+    return Ranked(matches=matches, scanned=found.scanned, silent=found.silent)
 
 
 def by_weights(
@@ -115,6 +117,8 @@ def by_weights(
     bonus: Scores | None = None,
 ) -> Ranking:
     """Rank rows by the weighted mean of their similarities; ties keep the order of rows.
+
+    A space that has nothing to say of a row leaves its weight to the others; a row without any score is no result.
 
     Args:
         similarities: The similarities of the query.
@@ -129,12 +133,16 @@ def by_weights(
     shares = {key: np.float32(weight / total) for key, weight in weights.items() if weight > 0}
     rows = np.flatnonzero(eligible)
     spaces = {key: similarities(key, rows) for key in shares if key != LATE_INTERACTION}
-    mean = sum((shares[key] * scores for key, scores in spaces.items()), start=np.zeros(len(rows), np.float32))
+    mean = sum((shares[key] * np.nan_to_num(scores) for key, scores in spaces.items()), np.zeros(len(rows), np.float32))
+    heard = 1 - sum((shares[key] * np.isnan(scores) for key, scores in spaces.items()), np.zeros(len(rows), np.float32))
+    heard[heard < ROUNDING] = np.nan
+    silent = frozenset(key for key, scores in spaces.items() if np.isnan(scores).all())
+    mean /= heard
     extra = np.zeros(len(rows), np.float32) if bonus is None else bonus[rows]
     if LATE_INTERACTION in shares:
-        share = shares[LATE_INTERACTION]
+        share = shares[LATE_INTERACTION] / heard
         kept, late = _late_interaction(similarities, mean, extra, share, rows, limit, minimum)
-        rows, mean, extra = rows[kept], mean[kept] + share * late, extra[kept]
+        rows, mean, extra = rows[kept], mean[kept] + share[kept] * late, extra[kept]
         spaces = {key: scores[kept] for key, scores in spaces.items()} | {LATE_INTERACTION: late}
     found = np.flatnonzero(mean >= minimum)
     order = found[top_k((mean + extra)[found], limit)]
@@ -144,6 +152,7 @@ def by_weights(
         similarity=np.clip(mean[order], 0.0, 1.0),
         spaces=weighted | {key: similarities(key, rows[order]) for key in shown if key not in weighted},
         scanned=int(np.count_nonzero(eligible)),
+        silent=silent,
     )
 
 
@@ -156,7 +165,7 @@ def _late_interaction(
     similarities: Similarities,
     others: Scores,
     extra: Scores,
-    share: np.float32,
+    share: Scores,
     rows: Rows,
     limit: int,
     minimum: float,
@@ -168,11 +177,11 @@ def _late_interaction(
     possible = np.flatnonzero(others + share >= np.float32(minimum))
     first = possible[top_k((others + extra)[possible], max(FIRST_BATCH, limit))]
     scores = similarities(LATE_INTERACTION, rows[first])
-    similar = others[first] + share * scores
+    similar = others[first] + share[first] * scores
     reached = (similar + extra[first])[similar >= np.float32(minimum)]
     if len(reached) >= limit:
         bound = np.partition(reached, -limit)[-limit] - ROUNDING
-        possible = possible[(others + extra)[possible] + share >= bound]
+        possible = possible[(others + extra + share)[possible] >= bound]
     rest = np.setdiff1d(possible, first)
     indices = np.concatenate([first, rest])
     scores = np.concatenate([scores, similarities(LATE_INTERACTION, rows[rest])])

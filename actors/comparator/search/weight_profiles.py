@@ -51,15 +51,16 @@ def profile_weights(profile: SearchProfile, kinds: frozenset[QueryKind]) -> Weig
     if profile is not SearchProfile.AUTO:
         return FIXED_PROFILES[profile]
     rows = [AUTO[kind] for kind in QueryKind if kind in kinds]
-    return _normalised({space.key: sum(row.get(space.key, 0.0) for row in rows) for space in SPACES})
+    return normalised({space.key: sum(row.get(space.key, 0.0) for row in rows) for space in SPACES})
 
 
 def applied_weights(profile: SearchProfile, kinds: frozenset[QueryKind], available: Collection[str]) -> Weights:
     """Return the weights of a profile over the spaces for which the query has an embedding; they sum to 1."""
     weights = profile_weights(profile, kinds)
-    return _normalised({key: weight for key, weight in weights.items() if key in available})
+    return normalised({key: weight for key, weight in weights.items() if key in available})
 
 
-def _normalised(weights: Weights) -> Weights:
-    total = sum(weights.values())
+def normalised(weights: Weights) -> Weights:
+    """Return weights scaled to sum 1; unchanged if all are 0."""
+    total = sum(weights.values()) or 1.0
     return {key: weight / total for key, weight in weights.items()}

@@ -21,12 +21,12 @@ from actors.embedder.profiles.formula_spaces import (
     dense_vector,
     formula_models,
     space_model,
-    timed,
 )
-from actors.embedder.profiles.lexical_spaces import LexicalEmbeddings, embed_at_once, embed_in_slices
+from actors.embedder.profiles.lexical_spaces import LexicalEmbeddings, embed_at_once, embed_in_slices, exhaust
 from actors.embedder.profiles.neural_spaces import ROTATION, EncodedText, Encoder, NeuralSpaces
 from actors.embedder.profiles.sentence_spaces import SentenceSpaces
 from actors.embedder.spaces import causal, code, context, expansion, lexical, tokens
+from actors.embedder.spaces.lexical import entity_vector
 from actors.embedder.spaces.vectors import TokenIds
 from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
@@ -61,10 +61,16 @@ def space_models() -> tuple[SpaceModel, ...]:
             space_model("e1_semantic", f"{MODEL}, rotated/1", DIMENSION, *e1),
             space_model("e5_causal", "causal-heads/2", causal.DIMENSION, *e1, heads),
             space_model("e6_sparse", "stems/1", lexical.TERM_DIMENSION),
-            space_model("e7_code", "identifiers-paths-meaning/2", code.DIMENSION, *e1, head),
-            space_model("e8_graph", "meaning-in-context/1", DIMENSION, *e1),
+            space_model(
+                "e7_code",
+                "identifiers-syntax-topic/3",
+                code.DIMENSION,
+                *(*e1, head),
+                succeeds=["identifiers-paths-meaning/2"],
+            ),
+            space_model("e8_graph", "connections/2", DIMENSION, *e1, succeeds=["meaning-in-context/1"]),
             space_model("e10_multimodal", "meaning-and-modality/1", 2 * DIMENSION, *e1),
-            space_model("e11_entity", "entities/2", lexical.ENTITY_DIMENSION),
+            space_model("e11_entity", "entities/3", lexical.ENTITY_DIMENSION, succeeds=["entities/2"]),
             space_model("e12_late_interaction", "token-states/1", tokens.DIMENSION, MODEL_SHA256, projection),
             space_model("e13_splade", "related-terms/2", VOCABULARY, MODEL_SHA256, projection, related),
         )
@@ -132,35 +138,49 @@ class EmbeddedProfile:
         start = perf_counter()
         if request.modality in UNSUPPORTED:
             raise EmbeddingFault(
-                f"Embedding failed: modality '{request.modality}' needs models that this profile doesn't have; "
-                f"the embedded one reads text, so store a description instead",
+                f"Embedding failed: modality '{request.modality}' can't be stored, since all models here read text; "
+                f"store a description of it instead",
                 parameter="modality",
             )
         text = self._tokenize(request.content, self._memory_pool, is_code=request.modality is Modality.CODE)
         states: list[Float32] = yield text.rows
-        embeddings, passages = yield from self._embed(text, states, request.modality, request.created_at)
+        embeddings, passages, names = yield from self._embed(text, states, request.modality, request.created_at)
         if self._meaning is not None:
             passages = yield from self._meaning.embed(embeddings, request.content, request.modality, is_query=False)
         embeddings["e12_late_interaction"] = yield BatchedStep(Tokens.of_memories, embeddings["e12_late_interaction"])
 
         yield None  # the previous turn of the session is part of E8 and determines the position
-        e1 = dense_vector(embeddings["e1_semantic"])
         turns = sessions.tail(request.namespace, request.session)
-        linked = [dense_vector(fingerprint["e1_semantic"]) for fingerprint in request.linked]
-        embeddings["e8_graph"] = timed(
-            self.latencies, "e8_graph", lambda: Dense.of(context.in_context(e1, turns, linked))
+        linked = [(dense_vector(one["e1_semantic"]), dense_vector(one["e8_graph"])) for one in request.linked]
+        named = sessions.mentions.near(request.namespace, names)
+        with self.latencies.timed("embed: e8_graph"):
+            graph = context.graph_vector(turns, linked, named)
+            embeddings["e8_graph"] = Dense.null(len(dense_vector(embeddings["e1_semantic"]))) if graph is None else Dense.of(graph)
+        embeddings |= self._renamed(request.content, request.namespace, names, sessions)
+        return complete_memory(
+            request, embeddings, passages, names=names, sessions=sessions, latencies=self.latencies, start=start
         )
-        return complete_memory(request, embeddings, passages, sessions=sessions, latencies=self.latencies, start=start)
 
     def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
         """Return the plan that embeds a query."""
         text = self._tokenize(request.text, self._query_pool, is_code=False)
         states: list[Float32] = yield text.rows
-        embeddings, _ = yield from self._embed(text, states, request.hints.modality, request.at)
+        embeddings, _, names = yield from self._embed(text, states, request.hints.modality, request.at)
         if self._meaning is not None:
             yield from self._meaning.embed(embeddings, request.text, request.hints.modality, is_query=True)
         embeddings["e8_graph"] = embeddings["e1_semantic"]
+        embeddings |= self._renamed(request.text, request.namespace, names, sessions)
         return complete_query(request, embeddings, sessions=sessions, latencies=self.latencies)
+
+    def _renamed(
+        self, content: str, namespace: str, names: tuple[str, ...], sessions: Sessions
+    ) -> dict[str, Embedding]:
+        """Return E11 with what the namespace calls the same people and things; nothing if it has no other names."""
+        others = sessions.mentions.other_names(namespace, names)
+        if not others:
+            return {}
+        vector, _ = exhaust(entity_vector(content, sorted(others)))
+        return {"e11_entity": Dense.of(vector)}
 
     def _tokenize(self, content: str, pool: ThreadPoolExecutor, *, is_code: bool) -> _TokenizedText:
         """Split a text into windows; for code also its words, which the model represents better than its syntax."""
@@ -184,8 +204,8 @@ class EmbeddedProfile:
 
     def _embed(
         self, text: _TokenizedText, states: Sequence[Float32], modality: Modality, at: datetime
-    ) -> Generator[Rows | BatchedStep, Any, tuple[dict[str, Embedding], tuple[Passage, ...]]]:
-        """Compute all embeddings that do not depend on the session. A text of many windows pauses after each space."""
+    ) -> Generator[Rows | BatchedStep, Any, tuple[dict[str, Embedding], tuple[Passage, ...], tuple[str, ...]]]:
+        """Compute all embeddings that do not depend on the store. A text of many windows pauses after each space."""
         windows = len(text.ranges)
         pausing = windows > MAX_UNPAUSED_WINDOWS
         rotated: Float32 = yield BatchedStep(self._spaces.rotate, states)
@@ -209,7 +229,7 @@ class EmbeddedProfile:
             found = text.lexical.result()
         embeddings |= {"e6_sparse": found.terms, "e9_hdc": found.trigrams, "e11_entity": found.entities}
         embeddings["e7_code"] = yield BatchedStep(self._spaces.code, (found.code, topic))
-        return embeddings, passages
+        return embeddings, passages, found.names
 
     def _encoded(
         self, text: _TokenizedText, states: Sequence[Float32], e1: Float32, modality: Modality, at: datetime

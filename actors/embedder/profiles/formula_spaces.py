@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from time import perf_counter
@@ -32,9 +32,13 @@ MAX_PERIODIC_INTERVAL = timedelta(days=31)
 """The longest interval with a season; a longer one has no E3."""
 
 
-def space_model(key: str, name: str, dimension: int, *parts: str) -> SpaceModel:
-    """Describe the model of a space; the hash covers its versioned name and the hashes of its weights."""
-    return SpaceModel(key, name, hashlib.sha256("\n".join((name, *parts)).encode()).hexdigest(), dimension)
+def space_model(key: str, name: str, dimension: int, *parts: str, succeeds: Sequence[str] = ()) -> SpaceModel:
+    """Describe the model of a space; the hash covers its versioned name and the hashes of its weights.
+
+    `succeeds` are the names of earlier definitions with the same weights, whose vectors compare with those of this one.
+    """
+    hashes = [hashlib.sha256("\n".join((one, *parts)).encode()).hexdigest() for one in (name, *succeeds)]
+    return SpaceModel(key, name, hashes[0], dimension, tuple(hashes[1:]))
 
 
 def formula_models() -> tuple[SpaceModel, ...]:
@@ -42,7 +46,7 @@ def formula_models() -> tuple[SpaceModel, ...]:
     return (
         space_model(RECENCY, "recency/1", temporal.DIMENSION, weights.recorded_sha256(temporal.FILE)),
         space_model(PERIODICITY, "periodicity/1", temporal.DIMENSION),
-        space_model(ORDER, "order/1", temporal.DIMENSION),
+        space_model(ORDER, "order/2", temporal.DIMENSION, succeeds=["order/1"]),
         space_model("e9_hdc", "trigrams/1", hypervector.BITS),
     )
 
@@ -82,19 +86,22 @@ def complete_memory(
     sessions: Sessions,
     latencies: Latencies,
     start: float,
+    names: tuple[str, ...] = (),
 ) -> EmbeddedMemory:
     """Return a memory with all embeddings at the next position of its session, and advance the session.
 
-    The last step of a plan, after it has waited for the previous turn. `embeddings` lacks E4; `start` is the time at
-    which the work began, by `perf_counter`.
+    The last step of a plan, after it has waited for the previous turn. `embeddings` lacks E4, which is null without a
+    session; `start` is the time at which the work began, by `perf_counter`.
     """
     position = sessions.next_position(request.namespace, request.session)
-    completed = {**embeddings, ORDER: timed(latencies, ORDER, lambda: _order(position))}
+    place = None if request.session is None else position
+    completed = {**embeddings, ORDER: timed(latencies, ORDER, lambda: _order(place))}
     if request.session is not None:
         sessions.advance(request.namespace, request.session, dense_vector(embeddings["e1_semantic"]))
     return EmbeddedMemory(
         fingerprint=Fingerprint.of(completed),
         passages=passages,
+        names=names,
         position=position,
         milliseconds=(perf_counter() - start) * 1e3,
     )
@@ -131,5 +138,5 @@ def _samples(interval: Interval) -> list[datetime]:
 
 
 @lru_cache(maxsize=1024)
-def _order(position: int) -> Dense:
-    return Dense.of(temporal.order(position))
+def _order(position: int | None) -> Dense:
+    return Dense.null(temporal.DIMENSION) if position is None else Dense.of(temporal.order(position))

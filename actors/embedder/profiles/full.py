@@ -67,7 +67,7 @@ class FullProfile:
 
         yield None  # the previous turn of the session determines the position
         linked = [dense_vector(fingerprint["e8_graph"]) for fingerprint in request.linked]
-        embeddings["e8_graph"] = Dense.of(context.in_context(dense_vector(embeddings["e8_graph"]), [], linked))
+        embeddings["e8_graph"] = Dense.of(context.with_links(dense_vector(embeddings["e8_graph"]), linked))
         return complete_memory(request, embeddings, passages, sessions=sessions, latencies=self.latencies, start=start)
 
     def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:

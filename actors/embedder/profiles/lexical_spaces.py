@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from actors.embedder.jobs import Rows
 from actors.embedder.profiles.formula_spaces import timed, timed_slices
@@ -13,6 +13,8 @@ from actors.embedder.spaces.lexical import entity_vector, term_frequencies
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Bits, Dense, Sparse
 from events.quantization import Float32
+
+T = TypeVar("T")
 
 
 class LexicalEmbeddings(NamedTuple):
@@ -24,6 +26,8 @@ class LexicalEmbeddings(NamedTuple):
     """E9."""
     entities: Dense
     """E11."""
+    names: tuple[str, ...]
+    """The people, places and things that the text names."""
     code: Float32
     """Identifiers and syntax of E7, shape (1152,)."""
 
@@ -41,13 +45,17 @@ def embed_in_slices(
     trigrams = yield from timed_slices(latencies, "e9_hdc", hypervector(content))
     if pausing:
         yield []
-    entities = yield from timed_slices(latencies, "e11_entity", entity_vector(content))
-    return LexicalEmbeddings(terms, trigrams, Dense.of(entities), code)
+    entities, names = yield from timed_slices(latencies, "e11_entity", entity_vector(content))
+    return LexicalEmbeddings(terms, trigrams, Dense.of(entities), names, code)
 
 
 def embed_at_once(content: str, latencies: Latencies, *, is_code: bool) -> LexicalEmbeddings:
     """Compute the lexical embeddings without a pause."""
-    work = embed_in_slices(content, latencies, is_code=is_code)
+    return exhaust(embed_in_slices(content, latencies, is_code=is_code))
+
+
+def exhaust(work: Generator[Any, Any, T]) -> T:
+    """Run work that pauses to its end, and return its result."""
     while True:
         try:
             next(work)

@@ -2,14 +2,15 @@
 
 | block | dimensions | squared length for code | for plain text |
 |---|---|---|---|
-| identifiers, whole and split, hashed | 576 | .2 | .2 / .9 |
-| paths of the syntax tree, hashed | 576 | .1 | 0 |
-| topic | 384 | .7 | .7 / .9 |
+| identifiers, whole and split, hashed | 576 | .07 | .2 / .9 |
+| shapes of the syntax tree, hashed | 576 | .7 | 0 |
+| topic | 384 | .23 | .7 / .9 |
 
-A question in words matches code by identifiers and topic; code matches code by its syntax too. The topic of plain text
-is its E1. The topic of code is predicted by a linear head (`scripts/train/code.py`) from E1 of the source and E1 of its
-words, close to E1 of what people write about that code. Held-out Recall@10 of functions by the first sentence of their
-docstring: head .763, E1 of the words .720, E1 of the source .743, mean of both .746.
+A question in words matches code by identifiers and topic; the syntax that it lacks takes the same share from every
+score, and so changes no ranking among code. Code matches code by its syntax first. The topic of plain text is its E1,
+that of code is predicted by a linear head (`scripts/train/code.py`) from E1 of the source and E1 of its words, close to
+E1 of what people write about that code. Held-out Recall@10 of functions by the first sentence of their docstring:
+head .763, E1 of the words .720, E1 of the source .743, mean of both .746.
 """
 
 from collections import Counter
@@ -20,14 +21,17 @@ import numpy as np
 
 from actors.embedder import weights
 from actors.embedder.spaces.vectors import hash_features, unit
-from actors.text.code import count_identifiers, count_syntax_paths
+from actors.text.code import count_identifiers, count_syntax
 from events.quantization import Float32
 
 FILE: Final = "code.safetensors"
 TOPIC_DIMENSION: Final = 384
 BLOCK: Final = 576
 DIMENSION: Final = 2 * BLOCK + TOPIC_DIMENSION
-_IDENTIFIER_SHARE, _SYNTAX_SHARE, _TOPIC_SHARE = 0.2, 0.1, 0.7
+_IDENTIFIER_SHARE, _TOPIC_SHARE = 0.2, 0.7
+"""Relative to each other; they are scaled to the rest of the squared length."""
+_SYNTAX_SHARE: Final = 0.7
+"""Share of the syntax in the squared length of code: more than half, so that a shape outweighs equal words."""
 
 
 def load_topic_head() -> Float32:
@@ -55,7 +59,8 @@ def code_features(content: str, *, is_code: bool) -> Float32:
     features = np.zeros(2 * BLOCK, dtype=np.float32)
     features[:BLOCK] = _block(count_identifiers(content), _IDENTIFIER_SHARE)
     if is_code:
-        features[BLOCK:] = _block(count_syntax_paths(content), _SYNTAX_SHARE)
+        rest = _TOPIC_SHARE + _IDENTIFIER_SHARE
+        features[BLOCK:] = _block(count_syntax(content), rest * _SYNTAX_SHARE / (1 - _SYNTAX_SHARE))
     return features
 
 

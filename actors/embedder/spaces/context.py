@@ -1,4 +1,4 @@
-"""E8 and E10: E1 of a memory combined with its context, and with its modality."""
+"""E8 and E10: what a memory is connected with, and what its text says beside its modality."""
 
 import hashlib
 from collections.abc import Sequence
@@ -9,29 +9,38 @@ import numpy as np
 from events.quantization import Float32
 from events.vocabulary.values import Modality
 
-OWN_SHARE = 0.6
-"""Share of the memory itself in E8; turns and links share the rest."""
-
 DECAY = 0.5
-"""Factor of a turn's weight for each step back in its session."""
+"""Factor of a connection's weight for each step away: turns of a session, what a linked memory is linked to."""
 
 MODALITY_SHARE = 0.1
 """Share of the modality in the squared length of E10: separates code from prose about it, below topic differences."""
 
 
-def in_context(own: Float32, turns: Sequence[Float32], linked: Sequence[Float32]) -> Float32:
-    """Return E8, a unit vector of shape (dimension,): E1 of a memory mixed with E1 of its context.
+def graph_vector(
+    turns: Sequence[Float32], linked: Sequence[tuple[Float32, Float32]], named: Sequence[tuple[Float32, float]]
+) -> Float32 | None:
+    """Return E8, a unit vector of shape (dimension,): what a memory is connected with; None if with nothing.
+
+    The memory itself is no part of it.
 
     Args:
-        own: E1 of the memory.
-        turns: E1 of the previous turns of its session, oldest first.
-        linked: E1 of the memories that it links to; each weighs as much as the previous turn.
+        turns: E1 of the previous turns of its session, oldest first; the last one weighs `DECAY`.
+        linked: E1 and E8 of the memories that it links to: one step away, and two. E8 is zeros where there is none.
+        named: E1 of the memories that name what it names, with a weight in [0, 1].
     """
-    weights = [DECAY**age for age in range(len(turns), 0, -1)] + [DECAY] * len(linked)
-    if not weights:
+    near = [(vector, DECAY**age) for age, vector in enumerate(reversed(turns), start=1)]
+    near += [(vector, DECAY**step) for both in linked for step, vector in enumerate(both, start=1)]
+    near += [(vector, DECAY * weight) for vector, weight in named]
+    total = sum((np.float32(weight) * vector for vector, weight in near), start=np.float32(0))
+    length = np.linalg.norm(total)
+    return np.float32(1 / length) * total if length > 1e-6 else None
+
+
+def with_links(own: Float32, linked: Sequence[Float32]) -> Float32:
+    """Return a text's own vector mixed with the mean of those of the memories that it links to, shape (dimension,)."""
+    if not linked:
         return own
-    context = np.average(np.stack([*turns, *linked]), axis=0, weights=weights)
-    mixed = OWN_SHARE * own + (1 - OWN_SHARE) * context
+    mixed = 0.6 * own + 0.4 * np.mean(linked, axis=0)
     return (mixed / np.linalg.norm(mixed)).astype(np.float32)
 
 

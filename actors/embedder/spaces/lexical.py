@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from itertools import pairwise
 from typing import Final
 from zlib import crc32
@@ -21,6 +21,7 @@ ENTITY_DIMENSION: Final = 384
 _ENTITY_WEIGHT, _PART_WEIGHT, _PAIR_WEIGHT, _WORD_WEIGHT = 1.0, 0.6, 0.4, 0.5
 _SLICE: Final = re.compile(r".{1,16384}(?:\s|\Z)|.{1,16384}", re.DOTALL)
 """Characters of E11 between two pauses, about 20 ms, cut at white space if possible."""
+_LETTERS: Final = re.compile(r"[^\W\d_]{2}")
 
 
 def term_frequencies(text: str) -> Sparse:
@@ -38,17 +39,21 @@ def term_frequencies(text: str) -> Sparse:
     return Sparse.of({term: min(count, _MAX_FREQUENCY) for term, count in counts.items()})
 
 
-def entity_vector(text: str) -> Generator[None, None, Float32]:
+def entity_vector(text: str, other_names: Iterable[str] = ()) -> Generator[None, None, tuple[Float32, tuple[str, ...]]]:
     """Compute E11, a unit vector of shape (384,), from a text's entities, their parts, and all its words.
 
     Parts weigh less than whole names, so that "Caroline" matches "Caroline Smith". Words let a name in lower case
     match, and texts without names. Yields after each 16,384 characters. 384 dimensions suffice to compare two texts;
     ranking uses exact entities (`Atlas.relevance`).
 
-    Raises:
-        ValueError: The text is blank.
+    Args:
+        text: Not blank (`ValueError`).
+        other_names: What else its entities are called in the store.
+
+    Returns:
+        The vector, and the entities that name something: no dates, times, quantities or versions.
     """
-    entities: dict[str, None] = {}
+    entities = dict[str, None].fromkeys(other_names)
     words: dict[str, None] = {}
     for number, piece in enumerate(_SLICE.findall(text)):
         if number:
@@ -66,4 +71,8 @@ def entity_vector(text: str) -> Generator[None, None, Float32]:
             weights[f"pair {first} {second}"] += _PAIR_WEIGHT * share
     for word in words:
         weights[f"part {word}"] += _WORD_WEIGHT
-    return hash_features(weights, ENTITY_DIMENSION)
+    return hash_features(weights, ENTITY_DIMENSION), tuple(filter(_is_name, entities))
+
+
+def _is_name(entity: str) -> bool:
+    return _LETTERS.search(entity) is not None and not any(map(str.isdigit, entity))

@@ -46,7 +46,7 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
             sample = await embed_sample(Path(scratch))
         task = bar.add_task("filling the store", total=memories)
         build(folder, sample, memories, lambda count: bar.advance(task, count))
-    async with open_store(folder, priming=True) as store:
+    async with open_store(folder) as store:
         await in_sessions(([text] for text in texts[:real]), lambda text: store.store(content=text))
         stored = [str(one) for one in await store.ask(store.hub.comparator, ListMemories(namespace="default"))]
         times = await time_operations(store, backbone, stored, bar.track(texts[real:end], description="timing"))

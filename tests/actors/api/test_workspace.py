@@ -288,26 +288,33 @@ async def test_consciousness_is_the_product_of_its_three_measured_parts(mind: Mi
 
     active = state["workspace"]["active_memory"]
     assert active["id"] == (await attended(mind))["active_memory"]["id"]
-    purpose = (await mind("memory_retrieve", id=active["id"]))["purposeVector"]
-    shares = [entry / math.fsum(purpose) for entry in purpose if entry]
-    entropy = -math.fsum(share * math.log(share) for share in shares) / math.log(13)
-    assert state["differentiation"] == pytest.approx(entropy, abs=1e-3)
 
 
-async def test_without_a_north_star_differentiation_limits_consciousness(mind: Mind) -> None:
-    await keep(mind, SEEDLINGS, SEEDLINGS)
-    await mind("search_graph", query="tomato seedlings")
+@pytest.mark.requirement("STORE-001/consciousness", "TOOL-INJECT-001/differentiation")
+async def test_a_store_without_goals_and_outcomes_is_conscious_to_a_degree_that_differs(mind: Mind) -> None:
+    twins = await keep(mind, SEEDLINGS, SEEDLINGS)
+    await keep(mind, *ASIDE)
+    await mind("trigger_workspace_broadcast", id=twins[0])
     state = await mind("get_consciousness_state")
-    assert state["reflection"] > 0
-    assert (state["differentiation"], state["C"], state["limiting_factor"]) == (0, 0, "differentiation")
+    assert (state["state"], state["meta_learning"]["accuracy"]) in {("CONSCIOUS", None), ("HYPERSYNC", None)}
+    assert state["reflection"] == state["meta_learning"]["expected_accuracy"] > 0
+    assert state["C"] > 0
+    spreads = set()
+    for query in ("tomato seedlings", "Who has a key?", "What is on the table?", "noon"):
+        await mind("search_graph", query=query)
+        spreads.add((await mind("get_consciousness_state"))["differentiation"])
+    assert len(spreads) >= 3
+    assert 0 <= min(spreads) < max(spreads) - 0.05 <= 0.95
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/meta-utl")
 async def test_reflection_is_how_well_usefulness_was_foretold(mind: Mind, connect: Connect) -> None:
     ids = await keep(mind, *PLANTING)
     state = await mind("get_consciousness_state")
-    assert (state["reflection"], state["meta_learning"]) == (0, {"accuracy": None, "scored": 0})
     foreseen = {memory: (await mind("memory_retrieve", id=memory))["utl"]["usefulness"] for memory in ids}
+    expected = math.fsum(p**2 + (1 - p) ** 2 for p in foreseen.values()) / len(foreseen)
+    assert state["reflection"] == pytest.approx(expected, abs=1e-3), "what the forecasts expect of themselves"
+    assert state["meta_learning"] == {"accuracy": None, "expected_accuracy": state["reflection"], "scored": 0}
     assert all(0 <= usefulness <= 1 for usefulness in foreseen.values())
     assert len(set(foreseen.values())) > 1
 

@@ -16,10 +16,10 @@ HEAVY = ("mcp", "anyio", "numpy", "duckdb", "pydantic", "typer", "torch", "openv
 
 def test_what_is_given_counts_more_than_what_the_environment_says() -> None:
     told = {"CONTEXT_GRAPH_DATA": "theirs", "CONTEXT_GRAPH_LIMITS": "a=1 b=2", "CONTEXT_GRAPH_SLEEP": "0"}
-    read = parse_plain(["serve", "--data=ours", "--limit", "c=3,d=4", "--no-priming", "--linger", "2"], told)
+    read = parse_plain(["serve", "--data=ours", "--limit", "c=3,d=4", "--priming", "--linger", "2"], told)
     assert read
     assert (read.folder, read.linger) == (Path("ours"), 2)
-    assert read.options == ServeOptions(limits=("c=3", "d=4"), priming=False, sleep=False)
+    assert read.options == ServeOptions(limits=("c=3", "d=4"), priming=True, sleep=False)
     other = parse_plain(["serve"], told)
     assert other
     assert (other.folder, other.options) == (Path("theirs"), ServeOptions(limits=("a=1", "b=2"), sleep=False))

@@ -66,6 +66,7 @@ class FakeComparator(Actor):
         if isinstance(message, FindNeighbours):
             near = Neighbours(
                 similarities=np.full((WIDTH, 6), 0.5, np.float32),
+                closest=0.5,
                 nearest=(TWO, ONE),
                 purpose=(0.25,) * WIDTH,
                 north_star=THREE,
@@ -155,7 +156,7 @@ class Mind:
     def work_off(self) -> None:
         """Wait until both have processed their messages."""
         for ref in (self.workspace, self.store):
-            ref.ask(ReadPulse(), timeout=BOUND)
+            ref.ask(ReadPulse(namespace=None), timeout=BOUND)
 
     def nothing_more(self) -> bool:
         """Return whether there is no further append."""
@@ -443,7 +444,7 @@ def timers() -> set[threading.Thread]:
 def test_stopping_leaves_no_timer(mind: Mind):
     before = timers()
     mind.query()
-    mind.workspace.ask(ReadPulse(), timeout=BOUND)
+    mind.workspace.ask(ReadPulse(namespace=None), timeout=BOUND)
     (timer,) = timers() - before
     mind.workspace.stop(timeout=BOUND)
     assert not timer.is_alive()
@@ -453,7 +454,7 @@ def test_queries_in_a_row_share_one_timer(mind: Mind):
     before = timers()
     for number in range(5):
         mind.query(str(number))
-    mind.workspace.ask(ReadPulse(), timeout=BOUND)
+    mind.workspace.ask(ReadPulse(namespace=None), timeout=BOUND)
     assert len(timers() - before) == 1
 
 
@@ -469,11 +470,11 @@ def test_the_workspace_outlives_the_store(mind: Mind, notice: Callable[[Mind], A
     mind.store.stop(timeout=BOUND)
     notice(mind)
     mind.reading()
-    assert mind.workspace.ask(ReadPulse(), timeout=BOUND).suggested_action
+    assert mind.workspace.ask(ReadPulse(namespace=None), timeout=BOUND).suggested_action
 
 
 def test_the_pulse_is_that_of_the_memory_that_was_stored_last(mind: Mind):
-    assert mind.workspace.ask(ReadPulse(), timeout=BOUND).entropy == 1.0
+    assert mind.workspace.ask(ReadPulse(namespace=None), timeout=BOUND).entropy == 1.0
     told: MemoryStored = stored("The tide.")
     mind.happen(msgspec.structs.replace(told, learning=msgspec.structs.replace(told.learning, entropy=0.25)))
-    assert mind.workspace.ask(ReadPulse(), timeout=BOUND).entropy == 0.25
+    assert mind.workspace.ask(ReadPulse(namespace=None), timeout=BOUND).entropy == 0.25

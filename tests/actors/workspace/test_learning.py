@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from actors.workspace.actor import pulse
 from actors.workspace.emotion import emotional_weight
-from actors.workspace.learning import coherence, entropy, judge, learning_score
+from actors.workspace.learning import SHARPNESS, coherence, entropy, judge, learning_score
+from actors.workspace.pulse import pulse
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
 from events.vocabulary.values import WIDTH, Quadrant
 from projections.mind.johari import classify
@@ -35,10 +35,16 @@ def test_nearer_neighbours_mean_lower_entropy_and_higher_coherence() -> None:
     assert near > far
 
 
-def test_entropy_depends_on_the_five_nearest_neighbours_alone() -> None:
-    assert entropy(np.array([[0.9, 0.8, 0.7, 0.6, 0.5, 0.0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]])) == pytest.approx(
-        1 - (5 * 0.9 + 4 * 0.8 + 3 * 0.7 + 2 * 0.6 + 0.5) / 15
-    )
+def test_entropy_depends_on_the_nearest_neighbour_alone() -> None:
+    assert entropy(np.array([[0.9, 0.8, 0.7], [0.9, 0.1, 0.0], [0.9, 0.0, np.nan]])) == pytest.approx([0.1] * 3)
+
+
+def test_a_space_that_says_nothing_of_any_neighbour_is_left_out_of_the_figures_of_a_memory() -> None:
+    scores = np.full((WIDTH, 6), 0.3)
+    scores[INDEX["e8_graph"]] = np.nan
+    learning, plain = judge(scores, 0.3, 1.0), judge(np.full((WIDTH, 6), 0.3), 0.3, 1.0)
+    assert (learning.coherence, learning.phase) == pytest.approx((plain.coherence, plain.phase))
+    assert (learning.delta_s[INDEX["e8_graph"]], learning.delta_c[INDEX["e8_graph"]]) == (1.0, 0.0)
 
 
 def test_coherence_is_the_weighted_sum_of_connectivity_fit_and_consistency() -> None:
@@ -66,8 +72,8 @@ def test_each_space_is_measured_independently() -> None:
 def test_temporal_spaces_do_not_count_in_the_entropy_of_a_memory() -> None:
     scores = np.full((WIDTH, 6), 0.3)
     scores[[INDEX[key] for key in TEMPORAL]] = 1.0
-    learning = judge(scores, 1.0)
-    assert learning.entropy == pytest.approx(0.7)
+    learning = judge(scores, 0.3, 1.0)
+    assert learning.entropy == pytest.approx(1 - 0.3**SHARPNESS)
     assert learning.phase == pytest.approx(0.0)
     assert learning.delta_s[INDEX["e2_temporal_recent"]] == pytest.approx(0.0)
 
@@ -76,18 +82,18 @@ def test_disagreeing_spaces_raise_the_phase_and_lower_the_learning_score() -> No
     agreeing, torn = np.full((WIDTH, 6), 0.5), np.full((WIDTH, 6), 0.5)
     torn[[INDEX[key] for key in SEMANTIC[::2]]] = 1.0
     torn[[INDEX[key] for key in SEMANTIC[1::2]]] = 0.0
-    assert judge(agreeing, 1.0).phase == pytest.approx(0.0)
-    assert judge(torn, 1.0).phase == pytest.approx(math.pi / 2), "as far apart as entropies can be"
-    assert judge(torn, 1.0).learning_score == pytest.approx(0.5)
+    assert judge(agreeing, 0.5, 1.0).phase == pytest.approx(0.0)
+    assert judge(torn, 0.5, 1.0).phase == pytest.approx(math.pi / 2), "as far apart as entropies can be"
+    assert judge(torn, 0.5, 1.0).learning_score == pytest.approx(0.5)
 
 
 def test_surprise_is_the_distance_of_the_nearest_neighbour_in_e1() -> None:
     scores = np.full((WIDTH, 6), 0.2)
     scores[INDEX["e1_semantic"], 0] = 0.95
-    learning = judge(scores, 1.0)
+    learning = judge(scores, 0.25, 1.0)
     assert learning.surprise == pytest.approx(0.05)
     assert learning.entropy > 0.7
-    assert judge(NOTHING, 1.0).surprise == 1.0
+    assert judge(NOTHING, 0.0, 1.0).surprise == 1.0
 
 
 def test_the_learning_score_gives_the_example_of_the_seed() -> None:
@@ -95,17 +101,17 @@ def test_the_learning_score_gives_the_example_of_the_seed() -> None:
     assert learning_score(0.65, 0.78, 0.93, 0.0) == pytest.approx(0.72, abs=0.005)
 
 
-@given(SCORES, st.floats(0.5, 1.5))
+@given(SCORES, st.floats(0, 1), st.floats(1, 1.5))
 def test_every_measure_stays_in_its_range_and_the_score_follows_from_its_parts(
-    scores: npt.NDArray[np.float32], weight: float
+    scores: npt.NDArray[np.float32], closest: float, weight: float
 ) -> None:
-    learning = judge(scores, weight)
+    learning = judge(scores, closest, weight)
     assert len(learning.delta_s) == len(learning.delta_c) == WIDTH
     for value in (learning.entropy, learning.coherence, learning.surprise, *learning.delta_s, *learning.delta_c):
         assert -1e-6 <= value <= 1 + 1e-6
     assert 0 <= learning.phase <= math.pi / 2 + 1e-6
     about = [INDEX[key] for key in SEMANTIC]
-    assert learning.entropy == pytest.approx(np.mean([learning.delta_s[space] for space in about]))
+    assert learning.entropy == pytest.approx(1 - closest**SHARPNESS)
     assert learning.coherence == pytest.approx(np.mean([learning.delta_c[space] for space in about]))
     product = learning.entropy * learning.coherence * weight * math.cos(learning.phase)
     assert learning.learning_score == pytest.approx(1 / (1 + math.exp(-2 * product)))
@@ -135,22 +141,32 @@ def test_soft_weights_sum_to_one_and_confidence_falls_towards_a_boundary(delta_s
     assert classify(0.5, delta_c).confidence == 0.0
 
 
-def test_positive_texts_weigh_more_than_neutral_ones_and_negative_ones_less() -> None:
-    sober, joyful, bleak = map(
-        emotional_weight, ("The meeting is at ten.", "I love it, what a triumph!", "A terrible tragedy.")
-    )
-    assert sober == 1.0
-    assert 0.5 <= bleak < sober < joyful <= 1.5
+@pytest.mark.parametrize(
+    "content",
+    [
+        "I love it, what a triumph!",
+        "She was furious, terrified and heartbroken.",
+        "We cried with joy when she was born.",
+    ],
+)
+def test_emotional_texts_weigh_more_than_neutral_ones_whether_glad_or_sad(content: str) -> None:
+    assert emotional_weight("The meeting is at ten.") == emotional_weight("") == 1.0
+    assert 1.1 < emotional_weight(content) <= 1.5
+    page = " ".join(["The pump stands beside the door of the shed."] * 40)
+    assert emotional_weight(f"{page} {content} {page}") > 1.1, "in a long text too"
 
 
 @pytest.mark.parametrize(
-    ("entropy_now", "coherence_now", "action"),
+    ("entropy_now", "coherence_now", "undreamt", "action"),
     [
-        (0.8, 0.3, "TriggerDream"),
-        (0.3, 0.8, "DirectRecall"),
-        (0.3, 0.3, "GetNeighborhood"),
-        (0.8, 0.6, "EpistemicAction"),
+        (0.8, 0.3, 3, "TriggerDream"),
+        (0.8, 0.3, 2, "EpistemicAction"),
+        (0.3, 0.8, 3, "DirectRecall"),
+        (0.3, 0.3, 3, "GetNeighborhood"),
+        (0.8, 0.6, 3, "EpistemicAction"),
     ],
 )
-def test_the_pulse_suggests_what_its_window_calls_for(entropy_now: float, coherence_now: float, action: str) -> None:
-    assert pulse(entropy_now, coherence_now, 0.6).suggested_action == action
+def test_the_pulse_suggests_what_its_window_calls_for(
+    entropy_now: float, coherence_now: float, undreamt: int, action: str
+) -> None:
+    assert pulse(entropy_now, coherence_now, 0.6, undreamt).suggested_action == action

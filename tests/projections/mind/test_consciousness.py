@@ -57,21 +57,27 @@ def test_the_order_parameter_has_a_coherence_level(order: float, level: Coherenc
     assert level_of(order) is level
 
 
-def test_differentiation_is_0_for_purpose_in_one_space_and_1_for_equal_purpose_in_all():
-    assert differentiation((0.0, 0.7, *[0.0] * 11)) == 0.0
+@pytest.mark.requirement("TOOL-INJECT-001/differentiation")
+def test_differentiation_is_the_share_of_spaces_that_take_part():
+    assert differentiation((0.0, 0.7, *[0.0] * 11)) == pytest.approx(1 / 13)
     assert differentiation((0.4,) * WIDTH) == pytest.approx(1.0)
-    assert differentiation((0.5, -0.5, *[0.0] * 11)) == pytest.approx(math.log(2) / math.log(13))
+    assert differentiation((0.5, 0.5, *[0.0] * 11)) == pytest.approx(2 / 13)
 
 
-def test_without_purpose_nothing_is_differentiated():
-    assert differentiation((0.0,) * WIDTH) == 0.0
+def test_spaces_that_have_nothing_to_say_are_not_counted():
+    assert differentiation((0.4, 0.4, *[math.nan] * 11)) == pytest.approx(1.0)
+    assert differentiation((0.4, 0.0, *[math.nan] * 11)) == pytest.approx(1 / 2)
 
 
-@given(st.lists(st.floats(-1.0, 1.0), min_size=WIDTH, max_size=WIDTH))
-def test_differentiation_is_a_share_that_neither_sign_nor_order_changes(purpose: list[float]):
-    value = differentiation(purpose)
+def test_without_agreement_nothing_is_differentiated():
+    assert differentiation((0.0,) * WIDTH) == differentiation((math.nan,) * WIDTH) == differentiation(()) == 0.0
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=WIDTH, max_size=WIDTH))
+def test_differentiation_is_a_share_that_order_does_not_change(agreement: list[float]):
+    value = differentiation(agreement)
     assert 0.0 <= value <= 1.0
-    assert differentiation([-entry for entry in reversed(purpose)]) == pytest.approx(value)
+    assert differentiation(agreement[::-1]) == pytest.approx(value)
 
 
 @given(UNIT, UNIT, UNIT)

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.vocabulary import Event, MemoryErased, MemoryForgotten, MemoryRecalled, MemoryStored, Shredded
+from events.vocabulary import (
+    ConsolidationFinished,
+    ConsolidationStarted,
+    Event,
+    MemoryErased,
+    MemoryForgotten,
+    MemoryRecalled,
+    MemoryStored,
+    Shredded,
+)
+from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from projections.mind.learner import _RECENT, HORIZON, PRIOR, Learner, Stage, stage_at
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
@@ -71,10 +81,10 @@ def test_the_lambdas_blend_between_stages_and_sum_to_one():
 
 def test_the_last_learning_is_that_of_the_latest_memory_that_is_not_erased():
     events = (memory(entropy=0.1), memory(entropy=0.9))
-    assert Learner().last is None
-    assert after(*events).last == events[1].learning
-    assert after(*events, MemoryErased(memory=TWO)).last == events[0].learning
-    assert after(*events, MemoryErased(memory=TWO), MemoryErased(memory=ONE)).last is None
+    assert Learner().last() is None
+    assert after(*events).last() == events[1].learning
+    assert after(*events, MemoryErased(memory=TWO)).last() == events[0].learning
+    assert after(*events, MemoryErased(memory=TWO), MemoryErased(memory=ONE)).last() is None
 
 
 def test_there_is_no_accuracy_before_a_forecast_is_settled():
@@ -164,7 +174,7 @@ def test_a_replay_after_erasures_gives_the_same_learning(events: list[Event], en
     log = history(*events)
     live, later = learner_of(log), learner_of(read_later(log))
     assert later.digest() == live.digest() == learner_of(log).digest()
-    assert (later.last, later.settled, later.accuracy) == (live.last, live.settled, live.accuracy)
+    assert (later.last(), later.settled, later.accuracy) == (live.last(), live.settled, live.accuracy)
     assert later.predict(entropy, coherence) == live.predict(entropy, coherence)
     assert 0 <= live.predict(entropy, coherence) <= 1 + 1e-9
 
@@ -172,3 +182,30 @@ def test_a_replay_after_erasures_gives_the_same_learning(events: list[Event], en
 @pytest.mark.parametrize("more", [memory(), recall(1), MemoryForgotten(memory=ONE), MemoryErased(memory=ONE)])
 def test_every_change_of_learning_changes_the_digest(more: Event):
     assert after(memory(usefulness=0.5), more).digest() != after(memory(usefulness=0.5)).digest()
+
+
+def test_a_dream_has_seen_the_memories_of_its_namespace_that_were_stored_before_it_began():
+    def dream(number: int, namespace: str | None, outcome: Outcome = Outcome.FINISHED) -> tuple[Event, Event]:
+        run = memory_id(900 + number)
+        started = ConsolidationStarted(
+            run=run,
+            mode=Mode.DREAM,
+            trigger=Trigger.REQUEST,
+            namespace=namespace,
+            salience_threshold=0.1,
+            max_memories=0,
+            dry_run=False,
+            thorough=True,
+        )
+        return started, ConsolidationFinished(run=run, outcome=outcome, counts=Counts(), memories=2, milliseconds=1.0)
+
+    ours, theirs = (stored(f"of {name}", namespace=name) for name in ("ours", "theirs"))
+    begun, ended = dream(1, "ours")
+    learner = after(ours, theirs, begun, ours, ended)
+    assert [learner.undreamt(name) for name in ("ours", "theirs", None)] == [1, 1, 2]
+    aborted = after(ours, theirs, *dream(2, "ours", Outcome.ABORTED))
+    assert aborted.undreamt("ours") == 1
+    everywhere = after(ours, theirs, *dream(3, None), theirs)
+    assert [everywhere.undreamt(name) for name in ("ours", "theirs", None)] == [0, 1, 1]
+    assert everywhere.last("ours") == ours.learning
+    assert everywhere.last("nobody's") is None

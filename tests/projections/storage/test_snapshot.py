@@ -35,6 +35,7 @@ STRUCTURES = {
 
 DERIVED = {
     "_ahead",
+    "_wholes",
     "_blocks",
     "_counts",
     "_ids",

@@ -42,12 +42,12 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
     weights = {key: weight for key, weight in applied.items() if key in active and weight > 0}
     if isinstance(params.query, str):
         query = await parse_query(context, params.query, asked_at, wanted)
-        weights = {key: weight for key, weight in weights.items() if key in query.embeddings}
-        if not weights:
-            raise embeddings.no_embedding("active_spaces", active)
     else:
         given = embeddings.decode_query(params.query, weights, context.state.dimensions)
         query = Query("", NO_HINTS, given, wanted, asked_at)
+    weights = {key: weight for key, weight in weights.items() if key in query.embeddings}
+    if not weights:
+        raise embeddings.no_embedding("active_spaces", active)
     found = await _rank(
         context,
         Rank(
@@ -77,8 +77,8 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
         ],
         "query_metadata": {
             "query_type_used": params.query_type.value,
-            "weights_applied": list(applied.values()),
-            "spaces_searched": len(weights),
+            "weights_applied": [0.0 if key in found.silent else weights.get(key, 0.0) for key in INDEX],
+            "spaces_searched": len(weights.keys() - found.silent),
             "total_candidates_scanned": found.scanned,
             "search_time_ms": milliseconds_since(start),
         },

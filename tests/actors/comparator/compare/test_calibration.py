@@ -135,7 +135,8 @@ def test_the_shipped_log_matches_the_shipped_calibration() -> None:
     (weighed,) = (
         line for line in FILE.with_suffix(".txt").read_text("utf-8").splitlines() if line.startswith("* pull")
     )
-    for key in SEMANTIC:
+    assert SHIPPED["e8_graph"].weight == 0, "what a memory is connected with, nobody graded"
+    for key in set(SEMANTIC) - {"e8_graph"}:
         assert f" {key.partition('_')[0]} {SHIPPED[key].weight:.3f}" in weighed
 
 
@@ -163,6 +164,8 @@ def similarities(profile: EmbeddedProfile, *contents: str) -> dict[str, np.ndarr
         )
         for space in SPACES
     }
+    found = {key: scores for key, scores in found.items() if not np.isnan(scores).any()}
+    assert {space.key for space in SPACES} - found.keys() == {"e4_temporal_positional", "e8_graph"}, "alone"
     return found | {"overall": np.mean(list(found.values()), axis=0)}
 
 
@@ -186,6 +189,6 @@ def test_memories_with_the_same_words_are_similar_in_every_space_in_both_directi
 def test_unrelated_memories_stay_below_one_half(profile: EmbeddedProfile) -> None:
     found = similarities(profile, *STRANGERS)
     apart = ~np.eye(len(STRANGERS), dtype=bool)
-    for key in SEMANTIC:
-        assert found[key][apart].max() < 0.5
-    assert np.mean([found[key][apart] for key in SEMANTIC]) < 0.2
+    content = [scores[apart] for key, scores in found.items() if key in SEMANTIC]
+    assert np.max(content) < 0.5
+    assert np.mean(content) < 0.2

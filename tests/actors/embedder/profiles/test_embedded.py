@@ -74,9 +74,10 @@ def _dimensions(fingerprint: Fingerprint) -> dict[str, int]:
 @pytest.mark.requirement("INTEG-001/synth-001/same-instant")
 def test_the_same_text_at_the_same_instant_is_the_same_in_every_space(embed: Embed) -> None:
     one, other = embed(FOX), embed(FOX)
-    assert {space.key: round(similarity(space.key, one, other), 2) for space in SPACES} == {
-        space.key: pytest.approx(1.0, abs=0.01) for space in SPACES
-    }
+    silent = {"e4_temporal_positional", "e8_graph"}
+    for space in SPACES:
+        expected = np.nan if space.key in silent else pytest.approx(1.0, abs=0.01)
+        assert similarity(space.key, one, other) == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.requirement("INTEG-001/synth-001/e1", "INTEG-001/synth-001/e6", "INTEG-001/synth-001/e12")
@@ -122,6 +123,7 @@ def test_e4_brings_neighbouring_turns_near(embed: Embed) -> None:
     assert similarity("e4_temporal_positional", turns[0], turns[1]) > similarity(
         "e4_temporal_positional", turns[0], turns[11]
     )
+    assert embed("no turn").take("e4_temporal_positional", Dense).is_null, "outside a session there is no order"
 
 
 @pytest.mark.requirement("STORE-001/space/e5")
@@ -173,9 +175,14 @@ def test_e8_moves_with_turns_and_links(embed: Embed) -> None:
     embed("Green tea is steeped for two minutes.", session="tea")
     in_session = embed("Do it twice.", session="tea")
     assert _dimensions(alone)["e8_graph"] == 384
+    assert alone.take("e8_graph", Dense).is_null, "it is connected with nothing"
+    tea = about_tea.take("e1_semantic", Dense).array
     for moved in (linked, in_session):
-        assert similarity("e8_graph", moved, about_tea) > similarity("e8_graph", alone, about_tea) + 0.1
+        assert moved.take("e8_graph", Dense).array @ tea == pytest.approx(1, abs=0.01), "and no part of itself"
         assert similarity("e1_semantic", moved, alone) == pytest.approx(1, abs=0.01)
+    further = embed("Once more.", linked=(linked,)).take("e8_graph", Dense).array
+    assert further @ tea > 0.3, "two steps away"
+    assert further @ alone.take("e1_semantic", Dense).array > further @ tea
 
 
 @pytest.mark.requirement("STORE-001/space/e9")
@@ -233,7 +240,7 @@ def test_texts_of_one_slice_are_embedded_together_with_the_same_result_as_alone(
         together, single = job.future.get(timeout=0).fingerprint, embed(content)
         for space in SPACES:  # rounding differs by one level at most between one product for all and one for each
             scores = [similarity(space.key, one, single) for one in (single, together)]
-            assert scores[1] == pytest.approx(scores[0], abs=2e-3), (content, space.key)
+            assert scores[1] == pytest.approx(scores[0], abs=2e-3, nan_ok=True), (content, space.key)
 
 
 def projection(embedding: Embedding) -> float:
@@ -256,14 +263,14 @@ PROJECTIONS = {
     "sentence-transformers/all-MiniLM-L6-v2, rotated/1": -0.54,
     "recency/1": -0.69,
     "periodicity/1": 0.03,
-    "order/1": 0.82,
+    "order/2": 0.98,
     "causal-heads/2": -0.61,
     "stems/1": -3.7,
-    "identifiers-paths-meaning/2": 1.5,
-    "meaning-in-context/1": -0.54,
+    "identifiers-syntax-topic/3": 0.99,
+    "connections/2": 0.19,
     "trigrams/1": 0.69,
     "meaning-and-modality/1": -0.67,
-    "entities/2": 1.16,
+    "entities/3": 1.16,
     "token-states/1": 10.98,
     "related-terms/2": -1.52,
 }
@@ -303,6 +310,8 @@ def test_a_changed_definition_of_a_space_needs_a_new_model_number(embed: Embed, 
 
     A change of a space's definition requires a new number behind its model's name, and its new projection here.
     """
-    probe = embed("def renew(token):\n    # Ana moved the client to v2.3.1 in March\n    return client.refresh(token)")
+    embed("Ana asked for a client that renews its token.", session="probe")
+    code = "def renew(token):\n    # Ana moved the client to v2.3.1 in March\n    return client.refresh(token)"
+    probe = embed(code, session="probe")
     found = {model.model: projection(probe[model.key]) for model in profile.models}
     assert found == pytest.approx(PROJECTIONS, abs=0.1)

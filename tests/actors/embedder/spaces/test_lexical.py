@@ -35,7 +35,7 @@ def test_any_text_has_terms_within_the_dimension(text: str):
 
 
 def entity_vector(text: str) -> Float32:
-    return run_sliced(lexical.entity_vector(text))
+    return run_sliced(lexical.entity_vector(text))[0]
 
 
 def test_a_long_text_pauses_and_is_read_to_its_end():
