@@ -19,6 +19,7 @@ from actors.proxy.endpoint import CHUNK, MAX_LINE, ServeOptions, print_notice, r
 from actors.proxy.framing import LineReader, LineTooLongError
 from actors.proxy.launcher import HubError, HubLauncher
 from actors.proxy.pending_requests import PendingRequests, invalid_request
+from actors.runtime.settings import ToolSet
 
 MAX_BUFFER = 1 << 20
 """Bytes queued for one side above which the other side isn't read."""
@@ -39,12 +40,13 @@ class Proxy:
     Args:
         launcher: Connects to the hub, or starts it.
         options: The options that the hub should have.
+        tools: What the client is shown.
     """
 
-    def __init__(self, launcher: HubLauncher, options: ServeOptions) -> None:
+    def __init__(self, launcher: HubLauncher, options: ServeOptions, tools: ToolSet = ToolSet.ALL) -> None:
         self._launcher = launcher
         self._options = options
-        self._pending = PendingRequests()
+        self._pending = PendingRequests(tools)
         self._hub: socket.socket | None = None
         self._client_reader = LineReader(MAX_LINE)
         self._hub_reader = LineReader(sys.maxsize)

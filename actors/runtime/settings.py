@@ -85,6 +85,14 @@ class SleepMode(StrEnum):
     """Also looks for patterns and drift."""
 
 
+class ToolSet(StrEnum):
+    """Which tools a client is shown; it can call all of them by name."""
+
+    CORE = "core"
+    """The ten that an agent needs."""
+    ALL = "all"
+
+
 def passphrase() -> str | None:
     """Return the passphrase of the store's keys from the environment, directly or from the file it names.
 

@@ -12,8 +12,8 @@ from msgspec import Meta
 from actors.api.context import Context, describe, wait_until_replayed
 from actors.api.operations.ingest import IngestItem, Outcome, StoredMemory, ingest
 from actors.api.operations.memories import item_report
-from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_BATCH
-from actors.api.params.memories import Namespace, StoreMemory
+from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_BATCH, Namespace, Reading
+from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import Params, parse
 from actors.api.responses import memories
 from actors.comparator.messages import ListMemories
@@ -40,7 +40,7 @@ class MemoryImport(Params, frozen=True, kw_only=True):
     items: Annotated[tuple[Any, ...], Meta(min_length=1, max_length=MAX_BATCH)]
 
 
-class MemoryExport(Params, frozen=True, kw_only=True):
+class MemoryExport(Reading, frozen=True, kw_only=True):
     """Arguments of `memory/export`: one page of a namespace."""
 
     namespace: Namespace = DEFAULT_NAMESPACE

@@ -26,7 +26,7 @@ from actors.api.operations.pending_memory import (
     stored_event,
     unjudged,
 )
-from actors.api.params.memories import InjectContext, StoreMemory
+from actors.api.params.memories import StoreMemory
 from actors.embedder.messages import EmbeddedMemory
 from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_streaming
 from actors.runtime.faults import Fault
@@ -177,9 +177,7 @@ async def _outcome(context: Context, one: PendingMemory, result: RequestResult, 
         return fault
 
 
-async def _check_same(
-    context: Context, params: StoreMemory | InjectContext, first: Envelope, consequences: Sequence[Envelope]
-) -> None:
+async def _check_same(context: Context, params: StoreMemory, first: Envelope, consequences: Sequence[Envelope]) -> None:
     """Check that a request with the same key had the same parameters.
 
     Raises:

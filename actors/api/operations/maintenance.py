@@ -28,8 +28,11 @@ from events.verify.verification import examine
 P = ParamSpec("P")
 T = TypeVar("T")
 
+STATUS = StoreStatus()
+"""The parameters of `store_status`, which is no tool and takes none."""
 
-async def store_status(context: Context, _params: StoreStatus | None = None) -> JsonObject:
+
+async def store_status(context: Context, _params: StoreStatus = STATUS) -> JsonObject:
     """Return counts, indexes, spaces, the position of the log and measured latencies."""
     await wait_until_replayed(context)
     indexes = await ask(context.hub.comparator, ReadIndexes())

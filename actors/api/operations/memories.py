@@ -48,7 +48,7 @@ async def inject_context(context: Context, params: InjectContext) -> JsonObject:
 
 async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
     """Store a memory and return its summary space by space."""
-    stored = await ingest_one(context, IngestItem(params.to_store_memory(), context.key))
+    stored = await ingest_one(context, IngestItem(params, context.key))
     return memories.injected(stored.id, stored.event, stored.duplicate_of)
 
 
@@ -58,9 +58,7 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> Js
     reports: dict[int, JsonObject] = {}
     for index, item in enumerate(params.items):
         try:
-            items[index] = IngestItem(
-                _parse_item(item).to_store_memory(), context.key and uuid5(context.key, str(index))
-            )
+            items[index] = IngestItem(_parse_item(item), context.key and uuid5(context.key, str(index)))
         except Fault as fault:
             reports[index] = memories.item(index, fault=fault)
     indexes = list(items)

@@ -63,6 +63,7 @@ async def consolidate_memories(context: Context, params: ConsolidateMemories) ->
         max_memories=params.max_memories,
         dry_run=params.dry_run,
         max_seconds=params.max_seconds,
+        rationale=params.rationale,
         on_progress=reporter(context),
     )
     slept: RunResult = await _earlier_run(context, wanted) or await ask(context.hub.consolidator, wanted, LONG)

@@ -19,6 +19,8 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Other names of parameters, in snake_case, from published schemas and our own answers."""
     not_blank: ClassVar[tuple[str, ...]] = ()
     """Texts that must contain more than white space."""
+    times: ClassVar[tuple[str, ...]] = ()
+    """Texts that must be ISO 8601 times."""
 
     def check(self) -> None:
         """Check constraints beyond the types.
@@ -30,6 +32,10 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             value = getattr(self, name)
             if isinstance(value, str) and not value.strip():
                 raise InvalidParamsFault(f"{name.capitalize()} cannot be empty", parameter=name)
+        for name in self.times:
+            value = getattr(self, name)
+            if value is not None:
+                moment(value, name)
 
 
 P = TypeVar("P", bound=Params)

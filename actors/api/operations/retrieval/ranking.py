@@ -58,7 +58,6 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
             filter=wanted,
             limit=params.top_k,
             min_similarity=params.min_similarity,
-            include_alignment=params.include_purpose_alignment,
         ),
     )
     matches = await live_memories(context, found.matches)

@@ -78,10 +78,8 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
 
 
 async def memory_search(context: Context, params: MemorySearch) -> JsonObject:
-    """Find memories by the five stages, with the score of every space."""
-    given = {name: getattr(params, name) for name in params.__struct_fields__}
-    answer = await search_graph(context, SearchGraph(**given, explain=True))
-    return {name: answer[name] for name in ("results", "count", "profile", "queryLatencyMs")}
+    """Find memories as `search_graph`, by default with the score of every space."""
+    return await search_graph(context, params)
 
 
 async def live_memories(context: Context, found: tuple[F, ...]) -> list[tuple[F, Entry]]:
