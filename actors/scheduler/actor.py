@@ -24,6 +24,7 @@ from actors.runtime.reply import Reply
 from actors.scheduler import timing
 from actors.scheduler.messages import (
     ChangeSchedule,
+    CheckSchedules,
     PermitPruning,
     Planned,
     ReadSchedule,
@@ -108,6 +109,9 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
                 return self._tick()
             case ReadSchedule():
                 return self._state()
+            case CheckSchedules(whens=whens):
+                for when in whens:
+                    timing.check(when, self._tz)
             case ChangeSchedule():
                 return self._append(self._schedule_changed(message))
             case SwitchSchedule(paused=paused):

@@ -291,6 +291,9 @@ def test_the_end_of_a_session_merges_exact_copies_and_prunes_nothing(data: Path,
         assert silent(run("SessionEnd", data)) == ""
     with serving(data) as server:
         found = server.call("search_graph", query=ASKED, namespace="default", top_k=20)["structuredContent"]["results"]
+        trail = server.call("audit_trail", limit=100)["structuredContent"]["events"]
+    (begun,) = [event["what"] for event in trail if event["kind"] == "consolidation_started"]
+    assert begun.endswith("because: SessionEnd hook of Claude Code")
     contents = [hit["content"] for hit in found]
     assert contents.count(DOG) == 1
     assert "Trivia of no weight." in contents

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC
 from typing import Any
 from uuid import UUID
 
@@ -36,8 +35,7 @@ from actors.consolidator.messages import (
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.types import JsonObject
-from actors.scheduler import timing
-from actors.scheduler.messages import ChangeSchedule, PermitPruning, ReadSchedule, SwitchSchedule
+from actors.scheduler.messages import ChangeSchedule, CheckSchedules, PermitPruning, ReadSchedule, SwitchSchedule
 from actors.store.messages import Describe, RequestResult
 from events.vocabulary import ConsolidationUndone, PurposesRealigned
 from events.vocabulary.values import Mode, Outcome
@@ -211,8 +209,7 @@ async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObjec
         for mode, when in whens.items()
         if when is not None
     ]
-    for change in changes:  # all of them are read before any is made
-        timing.check(change.when, UTC)
+    await ask(context.hub.scheduler, CheckSchedules(whens=tuple(change.when for change in changes)))
     if params.paused is not None:
         changes.append(SwitchSchedule(paused=params.paused))
     if params.pruning_permitted is not None:

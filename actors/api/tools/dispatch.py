@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from actors.api.context import Context, wait_until_replayed
 from actors.api.operations.as_of import event_at
-from actors.api.params.fields import Reading
+from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import parse
 from actors.api.tools.tool import Tool
 from actors.runtime.ask import ask
@@ -39,12 +39,13 @@ async def call(
         before_run()
     if not isinstance(params, Reading) or params.as_of is None:
         return await tool.run(context, params)
-    async with _past(context, params.as_of) as past:
-        return await tool.run(past, params)
+    async with _past(context, params.as_of) as (past, erased):
+        return await tool.run(past, params) | ({"erased_since": erased} if erased else {})
 
 
 @asynccontextmanager
-async def _past(context: Context, when: int | str) -> AsyncIterator[Context]:
+async def _past(context: Context, when: When) -> AsyncIterator[tuple[Context, int]]:
+    """Yield the context of a past moment, and how many of its memories were erased since: no score can know these."""
     await wait_until_replayed(context)
     seq = await event_at(context, when, "as_of")
     erased = await ask(context.hub.store, ReadErased(stored_until=seq))
@@ -52,4 +53,4 @@ async def _past(context: Context, when: int | str) -> AsyncIterator[Context]:
         while not await to_thread.run_sync(then.wait):
             read = then.log.position
             await context.progress(REPLAYED * read / (seq + 1), None, f"replaying event {read} of {seq}")
-        yield context.for_past(then.hub, then.at)
+        yield context.for_past(then.hub, then.at), len(erased)

@@ -14,12 +14,12 @@ from typer.testing import CliRunner
 from actors.api.context import Context
 from actors.api.mcp import prompts
 from actors.api.mcp.flow_control import error_of
+from actors.api.mcp.texts import INSTRUCTIONS
 from actors.api.operations.maintenance import store_status
 from actors.api.operations.memories import memory_delete
 from actors.api.operations.retrieval import graph
 from actors.api.params.memories import MemoryDelete
 from actors.api.params.parsing import parse
-from actors.api.tools.agent_tools import INSTRUCTIONS
 from actors.cli.commands import program
 from actors.cli.views import terminal as views
 from actors.comparator.messages import FindNeighbourhood, FindPaths

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
+from actors.api.params.fields import Reading
 from actors.api.tools.agent_tools import TOOLS
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
@@ -122,7 +123,7 @@ async def test_every_tool_that_reads_answers_as_of_then(mind: Mind) -> None:
         "diff": {"a": 0},
     }
     for tool in TOOLS:
-        if tool.read_only:
+        if issubclass(tool.params, Reading):
             answer = await call(mind.context, tool, {**arguments.get(tool.name, {}), "as_of": then})
             assert isinstance(answer, dict), tool.name
     assert (await mind("diff", a=0, as_of=then))["b"]["seq"] == then
@@ -153,6 +154,8 @@ async def test_an_erased_memory_reads_as_erased_as_of_any_moment_and_no_search_f
         "merged": 0,
         "erased": 1,
     }
+    assert (await mind("search_graph", query=FOX, as_of=then))["erased_since"] == 1
+    assert "erased_since" not in await mind("search_graph", query=FOX, as_of=await now(mind))
 
 
 async def test_no_question_fails_where_all_that_a_goal_stood_for_was_erased_since(bed: Bed) -> None:

@@ -16,8 +16,7 @@ from actors.api.params.parsing import moment
 from actors.api.params.search import MemorySearch, SearchGraph
 from actors.api.responses import searches
 from actors.comparator.messages import Found, Hit, Match
-from actors.comparator.messages.profiles import pool_size
-from actors.comparator.search.weight_profiles import Weights
+from actors.comparator.messages.profiles import Weights, pool_size
 from actors.runtime.types import JsonObject
 from actors.store.messages import Append
 from actors.workspace.messages import QueryAnswered
