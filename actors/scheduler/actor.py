@@ -110,8 +110,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             case ReadSchedule():
                 return self._state()
             case CheckSchedules(whens=whens):
-                for when in whens:
-                    timing.check(when, self._tz)
+                return timing.check(whens, self._tz)
             case ChangeSchedule():
                 return self._append(self._schedule_changed(message))
             case SwitchSchedule(paused=paused):
@@ -152,7 +151,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             raise InvalidParamsFault(
                 "Invalid mode: dreams aren't scheduled, only light, deep and rem", parameter="mode"
             )
-        timing.check(message.when, self._tz)
+        timing.check([message.when], self._tz)
         return ScheduleChanged(mode=message.mode, when=message.when)
 
     def _append(self, event: Event) -> Reply[ScheduleState]:
