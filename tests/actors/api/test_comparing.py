@@ -222,6 +222,6 @@ async def test_a_matrix_with_an_unknown_id_is_refused_and_drops_no_row(context: 
         for ids in ([first, second, unknown], [unknown, first]):
             error = await way.refused("memory_similarity_matrix", memory_ids=ids)
             assert (error["code"], error["message"]) == (-32010, f"Memory not found: {unknown}")
-        error = await way.refused("memory_similarity_matrix", memory_ids=[first])
+        error = await way.refused("memory_similarity_matrix", memory_ids=[])
         assert error["code"] == -32602
         assert "memory_ids" in error["message"]

@@ -213,7 +213,7 @@ def test_metadata_with_what_is_no_number_is_refused(metadata: dict[str, Any]):
         (search.SearchGraph, {"query": "x", "topK": 0}, "top_k"),
         (search.SearchMulti, {"query": "x", "top_k": 1_001}, "top_k"),
         (search.SearchMulti, {"query": "x", "queryType": "custom"}, "weights"),
-        (memories.MemorySimilarityMatrix, {"memory_ids": [ONE]}, "memory_ids"),
+        (memories.MemorySimilarityMatrix, {"memory_ids": []}, "memory_ids"),
         (search.SearchSingleSpace, {"query": "x", "space_index": 13}, "space_index"),
     ],
 )

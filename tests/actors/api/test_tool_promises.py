@@ -7,6 +7,8 @@ import pytest
 from mcp import MCPError
 
 from actors.api.context import Context
+from actors.runtime.ask import ask
+from actors.store.messages import ReadStatus
 from actors.workspace.messages import ReadAttention
 from tests.actors.conftest import Agent, Connect, store
 
@@ -19,8 +21,8 @@ PUMP = "def restart(pump):\n    pump.stop()\n    pump.start()"
 
 async def head(context: Context) -> int:
     """Return the number of the last event, once the workspace has said what it has to say."""
-    await context.hub.workspace.ask(ReadAttention(), block=False)
-    return context.hub.log.head.seq
+    await ask(context.hub.workspace, ReadAttention())
+    return (await ask(context.hub.store, ReadStatus())).head.seq
 
 
 async def calls(agent: Agent) -> dict[str, dict[str, Any]]:
@@ -145,5 +147,6 @@ async def test_the_matrix_of_one_memory_is_its_similarity_to_itself(context: Con
     async with connect(context) as agent:
         answer = await agent.call("memory_similarity_matrix", memory_ids=[memory])
         missing = await agent.refused("memory_similarity_matrix", memory_ids=[str(uuid4())])
-    assert (answer["matrix"], answer["dimensions"]) == ([[1.0]], 1)
+    assert answer["matrix"] == [[pytest.approx(1.0, abs=1e-6)]]
+    assert (answer["memory_ids"], answer["dimensions"]) == ([memory], 1)
     assert missing["code"] == -32010
