@@ -66,11 +66,11 @@ def load_profile(latencies: Latencies, profile: ModelProfile, models: Path | Non
     """
     # Imported on demand: torch takes a second to import, during which `initialize` would wait.
     if profile is ModelProfile.EMBEDDED:
-        from actors.embedder.profiles.embedded import EmbeddedProfile  # noqa: PLC0415 -- see above
+        from actors.embedder.profiles.embedded import EmbeddedProfile
 
         return EmbeddedProfile(latencies)
-    from actors.embedder.models.full_models import FullModels, local_sources  # noqa: PLC0415 -- see above
-    from actors.embedder.profiles.full import FullProfile  # noqa: PLC0415 -- see above
+    from actors.embedder.models.full_models import FullModels, local_sources
+    from actors.embedder.profiles.full import FullProfile
 
     return FullProfile(FullModels(local_sources(models) if models else None), latencies)
 
@@ -141,8 +141,8 @@ def open_hub(
         LogInUseError: Another process still has the store open.
         LogError: The log is invalid.
     """
-    from events.storage.duckdb_log import DuckDBLog  # noqa: PLC0415 -- takes 0.1 s, which `--help` need not wait for
-    from events.storage.log import LogInUseError  # noqa: PLC0415
+    from events.storage.duckdb_log import DuckDBLog
+    from events.storage.log import LogInUseError
 
     until = monotonic() + patience
     while True:

@@ -136,7 +136,7 @@ class Proxy:
         if info is None:
             return
         self._options_checked = True
-        from importlib.metadata import version  # noqa: PLC0415 -- takes 12 ms
+        from importlib.metadata import version
 
         own = version("context-graph")
         if info.version != own:

@@ -150,7 +150,7 @@ def data_folder(chosen: Path | None) -> Path:
     """Return the store's folder: the chosen one, or the platform's default."""
     if chosen is not None:
         return chosen
-    import platformdirs  # noqa: PLC0415 -- only needed here
+    import platformdirs
 
     return Path(platformdirs.user_data_dir("context-graph"))
 
@@ -170,8 +170,8 @@ def serve_options(
 
 def run_proxy(command: ServeCommand) -> int:
     """Run a proxy until the client is done; return the exit status."""
-    from actors.proxy.launcher import HubLauncher  # noqa: PLC0415 -- not available on every platform
-    from actors.proxy.proxy import Proxy  # noqa: PLC0415
+    from actors.proxy.launcher import HubLauncher
+    from actors.proxy.proxy import Proxy
 
     hub_arguments = [f"--linger={command.linger}", f"--log-level={command.log_level.value}"]
     launcher = HubLauncher(command.folder, [*command.options.arguments(), *hub_arguments])

@@ -61,7 +61,7 @@ class Aligned(NamedTuple):
 
 @pytest.fixture(scope="module")
 async def aligned(
-    anyio_backend: str,  # noqa: ARG001 -- what runs an asynchronous fixture of this scope
+    anyio_backend: str,
     profile: EmbeddedProfile,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Aligned]:
@@ -360,7 +360,7 @@ class Drifted(NamedTuple):
 
 @pytest.fixture(scope="module")
 async def drifted(
-    anyio_backend: str,  # noqa: ARG001 -- what runs an asynchronous fixture of this scope
+    anyio_backend: str,
     profile: EmbeddedProfile,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Drifted]:

@@ -52,7 +52,7 @@ def test_prose_is_the_same_however_it_is_spaced(words: list[str], data: st.DataO
 
 
 @given(st.text(), st.booleans())
-def test_what_is_normalised_stays_as_it_is(text: str, code: bool):  # noqa: FBT001 -- hypothesis passes it by place
+def test_what_is_normalised_stays_as_it_is(text: str, code: bool):
     once = normalize(text, code=code)
     assert normalize(once, code=code) == once
 
@@ -233,7 +233,7 @@ def test_strictly_any_other_word_counts_though_it_may_say_the_same(one: str, oth
 
 
 @given(st.text(), st.text(), st.booleans())
-def test_a_text_does_not_contradict_itself_and_any_two_do_so_from_both_sides(one: str, other: str, code: bool):  # noqa: FBT001
+def test_a_text_does_not_contradict_itself_and_any_two_do_so_from_both_sides(one: str, other: str, code: bool):
     assert contradiction(one, one, code=code) is None
     forth, back = contradiction(one, other, code=code), contradiction(other, one, code=code)
     assert (forth is None) == (back is None)
@@ -362,7 +362,7 @@ def test_a_set_does_not_grow_beyond_its_limit():
 
 
 @pytest.mark.parametrize("strict", [True, False])
-def test_memories_of_different_kinds_are_not_merged_be_they_copies_or_alike(strict: bool):  # noqa: FBT001
+def test_memories_of_different_kinds_are_not_merged_be_they_copies_or_alike(strict: bool):
     memories = [
         candidate(1, kind=("Anna",)),
         candidate(2, kind=("Bert",)),
