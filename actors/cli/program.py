@@ -68,7 +68,7 @@ AsOf = Annotated[
 ]
 Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="May be repeated.")]
 
-View: TypeAlias = Callable[[Any], None]
+View: TypeAlias = Callable[[JsonObject], None]
 """Prints an answer for people."""
 Call: TypeAlias = tuple[JsonObject, View]
 """Arguments of an operation, those left out that are None, and the view of its answer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any, assert_never
+from typing import assert_never
 from uuid import UUID, uuid4
 from zoneinfo import ZoneInfoNotFoundError
 
@@ -102,7 +102,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             self._timer.remove_all_jobs()
             self._timer.shutdown()
 
-    def on_receive(self, message: SchedulerMessage) -> Any:
+    def on_receive(self, message: SchedulerMessage) -> object:
         """Route a message."""
         match message:
             case Tick():

@@ -108,7 +108,7 @@ class Store(ProjectionActor[StoreProjections]):
         except LogError as error:  # nothing is lost: the next start merges the write-ahead log
             LOGGER.warning("the log was closed without a checkpoint; the next start makes up for it: %s", error)
 
-    def on_receive(self, message: StoreMessage | Flush | SnapshotEvent | ProjectionMessage) -> Any:
+    def on_receive(self, message: StoreMessage | Flush | SnapshotEvent | ProjectionMessage) -> object:
         """Route a message."""
         match message:
             case Append():

@@ -1,6 +1,6 @@
 """Queries of the store: they read the catalog and the log, and change nothing."""
 
-from typing import Any, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 from uuid import UUID
 
 from actors.runtime.faults import NotFoundFault, StorageFault
@@ -23,7 +23,7 @@ from projections.projection import MemoryState
 Query: TypeAlias = Read | ReadLive | Describe | ReadHistory | ReadEvents | ReadErased | ReadStatus
 
 
-def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Any:
+def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> object:
     """Answer as the messages say; an unknown memory is a `NotFoundFault`, what can't be read a `LogError`."""
     match message:
         case Read(memory=memory):

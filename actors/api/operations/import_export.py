@@ -104,7 +104,7 @@ async def memory_export(context: Context, params: MemoryExport) -> JsonObject:
     return {"memories": page} | following
 
 
-def _parse_item(item: Any) -> StoreMemory:
+def _parse_item(item: object) -> StoreMemory:
     if not isinstance(item, dict):
         raise InvalidParamsFault(f"A memory is an object, not {type(item).__name__}", parameter="items")
     named = item.get("id")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import uuid5
 
 from actors.api.context import Context, append, describe, erased, find_request, wait_until_replayed
@@ -138,7 +137,7 @@ def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult)
     return memories.deleted(params.id, (*entry.lineage, entry.id) if params.soft else gone, soft=params.soft)
 
 
-def _parse_item(item: Any) -> MemoryInject:
+def _parse_item(item: object) -> MemoryInject:
     """Parse one item of a batch: a text, or an object."""
     match item:
         case str():

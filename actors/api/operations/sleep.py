@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 from uuid import UUID
 
 import anyio.to_thread
@@ -204,12 +203,13 @@ async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObjec
     """Change when the store sleeps, and return how it stands."""
     await wait_until_replayed(context)
     whens = {Mode.LIGHT: params.light, Mode.DEEP: params.deep, Mode.REM: params.rem}
-    changes: list[Any] = [
+    schedules = [
         ChangeSchedule(mode=mode, when=None if when.lower() == NEVER else when)
         for mode, when in whens.items()
         if when is not None
     ]
-    await ask(context.hub.scheduler, CheckSchedules(whens=tuple(change.when for change in changes)))
+    await ask(context.hub.scheduler, CheckSchedules(whens=tuple(schedule.when for schedule in schedules)))
+    changes: list[ChangeSchedule | SwitchSchedule | PermitPruning] = [*schedules]
     if params.paused is not None:
         changes.append(SwitchSchedule(paused=params.paused))
     if params.pruning_permitted is not None:

@@ -54,7 +54,10 @@ class StoreMemory(Params, frozen=True, kw_only=True):
 class InjectContext(StoreMemory, frozen=True, kw_only=True):
     """Store a text with the reason why, and get how new it is (entropy) and how well it fits in (coherence)."""
 
-    rationale: Annotated[Reason, Meta(description="Why store it", extra_json_schema={"minLength": 1})]
+    # Keyword-only fields may be required after optional ones.
+    rationale: Annotated[  # pyright: ignore[reportGeneralTypeIssues]
+        Reason, Meta(description="Why store it", extra_json_schema={"minLength": 1})
+    ]
 
 
 class MemoryInject(StoreMemory, frozen=True, kw_only=True):

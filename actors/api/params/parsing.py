@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
-from typing import Any, ClassVar, TypeVar, get_args
+from typing import ClassVar, TypeVar, get_args
 
 import msgspec
 
@@ -82,7 +82,7 @@ def moment(value: str, parameter: str) -> datetime:
         raise invalid(parameter, "not an ISO 8601 time") from None
 
 
-def invalid(parameter: str, problem: str, **data: Any) -> InvalidParamsFault:
+def invalid(parameter: str, problem: str, **data: object) -> InvalidParamsFault:
     """Return the fault that names a parameter and its problem."""
     return InvalidParamsFault(f"Invalid '{parameter}': {problem}", parameter=parameter, **data)
 
@@ -97,7 +97,7 @@ def check_size(value: JsonObject, parameter: str, limit: int) -> None:
         raise invalid(parameter, f"{size} bytes, at most {limit}")
 
 
-def _check_json(value: Any, parameter: str) -> None:
+def _check_json(value: object, parameter: str) -> None:
     """Refuse values that Python's JSON parser accepts although they are not JSON."""
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False, default=str).encode()
@@ -128,7 +128,7 @@ def _translated(error: msgspec.ValidationError, kind: type[Params]) -> InvalidPa
     return invalid(parameter, f"{problem[0].lower()}{problem[1:]}{choices}")
 
 
-def _choices(kind: Any) -> list[str]:
+def _choices(kind: object) -> list[str]:
     """Return the values of the enumeration in a type, if there is one."""
     if isinstance(kind, type) and issubclass(kind, Enum):
         return [str(member.value) for member in kind]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -104,11 +103,11 @@ def _goal(goal: GoalDiscovered | None) -> JsonObject | None:
     return {"id": str(goal.goal), "namespace": goal.namespace, "description": goal.description}
 
 
-def _page(some: list[Any], total: int) -> JsonObject:
+def _page(some: list[JsonObject] | list[JsonObject | None], total: int) -> JsonObject:
     return {"total": total, "shown": some}
 
 
-def _rules(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[tuple[str, Any, Any]]:
+def _rules(before: JsonObject, after: JsonObject) -> Iterable[tuple[str, object, object]]:
     """Yield name, old and new value of each rule of the schedule."""
     for mode, when in after["when"].items():
         yield mode, before["when"][mode], when

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from inspect import signature
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from actors.api.context import Context
 from actors.api.params.parsing import Params
 from actors.runtime.types import JsonObject
+
+Operation: TypeAlias = Callable[[Context, Any], Awaitable[JsonObject]]
+"""Takes the context of a request, and parameters of its own type."""
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -20,7 +23,7 @@ class Tool(msgspec.Struct, frozen=True):
     method: str
     """The equivalent plain JSON-RPC method."""
     params: type[Params]
-    run: Callable[[Context, Any], Coroutine[Any, Any, JsonObject]]
+    run: Operation
     returns: str = ""
     """The field of the answer that agents use next."""
     core: bool = False
@@ -40,7 +43,7 @@ class Tool(msgspec.Struct, frozen=True):
 
 def tool(
     method: str,
-    run: Callable[[Context, Any], Coroutine[Any, Any, JsonObject]],
+    run: Operation,
     returns: str = "",
     *,
     listed: bool = True,

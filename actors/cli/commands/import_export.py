@@ -9,7 +9,7 @@ from contextlib import ExitStack, nullcontext
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import IO, Annotated, Any, NamedTuple
+from typing import IO, Annotated, NamedTuple
 
 import typer
 
@@ -40,7 +40,7 @@ STANDARD = "-"
 class _Line(NamedTuple):
     number: int
     """From 1."""
-    item: Any
+    item: object
     problem: str | None
     """Why it is not JSON."""
 
