@@ -236,7 +236,6 @@ def built_beside(target: Path) -> Iterator[Path]:
 
 
 async def _store_again(context: Context, envelope: Envelope, links: tuple[MemoriesLinked, ...]) -> None:
-    """Ingest one memory under its own id, with the links that it was stored with."""
     old = envelope.event
     if not isinstance(old, MemoryStored):
         raise StorageFault(f"Storage failed: event {envelope.seq} is no longer the memory {envelope.id}")

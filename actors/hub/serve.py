@@ -129,7 +129,6 @@ async def _warm_up(context: Context) -> None:
 
 
 async def _limit_log(folder: Path) -> None:
-    """Truncate the hub's log from time to time, if stderr is that file."""
     try:
         is_log = os.path.samestat(os.fstat(2), (folder / LOG).stat())
     except FileNotFoundError:

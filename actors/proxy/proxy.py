@@ -72,11 +72,9 @@ class Proxy:
         return 0
 
     def _done(self) -> bool:
-        """Return whether the client closed its input and received all its answers."""
         return self._input_closed and self._hub is None and not (self._to_client or self._to_hub or self._pending)
 
     def _step(self) -> None:
-        """Move the bytes that can be moved, or wait for a short time."""
         if self._hub is None and not (self._input_closed and not self._to_hub):
             self._hub = self._connect()
         hub = self._hub

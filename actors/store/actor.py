@@ -154,7 +154,6 @@ class Store(ProjectionActor[StoreProjections]):
         return self._result(events, repeated=True) if events else None
 
     def _result(self, events: tuple[Envelope, ...], *, repeated: bool = False) -> RequestResult:
-        """Return the result of a request, with the oldest live memory of the same content."""
         first = events[0]
         oldest = None
         if isinstance(first.event, MemoryStored):
@@ -257,7 +256,6 @@ class Store(ProjectionActor[StoreProjections]):
         return {**others, OWN: self._on_projection_message}
 
     def _digests(self) -> Reply[tuple[int, dict[str, str]]]:
-        """Read the digests of all owners between two events."""
         seq = self._log.head.seq
         replies: list[Reply[dict[str, str]]] = []
         for tell in self._tellers().values():
@@ -271,7 +269,6 @@ class Store(ProjectionActor[StoreProjections]):
         return self._keeper.begin(self._log.head, self._tellers(), after)
 
     def _keep(self, message: SnapshotEvent) -> None:
-        """Continue a snapshot."""
         if self._keeper is None:
             return
         match message:

@@ -61,7 +61,6 @@ def _live_entry(catalog: Catalog, memory: UUID) -> Entry:
 
 
 def _erased_after(log: Log, catalog: Catalog, seq: int) -> tuple[Envelope, ...]:
-    """Return the erasures after an event of memories that were stored until then."""
     gone = [entry for entry in catalog.erased() if entry.seq <= seq]
     later = log.get([event for entry in gone for event in entry.events if event > seq])
     return tuple(envelope for envelope in later if isinstance(envelope.event, MemoryErased))

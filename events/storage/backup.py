@@ -160,7 +160,6 @@ def _copy_log(log: DuckDBLog, folder: Path, progress: Progress | None) -> Head:
 
 
 def _checked(backup: Path, passphrase: str | None) -> _Manifest:
-    """Return the manifest of a backup that is verified."""
     try:
         manifest = msgspec.json.decode((backup / _MANIFEST).read_bytes(), type=_Manifest)
         if manifest.files.keys() != set(FILES):

@@ -125,7 +125,6 @@ def error_of(error: Exception) -> types.JSONRPCError:
 
 
 def _error(request: object, code: int, text: str) -> types.JSONRPCError:
-    """Return an error under the id of the request, if that is a valid id."""
     found = request.get("id") if isinstance(request, dict) else None
     valid = isinstance(found, int) and not isinstance(found, bool)
     if isinstance(found, str):  # a lone surrogate cannot be encoded

@@ -120,7 +120,6 @@ class Front:
         return await call(request.lifespan_context, tool, arguments, self._counted(tool))
 
     def _counted(self, tool: Tool) -> Callable[[], object]:
-        """Return what counts a call against the session's limit."""
         return partial(self._limits.take, tool.name)
 
     async def _list_resources(self, _request: Request, _params: object) -> types.ListResourcesResult:
@@ -153,7 +152,6 @@ def _with_pulse(result: JsonObject, pulse: Pulse | None) -> JsonObject:
 
 
 async def _pulse(context: Context) -> Pulse | None:
-    """Return the pulse, or None where the store itself failed."""
     try:
         return await read_pulse(context)
     except Fault:

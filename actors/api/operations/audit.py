@@ -95,7 +95,6 @@ async def store_replay(context: Context, params: StoreReplay) -> JsonObject:
 
 
 async def _since(context: Context, when: int | str) -> int:
-    """Return the first event at or after a moment."""
     found = read(when, "since")
     return max(1, found) if isinstance(found, int) else await last_event(context, found - INSTANT) + 1
 

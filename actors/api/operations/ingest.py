@@ -126,7 +126,6 @@ async def _prepare(context: Context, one: PendingMemory) -> None:
 
 
 async def _embed_group(context: Context, group: Sequence[PendingMemory]) -> None:
-    """Embed memories, and settle each as soon as it has gone through the model."""
     if not group:
         return
     # Their keys reach the disk while they are in the model, instead of before the commit.

@@ -57,7 +57,6 @@ async def store_back_up(context: Context, params: StoreBackUp) -> JsonObject:
 async def _on_files(
     context: Context, work: Callable[Concatenate[DuckDBLog, P], T], *arguments: P.args, **options: P.kwargs
 ) -> T:
-    """Run work on the log's files in a worker thread."""
     await wait_until_replayed(context)
     log = context.hub.log
     if not isinstance(log, DuckDBLog):

@@ -128,7 +128,6 @@ async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
 
 
 def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult) -> JsonObject:
-    """Return the answer to a request that deleted a memory already."""
     kind = MemoryForgotten if params.soft else MemoryErased
     events = [envelope.event for envelope in earlier.events]
     gone = [event.memory for event in events if isinstance(event, kind) and event.reason == params.reason]
@@ -138,7 +137,6 @@ def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult)
 
 
 def _parse_item(item: object) -> MemoryInject:
-    """Parse one item of a batch: a text, or an object."""
     match item:
         case str():
             return parse({"content": item}, MemoryInject)

@@ -143,7 +143,6 @@ def _dimension_mismatch(space: Space, expected: int, actual: int, parameter: str
 
 
 def _numbers(value: object, parameter: str) -> Float32:
-    """Return a flat list of finite numbers."""
     if not isinstance(value, list) or not all(
         isinstance(item, int | float) and not isinstance(item, bool) for item in value
     ):

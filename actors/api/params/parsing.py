@@ -129,7 +129,6 @@ def _translated(error: msgspec.ValidationError, kind: type[Params]) -> InvalidPa
 
 
 def _choices(kind: object) -> list[str]:
-    """Return the values of the enumeration in a type, if there is one."""
     if isinstance(kind, type) and issubclass(kind, Enum):
         return [str(member.value) for member in kind]
     return [choice for part in get_args(kind) for choice in _choices(part)]

@@ -108,7 +108,6 @@ def _page(some: list[JsonObject] | list[JsonObject | None], total: int) -> JsonO
 
 
 def _rules(before: JsonObject, after: JsonObject) -> Iterable[tuple[str, object, object]]:
-    """Yield name, old and new value of each rule of the schedule."""
     for mode, when in after["when"].items():
         yield mode, before["when"][mode], when
     for name in ("paused", "permitted"):

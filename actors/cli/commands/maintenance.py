@@ -175,7 +175,6 @@ def change_passphrase(
 
 
 def _is_locked(keys: Path) -> bool:
-    """Return whether keys are behind a passphrase."""
     from events.crypto.wrapping import KeyWrapping
     from events.storage.log import PassphraseError
 

@@ -120,7 +120,6 @@ def _serve_alone(folder: Path, options: ServeOptions, tools: ToolSet, log_level:
 
 @contextmanager
 def _opened(folder: Path, options: ServeOptions) -> Iterator[tuple[Hub, dict[str, int], HubInfo]]:
-    """Open a store to serve it."""
     from importlib.metadata import version
 
     from actors.api.tools.rate_limits import limits_of

@@ -236,7 +236,7 @@ async def test_a_log_that_cannot_be_trusted_is_named_with_its_first_bad_event(
 
 
 @pytest.mark.requirement("INTEG-001/errors/internal")
-async def test_a_mistake_of_ours_shows_no_exception_text(
+async def test_an_internal_error_shows_no_exception_text(
     context: Context, connect: Connect, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object, **__: object) -> None:

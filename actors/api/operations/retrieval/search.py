@@ -116,7 +116,6 @@ def milliseconds_since(start: float) -> float:
 
 
 def _next_cursor(page: pagination.Page, found: Found, shown: int) -> str:
-    """Return the cursor of the page after one that shows so many hits."""
     return pagination.written(
         msgspec.structs.replace(
             page,
