@@ -18,11 +18,9 @@ from actors.runtime.ask import ask
 from actors.runtime.faults import StorageFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadStatus
-from actors.store.snapshot_files import Snapshots
 from events.storage.backup import back_up
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
-from events.verify.examination import Problem
 from events.verify.verification import examine
 
 P = ParamSpec("P")
@@ -42,7 +40,8 @@ async def store_status(context: Context, _params: StoreStatus = STATUS) -> JsonO
 async def store_verify(context: Context, _params: StoreVerify) -> JsonObject:
     """Check every event of the open log, its chain, its keys and its snapshot."""
     report = await _on_files(context, examine, _cancellable(reporter(context, "events checked")))
-    return store.verified(report, await _on_files(context, _snapshot_problems))
+    snapshots = context.hub.snapshots
+    return store.verified(report, await _on_files(context, lambda _log: snapshots.problems() if snapshots else []))
 
 
 async def store_back_up(context: Context, params: StoreBackUp) -> JsonObject:
@@ -75,7 +74,3 @@ def _cancellable(report: Callable[..., object]) -> Callable[[int, int], None]:
         report(done, total)
 
     return advance
-
-
-def _snapshot_problems(log: DuckDBLog) -> list[Problem]:
-    return Snapshots(log.folder, log.keys).problems()
