@@ -68,7 +68,7 @@ Purpose = Annotated[tuple[Alignment, ...], Meta(min_length=WIDTH, max_length=WID
 class Reading(Params, frozen=True, kw_only=True):
     """The parameters of an operation that only reads: it can answer as of a past moment."""
 
-    as_of: Annotated[When | None, Meta(description="Answer as of this event number or time")] = None
+    as_of: Annotated[When | None, Meta(description="As of this event number or time")] = None
 
 
 class QueryType(StrEnum):
