@@ -27,7 +27,7 @@ def _lists(found: Difference) -> dict[str, tuple[UUID, ...]]:
 
 
 def memories_shown(found: Difference, limit: int) -> tuple[UUID, ...]:
-    """Recovery the memories that the answer describes: at most `limit` of each list."""
+    """Return the memories that the answer describes: at most `limit` of each list."""
     return tuple(dict.fromkeys(memory for memories in _lists(found).values() for memory in memories[:limit]))
 
 
@@ -38,7 +38,7 @@ def diff(
     entries: Mapping[UUID, Entry],
     limit: int,
 ) -> JsonObject:
-    """Recovery the changes between two moments.
+    """Return the changes between two moments.
 
     Args:
         times: The time of each moment by sequence number.
@@ -70,7 +70,7 @@ def diff(
 
 
 def replayed(head: Head, seconds: float, live: Mapping[str, str], found: Mapping[str, str]) -> JsonObject:
-    """Recovery the digests of replayed projections, compared with those of the live ones, if there are any."""
+    """Return the digests of replayed projections, compared with those of the live ones, if there are any."""
     answer: JsonObject = {
         "seq": head.seq,
         "hash": head.hash.hex(),
