@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
 from uuid import UUID
 
 import anyio
@@ -34,7 +33,7 @@ class KeyLocks:
                 self._locks.pop(key, None)
 
 
-def parse_key(params: Mapping[str, Any] | None) -> tuple[UUID | None, bool]:
+def parse_key(params: Mapping[str, object] | None) -> tuple[UUID | None, bool]:
     """Return the key in the `_meta` of a request, None without one, and whether the request was sent before.
 
     Raises:

@@ -8,8 +8,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
+from uuid import UUID
 
 import typer
 
@@ -68,7 +70,7 @@ AsOf = Annotated[
 ]
 Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="May be repeated.")]
 
-View: TypeAlias = Callable[[Any], None]
+View: TypeAlias = Callable[[JsonObject], None]
 """Prints an answer for people."""
 Call: TypeAlias = tuple[JsonObject, View]
 """Arguments of an operation, those left out that are None, and the view of its answer."""
@@ -85,22 +87,27 @@ def _models(embedder: Embedder = ModelProfile.EMBEDDED, models: Models = None) -
 def store_command(
     panel: Panel,
     method: str,
+    view: str = "",
     *,
     embeds: bool = False,
     creates: bool = False,
     succeeded: Callable[[JsonObject], bool] = lambda _answer: True,
-) -> Callable[[Callable[..., Call]], Callable[..., Call]]:
-    """Register a command that calls one operation. The decorated function turns its options into a `Call`.
+) -> Callable[[Callable[..., Call | None]], Callable[..., Call | None]]:
+    """Register a command that calls one operation.
+
+    The decorated function declares the options, and turns them into a `Call`. If it returns None, the options are the
+    arguments, under their names.
 
     Args:
         panel: Group in `--help`.
         method: JSON-RPC name of the operation.
+        view: Module and function in `actors.cli.views` that print the answer; not needed with a `Call`.
         embeds: Whether it takes `--embedder` and `--models`.
         creates: Whether it creates the store if there is none.
         succeeded: Whether an answer ends the command with status 0 instead of 1.
     """
 
-    def register(call: Callable[..., Call]) -> Callable[..., Call]:
+    def register(call: Callable[..., Call | None]) -> Callable[..., Call | None]:
         def run(
             data: Path | None,
             embedder: str = ModelProfile.EMBEDDED,
@@ -109,9 +116,9 @@ def store_command(
             as_json: bool,
             **options: Any,
         ) -> None:
-            arguments, view = call(**options)
+            arguments, shown = call(**options) or (options, _view(view))
             answer = perform(
-                data, method, arguments, view, as_json=as_json, creates=creates, embedder=embedder, models=models
+                data, method, arguments, shown, as_json=as_json, creates=creates, embedder=embedder, models=models
             )
             if not succeeded(answer):
                 raise typer.Exit(1)
@@ -126,6 +133,11 @@ def store_command(
         return call
 
     return register
+
+
+def _view(name: str) -> View:
+    module, _, function = name.partition(".")
+    return getattr(import_module(f"actors.cli.views.{module}"), function)
 
 
 @contextmanager
@@ -163,7 +175,9 @@ def perform(
     from actors.cli.views.terminal import progress_bar
 
     location = store_location(data_folder(data), embedder, models)
-    given = {name: value for name, value in arguments.items() if value is not None}
+    given = {
+        name: str(value) if isinstance(value, UUID) else value for name, value in arguments.items() if value is not None
+    }
     with (
         exit_on_error(),
         progress_bar(quiet=as_json) as report,

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from math import inf
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -134,7 +134,7 @@ def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
     context = Context(stack.enter_context(open_hub(location.folder, location.profile, location.models)))
     portal = stack.enter_context(start_blocking_portal())
 
-    def call(method: str, report: Report | None = None, /, **arguments: Any) -> JsonObject:
+    def call(method: str, report: Report | None = None, /, **arguments: object) -> JsonObject:
         async def progress(done: float, total: float | None, what: str) -> None:
             if report:
                 report(done, total, what)

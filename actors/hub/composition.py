@@ -118,6 +118,7 @@ def start_hub(
         embedder=embedder,
         priming=priming,
         history=HistoryCache(),
+        snapshots=snapshots,
     )
     try:
         yield hub

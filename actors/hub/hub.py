@@ -22,11 +22,11 @@ from actors.runtime.types import JsonObject
 from actors.scheduler.actor import Scheduler
 from actors.store.actor import Store
 from actors.store.messages import Replay
+from actors.store.snapshot_files import Snapshots
 from actors.workspace.actor import Workspace
 from events.storage.log import Envelope, LogError
 
 if TYPE_CHECKING:
-    from actors.store.snapshot_files import Snapshots
     from events.storage.log import Head, Log
 
 REPLAY_POLL = 0.25
@@ -99,6 +99,8 @@ class Hub(Actors, frozen=True, kw_only=True):
     priming: bool
     """Whether memories in the workspace rank slightly higher in searches."""
     history: HistoryCache[HistoricalView]
+    snapshots: Snapshots | None
+    """On disk, for a fast start; None without."""
 
     @property
     def latency_file(self) -> Path:

@@ -29,6 +29,7 @@ from actors.proxy.endpoint import CHUNK, MAX_LINE, HubInfo, print_notice
 from actors.proxy.framing import LineReader, LineTooLongError
 from actors.proxy.launcher import LOG, truncate_log
 from actors.runtime.faults import Fault
+from actors.runtime.settings import ToolSet
 
 if TYPE_CHECKING:
     from actors.hub.hub import Hub
@@ -44,7 +45,7 @@ LOG_CHECK_INTERVAL = 60.0
 """Seconds between two checks of the log's size."""
 
 
-async def serve_stdio(hub: Hub, per_minute: Mapping[str, int], info: HubInfo) -> None:
+async def serve_stdio(hub: Hub, per_minute: Mapping[str, int], info: HubInfo, tools: ToolSet) -> None:
     """Serve one client on stdin and stdout, and others on the socket meanwhile.
 
     Ends when the client closes stdin, or on SIGTERM or SIGINT. Without a socket, a notice goes to stderr.
@@ -53,6 +54,7 @@ async def serve_stdio(hub: Hub, per_minute: Mapping[str, int], info: HubInfo) ->
         hub: The running store.
         per_minute: Calls per minute that each client may make, by tool.
         info: Written beside the socket.
+        tools: What the client on stdin is shown.
     """
     context = Context(hub)
     serve_client = partial(converse, context, per_minute)
@@ -67,7 +69,7 @@ async def serve_stdio(hub: Hub, per_minute: Mapping[str, int], info: HubInfo) ->
         stdin = _Stdin()
         stack.callback(stdin.close)
         async with stdio_server(cast("anyio.AsyncFile[str]", stdin)) as (messages, answers):
-            await serve_client(messages, answers)
+            await serve_client(messages, answers, tools)
         group.cancel_scope.cancel()
 
 
@@ -127,7 +129,6 @@ async def _warm_up(context: Context) -> None:
 
 
 async def _limit_log(folder: Path) -> None:
-    """Truncate the hub's log from time to time, if stderr is that file."""
     try:
         is_log = os.path.samestat(os.fstat(2), (folder / LOG).stat())
     except FileNotFoundError:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from actors.proxy.credentials import is_own
 from actors.proxy.endpoint import CHUNK, MAX_LINE, socket_path
@@ -50,7 +50,7 @@ class Client:
             self._socket.close()
             raise
 
-    def request(self, method: str, on_progress: ProgressCallback | None = None, /, **params: Any) -> JsonObject:
+    def request(self, method: str, on_progress: ProgressCallback | None = None, /, **params: object) -> JsonObject:
         """Send a request and return its result.
 
         Raises:
@@ -60,7 +60,7 @@ class Client:
         """
         self._last_id += 1
         if on_progress is not None:
-            params = params | {"_meta": {"progressToken": self._last_id} | params.get("_meta", {})}
+            params["_meta"] = {"progressToken": self._last_id}
         self._send({"id": self._last_id, "method": method, "params": params})
         while True:
             answer = self._receive()
@@ -73,7 +73,7 @@ class Client:
                 raise ClientError(str(answer["error"].get("message")))
             return answer["result"]
 
-    def call(self, tool: str, /, **arguments: Any) -> JsonObject:
+    def call(self, tool: str, /, **arguments: object) -> JsonObject:
         """Call a tool and return its structured answer; a tool error is a `ClientError`, others as in `request`."""
         result = self.request("tools/call", name=tool, arguments=arguments)
         answer = result.get("structuredContent", {})

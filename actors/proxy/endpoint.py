@@ -31,6 +31,9 @@ CHUNK = 1 << 16
 REQUEST_KEY = "context-graph/request"
 """Field of a request's `_meta` with its idempotency key, a UUID."""
 
+TOOL_SET = "context-graph/tools"
+"""Field of the `_meta` of `tools/list` with the `ToolSet` that the client is shown."""
+
 NOTICE = "context-graph: "
 """Prefix of the lines on stderr that are written for people."""
 

@@ -164,7 +164,6 @@ class HubLauncher:
         self._starting = True
 
     def _failure(self, status: int) -> str:
-        """Return the reason that the hub logged before it ended."""
         with (self.folder / LOG).open("rb") as log:
             log.seek(self._log_offset)
             lines = log.read().decode(errors="replace").split("\n")

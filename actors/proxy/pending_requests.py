@@ -8,7 +8,8 @@ from uuid import uuid4
 
 import msgspec
 
-from actors.proxy.endpoint import REQUEST_KEY
+from actors.proxy.endpoint import REQUEST_KEY, TOOL_SET
+from actors.runtime.settings import ToolSet
 
 MAX_RETRIES = 3
 """Times that a request is sent again, so that one that crashes every hub ends with an error."""
@@ -52,9 +53,14 @@ _decode_cancelled = msgspec.json.Decoder(_Cancelled).decode
 
 
 class PendingRequests:
-    """Tracks the requests without an answer, and the handshake that another hub needs first."""
+    """Tracks the requests without an answer, and the handshake that another hub needs first.
 
-    def __init__(self) -> None:
+    Args:
+        tools: What the client is shown.
+    """
+
+    def __init__(self, tools: ToolSet = ToolSet.ALL) -> None:
+        self._tools = tools
         self._requests: dict[Id, _Request] = {}
         self._handshake: bytes | None = None
         self._handshake_done = False
@@ -64,7 +70,7 @@ class PendingRequests:
         return len(self._requests)
 
     def add(self, line: bytes) -> bytes:
-        """Record a message of the client; return it as the hub receives it, a request with an idempotency key.
+        """Record a message of the client; return it as the hub receives it, with what belongs into its `_meta`.
 
         A message that can't be decoded is returned unchanged: the hub reports the error.
         """
@@ -122,7 +128,9 @@ class PendingRequests:
 
     def _add_request(self, line: bytes, request_id: Id, method: str, params: msgspec.Raw) -> bytes:
         if method == "tools/call" or method.partition("/")[0] not in MCP_PREFIXES:
-            line = _with_key(line, params)
+            line = _with_meta(line, params, REQUEST_KEY, str(uuid4()))
+        elif method == "tools/list":
+            line = _with_meta(line, params, TOOL_SET, self._tools.value)
         elif method == "initialize":
             self._handshake = line
         self._requests[request_id] = _Request(line)
@@ -138,12 +146,12 @@ def _error(request_id: Id | None, code: int, reason: str) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": reason}})
 
 
-def _with_key(line: bytes, params: msgspec.Raw) -> bytes:
-    """Return a request with an idempotency key in its `_meta`; unchanged if its parameters are no object."""
+def _with_meta(line: bytes, params: msgspec.Raw, field: str, value: str) -> bytes:
+    """Return a request with a field in its `_meta` unless it has it; unchanged if its parameters are no object."""
     with suppress(msgspec.DecodeError):
         fields = _decode_fields(params)
         meta = _decode_fields(fields.get("_meta", b"{}"))
-        meta.setdefault(REQUEST_KEY, msgspec.Raw(msgspec.json.encode(str(uuid4()))))
+        meta.setdefault(field, msgspec.Raw(msgspec.json.encode(value)))
         fields["_meta"] = msgspec.Raw(msgspec.json.encode(meta))
         return _with_field(line, "params", msgspec.json.encode(fields))
     return line

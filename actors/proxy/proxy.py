@@ -19,6 +19,7 @@ from actors.proxy.endpoint import CHUNK, MAX_LINE, ServeOptions, print_notice, r
 from actors.proxy.framing import LineReader, LineTooLongError
 from actors.proxy.launcher import HubError, HubLauncher
 from actors.proxy.pending_requests import PendingRequests, invalid_request
+from actors.runtime.settings import ToolSet
 
 MAX_BUFFER = 1 << 20
 """Bytes queued for one side above which the other side isn't read."""
@@ -39,12 +40,13 @@ class Proxy:
     Args:
         launcher: Connects to the hub, or starts it.
         options: The options that the hub should have.
+        tools: What the client is shown.
     """
 
-    def __init__(self, launcher: HubLauncher, options: ServeOptions) -> None:
+    def __init__(self, launcher: HubLauncher, options: ServeOptions, tools: ToolSet = ToolSet.ALL) -> None:
         self._launcher = launcher
         self._options = options
-        self._pending = PendingRequests()
+        self._pending = PendingRequests(tools)
         self._hub: socket.socket | None = None
         self._client_reader = LineReader(MAX_LINE)
         self._hub_reader = LineReader(sys.maxsize)
@@ -70,11 +72,9 @@ class Proxy:
         return 0
 
     def _done(self) -> bool:
-        """Return whether the client closed its input and received all its answers."""
         return self._input_closed and self._hub is None and not (self._to_client or self._to_hub or self._pending)
 
     def _step(self) -> None:
-        """Move the bytes that can be moved, or wait for a short time."""
         if self._hub is None and not (self._input_closed and not self._to_hub):
             self._hub = self._connect()
         hub = self._hub
@@ -134,7 +134,7 @@ class Proxy:
         if info is None:
             return
         self._options_checked = True
-        from importlib.metadata import version  # noqa: PLC0415 -- takes 12 ms
+        from importlib.metadata import version
 
         own = version("context-graph")
         if info.version != own:

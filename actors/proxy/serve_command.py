@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from actors.proxy.endpoint import ServeOptions
-from actors.runtime.settings import LogLevel, ModelProfile
+from actors.runtime.settings import LogLevel, ModelProfile, ToolSet
 
 LINGER = 300.0
 """Seconds that a hub outlives its last client, so that the next one finds the models loaded."""
@@ -65,13 +65,18 @@ PRIMING = Option(
     switch=True,
 )
 SLEEP = Option("sleep", "CONTEXT_GRAPH_SLEEP", "Let the store sleep by itself, as `schedule` shows.", switch=True)
+TOOLS = Option(
+    "tools",
+    "CONTEXT_GRAPH_TOOLS",
+    "Which tools this client is shown: the ten that an agent needs, or all. It can call all by name.",
+)
 LINGERING = Option("linger", "CONTEXT_GRAPH_LINGER", "How long the hub outlives its last client.", metavar="SECONDS")
 LOG_LEVEL = Option(
     "log-level",
     "CONTEXT_GRAPH_LOG_LEVEL",
     "What the server logs on standard error, the hub in hub.log; debug shows each message between actors.",
 )
-OPTIONS = (DATA, EMBEDDER, MODELS, LIMIT, PRIMING, SLEEP, LINGERING, LOG_LEVEL)
+OPTIONS = (DATA, EMBEDDER, MODELS, LIMIT, PRIMING, SLEEP, TOOLS, LINGERING, LOG_LEVEL)
 
 SWITCH_VALUES = {"1": True, "true": True, "0": False, "false": False}
 """Values of the environment variable of a switch."""
@@ -82,6 +87,7 @@ class ServeCommand(msgspec.Struct, frozen=True, kw_only=True):
 
     folder: Path
     options: ServeOptions
+    tools: ToolSet = ToolSet.ALL
     linger: float = LINGER
     log_level: LogLevel = LogLevel.WARNING
 
@@ -107,6 +113,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
                 priming=SWITCH_VALUES[last.get("priming", "0").lower()],
                 sleep=SWITCH_VALUES[last.get("sleep", "1").lower()],
             ),
+            tools=ToolSet(last.get("tools", ToolSet.ALL)),
             linger=float(last.get("linger", LINGER)),
             log_level=LogLevel(last.get("log-level", LogLevel.WARNING)),
         )
@@ -145,7 +152,7 @@ def data_folder(chosen: Path | None) -> Path:
     """Return the store's folder: the chosen one, or the platform's default."""
     if chosen is not None:
         return chosen
-    import platformdirs  # noqa: PLC0415 -- only needed here
+    import platformdirs
 
     return Path(platformdirs.user_data_dir("context-graph"))
 
@@ -166,8 +173,9 @@ def serve_options(
 
 def run_proxy(command: ServeCommand) -> int:
     """Run a proxy until the client is done; return the exit status."""
-    from actors.proxy.launcher import HubLauncher  # noqa: PLC0415 -- not available on every platform
-    from actors.proxy.proxy import Proxy  # noqa: PLC0415
+    from actors.proxy.launcher import HubLauncher
+    from actors.proxy.proxy import Proxy
 
     hub_arguments = [f"--linger={command.linger}", f"--log-level={command.log_level.value}"]
-    return Proxy(HubLauncher(command.folder, [*command.options.arguments(), *hub_arguments]), command.options).run()
+    launcher = HubLauncher(command.folder, [*command.options.arguments(), *hub_arguments])
+    return Proxy(launcher, command.options, command.tools).run()

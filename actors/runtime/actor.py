@@ -40,7 +40,7 @@ class ActorInbox(queue.Queue[Any]):
         """Runs in the sender's thread."""
         super()._put((item, CORRELATION.get()) if self.traced else item)
 
-    def _get(self) -> Any:
+    def _get(self) -> object:
         """Runs in the actor's thread."""
         item = super()._get()
         if self.traced:
@@ -62,7 +62,7 @@ class Actor(pykka.ThreadingActor):
     def _create_future() -> Reply[Any]:
         return Reply()
 
-    def _handle_receive(self, message: object) -> Any:
+    def _handle_receive(self, message: object) -> object:
         """Handle a message; at debug level, log its type, correlation id and the time until its answer."""
         if not cast("ActorInbox", self.actor_inbox).traced:
             return super()._handle_receive(message)

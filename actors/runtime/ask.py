@@ -100,7 +100,6 @@ async def ask_streaming(
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
-    """Schedule a callback from any thread; does nothing if the loop is closed."""
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(callback)
 

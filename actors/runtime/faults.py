@@ -1,6 +1,6 @@
 """Failures by their numeric codes. A fault's message and data are shown to agents."""
 
-from typing import Any, ClassVar, TypeVar, cast
+from typing import ClassVar, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ class Fault(Exception):
 
     code: ClassVar[int] = -32603
 
-    def __init__(self, message: str, **data: Any) -> None:
+    def __init__(self, message: str, **data: object) -> None:
         self.message = truncate(message)
         self.data = truncate(data)
         super().__init__(self.message)

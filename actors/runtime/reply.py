@@ -30,7 +30,7 @@ class Reply(pykka.ThreadingFuture[T]):
         """Whether the result is available, so that `get` returns at once."""
         return self._callbacks is None
 
-    def set(self, value: Any | None = None) -> None:
+    def set(self, value: object = None) -> None:
         """Set the result."""
         if isinstance(value, Reply):
             value.add_done_callback(lambda: self._copy(value))

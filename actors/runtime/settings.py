@@ -60,7 +60,7 @@ class Strategy(StrEnum):
     TUCKER_COMPRESSED = "tucker_compressed"
     """Σ wᵢ sᵢ / Σ wᵢ with wᵢ = max(.1, 1 − min(|sᵢ − μ| / 2σ, 1)): outliers weigh less; μ where σ = 0."""
     ADAPTIVE = "adaptive"
-    """By σ / μ: below .1 Cosine, below .3 SynergyWeighted, else TuckerCompressed; 0 if all scores are 0."""
+    """By σ / μ: below .4 Cosine, below .45 SynergyWeighted, else TuckerCompressed; 0 if all scores are 0."""
 
 
 class PathKind(StrEnum):
@@ -83,6 +83,14 @@ class SleepMode(StrEnum):
     """Also merges near duplicates and links related memories."""
     REM = "rem"
     """Also looks for patterns and drift."""
+
+
+class ToolSet(StrEnum):
+    """Which tools a client is shown; it can call all of them by name."""
+
+    CORE = "core"
+    """The ten that an agent needs."""
+    ALL = "all"
 
 
 def passphrase() -> str | None:

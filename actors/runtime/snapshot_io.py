@@ -226,7 +226,6 @@ def check(path: Path, secret: bytes, number: int, part: Part) -> None:
 
 
 def _ranges(segments: Iterable[int]) -> Iterator[tuple[int, int, int]]:
-    """Yield the segment, the start and the end of each piece."""
     for segment, length in enumerate(segments):
         for start in range(0, length, PIECE):
             yield segment, start, min(start + PIECE, length)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any, assert_never
+from typing import assert_never
 from uuid import UUID, uuid4
 from zoneinfo import ZoneInfoNotFoundError
 
@@ -24,6 +24,7 @@ from actors.runtime.reply import Reply
 from actors.scheduler import timing
 from actors.scheduler.messages import (
     ChangeSchedule,
+    CheckSchedules,
     PermitPruning,
     Planned,
     ReadSchedule,
@@ -101,13 +102,15 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             self._timer.remove_all_jobs()
             self._timer.shutdown()
 
-    def on_receive(self, message: SchedulerMessage) -> Any:
+    def on_receive(self, message: SchedulerMessage) -> object:
         """Route a message."""
         match message:
             case Tick():
                 return self._tick()
             case ReadSchedule():
                 return self._state()
+            case CheckSchedules(whens=whens):
+                return timing.check(whens, self._tz)
             case ChangeSchedule():
                 return self._append(self._schedule_changed(message))
             case SwitchSchedule(paused=paused):
@@ -148,7 +151,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             raise InvalidParamsFault(
                 "Invalid mode: dreams aren't scheduled, only light, deep and rem", parameter="mode"
             )
-        timing.check(message.when, self._tz)
+        timing.check([message.when], self._tz)
         return ScheduleChanged(mode=message.mode, when=message.when)
 
     def _append(self, event: Event) -> Reply[ScheduleState]:

@@ -42,6 +42,16 @@ class ReadSchedule(Message[ScheduleState], frozen=True):
     """Read the schedule."""
 
 
+class CheckSchedules(Message[None], frozen=True, kw_only=True):
+    """Check that schedules can be parsed, before any is changed.
+
+    Raises:
+        InvalidParamsFault: One can't be.
+    """
+
+    whens: tuple[str | None, ...]
+
+
 class ChangeSchedule(Message[ScheduleState], frozen=True, kw_only=True):
     """Change the schedule of a mode.
 
@@ -67,5 +77,12 @@ class PermitPruning(Message[ScheduleState], frozen=True, kw_only=True):
 
 
 SchedulerMessage: TypeAlias = (
-    Tick | ReadSchedule | ChangeSchedule | SwitchSchedule | PermitPruning | Appended | ProjectionMessage
+    Tick
+    | ReadSchedule
+    | CheckSchedules
+    | ChangeSchedule
+    | SwitchSchedule
+    | PermitPruning
+    | Appended
+    | ProjectionMessage
 )

@@ -1,6 +1,7 @@
 """When sleep is due: pure functions of the schedule and the time."""
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -62,16 +63,16 @@ def parse_when(text: str, tz: tzinfo) -> When:
     return trigger
 
 
-def check(when: str | None, tz: tzinfo) -> None:
-    """Check that `parse_when` accepts a schedule; None, for never, is valid.
+def check(whens: Iterable[str | None], tz: tzinfo) -> None:
+    """Check that `parse_when` accepts schedules; None, for never, is valid.
 
     Raises:
-        InvalidParamsFault: The parameter `when` is invalid.
+        InvalidParamsFault: One is invalid; the parameter is called `when`.
     """
-    if when is None:
-        return
     try:
-        parse_when(when, tz)
+        for when in whens:
+            if when is not None:
+                parse_when(when, tz)
     except ValueError as error:
         raise InvalidParamsFault(f"Invalid when: {error}", parameter="when") from None
 

@@ -117,7 +117,7 @@ class Store(ProjectionActor[StoreProjections]):
         except LogError as error:  # nothing is lost: the next start merges the write-ahead log
             LOGGER.warning("the log was closed without a checkpoint; the next start makes up for it: %s", error)
 
-    def on_receive(self, message: StoreMessage | Flush | SnapshotEvent | ProjectionMessage) -> Any:
+    def on_receive(self, message: StoreMessage | Flush | SnapshotEvent | ProjectionMessage) -> object:
         """Route a message."""
         match message:
             case Append() | AppendMemories():
@@ -266,7 +266,6 @@ class Store(ProjectionActor[StoreProjections]):
         return {**others, OWN: self._on_projection_message}
 
     def _digests(self) -> Reply[tuple[int, dict[str, str]]]:
-        """Read the digests of all owners between two events."""
         seq = self._log.head.seq
         replies: list[Reply[dict[str, str]]] = []
         for tell in self._tellers().values():

@@ -1,6 +1,6 @@
 """Messages of the store."""
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from uuid import UUID
 
 from actors.runtime.actor import ActorRef
@@ -97,7 +97,7 @@ class AppendMemories(Message[list[RequestResult | Fault]], frozen=True, kw_only=
     """At least one."""
 
 
-class Read(Message[Any], frozen=True, kw_only=True):
+class Read(Message[Envelope], frozen=True, kw_only=True):
     """Read the `Envelope` of a memory from the log."""
 
     memory: UUID

@@ -1,6 +1,6 @@
 """Queries of the store: they read the catalog and the log, and change nothing."""
 
-from typing import Any, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 from uuid import UUID
 
 from actors.runtime.faults import NotFoundFault, StorageFault
@@ -24,7 +24,7 @@ from projections.projection import MemoryState
 Query: TypeAlias = Read | ReadLive | Describe | ReadHistory | ReadEvents | ReadErased | ReadStatus
 
 
-def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Any:
+def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> object:
     """Answer as the messages say; an unknown memory is a `NotFoundFault`, what can't be read a `LogError`."""
     match message:
         case Read(memory=memory):
@@ -62,7 +62,6 @@ def _live_entry(catalog: Catalog, memory: UUID) -> Entry:
 
 
 def _erased_after(log: Log, catalog: Catalog, seq: int) -> tuple[Envelope, ...]:
-    """Return the erasures after an event of memories that were stored until then."""
     gone = [entry for entry in catalog.erased() if entry.seq <= seq]
     later = log.get([event for entry in gone for event in entry.events if event > seq])
     return tuple(envelope for envelope in later if isinstance(envelope.event, MemoryErased))

@@ -201,7 +201,6 @@ class KeyRing:
         self._offsets = {records[offset : offset + _ID]: offset for offset in range(0, len(self._records), _RECORD)}
 
     def _key(self, id_: UUID) -> bytes | None:
-        """Return a key, or None if it was destroyed."""
         offset = self._offsets.get(id_.bytes)
         if offset is None:
             raise KeyUnreadableError(f"the key of event {id_} is missing")
@@ -223,6 +222,5 @@ def _width(wrapping: KeyWrapping | None) -> int:
 
 
 def _record(id_: bytes, key: bytes | None, wrapping: KeyWrapping | None) -> bytes:
-    """Return the record of a key; None for a destroyed one."""
     stored = bytes(_width(wrapping)) if key is None else wrapping.wrap(key) if wrapping else key
     return (id_ + stored + _CRC.pack(crc32(id_ + stored))).ljust(_RECORD, b"\0")

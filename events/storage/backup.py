@@ -186,7 +186,6 @@ def _copy_backup(backup: Path, target: Path, manifest: _Manifest) -> None:
 
 
 def _checked(backup: Path, passphrase: str | None) -> _Manifest:
-    """Return the manifest of a backup that is verified."""
     try:
         manifest = msgspec.json.decode((backup / _MANIFEST).read_bytes(), type=_Manifest)
         if manifest.files.keys() != set(FILES):

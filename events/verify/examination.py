@@ -136,7 +136,6 @@ class Examination:
                 self._problems.append(Problem(DATABASE, None, f"{name} is {how}", "no event"))
 
     def _count(self, cursor: duckdb.DuckDBPyConnection) -> int:
-        """Return the last sequence number, or the acknowledged one if DuckDB can't read any."""
         if self._last is not None:
             return self._last
         try:
@@ -206,7 +205,6 @@ class Examination:
             self._mark(acknowledged.seq, acknowledged.seq, "not what was acknowledged", None)
 
     def _contains(self, cursor: duckdb.DuckDBPyConnection, head: Head) -> bool:
-        """Tell whether the log has this head; one that can't be read is a problem already."""
         try:
             return all(row.head == head for row in select_range(cursor, head.seq, head.seq))
         except duckdb.Error:

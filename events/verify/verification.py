@@ -66,7 +66,6 @@ def examine(log: DuckDBLog, progress: Progress | None = None) -> Report:
 
 
 def _open(folder: Path, stack: ExitStack, problems: list[Problem]) -> duckdb.DuckDBPyConnection | None:
-    """Attach the database read-only, without its write-ahead log if DuckDB can't replay that; None if it can't."""
     path = folder / DATABASE
     if not path.exists():
         problems.append(Problem(DATABASE, None, "the file is missing", "every event"))

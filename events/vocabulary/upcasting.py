@@ -16,7 +16,6 @@ _VECTORS: Final = frozenset({"vector", "cause", "effect"})
 
 
 def _to_int8(fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Convert the unit vectors of a stored memory from float16 to int8."""
     embeddings = [_packed(embedding) for embedding in fields["fingerprint"]["embeddings"]]
     passages = [_packed(passage) for passage in fields.get("passages", ())]
     return "memory_stored.2", fields | {"fingerprint": {"embeddings": embeddings}, "passages": passages}
@@ -29,7 +28,6 @@ def _packed(vectors: dict[str, Any]) -> dict[str, Any]:
 
 
 def _to_nibbles(fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Convert the token vectors of a stored memory from int8 to four bits an entry."""
     embeddings = [_narrowed(one) if one["type"] == "tokens" else one for one in fields["fingerprint"]["embeddings"]]
     return "memory_stored.3", fields | {"fingerprint": {"embeddings": embeddings}}
 

@@ -80,7 +80,7 @@ def _qualified(dataset: Dataset, limit: int | None) -> Dataset:
 
 def misspell(queries: Sequence[Document]) -> list[Document]:
     """Return queries with an error in half of their longer words: two letters swapped, one lost or one replaced."""
-    rng = random.Random(SEED)  # noqa: S311 -- typing errors, not secrets
+    rng = random.Random(SEED)
 
     def slip(word: str) -> str:
         at, kind = rng.randrange(1, len(word) - 2), rng.random()

@@ -29,7 +29,7 @@ def sentences(words: int) -> list[str]:
     """Return distinct texts of so many words each, shuffled by a fixed seed."""
     text = _words()
     chunks = list(dict.fromkeys(" ".join(text[at : at + words]) for at in range(0, len(text) - words, words)))
-    random.Random(SEED).shuffle(chunks)  # noqa: S311 -- an order, not a secret
+    random.Random(SEED).shuffle(chunks)
     return chunks
 
 

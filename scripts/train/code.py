@@ -136,7 +136,7 @@ def recall(examples: Examples, head: Tensor) -> float:
 
 def embedded(backbone: Backbone, found: Sequence[Function], seed: int) -> Examples:
     """Return the inputs of the head for each function, and E1 of its description."""
-    rng = random.Random(seed)  # noqa: S311 -- samples, no secrets
+    rng = random.Random(seed)
     said = [as_query(each.said, rng) if rng.random() < SEARCHED else each.said for each in found]
     readings = [_e1(backbone, [code_words(each.code) for each in found]), _e1(backbone, [each.code for each in found])]
     return Examples(_e1(backbone, said), torch.cat(readings, dim=1))

@@ -56,7 +56,7 @@ class Function(NamedTuple):
 
 def functions(seed: int) -> tuple[list[Function], str]:
     """Return functions with distinct sentences in random order, and their SHA-256 (hex)."""
-    rng = random.Random(seed)  # noqa: S311 -- samples, no secrets
+    rng = random.Random(seed)
     found: list[Function] = []
     seen: set[str] = set()
     for package in LICENCES:

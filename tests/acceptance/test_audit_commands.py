@@ -106,7 +106,7 @@ def test_a_replay_up_to_a_moment_shows_digests(folder: Path) -> None:
     assert "after event 3" in told(folder, "replay", "--as-of", "3")
 
 
-def test_history_and_audit_tell_it_in_words_the_latest_last(folder: Path) -> None:
+def test_history_and_audit_describe_events_in_words_latest_last(folder: Path) -> None:
     lines = told(folder, "history", str(DOG)).splitlines()
     assert [line.split()[0] for line in lines] == ["3", "4", "5"]
     assert "stored in default as 15 characters" in lines[0]
@@ -151,7 +151,7 @@ def test_a_memory_and_the_store_are_shown_as_they_were(folder: Path) -> None:
         (("show", str(DOG), "--as-of", "2"), "Memory not found"),
     ],
 )
-def test_mistakes_end_with_one_sentence_and_status_1(folder: Path, arguments: tuple[str, ...], words: str) -> None:
+def test_errors_end_with_one_sentence_and_status_1(folder: Path, arguments: tuple[str, ...], words: str) -> None:
     done = run(folder, *arguments)
     assert done.returncode == 1
     assert words in done.stderr

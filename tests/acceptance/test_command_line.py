@@ -140,7 +140,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("history", str(uuid4())), "Memory not found"),
     ],
 )
-def test_mistakes_end_with_one_sentence_and_status_1(kept: Path, arguments: tuple[str, ...], words: str) -> None:
+def test_errors_end_with_one_sentence_and_status_1(kept: Path, arguments: tuple[str, ...], words: str) -> None:
     done = run(kept, *arguments)
     assert done.returncode == 1
     assert words in done.stderr

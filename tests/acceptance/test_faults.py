@@ -134,7 +134,7 @@ def test_on_a_full_disk_nothing_is_stored_searches_go_on_and_with_room_so_do_sto
         assert stored(server) == 2
 
 
-def test_a_disk_that_can_only_be_read_is_told_in_a_sentence(disk: Path, template: Template) -> None:
+def test_a_read_only_disk_is_reported_in_one_sentence(disk: Path, template: Template) -> None:
     store = template.at(disk / "data")
     before = files(store)
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)  # noqa: S607 -- wherever it is
@@ -179,7 +179,7 @@ def unprivileged() -> tuple[str, ...]:
 
 @pytest.mark.parametrize("options", [(), pytest.param(("--standalone",), marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "mode"), [(".", 0o500), (".", 0o000), ("log.duckdb", 0o400), ("keys", 0o000)])
-def test_a_folder_or_file_that_may_not_be_written_to_is_told_in_a_sentence(
+def test_a_folder_or_file_without_write_permission_is_reported_in_one_sentence(
     store: Path, unprivileged: tuple[str, ...], name: str, mode: int, options: tuple[str, ...]
 ) -> None:
     before = files(store)
@@ -280,14 +280,14 @@ def test_a_store_whose_disposable_files_are_damaged_has_all_its_memories(templat
 
 
 @pytest.mark.parametrize("name", [SOCKET, HUB_INFO, LOCK, LOG])
-def test_a_folder_where_the_hub_puts_a_file_is_told_by_its_name(store: Path, template: Template, name: str) -> None:
+def test_a_folder_in_place_of_a_file_of_the_hub_is_named(store: Path, template: Template, name: str) -> None:
     (store / name).mkdir()
     assert str(store / name) in refused(store)
     (store / name).rmdir()
     assert remembered(store, template)
 
 
-def test_a_hub_begins_its_files_anew_where_something_else_stands_in_them(
+def test_a_hub_replaces_its_disposable_files_when_they_are_damaged(
     window: Open, store: Path, template: Template
 ) -> None:
     for name in (HUB_INFO, LOCK, "latencies.json"):
@@ -300,7 +300,7 @@ def test_a_hub_begins_its_files_anew_where_something_else_stands_in_them(
     assert (store / LOG).stat().st_size < MAX_LOG
 
 
-def test_keys_that_are_garbage_are_told_to_whoever_asks_and_nothing_is_taken_for_erased(
+def test_damaged_keys_are_reported_and_no_memory_is_taken_for_erased(
     window: Open, store: Path, template: Template
 ) -> None:
     garbage(store / "keys")
@@ -315,7 +315,7 @@ def test_keys_that_are_garbage_are_told_to_whoever_asks_and_nothing_is_taken_for
 # ── models, passphrases, time ───────────────────────────────────────────────────────────────────────
 
 
-def test_with_models_that_are_not_the_published_ones_what_needs_none_goes_on(
+def test_with_damaged_models_operations_that_need_none_still_work(
     window: Open, template: Template, data: Path, tmp_path: Path
 ) -> None:
     template.at(data)
@@ -373,7 +373,7 @@ def numbers(answer: Any, name: str = "") -> Iterator[tuple[str, float]]:
 
 
 @pytest.mark.anyio
-async def test_a_clock_that_goes_backwards_disturbs_nothing(tmp_path: Path) -> None:
+async def test_a_clock_that_goes_backwards_loses_and_reorders_nothing(tmp_path: Path) -> None:
     profile = EmbeddedProfile(Latencies())
     noon = datetime(2026, 6, 1, 12, tzinfo=UTC)
     now = [noon]

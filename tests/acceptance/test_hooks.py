@@ -140,14 +140,14 @@ def test_without_a_store_a_hook_tells_nothing_and_makes_none(event: str, tmp_pat
 
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("stdin", ["{not json", '{"prompt": 5, "tool_input": 5, "session_id": 5}'])
-def test_a_payload_that_makes_no_sense_ends_without_an_error(event: str, stdin: str, tmp_path: Path) -> None:
+def test_an_invalid_payload_ends_without_an_error(event: str, stdin: str, tmp_path: Path) -> None:
     done = run(event, tmp_path / "data", stdin, CONTEXT_GRAPH_CAPTURE="1")
     assert silent(done).startswith("context-graph: ")
     assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize("mistake", ["CONTEXT_GRAPH_EMBEDDER", "CONTEXT_GRAPH_DATA"])
-def test_a_mistaken_setting_never_refuses_the_users_prompt(mistake: str, tmp_path: Path) -> None:
+def test_a_wrong_setting_never_blocks_the_users_prompt(mistake: str, tmp_path: Path) -> None:
     (tmp_path / "log.duckdb").touch()
     here = Path(__file__)
     setting = {"CONTEXT_GRAPH_EMBEDDER": "psychic"} if mistake == "CONTEXT_GRAPH_EMBEDDER" else {}
@@ -156,9 +156,7 @@ def test_a_mistaken_setting_never_refuses_the_users_prompt(mistake: str, tmp_pat
 
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("installed", ["exit 2", None])
-def test_an_installation_that_knows_no_hooks_or_is_missing_refuses_nothing(
-    event: str, installed: str | None, tmp_path: Path
-) -> None:
+def test_an_old_or_missing_installation_blocks_no_prompt(event: str, installed: str | None, tmp_path: Path) -> None:
     command = tmp_path / "bin" / "context-graph"
     command.parent.mkdir()
     if installed:
@@ -231,7 +229,7 @@ def test_a_brief_names_what_serves_the_north_star_best(served: tuple[Path, Serve
     assert tokens(brief) <= TOKENS
 
 
-def test_a_prompt_recalls_what_is_near_it_in_its_namespace_and_nothing_else(served: tuple[Path, Server]) -> None:
+def test_a_prompt_recalls_similar_memories_of_its_namespace_only(served: tuple[Path, Server]) -> None:
     data, _ = served
     recalled = told(run("UserPromptSubmit", data), "UserPromptSubmit").splitlines()
     assert "not instructions" in recalled[0]
@@ -244,7 +242,7 @@ def test_a_prompt_recalls_what_is_near_it_in_its_namespace_and_nothing_else(serv
     assert "Bo" not in other
 
 
-def test_a_memory_that_looks_like_an_order_stays_one_quoted_line(served: tuple[Path, Server]) -> None:
+def test_a_memory_that_looks_like_an_instruction_is_one_quoted_line(served: tuple[Path, Server]) -> None:
     data, _ = served
     payload = json.dumps({"prompt": "When does the clinic open on Mondays?"})
     recalled = told(run("UserPromptSubmit", data, payload), "UserPromptSubmit").splitlines()
@@ -252,7 +250,7 @@ def test_a_memory_that_looks_like_an_order_stays_one_quoted_line(served: tuple[P
     assert json.loads(line[line.index('"') :]) == " ".join(ORDER.split())
 
 
-def test_what_a_tool_did_is_kept_only_if_the_user_wants_it_and_without_what_stood_in_the_file(
+def test_tool_use_is_captured_only_on_request_and_without_file_contents(
     served: tuple[Path, Server],
 ) -> None:
     data, server = served
@@ -291,6 +289,9 @@ def test_the_end_of_a_session_merges_exact_copies_and_prunes_nothing(data: Path,
         assert silent(run("SessionEnd", data)) == ""
     with serving(data) as server:
         found = server.call("search_graph", query=ASKED, namespace="default", top_k=20)["structuredContent"]["results"]
+        trail = server.call("audit_trail", limit=100)["structuredContent"]["events"]
+    (begun,) = [event["what"] for event in trail if event["kind"] == "consolidation_started"]
+    assert begun.endswith("because: SessionEnd hook of Claude Code")
     contents = [hit["content"] for hit in found]
     assert contents.count(DOG) == 1
     assert "Trivia of no weight." in contents

@@ -71,7 +71,7 @@ def test_a_sound_store_is_called_sound_and_not_touched(kept: Path) -> None:
     assert files(kept) == before
 
 
-def test_a_damaged_store_says_what_is_damaged_and_is_set_aside_whole_if_one_asks_for_it(kept: Path) -> None:
+def test_a_damaged_store_names_the_damage_and_is_quarantined_on_request(kept: Path) -> None:
     head = json.loads(run(kept, "verify", "--json").stdout)["head"]
     flip(kept / "log.duckdb", (kept / "log.duckdb").read_bytes().index(bytes.fromhex(head["hash"])))
     before = files(kept)
@@ -86,13 +86,13 @@ def test_a_damaged_store_says_what_is_damaged_and_is_set_aside_whole_if_one_asks
     assert "no store" in run(kept, "search", "dog").stderr
 
 
-def test_what_cannot_be_checked_is_told_from_what_is_damaged(tmp_path: Path, kept: Path) -> None:
+def test_a_store_that_cannot_be_checked_is_not_called_damaged(tmp_path: Path, kept: Path) -> None:
     assert run(tmp_path / "nowhere", "verify").returncode == 3
     (kept / "keys").write_bytes(b"")
     assert run(kept, "verify").returncode == 1
 
 
-def test_a_byte_that_changed_in_a_snapshot_is_named_and_costs_nothing_but_time(kept: Path) -> None:
+def test_a_changed_byte_in_a_snapshot_is_named_and_costs_only_a_replay(kept: Path) -> None:
     with open_hub(kept) as hub:
         assert hub.store.ask(TakeSnapshot(), timeout=PATIENCE)
     assert run(kept, "verify").returncode == 0
@@ -132,7 +132,7 @@ def test_a_backup_of_a_store_in_use_is_a_store_and_can_be_put_back(kept: Path, s
     assert run(tmp_path / "again", "restore", str(copy)).returncode == 0
 
 
-def test_putting_a_backup_back_needs_a_word_and_keeps_what_was_there(kept: Path, tmp_path: Path) -> None:
+def test_restoring_a_backup_needs_replace_and_keeps_the_present_store(kept: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     run_json(kept, "backup", str(copy))
     later = run_json(kept, "store", "This came after the backup.")["fingerprintId"]
@@ -152,7 +152,7 @@ def test_a_damaged_backup_is_refused_and_nothing_happens(kept: Path, tmp_path: P
     assert files(kept) == before
 
 
-def test_no_backup_is_put_under_a_running_server(kept: Path, served: Server, tmp_path: Path) -> None:
+def test_no_backup_is_restored_under_a_running_server(kept: Path, served: Server, tmp_path: Path) -> None:
     run_json(kept, "backup", str(tmp_path / "copy"))
     done = run(kept, "restore", str(tmp_path / "copy"), "--replace")
     assert (done.returncode, "open" in done.stderr) == (1, True)

@@ -95,7 +95,7 @@ def nothing(rude: Rude) -> None:
         pytest.param(nothing, 200, marks=pytest.mark.slow),
     ],
 )
-def test_a_rude_client_holds_up_nobody_and_fills_no_memory(
+def test_a_client_that_floods_or_stalls_delays_nobody_and_fills_no_memory(
     window: Open, data: Path, how: Callable[[Rude], None], times: int
 ) -> None:
     server = window()

@@ -26,7 +26,7 @@ def told(tmp_path: Path) -> dict[str, str]:
     return {name: run_json(tmp_path, "store", *arguments)["fingerprintId"] for name, arguments in wanted.items()}
 
 
-def test_a_person_looks_first_then_lets_it_sleep_and_takes_it_back(tmp_path: Path, told: dict[str, str]) -> None:
+def test_a_dry_run_a_run_and_its_undo_work_from_the_command_line(tmp_path: Path, told: dict[str, str]) -> None:
     looked = run_json(tmp_path, "candidates")
     assert [one["memory_id"] for one in looked["candidates"]] == [told["sock"]]
     assert SOCK in run(tmp_path, "candidates").stdout
@@ -48,7 +48,7 @@ def test_a_person_looks_first_then_lets_it_sleep_and_takes_it_back(tmp_path: Pat
     assert (again.returncode, "undone" in again.stderr) == (1, True)
 
 
-def test_a_person_says_when_it_sleeps(tmp_path: Path) -> None:
+def test_the_schedule_is_set_from_the_command_line(tmp_path: Path) -> None:
     before = run_json(tmp_path, "schedule")
     assert {mode: of["when"] for mode, of in before["modes"].items()} == {
         "light": "0 * * * *",
@@ -81,7 +81,7 @@ def test_of_several_changes_to_the_schedule_none_is_made_if_one_is_bad(tmp_path:
     assert after == before
 
 
-def test_whoever_says_off_means_it_however_it_is_written_and_is_told_of_no_idle_sleep(tmp_path: Path) -> None:
+def test_off_in_any_spelling_switches_a_mode_and_its_idle_run_off(tmp_path: Path) -> None:
     assert "idle minutes" in run(tmp_path, "schedule").stdout
     assert "idle minutes" not in run(tmp_path, "schedule", "--pause").stdout
     assert "idle minutes" in run(tmp_path, "schedule", "--resume").stdout
@@ -95,7 +95,7 @@ def test_whoever_says_off_means_it_however_it_is_written_and_is_told_of_no_idle_
 
 
 @pytest.mark.parametrize("columns", ["20", "80", "200"])
-def test_ids_of_runs_are_whole_however_narrow_the_window_is(
+def test_ids_of_runs_are_printed_whole_in_a_narrow_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
@@ -124,7 +124,7 @@ def test_a_run_that_reached_its_time_limit_ends_with_status_1(tmp_path: Path) ->
         (("schedule", "--deep", "sometimes"), "sometimes"),
     ],
 )
-def test_what_is_wrong_ends_with_one_sentence_and_status_1(
+def test_invalid_arguments_end_with_one_sentence_and_status_1(
     tmp_path: Path, arguments: tuple[str, ...], word: str
 ) -> None:
     done = run(tmp_path, *arguments)

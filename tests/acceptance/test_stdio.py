@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
-from tests.acceptance.conftest import COMMAND, PATIENCE, Server
+from actors.proxy.endpoint import TOOL_SET
+from tests.acceptance.conftest import COMMAND, LINGER, PATIENCE, Server
 
 FOX = "The quick brown fox jumps over the lazy dog"
 
@@ -175,3 +176,16 @@ def test_a_limit_on_a_tool_that_does_not_exist_is_refused_by_name(tmp_path: Path
     assert done.returncode == 1
     assert "no tool is named 'psychic'" in done.stderr
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("way", [("--standalone",), LINGER])
+def test_a_client_is_shown_the_ten_core_tools_and_can_call_the_others(data: Path, way: tuple[str, ...]) -> None:
+    server = Server(data, *way, "--tools", "core")
+    try:
+        server.initialize()
+        listed = server.request("tools/list")["result"]["tools"]
+        assert len(listed) == 10
+        assert len(server.request("tools/list", _meta={TOOL_SET: "all"})["result"]["tools"]) > 30
+        assert server.call("search_weight_profiles")["structuredContent"]["profiles"]
+    finally:
+        server.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 import mcp_types as types
@@ -124,8 +124,7 @@ def error_of(error: Exception) -> types.JSONRPCError:
     return _error(request, types.INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 message")
 
 
-def _error(request: Any, code: int, text: str) -> types.JSONRPCError:
-    """Return an error under the id of the request, if that is a valid id."""
+def _error(request: object, code: int, text: str) -> types.JSONRPCError:
     found = request.get("id") if isinstance(request, dict) else None
     valid = isinstance(found, int) and not isinstance(found, bool)
     if isinstance(found, str):  # a lone surrogate cannot be encoded

@@ -23,13 +23,18 @@ from actors.api.context import Context, read_pulse
 from actors.api.idempotency import parse_key
 from actors.api.mcp import prompts, resources
 from actors.api.mcp.flow_control import ResponseWriter, valid_messages
+from actors.api.mcp.texts import INSTRUCTIONS
 from actors.api.mcp.tool_schemas import listed
-from actors.api.tools.agent_tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool
+from actors.api.params.parsing import invalid
+from actors.api.tools.agent_tools import BY_NAME, TOOLS
 from actors.api.tools.dispatch import call
 from actors.api.tools.rate_limits import Limits
+from actors.api.tools.tool import Tool
 from actors.hub.listener import Answers, Messages
+from actors.proxy.endpoint import TOOL_SET
 from actors.runtime.actor import CORRELATION, LOGGER
 from actors.runtime.faults import Fault, InternalFault, UnknownOperationFault, truncate
+from actors.runtime.settings import ToolSet
 from actors.runtime.types import JsonObject
 from actors.workspace.messages import Pulse
 
@@ -48,11 +53,13 @@ class Front:
     Args:
         context: Of the present store.
         limits: Of this session's calls.
+        tools: What `tools/list` lists, unless its `_meta` says otherwise.
     """
 
-    def __init__(self, context: Context, limits: Limits | None = None) -> None:
+    def __init__(self, context: Context, limits: Limits | None = None, tools: ToolSet = ToolSet.ALL) -> None:
         self._context = context
         self._limits = limits or Limits()
+        self._tools = tools
 
     def server(self) -> Server[Any]:
         """Return an MCP server with our tools, the same operations as plain methods, resources and prompts."""
@@ -85,8 +92,13 @@ class Front:
             return result
         return _with_pulse(result, await _pulse(context))
 
-    async def _list_tools(self, _request: Request, _params: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=listed())
+    async def _list_tools(self, request: Request, _params: object) -> types.ListToolsResult:
+        meta = (request.params or {}).get("_meta") or {}
+        try:
+            wanted = ToolSet(meta.get(TOOL_SET, self._tools))
+        except ValueError:
+            raise invalid(TOOL_SET, f"one of {', '.join(ToolSet)}") from None
+        return types.ListToolsResult(tools=listed(wanted))
 
     async def _call_tool(self, request: Request, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Run a tool. A failure is a readable answer that also carries its numeric code."""
@@ -108,7 +120,6 @@ class Front:
         return await call(request.lifespan_context, tool, arguments, self._counted(tool))
 
     def _counted(self, tool: Tool) -> Callable[[], object]:
-        """Return what counts a call against the session's limit."""
         return partial(self._limits.take, tool.name)
 
     async def _list_resources(self, _request: Request, _params: object) -> types.ListResourcesResult:
@@ -141,7 +152,6 @@ def _with_pulse(result: JsonObject, pulse: Pulse | None) -> JsonObject:
 
 
 async def _pulse(context: Context) -> Pulse | None:
-    """Return the pulse, or None where the store itself failed."""
     try:
         return await read_pulse(context)
     except Fault:
@@ -169,9 +179,15 @@ async def _with_codes(ctx: Request, call_next: CallNext) -> HandlerResult:
         raise MCPError(fault.code, fault.message, fault.data) from None
 
 
-async def converse(context: Context, per_minute: Mapping[str, int], messages: Messages, answers: Answers) -> None:
+async def converse(
+    context: Context,
+    per_minute: Mapping[str, int],
+    messages: Messages,
+    answers: Answers,
+    tools: ToolSet = ToolSet.ALL,
+) -> None:
     """Serve one client until it is gone: a session of its own, with limits of its own."""
-    server = Front(context, Limits(per_minute)).server()
+    server = Front(context, Limits(per_minute), tools).server()
     counted = ResponseWriter(answers)
     async with valid_messages(messages, counted) as sorted_messages:
         await server.run(sorted_messages, counted, server.create_initialization_options())

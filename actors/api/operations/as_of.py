@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, TypeAlias
 
 import anyio.to_thread
-from msgspec import Meta
 
 from actors.api.context import Context
-from actors.api.params.fields import ANY, Moment
+from actors.api.params.fields import When
 from actors.api.params.parsing import invalid, moment
 from actors.runtime.faults import StorageFault
 from events.storage.log import LogError
-
-When: TypeAlias = Annotated[int | Moment, Meta(extra_json_schema={ANY: "Event or time"})]
-"""A sequence number, also written as a text of digits, or an ISO 8601 time."""
-
-
-AS_OF = "as_of"
-"""Parameter of every operation that only reads: the moment as of which it answers."""
 
 DIGITS = 18
 """Of a sequence number, at most."""
 
 
-async def event_at(context: Context, when: int | str, parameter: str, least: int = 1) -> int:
+async def event_at(context: Context, when: When, parameter: str, least: int = 1) -> int:
     """Return the sequence number of the last event at or before a moment.
 
     Raises:
@@ -45,7 +36,7 @@ async def event_at(context: Context, when: int | str, parameter: str, least: int
     return seq
 
 
-def read(when: int | str, parameter: str) -> int | datetime:
+def read(when: When, parameter: str) -> int | datetime:
     """Return the number of an event, or a time.
 
     Raises:

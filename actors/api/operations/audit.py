@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
 import anyio.from_thread
@@ -95,7 +95,6 @@ async def store_replay(context: Context, params: StoreReplay) -> JsonObject:
 
 
 async def _since(context: Context, when: int | str) -> int:
-    """Return the first event at or after a moment."""
     found = read(when, "since")
     return max(1, found) if isinstance(found, int) else await last_event(context, found - INSTANT) + 1
 
@@ -125,7 +124,7 @@ async def _of_run(context: Context, run: UUID) -> tuple[int, ...]:
     return runs.runs[0].events
 
 
-async def _from_log(work: Callable[..., T], *arguments: Any) -> T:
+async def _from_log(work: Callable[..., T], *arguments: object) -> T:
     """Read the log in a thread, which ends soon after this is cancelled if it reads through `_watched`."""
     try:
         return await anyio.to_thread.run_sync(work, *arguments)

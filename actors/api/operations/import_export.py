@@ -12,8 +12,8 @@ from msgspec import Meta
 from actors.api.context import Context, describe, wait_until_replayed
 from actors.api.operations.ingest import IngestItem, Outcome, StoredMemory, ingest
 from actors.api.operations.memories import item_report
-from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_BATCH
-from actors.api.params.memories import Namespace, StoreMemory
+from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_BATCH, Namespace, Reading
+from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import Params, parse
 from actors.api.responses import memories
 from actors.comparator.messages import ListMemories
@@ -40,7 +40,7 @@ class MemoryImport(Params, frozen=True, kw_only=True):
     items: Annotated[tuple[Any, ...], Meta(min_length=1, max_length=MAX_BATCH)]
 
 
-class MemoryExport(Params, frozen=True, kw_only=True):
+class MemoryExport(Reading, frozen=True, kw_only=True):
     """Arguments of `memory/export`: one page of a namespace."""
 
     namespace: Namespace = DEFAULT_NAMESPACE
@@ -104,7 +104,7 @@ async def memory_export(context: Context, params: MemoryExport) -> JsonObject:
     return {"memories": page} | following
 
 
-def _parse_item(item: Any) -> StoreMemory:
+def _parse_item(item: object) -> StoreMemory:
     if not isinstance(item, dict):
         raise InvalidParamsFault(f"A memory is an object, not {type(item).__name__}", parameter="items")
     named = item.get("id")

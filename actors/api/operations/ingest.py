@@ -26,7 +26,7 @@ from actors.api.operations.pending_memory import (
     stored_event,
     unjudged,
 )
-from actors.api.params.memories import InjectContext, StoreMemory
+from actors.api.params.memories import StoreMemory
 from actors.embedder.messages import EmbeddedMemory
 from actors.linker.messages import MemoriesAdded
 from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_streaming
@@ -127,7 +127,6 @@ async def _prepare(context: Context, one: PendingMemory) -> None:
 
 
 async def _embed_group(context: Context, group: Sequence[PendingMemory]) -> None:
-    """Embed memories, and settle each as soon as it has gone through the model."""
     if not group:
         return
     # Their keys reach the disk while they are in the model, instead of before the commit.
@@ -181,9 +180,7 @@ async def _outcome(context: Context, one: PendingMemory, result: RequestResult, 
         return fault
 
 
-async def _check_same(
-    context: Context, params: StoreMemory | InjectContext, first: Envelope, consequences: Sequence[Envelope]
-) -> None:
+async def _check_same(context: Context, params: StoreMemory, first: Envelope, consequences: Sequence[Envelope]) -> None:
     """Check that a request with the same key had the same parameters.
 
     Raises:

@@ -19,18 +19,20 @@ from actors.runtime.faults import StorageFault
 from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadStatus
-from actors.store.snapshot_files import Snapshots
 from events.storage.backup import back_up
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
-from events.verify.examination import Problem, Progress, Report
+from events.verify.examination import Progress, Report
 from events.verify.verification import examine, verify
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+STATUS = StoreStatus()
+"""The parameters of `store_status`, which is no tool and takes none."""
 
-async def store_status(context: Context, _params: StoreStatus | None = None) -> JsonObject:
+
+async def store_status(context: Context, _params: StoreStatus = STATUS) -> JsonObject:
     """Return counts, indexes, spaces, the position of the log and measured latencies."""
     await wait_until_replayed(context)
     indexes = await ask(context.hub.comparator, ReadIndexes())
@@ -40,7 +42,8 @@ async def store_status(context: Context, _params: StoreStatus | None = None) -> 
 async def store_verify(context: Context, _params: StoreVerify) -> JsonObject:
     """Check every event of the open log, its chain, its keys and its snapshot."""
     report = await _on_files(context, _examine, _cancellable(reporter(context, "events checked")))
-    return store.verified(report, await _on_files(context, _snapshot_problems))
+    snapshots = context.hub.snapshots
+    return store.verified(report, await _on_files(context, lambda _log: snapshots.problems() if snapshots else []))
 
 
 async def store_back_up(context: Context, params: StoreBackUp) -> JsonObject:
@@ -55,7 +58,6 @@ async def store_back_up(context: Context, params: StoreBackUp) -> JsonObject:
 async def _on_files(
     context: Context, work: Callable[Concatenate[DuckDBLog, P], T], *arguments: P.args, **options: P.kwargs
 ) -> T:
-    """Run work on the log's files in a worker thread."""
     await wait_until_replayed(context)
     log = context.hub.log
     if not isinstance(log, DuckDBLog):
@@ -79,7 +81,3 @@ def _cancellable(report: Callable[..., object]) -> Callable[[int, int], None]:
 def _examine(log: DuckDBLog, progress: Progress) -> Report:
     """Check the log in use; of a read-only one, which is read from a copy, check the files."""
     return examine(log, progress) if log.read_only is None else verify(log.folder, passphrase(), progress)
-
-
-def _snapshot_problems(log: DuckDBLog) -> list[Problem]:
-    return Snapshots(log.folder, log.keys).problems()

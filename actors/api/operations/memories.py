@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import uuid5
 
 from actors.api.context import Context, append, describe, erased, find_request, wait_until_replayed
@@ -48,7 +47,7 @@ async def inject_context(context: Context, params: InjectContext) -> JsonObject:
 
 async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
     """Store a memory and return its summary space by space."""
-    stored = await ingest_one(context, IngestItem(params.to_store_memory(), context.key))
+    stored = await ingest_one(context, IngestItem(params, context.key))
     return memories.injected(stored.id, stored.event, stored.duplicate_of)
 
 
@@ -58,9 +57,7 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> Js
     reports: dict[int, JsonObject] = {}
     for index, item in enumerate(params.items):
         try:
-            items[index] = IngestItem(
-                _parse_item(item).to_store_memory(), context.key and uuid5(context.key, str(index))
-            )
+            items[index] = IngestItem(_parse_item(item), context.key and uuid5(context.key, str(index)))
         except Fault as fault:
             reports[index] = memories.item(index, fault=fault)
     indexes = list(items)
@@ -131,7 +128,6 @@ async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
 
 
 def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult) -> JsonObject:
-    """Return the answer to a request that deleted a memory already."""
     kind = MemoryForgotten if params.soft else MemoryErased
     events = [envelope.event for envelope in earlier.events]
     gone = [event.memory for event in events if isinstance(event, kind) and event.reason == params.reason]
@@ -140,8 +136,7 @@ def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult)
     return memories.deleted(params.id, (*entry.lineage, entry.id) if params.soft else gone, soft=params.soft)
 
 
-def _parse_item(item: Any) -> MemoryInject:
-    """Parse one item of a batch: a text, or an object."""
+def _parse_item(item: object) -> MemoryInject:
     match item:
         case str():
             return parse({"content": item}, MemoryInject)

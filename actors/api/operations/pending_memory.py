@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 import anyio
 
 from actors.api.context import ACTOR
-from actors.api.params.memories import InjectContext, StoreMemory
+from actors.api.params.memories import StoreMemory
 from actors.comparator.messages import NewMemory
 from actors.embedder.messages import EmbeddedMemory, EmbedMemory
 from actors.runtime.faults import Fault, NotFoundFault
@@ -32,7 +32,7 @@ LINK_WEIGHT = 1.0
 class IngestItem(NamedTuple):
     """A memory to be stored."""
 
-    params: StoreMemory | InjectContext
+    params: StoreMemory
     key: UUID | None = None
     """Idempotency key. None: it is stored in any case."""
     id: UUID | None = None

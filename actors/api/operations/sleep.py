@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC
-from typing import Any
 from uuid import UUID
 
 import anyio.to_thread
@@ -36,8 +34,7 @@ from actors.consolidator.messages import (
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.types import JsonObject
-from actors.scheduler import timing
-from actors.scheduler.messages import ChangeSchedule, PermitPruning, ReadSchedule, SwitchSchedule
+from actors.scheduler.messages import ChangeSchedule, CheckSchedules, PermitPruning, ReadSchedule, SwitchSchedule
 from actors.store.messages import Describe, RequestResult
 from events.vocabulary import ConsolidationUndone, PurposesRealigned
 from events.vocabulary.values import Mode, Outcome
@@ -63,6 +60,7 @@ async def consolidate_memories(context: Context, params: ConsolidateMemories) ->
         max_memories=params.max_memories,
         dry_run=params.dry_run,
         max_seconds=params.max_seconds,
+        rationale=params.rationale,
         on_progress=reporter(context),
     )
     slept: RunResult = await _earlier_run(context, wanted) or await ask(context.hub.consolidator, wanted, LONG)
@@ -205,13 +203,13 @@ async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObjec
     """Change when the store sleeps, and return how it stands."""
     await wait_until_replayed(context)
     whens = {Mode.LIGHT: params.light, Mode.DEEP: params.deep, Mode.REM: params.rem}
-    changes: list[Any] = [
+    schedules = [
         ChangeSchedule(mode=mode, when=None if when.lower() == NEVER else when)
         for mode, when in whens.items()
         if when is not None
     ]
-    for change in changes:  # all of them are read before any is made
-        timing.check(change.when, UTC)
+    await ask(context.hub.scheduler, CheckSchedules(whens=tuple(schedule.when for schedule in schedules)))
+    changes: list[ChangeSchedule | SwitchSchedule | PermitPruning] = [*schedules]
     if params.paused is not None:
         changes.append(SwitchSchedule(paused=params.paused))
     if params.pruning_permitted is not None:

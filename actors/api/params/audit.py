@@ -5,28 +5,28 @@ from uuid import UUID
 
 from msgspec import Meta
 
-from actors.api.operations.as_of import When
+from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import Params
 
 
-class AuditTrail(Params, frozen=True, kw_only=True):
+class AuditTrail(Reading, frozen=True, kw_only=True):
     """List what happened and why, latest first: to a memory, in a run, or in the whole store."""
 
     aliases: ClassVar[dict[str, str]] = {"id": "memory_id", "fingerprint_id": "memory_id"}
 
-    memory_id: UUID | None = None
-    run_id: UUID | None = None
-    since: When | None = None
-    until: When | None = None
-    limit: Annotated[int, Meta(ge=1, le=500)] = 50
-    before: Annotated[int | None, Meta(description="next_before")] = None
+    memory_id: Annotated[UUID | None, Meta(description="Only events about this memory")] = None
+    run_id: Annotated[UUID | None, Meta(description="Only events of this run")] = None
+    since: Annotated[When | None, Meta(description="Event number or ISO 8601 time")] = None
+    until: Annotated[When | None, Meta(description="Event number or ISO 8601 time")] = None
+    limit: Annotated[int, Meta(ge=1, le=500, description="Events")] = 50
+    before: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="next_before of the page before")] = None
 
 
-class StoreStatus(Params, frozen=True, kw_only=True):
+class StoreStatus(Reading, frozen=True, kw_only=True):
     """Return what the store holds, which models fill the spaces, and how long operations take."""
 
 
-class StoreDiff(Params, frozen=True, kw_only=True):
+class StoreDiff(Reading, frozen=True, kw_only=True):
     """Return the changes between two moments; the second one is now if left out."""
 
     a: When

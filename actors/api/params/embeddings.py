@@ -12,7 +12,7 @@ import base64
 import binascii
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any, assert_never
+from typing import assert_never
 
 import numpy as np
 
@@ -34,7 +34,7 @@ NO_EMBEDDING = {
 """Why a text query has no embedding in a space."""
 
 
-def encode(embedding: Embedding) -> Any:
+def encode(embedding: Embedding) -> object:
     """Return the JSON of an embedding."""
     match embedding:
         case Dense():
@@ -100,7 +100,7 @@ def no_embedding(parameter: str, keys: AbstractSet[str]) -> InvalidParamsFault:
     return invalid(parameter, "; ".join(reason for key, reason in NO_EMBEDDING.items() if key in keys))
 
 
-def decode(space: Space, value: Any, dimension: int, parameter: str) -> Embedding:
+def decode(space: Space, value: object, dimension: int, parameter: str) -> Embedding:
     """Decode an embedding; vectors are normalised to unit length.
 
     Args:
@@ -144,8 +144,7 @@ def _dimension_mismatch(space: Space, expected: int, actual: int, parameter: str
     )
 
 
-def _numbers(value: Any, parameter: str) -> Float32:
-    """Return a flat list of finite numbers."""
+def _numbers(value: object, parameter: str) -> Float32:
     if not isinstance(value, list) or not all(
         isinstance(item, int | float) and not isinstance(item, bool) for item in value
     ):
@@ -160,7 +159,7 @@ def _numbers(value: Any, parameter: str) -> Float32:
     return numbers
 
 
-def _unit_vector(space: Space, value: Any, dimension: int, parameter: str) -> Float32:
+def _unit_vector(space: Space, value: object, dimension: int, parameter: str) -> Float32:
     vector = _numbers(value, parameter)
     if len(vector) != dimension:
         raise _dimension_mismatch(space, dimension, len(vector), parameter)
@@ -170,7 +169,7 @@ def _unit_vector(space: Space, value: Any, dimension: int, parameter: str) -> Fl
     return (vector.astype(np.float64) / norm).astype(np.float32)
 
 
-def _decode_sparse(value: Any, dimension: int, parameter: str) -> Sparse:
+def _decode_sparse(value: object, dimension: int, parameter: str) -> Sparse:
     if not isinstance(value, dict) or set(value) != {"indices", "values"}:
         raise invalid(parameter, "expected an object with indices and values")
     indices, weights = (_numbers(value[part], f"{parameter}.{part}") for part in ("indices", "values"))
@@ -184,17 +183,17 @@ def _decode_sparse(value: Any, dimension: int, parameter: str) -> Sparse:
     return Sparse.of(dict(zip(indices.astype(int).tolist(), halves.tolist(), strict=True)))
 
 
-def _decode_bits(space: Space, value: Any, dimension: int, parameter: str) -> Bits:
+def _decode_bits(space: Space, value: object, dimension: int, parameter: str) -> Bits:
     try:
-        data = base64.b64decode(value, validate=True)
-    except (TypeError, ValueError, binascii.Error):
+        data = base64.b64decode(value if isinstance(value, str) else "?", validate=True)
+    except (ValueError, binascii.Error):
         raise invalid(parameter, "expected base64 of packed bits") from None
     if 8 * len(data) != dimension:
         raise _dimension_mismatch(space, dimension, 8 * len(data), parameter)
     return Bits(data)
 
 
-def _decode_tokens(space: Space, value: Any, dimension: int, parameter: str) -> Tokens:
+def _decode_tokens(space: Space, value: object, dimension: int, parameter: str) -> Tokens:
     rows = value["vectors"] if isinstance(value, dict) and {"vectors"} <= set(value) <= {"pieces", "vectors"} else value
     if not isinstance(rows, list) or not 1 <= len(rows) <= MAX_TOKENS:
         raise invalid(parameter, f"expected 1 to {MAX_TOKENS} lists of numbers, one for each token")

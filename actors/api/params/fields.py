@@ -1,15 +1,17 @@
-"""Types and limits of parameters that several operations share.
+"""Types, limits and meanings of parameters that several operations share.
 
-Descriptions of parameters are for agents, and part of the prompt of every conversation: keep them short.
+A parameter is declared once: msgspec parses arguments by its type, and `actors.api.mcp.tool_schemas` lists the same
+type. Descriptions are part of the prompt of every conversation: keep them short.
 """
 
 import math
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, TypeAlias
+from uuid import UUID
 
 from msgspec import Meta
 
-from actors.api.params.parsing import invalid
+from actors.api.params.parsing import Params, invalid
 from events.spaces import SPACES
 
 MAX_CONTENT = 65_536
@@ -17,13 +19,6 @@ MAX_QUERY = 4_096
 MAX_NAME = 256
 MAX_BATCH = 100
 MAX_CURSOR = 1_024
-
-LISTED = "x-listed"
-"""Schema key: list the limits 0 and 1 of this parameter."""
-UNLISTED = "x-unlisted"
-"""Schema key: the text listed instead of the values of an enumeration."""
-ANY = "x-any"
-"""Schema key: the text listed instead of a union of types."""
 
 DEFAULT_NAMESPACE = "default"
 WIDTH = len(SPACES)
@@ -33,18 +28,30 @@ SUM_TOLERANCE = 0.01
 Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
 Tags = Annotated[tuple[Name, ...], Meta(max_length=64)]
 Reason = Annotated[str, Meta(max_length=4_096)]
-Content = Annotated[str, Meta(max_length=MAX_CONTENT)]
-Query = Annotated[str, Meta(max_length=MAX_QUERY)]
+# A blank one is refused with an error of its own.
+Content = Annotated[
+    str, Meta(max_length=MAX_CONTENT, description="The text to remember", extra_json_schema={"minLength": 1})
+]
+QueryText = Annotated[str, Meta(max_length=MAX_QUERY)]
+Query = Annotated[QueryText, Meta(description="A question or keywords")]
 Namespace = Annotated[Name, Meta(description="Project or person")]
-Session = Annotated[Name, Meta(description="The conversation it is a turn of")]
-Moment = Annotated[str, Meta(max_length=MAX_NAME)]
-"""ISO 8601."""
-CreatedAt = Annotated[Moment, Meta(description="When it was said, ISO 8601, if not now")]
+NamespaceFilter = Annotated[Name | None, Meta(description="Only this project or person")]
+Session = Annotated[Name | None, Meta(description="Conversation that it is a turn of")]
+SessionFilter = Annotated[Name | None, Meta(description="Only this conversation")]
+MemoryId = Annotated[UUID, Meta(description="Id of a memory")]
+Moment: TypeAlias = str
+"""ISO 8601; `Params.times` names these parameters, and checks them."""
+AskedAt = Annotated[Moment | None, Meta(description="When it is asked, ISO 8601; now")]
+When: TypeAlias = int | Moment
+"""A sequence number, also written as a text of digits, or an ISO 8601 time."""
 # Values outside 0 to 1 are clamped, not refused; the published schema lists the limits.
-Importance = Annotated[float, Meta(extra_json_schema={"minimum": 0, "maximum": 1, LISTED: True})]
-Similarity = Annotated[float, Meta(ge=0, le=1)]
+Importance = Annotated[float, Meta(description="How much it matters", extra_json_schema={"minimum": 0, "maximum": 1})]
+Share = Annotated[float, Meta(ge=0, le=1)]
+MinSimilarity = Annotated[Share, Meta(description="Leave out less similar ones")]
 Alignment = Annotated[float, Meta(ge=-1, le=1)]
-TopK = Annotated[int, Meta(ge=1, le=1_000)]
+TopK = Annotated[int, Meta(ge=1, le=1_000, description="Results")]
+PerEmbedder = Annotated[bool, Meta(description="Add the score of each space")]
+ShowAlignment = Annotated[bool, Meta(description="Add the alignment with the North Star")]
 SPACE_RANGE = {"minimum": 0, "maximum": WIDTH - 1}
 """Listed only; `check_spaces` refuses other indices with a specific error."""
 Spaces = Annotated[
@@ -56,6 +63,12 @@ Weights = Annotated[
     Meta(extra_json_schema={"minItems": WIDTH, "maxItems": WIDTH}),
 ]
 Purpose = Annotated[tuple[Alignment, ...], Meta(min_length=WIDTH, max_length=WIDTH)]
+
+
+class Reading(Params, frozen=True, kw_only=True):
+    """The parameters of an operation that only reads: it can answer as of a past moment."""
+
+    as_of: Annotated[When | None, Meta(description="As of this event number or time")] = None
 
 
 class QueryType(StrEnum):

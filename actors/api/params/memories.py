@@ -3,21 +3,22 @@
 from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
-import msgspec
 from msgspec import Meta
 
 from actors.api.params.fields import (
     DEFAULT_NAMESPACE,
     MAX_BATCH,
-    UNLISTED,
     Content,
-    CreatedAt,
     Importance,
+    MemoryId,
+    MinSimilarity,
+    Moment,
     Name,
     Namespace,
+    PerEmbedder,
+    Reading,
     Reason,
     Session,
-    Similarity,
     Tags,
 )
 from actors.api.params.parsing import Params, check_size
@@ -26,64 +27,41 @@ from actors.runtime.types import JsonObject
 from events.vocabulary.values import Modality
 
 
-class MemoryFields(Params, frozen=True, kw_only=True):
-    """The fields of a new memory."""
+class StoreMemory(Params, frozen=True, kw_only=True):
+    """Store a text for later sessions: a fact, a decision, a preference, a turn."""
 
-    not_blank = ("content",)
+    not_blank = ("content", "rationale")
+    times = ("created_at",)
 
     content: Content
+    rationale: Annotated[Reason | None, Meta(description="Why store it")] = None
     importance: Importance = 0.5
-    modality: Modality = Modality.TEXT
-    tags: Tags = ()
+    modality: Annotated[Modality, Meta(description="audio as its transcript")] = Modality.TEXT
+    tags: Annotated[Tags, Meta(description="To filter by")] = ()
     link_to: Annotated[tuple[UUID, ...], Meta(max_length=64, description="Ids of related memories")] = ()
     namespace: Namespace = DEFAULT_NAMESPACE
-    session: Session | None = None
-    memory_type: Name | None = None
-    metadata: JsonObject = {}
-    created_at: CreatedAt | None = None
+    session: Session = None
+    memory_type: Annotated[Name | None, Meta(description="Your own kind, such as episode")] = None
+    metadata: Annotated[JsonObject, Meta(description="Any JSON, 16 KB; speaker is searched for")] = {}
+    created_at: Annotated[Moment | None, Meta(description="When it was said, ISO 8601; now")] = None
 
     def check(self) -> None:
-        """Refuse blank texts and oversized metadata."""
+        """Refuse blank texts, a wrong time and oversized metadata."""
         super().check()
         check_size(self.metadata, "metadata", 16_384)
 
 
-class StoreMemory(MemoryFields, frozen=True, kw_only=True):
-    """Store a text for later sessions: a fact, a decision, a preference, a turn."""
+class InjectContext(StoreMemory, frozen=True, kw_only=True):
+    """Store a text with the reason why, and get how new it is (entropy) and how well it fits in (coherence)."""
 
-    not_blank = ("content", "rationale")
-
-    rationale: Annotated[Reason | None, Meta(description="Why store it")] = None
-
-
-class InjectContext(MemoryFields, frozen=True, kw_only=True):
-    """Store a text with the reason why, and get how new it is (entropy) and how well it fits in (coherence).
-
-    Takes the other arguments of store_memory too.
-    """
-
-    not_blank = ("content", "rationale")
-
-    rationale: Reason
+    # Keyword-only fields may be required after optional ones.
+    rationale: Annotated[  # pyright: ignore[reportGeneralTypeIssues]
+        Reason, Meta(description="Why store it", extra_json_schema={"minLength": 1})
+    ]
 
 
-class MemoryInject(Params, frozen=True, kw_only=True):
+class MemoryInject(StoreMemory, frozen=True, kw_only=True):
     """As store_memory, with a summary of each of the thirteen spaces."""
-
-    content: Content
-    memory_type: Name | None = None
-    namespace: Namespace = DEFAULT_NAMESPACE
-    metadata: JsonObject = {}
-    session: Session | None = None
-    created_at: CreatedAt | None = None
-
-    def to_store_memory(self) -> StoreMemory:
-        """Return the equivalent parameters of `store_memory`."""
-        return StoreMemory(**msgspec.structs.asdict(self))
-
-    def check(self) -> None:
-        """Refuse what `store_memory` refuses."""
-        self.to_store_memory().check()
 
 
 class MemoryInjectBatch(Params, frozen=True, kw_only=True):
@@ -92,23 +70,34 @@ class MemoryInjectBatch(Params, frozen=True, kw_only=True):
     aliases: ClassVar[dict[str, str]] = {"contents": "items"}
 
     items: Annotated[
-        tuple[Any, ...],
-        Meta(min_length=1, max_length=MAX_BATCH, description="Texts, or objects as memory_inject takes"),
+        tuple[Annotated[Any, Meta(extra_json_schema={"anyOf": [{"type": "string"}, {"type": "object"}]})], ...],
+        Meta(
+            min_length=1,
+            max_length=MAX_BATCH,
+            description="Texts, or objects as inject_context takes, rationale optional",
+        ),
     ]
 
 
+ID_ALIASES = {"memory_id": "id", "fingerprint_id": "id"}
+"""The names that answers use for the id of a memory."""
+
+
 class OneMemory(Params, frozen=True, kw_only=True):
-    """The id of a memory, also under the names that answers use for it."""
+    """The id of a memory."""
 
-    aliases: ClassVar[dict[str, str]] = {"memory_id": "id", "fingerprint_id": "id"}
+    aliases: ClassVar[dict[str, str]] = ID_ALIASES
 
-    id: UUID
+    id: MemoryId
 
 
-class MemoryRetrieve(OneMemory, frozen=True, kw_only=True):
+class MemoryRetrieve(Reading, frozen=True, kw_only=True):
     """Read one memory in full, with metadata, links, purpose and history."""
 
-    include_embeddings: bool = False
+    aliases: ClassVar[dict[str, str]] = ID_ALIASES
+
+    id: MemoryId
+    include_embeddings: Annotated[bool, Meta(description="Add the thirteen vectors")] = False
 
 
 class MemoryDelete(OneMemory, frozen=True, kw_only=True):
@@ -117,38 +106,38 @@ class MemoryDelete(OneMemory, frozen=True, kw_only=True):
     memory_restore undoes it; soft=false destroys it for good.
     """
 
-    soft: bool = True
-    reason: Reason | None = None
+    soft: Annotated[bool, Meta(description="Keep it for memory_restore")] = True
+    reason: Annotated[Reason | None, Meta(description="Why, for the audit")] = None
 
 
 class MemoryRestore(OneMemory, frozen=True, kw_only=True):
     """Undo a soft memory_delete or a pruning."""
 
 
-class MemoryCompare(Params, frozen=True, kw_only=True):
+Combination = Annotated[Strategy, Meta(description="How the spaces are combined")]
+
+
+class MemoryCompare(Reading, frozen=True, kw_only=True):
     """Compare two memories: similarity, 0 to 1, and the space where it is highest."""
 
-    memory_a: UUID
-    memory_b: UUID
-    include_per_embedder: bool = False
-    strategy: Strategy = Strategy.GRADED
+    memory_a: MemoryId
+    memory_b: MemoryId
+    include_per_embedder: PerEmbedder = False
+    strategy: Combination = Strategy.GRADED
 
 
-StrategyAsInCompare = Annotated[Strategy, Meta(extra_json_schema={UNLISTED: "As in memory_compare"})]
-
-
-class MemoryBatchCompare(Params, frozen=True, kw_only=True):
+class MemoryBatchCompare(Reading, frozen=True, kw_only=True):
     """Rank memories by similarity to a reference."""
 
-    reference: UUID
-    targets: Annotated[tuple[UUID, ...], Meta(min_length=1, max_length=1_000)]
-    include_per_embedder: bool = False
-    strategy: StrategyAsInCompare = Strategy.GRADED
-    min_similarity: Similarity = 0.0
+    reference: MemoryId
+    targets: Annotated[tuple[UUID, ...], Meta(min_length=1, max_length=1_000, description="Ids of memories")]
+    include_per_embedder: PerEmbedder = False
+    strategy: Combination = Strategy.GRADED
+    min_similarity: MinSimilarity = 0.0
 
 
-class MemorySimilarityMatrix(Params, frozen=True, kw_only=True):
+class MemorySimilarityMatrix(Reading, frozen=True, kw_only=True):
     """Compare memories pair by pair."""
 
-    memory_ids: Annotated[tuple[UUID, ...], Meta(min_length=2, max_length=200)]
-    strategy: StrategyAsInCompare = Strategy.GRADED
+    memory_ids: Annotated[tuple[UUID, ...], Meta(min_length=1, max_length=200, description="Ids of memories")]
+    strategy: Combination = Strategy.GRADED

@@ -4,12 +4,10 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from actors.api.params.fields import DEFAULT_NAMESPACE, Name, Query
-from actors.api.params.memories import OneMemory
+from actors.api.params.fields import DEFAULT_NAMESPACE, MemoryId, Namespace, NamespaceFilter, QueryText, Reading, Share
+from actors.api.params.memories import ID_ALIASES, OneMemory
 from actors.api.params.parsing import Params
 from actors.runtime.settings import PathKind
-
-OptionalNamespace = Annotated[Name | None, Meta(description="Its memories only")]
 
 
 class DiscoverGoals(Params, frozen=True, kw_only=True):
@@ -18,35 +16,35 @@ class DiscoverGoals(Params, frozen=True, kw_only=True):
     The first call also chooses the North Star, against which all are measured.
     """
 
-    namespace: Name = DEFAULT_NAMESPACE
-    min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.6
-    max_goals: Annotated[int, Meta(ge=1, le=20)] = 5
+    namespace: Namespace = DEFAULT_NAMESPACE
+    min_confidence: Annotated[Share, Meta(description="Leave out less certain ones")] = 0.6
+    max_goals: Annotated[int, Meta(ge=1, le=20, description="How many at most")] = 5
 
 
-class GetAlignmentDrift(Params, frozen=True, kw_only=True):
+class GetAlignmentDrift(Reading, frozen=True, kw_only=True):
     """Measure how far the latest memories have moved from the North Star, in which spaces, and the trend."""
 
-    namespace: Name = DEFAULT_NAMESPACE
+    namespace: Namespace = DEFAULT_NAMESPACE
     memories: Annotated[int, Meta(ge=1, le=2_000, description="How many of the latest")] = 100
-    include_history: bool = False
+    include_history: Annotated[bool, Meta(description="Add earlier windows and levels")] = False
 
 
 class TriggerDriftCorrection(Params, frozen=True, kw_only=True):
     """If there is drift, measure all memories again or choose a better North Star."""
 
-    namespace: Name = DEFAULT_NAMESPACE
+    namespace: Namespace = DEFAULT_NAMESPACE
 
 
-class GetConsciousnessState(Params, frozen=True, kw_only=True):
+class GetConsciousnessState(Reading, frozen=True, kw_only=True):
     """Measure how well the spaces agree on the focus (r), C = I*R*D and what limits it, stage of life."""
 
-    namespace: OptionalNamespace = None
+    namespace: NamespaceFilter = None
 
 
-class GetWorkspaceStatus(Params, frozen=True, kw_only=True):
+class GetWorkspaceStatus(Reading, frozen=True, kw_only=True):
     """List the memories that are ignited now: the next searches prefer them."""
 
-    namespace: OptionalNamespace = None
+    namespace: NamespaceFilter = None
 
 
 class AdjustCoupling(Params, frozen=True, kw_only=True):
@@ -54,7 +52,7 @@ class AdjustCoupling(Params, frozen=True, kw_only=True):
 
     aliases: ClassVar[dict[str, str]] = {"new__k": "new_k", "k": "new_k", "_k": "new_k", "coupling": "new_k"}
 
-    new_k: Annotated[float, Meta(ge=0, le=10)]
+    new_k: Annotated[float, Meta(ge=0, le=10, description="K")]
 
 
 class TriggerWorkspaceBroadcast(OneMemory, frozen=True, kw_only=True):
@@ -63,21 +61,24 @@ class TriggerWorkspaceBroadcast(OneMemory, frozen=True, kw_only=True):
     force: Annotated[bool, Meta(description="Even if r is below .8")] = False
 
 
-class FindCausalPath(Params, frozen=True, kw_only=True):
+class FindCausalPath(Reading, frozen=True, kw_only=True):
     """Find the chain of causes, or of any links, from one memory to another, with its confidence."""
 
     not_blank = ("start_concept", "end_concept")
 
-    start_concept: Annotated[Query, Meta(description="Id of a memory, or words that find it")]
-    end_concept: Query
-    max_hops: Annotated[int, Meta(ge=1, le=6)] = 4
-    path_type: PathKind = PathKind.ANY
-    include_alternatives: bool = False
-    namespace: Name | None = None
+    start_concept: Annotated[QueryText, Meta(description="Id of a memory, or words that find it")]
+    end_concept: Annotated[QueryText, Meta(description="The same")]
+    max_hops: Annotated[int, Meta(ge=1, le=6, description="Length of a path")] = 4
+    path_type: Annotated[PathKind, Meta(description="Which links it may follow")] = PathKind.ANY
+    include_alternatives: Annotated[bool, Meta(description="Add up to three other paths")] = False
+    namespace: NamespaceFilter = None
 
 
-class GetNeighborhood(OneMemory, frozen=True, kw_only=True):
+class GetNeighborhood(Reading, frozen=True, kw_only=True):
     """List what a memory is connected with: links, causes, groups, turns."""
 
-    depth: Annotated[int, Meta(ge=1, le=3)] = 1
-    limit: Annotated[int, Meta(ge=1, le=100)] = 20
+    aliases: ClassVar[dict[str, str]] = ID_ALIASES
+
+    id: MemoryId
+    depth: Annotated[int, Meta(ge=1, le=3, description="Hops")] = 1
+    limit: Annotated[int, Meta(ge=1, le=100, description="Memories")] = 20

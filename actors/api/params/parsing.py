@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
-from typing import Any, ClassVar, TypeVar, get_args
+from typing import ClassVar, TypeVar, get_args
 
 import msgspec
 
@@ -19,6 +19,8 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Other names of parameters, in snake_case, from published schemas and our own answers."""
     not_blank: ClassVar[tuple[str, ...]] = ()
     """Texts that must contain more than white space."""
+    times: ClassVar[tuple[str, ...]] = ()
+    """Texts that must be ISO 8601 times."""
 
     def check(self) -> None:
         """Check constraints beyond the types.
@@ -30,6 +32,10 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             value = getattr(self, name)
             if isinstance(value, str) and not value.strip():
                 raise InvalidParamsFault(f"{name.capitalize()} cannot be empty", parameter=name)
+        for name in self.times:
+            value = getattr(self, name)
+            if value is not None:
+                moment(value, name)
 
 
 P = TypeVar("P", bound=Params)
@@ -76,7 +82,7 @@ def moment(value: str, parameter: str) -> datetime:
         raise invalid(parameter, "not an ISO 8601 time") from None
 
 
-def invalid(parameter: str, problem: str, **data: Any) -> InvalidParamsFault:
+def invalid(parameter: str, problem: str, **data: object) -> InvalidParamsFault:
     """Return the fault that names a parameter and its problem."""
     return InvalidParamsFault(f"Invalid '{parameter}': {problem}", parameter=parameter, **data)
 
@@ -91,7 +97,7 @@ def check_size(value: JsonObject, parameter: str, limit: int) -> None:
         raise invalid(parameter, f"{size} bytes, at most {limit}")
 
 
-def _check_json(value: Any, parameter: str) -> None:
+def _check_json(value: object, parameter: str) -> None:
     """Refuse values that Python's JSON parser accepts although they are not JSON."""
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False, default=str).encode()
@@ -122,8 +128,7 @@ def _translated(error: msgspec.ValidationError, kind: type[Params]) -> InvalidPa
     return invalid(parameter, f"{problem[0].lower()}{problem[1:]}{choices}")
 
 
-def _choices(kind: Any) -> list[str]:
-    """Return the values of the enumeration in a type, if there is one."""
+def _choices(kind: object) -> list[str]:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return [str(member.value) for member in kind]
     return [choice for part in get_args(kind) for choice in _choices(part)]

@@ -1,6 +1,6 @@
 """Parameters of searches. Docstrings are the descriptions of tools."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 from uuid import UUID
 
 from msgspec import Meta
@@ -9,12 +9,19 @@ from actors.api.params.fields import (
     MAX_CURSOR,
     SPACE_RANGE,
     Alignment,
+    AskedAt,
+    MinSimilarity,
     Moment,
     Name,
+    NamespaceFilter,
+    PerEmbedder,
     Purpose,
     Query,
+    QueryText,
     QueryType,
-    Similarity,
+    Reading,
+    SessionFilter,
+    ShowAlignment,
     Spaces,
     Tags,
     TopK,
@@ -22,7 +29,7 @@ from actors.api.params.fields import (
     check_spaces,
     check_weights,
 )
-from actors.api.params.parsing import Params, invalid
+from actors.api.params.parsing import invalid
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.settings import SearchProfile
 from actors.runtime.types import JsonObject
@@ -31,42 +38,38 @@ from events.vocabulary.values import Modality, Quadrant
 MIN_TOKENS = 320
 """Size of an answer with one short result."""
 
+Vector: TypeAlias = list[Any] | JsonObject | str
+"""As `actors.api.params.embeddings` decodes it, by the kind of the space."""
+
 MIN_PURPOSE = 1e-6
 """Below it, float32 may not represent the norm of a purpose vector."""
 
 
-class TextSearch(Params, frozen=True, kw_only=True):
-    """The parameters of every search by text."""
-
-    not_blank = ("query",)
-
-    query: Query
-    namespace: Name | None = None
-    session: Name | None = None
-
-
-class MemorySearch(TextSearch, frozen=True, kw_only=True):
-    """As search_graph, each result with the score of every space."""
-
-    top_k: Annotated[int, Meta(ge=1, le=100)] = 10
-    min_similarity: Similarity = 0.0
-
-
-class SearchGraph(MemorySearch, frozen=True, kw_only=True):
+class SearchGraph(Reading, frozen=True, kw_only=True):
     """Find memories by a question or keywords, before answering about anything said, decided or learned earlier.
 
     Best first, each with the spaces that found it.
     """
 
-    profile: SearchProfile = SearchProfile.AUTO
+    not_blank = ("query",)
+    times = ("since", "until", "asked_at")
+
+    query: Query
+    namespace: NamespaceFilter = None
+    session: SessionFilter = None
+    top_k: Annotated[int, Meta(ge=1, le=100, description="Results")] = 10
+    min_similarity: MinSimilarity = 0.0
+    profile: Annotated[SearchProfile, Meta(description="Kind of question, which weighs the spaces")] = (
+        SearchProfile.AUTO
+    )
     speaker: Annotated[Name | None, Meta(description="As in metadata.speaker")] = None
-    modality: Modality | None = None
+    modality: Annotated[Modality | None, Meta(description="Only this kind")] = None
     quadrant: Annotated[Quadrant | None, Meta(description="Johari window in E1")] = None
     tags: Annotated[Tags, Meta(description="All must match")] = ()
-    since: Moment | None = None
-    until: Moment | None = None
-    asked_at: Annotated[Moment | None, Meta(description="ISO 8601, if not now")] = None
-    min_alignment: Annotated[Alignment | None, Meta(description="Minimum, with the North Star")] = None
+    since: Annotated[Moment | None, Meta(description="Said from then on, ISO 8601")] = None
+    until: Annotated[Moment | None, Meta(description="Said until then, ISO 8601")] = None
+    asked_at: AskedAt = None
+    min_alignment: Annotated[Alignment | None, Meta(description="With the North Star")] = None
     include_purpose_alignment: Annotated[bool, Meta(description="Prefer what serves the North Star")] = False
     max_tokens: Annotated[Annotated[int, Meta(ge=MIN_TOKENS)] | None, Meta(description="Size limit of the answer")] = (
         None
@@ -75,14 +78,26 @@ class SearchGraph(MemorySearch, frozen=True, kw_only=True):
     explain: Annotated[bool, Meta(description="Add scores, weights, stages")] = False
 
 
-class MemorySearchMultiPerspective(TextSearch, frozen=True, kw_only=True):
+class MemorySearch(SearchGraph, frozen=True, kw_only=True):
+    """As search_graph, each result with the score of every space."""
+
+    explain: Annotated[bool, Meta(description="Add scores, weights, stages")] = True
+
+
+class MemorySearchMultiPerspective(Reading, frozen=True, kw_only=True):
     """Rank by several spaces and fuse the ranks (RRF)."""
 
+    not_blank = ("query",)
+    times = ("asked_at",)
+
+    query: Query
+    namespace: NamespaceFilter = None
+    session: SessionFilter = None
     perspectives: Annotated[Spaces | None, Meta(description="Spaces, 0 = E1 to 12 = E13; all")] = None
     top_k: TopK = 10
-    min_similarity: Similarity = 0.0
-    fusion_k: Annotated[int, Meta(ge=1, le=1_000)] = 60
-    asked_at: Moment | None = None
+    min_similarity: MinSimilarity = 0.0
+    fusion_k: Annotated[int, Meta(ge=1, le=1_000, description="k of 1 / (k + rank)")] = 60
+    asked_at: AskedAt = None
 
     def check(self) -> None:
         """Refuse unknown and repeated spaces."""
@@ -90,22 +105,23 @@ class MemorySearchMultiPerspective(TextSearch, frozen=True, kw_only=True):
         check_spaces(self.perspectives, "perspectives")
 
 
-class SearchMulti(Params, frozen=True, kw_only=True):
+class SearchMulti(Reading, frozen=True, kw_only=True):
     """Rank by explicit weights over chosen spaces. If nothing is found, lower min_similarity."""
 
     not_blank = ("query",)
+    times = ("asked_at",)
 
-    query: Annotated[Query | JsonObject, Meta(description='Text, or {"embeddings": vectors of memory_retrieve}')]
-    query_type: QueryType = QueryType.SEMANTIC_SEARCH
+    query: Annotated[QueryText | JsonObject, Meta(description='Text, or {"embeddings": vectors of memory_retrieve}')]
+    query_type: Annotated[QueryType, Meta(description="Which weights")] = QueryType.SEMANTIC_SEARCH
     weights: Annotated[Weights | None, Meta(description="Sum to 1, with query_type custom")] = None
-    active_spaces: Annotated[Spaces | None, Meta(description="0 to 12; all")] = None
+    active_spaces: Annotated[Spaces | None, Meta(description="0 = E1 to 12 = E13; all")] = None
     top_k: TopK = 10
-    min_similarity: Similarity = 0.5
-    include_per_embedder_scores: bool = True
-    include_purpose_alignment: Annotated[bool, Meta(description="Show it, and let it count")] = False
-    namespace: Name | None = None
-    session: Name | None = None
-    asked_at: Moment | None = None
+    min_similarity: MinSimilarity = 0.5
+    include_per_embedder_scores: PerEmbedder = True
+    include_purpose_alignment: ShowAlignment = False
+    namespace: NamespaceFilter = None
+    session: SessionFilter = None
+    asked_at: AskedAt = None
 
     def check(self) -> None:
         """Refuse a blank query, unknown spaces, and weights that are invalid, missing or not used."""
@@ -124,19 +140,20 @@ class SearchMulti(Params, frozen=True, kw_only=True):
             raise invalid("weights", problem, reason="invalid_weights", weights=self.weights)
 
 
-class SearchSingleSpace(Params, frozen=True, kw_only=True):
+class SearchSingleSpace(Reading, frozen=True, kw_only=True):
     """Rank by one of the thirteen spaces alone."""
 
     not_blank = ("query",)
+    times = ("asked_at",)
 
     space_index: Annotated[int, Meta(description="0 = E1 to 12 = E13", extra_json_schema=SPACE_RANGE)]
-    query_embedding: Annotated[Any, Meta(description="A vector of memory_retrieve")] = None
-    query: Annotated[Query | None, Meta(description="Text, instead of query_embedding")] = None
+    query_embedding: Annotated[Vector | None, Meta(description="A vector of memory_retrieve")] = None
+    query: Annotated[QueryText | None, Meta(description="Text, instead of query_embedding")] = None
     top_k: TopK = 10
-    min_similarity: Similarity = 0.0
-    namespace: Name | None = None
-    session: Name | None = None
-    asked_at: Moment | None = None
+    min_similarity: MinSimilarity = 0.0
+    namespace: NamespaceFilter = None
+    session: SessionFilter = None
+    asked_at: AskedAt = None
 
     def check(self) -> None:
         """Refuse an unknown space, a blank query, and anything but exactly one of embedding and text."""
@@ -148,14 +165,14 @@ class SearchSingleSpace(Params, frozen=True, kw_only=True):
             raise invalid("query", "give it or query_embedding, not both")
 
 
-class SearchByPurpose(Params, frozen=True, kw_only=True):
+class SearchByPurpose(Reading, frozen=True, kw_only=True):
     """Find memories that serve the North Star as a purpose vector or another memory does."""
 
-    purpose_vector: Purpose | None = None
-    memory_id: UUID | None = None
+    purpose_vector: Annotated[Purpose | None, Meta(description="Alignment wanted in each space")] = None
+    memory_id: Annotated[UUID | None, Meta(description="Memory whose purpose is meant, instead")] = None
     top_k: TopK = 10
-    min_similarity: Alignment = 0.0
-    namespace: Name | None = None
+    min_similarity: Annotated[Alignment, Meta(description="Leave out lower cosines")] = 0.0
+    namespace: NamespaceFilter = None
 
     @property
     def purpose(self) -> tuple[float, ...] | UUID:
@@ -177,5 +194,5 @@ class SearchByPurpose(Params, frozen=True, kw_only=True):
             raise invalid("purpose_vector", "all zero: it has no direction")
 
 
-class SearchWeightProfiles(Params, frozen=True, kw_only=True):
+class SearchWeightProfiles(Reading, frozen=True, kw_only=True):
     """List the weights of each query_type."""

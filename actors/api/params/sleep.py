@@ -5,7 +5,7 @@ from uuid import UUID
 
 from msgspec import Meta
 
-from actors.api.params.fields import Name
+from actors.api.params.fields import NamespaceFilter, Reading, Reason, Share
 from actors.api.params.parsing import Params
 from actors.consolidator.messages import SALIENCE_THRESHOLD, DreamPhase
 from actors.runtime.settings import SleepMode
@@ -13,7 +13,7 @@ from actors.runtime.settings import SleepMode
 NEVER = "off"
 """Schedule of a mode that never starts by itself."""
 
-Salience = Annotated[float, Meta(ge=0, le=1)]
+Salience = Annotated[Share, Meta(description="Prune below it")]
 
 
 class ConsolidateMemories(Params, frozen=True, kw_only=True):
@@ -23,34 +23,37 @@ class ConsolidateMemories(Params, frozen=True, kw_only=True):
     result; undo_consolidation takes a run back.
     """
 
-    mode: SleepMode = SleepMode.LIGHT
+    mode: Annotated[SleepMode, Meta(description="How deep")] = SleepMode.LIGHT
     salience_threshold: Salience = SALIENCE_THRESHOLD
     max_memories: Annotated[int, Meta(ge=0, le=1_000_000_000, description="Latest only; 0 for all")] = 0
-    dry_run: bool = False
-    namespace: Name | None = None
-    max_seconds: Annotated[float, Meta(gt=0, le=600)] | None = None
+    dry_run: Annotated[bool, Meta(description="Change nothing")] = False
+    namespace: NamespaceFilter = None
+    max_seconds: Annotated[
+        Annotated[float, Meta(gt=0, le=600)] | None, Meta(description="Stop after it without a change")
+    ] = None
+    rationale: Annotated[Reason | None, Meta(description="Why, for the audit")] = None
 
 
 class UndoConsolidation(Params, frozen=True, kw_only=True):
     """Take back what a run did; searches then answer as before."""
 
-    run_id: UUID
-    memory_id: Annotated[UUID | None, Meta(description="Only this one")] = None
+    run_id: Annotated[UUID, Meta(description="Of consolidate_memories or list_consolidations")]
+    memory_id: Annotated[UUID | None, Meta(description="Only what was done to this memory")] = None
 
 
-class ListConsolidations(Params, frozen=True, kw_only=True):
+class ListConsolidations(Reading, frozen=True, kw_only=True):
     """List what the latest runs did, and why."""
 
     run_id: Annotated[UUID | None, Meta(description="This one, memory by memory")] = None
-    limit: Annotated[int, Meta(ge=1, le=100)] = 10
+    limit: Annotated[int, Meta(ge=1, le=100, description="Runs")] = 10
 
 
-class GetPruningCandidates(Params, frozen=True, kw_only=True):
+class GetPruningCandidates(Reading, frozen=True, kw_only=True):
     """List what would be pruned now, with its salience, and what is protected."""
 
-    limit: Annotated[int, Meta(ge=1, le=1_000)] = 20
+    limit: Annotated[int, Meta(ge=1, le=1_000, description="Memories")] = 20
     salience_threshold: Salience = SALIENCE_THRESHOLD
-    namespace: Name | None = None
+    namespace: NamespaceFilter = None
 
 
 class TriggerDream(Params, frozen=True, kw_only=True):
@@ -61,15 +64,15 @@ class TriggerDream(Params, frozen=True, kw_only=True):
 
     not_blank = ("rationale",)
 
-    rationale: Annotated[str, Meta(min_length=1, max_length=1_024)]
-    phase: DreamPhase = DreamPhase.FULL_CYCLE
+    rationale: Annotated[str, Meta(min_length=1, max_length=1_024, description="Why, for the audit")]
+    phase: Annotated[DreamPhase, Meta(description="nrem replays, rem looks for patterns")] = DreamPhase.FULL_CYCLE
     force: Annotated[bool, Meta(description="Despite the pause of a minute")] = False
-    abort_on_query: bool = True
-    blocking: bool = False
-    namespace: Name | None = None
+    abort_on_query: Annotated[bool, Meta(description="Stop when somebody searches")] = True
+    blocking: Annotated[bool, Meta(description="Answer when it has ended")] = False
+    namespace: NamespaceFilter = None
 
 
-class GetDreamStatus(Params, frozen=True, kw_only=True):
+class GetDreamStatus(Reading, frozen=True, kw_only=True):
     """Check whether it sleeps, how the last dream ended, when the next sleep starts."""
 
 

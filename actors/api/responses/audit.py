@@ -151,7 +151,6 @@ def _memory_sentence(envelope: Envelope, memory: UUID) -> str:
 
 
 def _run_sentence(event: ev.Event, memory: UUID) -> str:
-    """Return what a run did to a memory, or that it was undone."""
     match event:
         case ev.MemoriesMerged() as event if event.survivor == memory:
             return f"absorbed {', '.join(map(str, event.absorbed))} (run {event.run})"

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -28,7 +27,7 @@ def _lists(found: Difference) -> dict[str, tuple[UUID, ...]]:
 
 
 def memories_shown(found: Difference, limit: int) -> tuple[UUID, ...]:
-    """Recovery the memories that the answer describes: at most `limit` of each list."""
+    """Return the memories that the answer describes: at most `limit` of each list."""
     return tuple(dict.fromkeys(memory for memories in _lists(found).values() for memory in memories[:limit]))
 
 
@@ -39,7 +38,7 @@ def diff(
     entries: Mapping[UUID, Entry],
     limit: int,
 ) -> JsonObject:
-    """Recovery the changes between two moments.
+    """Return the changes between two moments.
 
     Args:
         times: The time of each moment by sequence number.
@@ -71,7 +70,7 @@ def diff(
 
 
 def replayed(head: Head, seconds: float, live: Mapping[str, str], found: Mapping[str, str]) -> JsonObject:
-    """Recovery the digests of replayed projections, compared with those of the live ones, if there are any."""
+    """Return the digests of replayed projections, compared with those of the live ones, if there are any."""
     answer: JsonObject = {
         "seq": head.seq,
         "hash": head.hash.hex(),
@@ -104,12 +103,11 @@ def _goal(goal: GoalDiscovered | None) -> JsonObject | None:
     return {"id": str(goal.goal), "namespace": goal.namespace, "description": goal.description}
 
 
-def _page(some: list[Any], total: int) -> JsonObject:
+def _page(some: list[JsonObject] | list[JsonObject | None], total: int) -> JsonObject:
     return {"total": total, "shown": some}
 
 
-def _rules(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[tuple[str, Any, Any]]:
-    """Yield name, old and new value of each rule of the schedule."""
+def _rules(before: JsonObject, after: JsonObject) -> Iterable[tuple[str, object, object]]:
     for mode, when in after["when"].items():
         yield mode, before["when"][mode], when
     for name in ("paused", "permitted"):

@@ -101,7 +101,6 @@ def memory(entry: Entry, edges: Edges, history: Sequence[Envelope], *, include_e
 
 
 def _edge(link: Link, other: UUID, *, forward: bool) -> JsonObject:
-    """Return an edge from the side of one of its ends."""
     return {
         "id": str(other),
         "forward": forward,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable
+from inspect import signature
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -11,27 +12,28 @@ from actors.api.context import Context
 from actors.api.params.parsing import Params
 from actors.runtime.types import JsonObject
 
+Operation: TypeAlias = Callable[[Context, Any], Awaitable[JsonObject]]
+"""Takes the context of a request, and parameters of its own type."""
+
 
 class Tool(msgspec.Struct, frozen=True):
-    """An operation, its parameters and its properties."""
+    """An operation, its parameters and its properties. It takes `as_of` if its parameters are `Reading`."""
 
     name: str
     method: str
     """The equivalent plain JSON-RPC method."""
     params: type[Params]
-    run: Callable[[Context, Any], Coroutine[Any, Any, JsonObject]]
+    run: Operation
     returns: str = ""
     """The field of the answer that agents use next."""
-    as_in: str = ""
-    """Name of the tool that lists the optional parameters which this tool takes too."""
+    core: bool = False
+    """Whether `--tools core` lists it."""
     read_only: bool = False
-    """Whether it changes nothing but the record of recalls. Read-only operations take `as_of` too."""
+    """Whether it appends nothing to the log."""
     destructive: bool = False
     idempotent: bool = False
     listed: bool = True
     """Whether it is a tool; otherwise it is only a method and a command."""
-    lists_as_of: bool = False
-    """Whether its schema lists `as_of`."""
 
     @property
     def description(self) -> str:
@@ -39,11 +41,25 @@ class Tool(msgspec.Struct, frozen=True):
         return " ".join((self.params.__doc__ or "").split())
 
 
-def reading(name: str, method: str, *rest: Any, **more: Any) -> Tool:
-    """Return a read-only operation."""
-    return Tool(name, method, *rest, read_only=True, idempotent=True, **more)
+def tool(
+    method: str,
+    run: Operation,
+    returns: str = "",
+    *,
+    listed: bool = True,
+    **more: bool,
+) -> Tool:
+    """Return the description of an operation `run(context, params)`.
 
+    A tool is named as its function, an operation that is none as the second part of its method.
 
-def unlisted(name: str, method: str, *rest: Any, read_only: bool = True) -> Tool:
-    """Return an operation for programs and the command line only."""
-    return Tool(name, method, *rest, read_only=read_only, idempotent=read_only, listed=False)
+    Args:
+        method: The equivalent plain JSON-RPC method.
+        run: The operation.
+        returns: The field of its answer that agents use next.
+        listed: Whether it is a tool.
+        **more: Further fields of `Tool`.
+    """
+    _, params = signature(run, eval_str=True).parameters.values()
+    name = run.__name__ if listed else method.partition("/")[2]
+    return Tool(name, method, params.annotation, run, returns, listed=listed, **more)

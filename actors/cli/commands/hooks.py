@@ -208,6 +208,7 @@ def _consolidate(location: StoreLocation, namespace: str) -> None:
                     salience_threshold=0.0,
                     namespace=namespace,
                     max_seconds=round(location.seconds_left - 1),
+                    rationale="SessionEnd hook of Claude Code",
                 )
         except (ConnectionResetError, BrokenPipeError):
             sleep(RETRY_INTERVAL)

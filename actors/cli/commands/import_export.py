@@ -9,7 +9,7 @@ from contextlib import ExitStack, nullcontext
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import IO, Annotated, Any, NamedTuple
+from typing import IO, Annotated, NamedTuple
 
 import typer
 
@@ -40,7 +40,7 @@ STANDARD = "-"
 class _Line(NamedTuple):
     number: int
     """From 1."""
-    item: Any
+    item: object
     problem: str | None
     """Why it is not JSON."""
 
@@ -143,7 +143,6 @@ def _count_lines(source: IO[str]) -> int | None:
 
 
 def _lines(source: IO[str]) -> Iterator[_Line]:
-    """Yield the lines that are not blank, parsed or with their problem."""
     for number, text in enumerate(source, start=1):
         if not text.strip():
             continue
@@ -155,6 +154,5 @@ def _lines(source: IO[str]) -> Iterator[_Line]:
 
 
 def _field(error: JsonObject) -> dict[str, str]:
-    """Return the field that an error names."""
     parameter = (error.get("data") or {}).get("parameter")
     return {} if parameter is None else {"field": parameter}

@@ -9,7 +9,6 @@ from uuid import UUID
 import typer
 
 from actors.cli.program import (
-    Call,
     Data,
     Embedder,
     Json,
@@ -76,12 +75,13 @@ def _verify(folder: Path, *, quiet: bool) -> JsonObject:
         return verified(found, Snapshots(folder, keys).problems())
 
 
-@store_command(Panel.MAINTAIN, "store/backup")
-def backup(target: Annotated[Path, typer.Argument(help="A folder that does not exist yet.")]) -> Call:
+@store_command(Panel.MAINTAIN, "store/backup", "maintenance.backed_up")
+def backup(
+    target: Annotated[
+        str, typer.Argument(callback=lambda path: str(Path(path).absolute()), help="A folder that does not exist yet.")
+    ],
+) -> None:
     """Copy the store, even in use; the copy is a store of its own, and `restore` puts it back."""
-    from actors.cli.views.maintenance import backed_up
-
-    return {"target": str(target.absolute())}, backed_up
 
 
 @app.command(rich_help_panel=Panel.MAINTAIN)
@@ -211,7 +211,6 @@ def change_passphrase(
 
 
 def _is_locked(keys: Path) -> bool:
-    """Return whether keys are behind a passphrase."""
     from events.crypto.wrapping import KeyWrapping
     from events.storage.log import PassphraseError
 

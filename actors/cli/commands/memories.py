@@ -13,9 +13,15 @@ from actors.cli.program import AsOf, Call, Namespace, Panel, Session, Tags, stor
 from actors.runtime.settings import SearchProfile
 
 
-@store_command(Panel.REMEMBER, "memory/store", embeds=True, creates=True)
+def _text(content: str) -> str:
+    return sys.stdin.read() if content == "-" else content
+
+
+@store_command(Panel.REMEMBER, "memory/store", "memories.stored", embeds=True, creates=True)
 def store(
-    content: Annotated[str, typer.Argument(help="The text to remember; - reads it from standard input.")],
+    content: Annotated[
+        str, typer.Argument(callback=_text, help="The text to remember; - reads it from standard input.")
+    ],
     namespace: Namespace = None,
     session: Session = None,
     tags: Tags = None,
@@ -24,22 +30,8 @@ def store(
     rationale: Annotated[str | None, typer.Option("--rationale", "-r", help="Why it is worth remembering.")] = None,
     created_at: Annotated[str | None, typer.Option(help="ISO 8601, if not now.")] = None,
     link_to: Annotated[list[str] | None, typer.Option(help="Id of a memory to link it to.")] = None,
-) -> Call:
+) -> None:
     """Store a memory."""
-    from actors.cli.views.memories import stored
-
-    arguments = {
-        "content": sys.stdin.read() if content == "-" else content,
-        "namespace": namespace,
-        "session": session,
-        "tags": tags,
-        "importance": importance,
-        "modality": modality,
-        "rationale": rationale,
-        "created_at": created_at,
-        "link_to": link_to,
-    }
-    return arguments, stored
 
 
 @store_command(Panel.REMEMBER, "search/graph", embeds=True)
@@ -59,27 +51,17 @@ def search(
     """Find memories, and see why each was found."""
     from actors.cli.views.memories import found
 
-    arguments = {
-        "query": query,
-        "namespace": namespace,
-        "session": session,
-        "tags": tags,
-        "top_k": top_k,
-        "profile": profile.value,
-        "explain": True,
-        "as_of": as_of,
-    }
-    return arguments, partial(found, explain=explain)
+    arguments = {"query": query, "namespace": namespace, "session": session, "tags": tags, "top_k": top_k}
+    return arguments | {"profile": profile, "as_of": as_of, "explain": True}, partial(found, explain=explain)
 
 
-@store_command(Panel.REMEMBER, "memory/delete")
+@store_command(Panel.REMEMBER, "memory/delete", "memories.forgotten")
 def forget(
-    memory: Annotated[UUID, typer.Argument(help="Id of the memory.")],
+    id: Annotated[UUID, typer.Argument(metavar="MEMORY", help="Id of the memory.")],  # noqa: A002 -- the API's name
     *,
-    hard: Annotated[bool, typer.Option("--hard", help="Destroy its key, so that it can never be restored.")] = False,
+    soft: Annotated[
+        bool, typer.Option(" /--hard", show_default=False, help="Destroy its key, so that it can never be restored.")
+    ] = True,
     reason: Annotated[str | None, typer.Option(help="Why.")] = None,
-) -> Call:
+) -> None:
     """Remove a memory from every search; `restore` reverts that."""
-    from actors.cli.views.memories import forgotten
-
-    return {"id": str(memory), "soft": not hard, "reason": reason}, forgotten

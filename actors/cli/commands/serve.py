@@ -19,12 +19,13 @@ from actors.proxy.serve_command import (
     LOG_LEVEL,
     PRIMING,
     SLEEP,
+    TOOLS,
     ServeCommand,
     proxy_supported,
     run_proxy,
     serve_options,
 )
-from actors.runtime.settings import LogLevel, ModelProfile
+from actors.runtime.settings import LogLevel, ModelProfile, ToolSet
 
 if TYPE_CHECKING:
     from actors.hub.hub import Hub
@@ -36,6 +37,7 @@ PATIENCE = 10.0
 Limit = Annotated[list[str] | None, typer_option(LIMIT)]
 Priming = Annotated[bool, typer_option(PRIMING)]
 Sleeping = Annotated[bool, typer_option(SLEEP)]
+Tools = Annotated[ToolSet, typer_option(TOOLS)]
 Linger = Annotated[float, typer_option(LINGERING, min=0)]
 Level = Annotated[LogLevel, typer_option(LOG_LEVEL)]
 
@@ -49,6 +51,7 @@ def serve(
     limit: Limit = None,
     priming: Priming = False,
     sleep: Sleeping = True,
+    tools: Tools = ToolSet.ALL,
     linger: Linger = LINGER,
     log_level: Level = LogLevel.WARNING,
     standalone: Annotated[
@@ -59,9 +62,9 @@ def serve(
     options = serve_options(embedder, models, limit or (), priming=priming, sleep=sleep)
     folder = data_folder(data)
     if standalone or not proxy_supported():
-        _serve_alone(folder, options, log_level)
+        _serve_alone(folder, options, tools, log_level)
     else:
-        command = ServeCommand(folder=folder, options=options, linger=linger, log_level=log_level)
+        command = ServeCommand(folder=folder, options=options, tools=tools, linger=linger, log_level=log_level)
         raise typer.Exit(run_proxy(command))
 
 
@@ -102,14 +105,14 @@ async def _serve_socket(folder: Path, options: ServeOptions, linger: float) -> N
         await serve_socket(running, per_minute, info, linger)
 
 
-def _serve_alone(folder: Path, options: ServeOptions, log_level: LogLevel) -> None:
+def _serve_alone(folder: Path, options: ServeOptions, tools: ToolSet, log_level: LogLevel) -> None:
     import anyio
 
     async def alone() -> None:
         from actors.hub.serve import serve_stdio
 
         with _opened(folder, options) as (running, per_minute, info):
-            await serve_stdio(running, per_minute, info)
+            await serve_stdio(running, per_minute, info, tools)
 
     with _logging(log_level):
         anyio.run(alone)
@@ -117,7 +120,6 @@ def _serve_alone(folder: Path, options: ServeOptions, log_level: LogLevel) -> No
 
 @contextmanager
 def _opened(folder: Path, options: ServeOptions) -> Iterator[tuple[Hub, dict[str, int], HubInfo]]:
-    """Open a store to serve it."""
     from importlib.metadata import version
 
     from actors.api.tools.rate_limits import limits_of

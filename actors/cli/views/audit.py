@@ -73,7 +73,6 @@ def trail(answer: JsonObject) -> None:
 
 
 def _list(memories: JsonObject, title: str) -> None:
-    """Print a list of memories, and how many more there are."""
     if not memories["total"]:
         return
     OUT.print(f"[bold]{memories['total']}[/] {'memory' if memories['total'] == 1 else 'memories'} {title}")

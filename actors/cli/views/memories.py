@@ -114,7 +114,6 @@ def memory(answer: JsonObject) -> None:
 
 
 def _properties(answer: JsonObject) -> dict[str, str]:
-    """Return the properties of a memory by label; empty ones are not shown."""
     last = f", last {minute(answer['lastAccessed'])}" if answer["lastAccessed"] else ""
     edges = [f"{'to' if edge['forward'] else 'from'} {edge['id']} ({edge['relation']})" for edge in answer["edges"]]
     return {

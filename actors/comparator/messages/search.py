@@ -123,8 +123,6 @@ class Rank(Message[Ranked], frozen=True, kw_only=True):
     filter: Filter
     limit: int
     min_similarity: float
-    include_alignment: bool = False
-    """Whether alignment with the North Star counts."""
 
 
 class RankByPerspectives(Message[Ranked], frozen=True, kw_only=True):

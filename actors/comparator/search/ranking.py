@@ -28,8 +28,9 @@ FIRST_BATCH: Final = 256
 ROUNDING: Final = np.float32(1e-6)
 """Upper bound of the difference between float32 sums of the same terms in another order."""
 
-ALIGNMENT_WEIGHT: Final = 0.1
-"""Bonus of a memory that is fully aligned with the North Star, if the ranking uses alignment."""
+
+TIE_DECIMALS: Final = 6
+"""Similarities that agree to so many decimals are ties: float32 sums differ beyond."""
 
 
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,8 +87,7 @@ def rank(atlas: Atlas, calibration: Calibration, message: Rank | RankByPerspecti
     match message:
         case Rank(embeddings=embeddings, weights=weights, shown=shown):
             similarities = Similarities(atlas, calibration, embeddings, message.direction)
-            bonus = alignment_bonus(atlas) if message.include_alignment else None
-            found = by_weights(similarities, weights, eligible, limit, minimum, shown, bonus)
+            found = by_weights(similarities, weights, eligible, limit, minimum, shown)
         case RankByPerspectives(embeddings=embeddings, keys=keys):
             similarities = Similarities(atlas, calibration, embeddings, message.direction)
             found = by_perspectives(similarities, keys, eligible, limit, minimum, message.k)
@@ -114,7 +114,6 @@ def by_weights(
     limit: int,
     minimum: float,
     shown: Iterable[str] = (),
-    bonus: Scores | None = None,
 ) -> Ranking:
     """Rank rows by the weighted mean of their similarities; ties keep the order of rows.
 
@@ -127,7 +126,6 @@ def by_weights(
         limit: Maximum number of results.
         minimum: Minimum mean of a result.
         shown: Spaces without weight whose similarity is returned too.
-        bonus: Added to the mean for the order of results only, shape (rows,).
     """
     total = sum(weights.values())
     shares = {key: np.float32(weight / total) for key, weight in weights.items() if weight > 0}
@@ -138,14 +136,13 @@ def by_weights(
     heard[heard < ROUNDING] = np.nan
     silent = frozenset(key for key, scores in spaces.items() if np.isnan(scores).all())
     mean /= heard
-    extra = np.zeros(len(rows), np.float32) if bonus is None else bonus[rows]
     if LATE_INTERACTION in shares:
         share = shares[LATE_INTERACTION] / heard
-        kept, late = _late_interaction(similarities, mean, extra, share, rows, limit, minimum)
-        rows, mean, extra = rows[kept], mean[kept] + share[kept] * late, extra[kept]
+        kept, late = _late_interaction(similarities, mean, share, rows, limit, minimum)
+        rows, mean = rows[kept], mean[kept] + share[kept] * late
         spaces = {key: scores[kept] for key, scores in spaces.items()} | {LATE_INTERACTION: late}
     found = np.flatnonzero(mean >= minimum)
-    order = found[top_k((mean + extra)[found], limit)]
+    order = found[top_k(mean[found], limit)]
     weighted = {key: spaces[key][order] for key in shares}
     return Ranking(
         rows=rows[order],
@@ -156,15 +153,9 @@ def by_weights(
     )
 
 
-def alignment_bonus(atlas: Atlas) -> Scores:
-    """Return the bonus of every row for its alignment with the North Star, shape (rows,); 0 where not measured."""
-    return np.float32(ALIGNMENT_WEIGHT) * np.nan_to_num(atlas.purposes.alignments(np.arange(len(atlas))))
-
-
 def _late_interaction(
     similarities: Similarities,
     others: Scores,
-    extra: Scores,
     share: Scores,
     rows: Rows,
     limit: int,
@@ -175,13 +166,13 @@ def _late_interaction(
     Rows that even a perfect score keeps out of the result are skipped, so the ranking equals that of scoring all.
     """
     possible = np.flatnonzero(others + share >= np.float32(minimum))
-    first = possible[top_k((others + extra)[possible], max(FIRST_BATCH, limit))]
+    first = possible[top_k(others[possible], max(FIRST_BATCH, limit))]
     scores = similarities(LATE_INTERACTION, rows[first])
     similar = others[first] + share[first] * scores
-    reached = (similar + extra[first])[similar >= np.float32(minimum)]
+    reached = similar[similar >= np.float32(minimum)]
     if len(reached) >= limit:
         bound = np.partition(reached, -limit)[-limit] - ROUNDING
-        possible = possible[(others + extra + share)[possible] >= bound]
+        possible = possible[(others + share)[possible] >= bound]
     rest = np.setdiff1d(possible, first)
     indices = np.concatenate([first, rest])
     scores = np.concatenate([scores, similarities(LATE_INTERACTION, rows[rest])])
@@ -194,7 +185,8 @@ def by_perspectives(
 ) -> Ranking:
     """Fuse the rankings of several spaces by reciprocal rank: Σ 1 / (k + rank) over the spaces that rank a row.
 
-    A space ranks, from 1, the rows whose similarity is positive and at least `minimum`. The fused score replaces the
+    A space ranks, from 1, the rows whose similarity is positive and at least `minimum`; equal ones share the better
+    rank, and the next rank is left out. The fused score replaces the
     similarity, is at most spaces / (k + 1), and is never compared with a threshold.
     """
     rows = np.flatnonzero(eligible)
@@ -203,8 +195,9 @@ def by_perspectives(
     spaces = {key: similarities(key, rows) for key in keys}
     for key, scores in spaces.items():
         found = np.flatnonzero((scores > 0) & (scores >= minimum))
-        found = found[np.argsort(-scores[found], kind="stable")]
-        ranks[key][found] = np.arange(1, len(found) + 1)
+        worst_first = np.sort(scores[found].round(TIE_DECIMALS))
+        better = len(found) - np.searchsorted(worst_first, scores[found].round(TIE_DECIMALS), side="right")
+        ranks[key][found] = 1 + better
         fused[found] += 1.0 / (k + ranks[key][found])
     # Sums of the same ranks in another order differ in their last bits; rounding makes them ties.
     order = np.argsort(-fused.round(12), kind="stable")[:limit]

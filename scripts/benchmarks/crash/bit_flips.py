@@ -60,7 +60,7 @@ def flip_bytes(
     Raises:
         ValueError: an undamaged store can't be queried, or doesn't verify.
     """
-    rng = random.Random(seed)  # noqa: S311 -- places, not secrets
+    rng = random.Random(seed)
     examiner = Examiner(questions)
     try:
         right: dict[str, Answers] = {}

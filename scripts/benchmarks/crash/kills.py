@@ -80,7 +80,7 @@ def campaign(
     folder: Path, scratch: Path, kills: int, clients: int, seed: int, advance: Callable[[], object]
 ) -> Outcome:
     """Kill processes so often under load, and compare what is left with what was acknowledged."""
-    rng = random.Random(seed)  # noqa: S311 -- moments, not secrets
+    rng = random.Random(seed)
     crowd = [Client(number, folder, scratch, seed) for number in range(clients)]
     done: list[Kill] = []
     comparisons: list[Comparison] = []

@@ -85,7 +85,7 @@ class Client(threading.Thread):
         self.seconds: defaultdict[str, list[float]] = defaultdict(list)
         self.failure: BaseException | None = None
         """The exception that ended the thread."""
-        self._rng = random.Random(f"{seed} {number}")  # noqa: S311 -- a load, not a secret
+        self._rng = random.Random(f"{seed} {number}")
         self._journal = scratch / f"journal-{number}.jsonl"
         self._resume, self._paused, self._ended = threading.Event(), threading.Event(), threading.Event()
         self._resume.set()

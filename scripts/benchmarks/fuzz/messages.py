@@ -38,7 +38,7 @@ def is_modern(number: int) -> bool:
 
 def generate(seed: int, numbers: range, pool: list[dict[str, Any]]) -> list[Message]:
     """Return messages of one conversation, made from its pool of examples."""
-    return [_message(Random(f"{seed}/{number}"), number, pool) for number in numbers]  # noqa: S311 -- repeatable, not secret
+    return [_message(Random(f"{seed}/{number}"), number, pool) for number in numbers]
 
 
 def _message(rng: Random, number: int, pool: list[dict[str, Any]]) -> Message:

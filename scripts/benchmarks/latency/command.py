@@ -70,7 +70,7 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
 async def time_operations(store: Store, backbone: Backbone, stored: Sequence[str], texts: Iterable[str]) -> Times:
     """Time each operation once for every text; comparisons use the stored memories, if there are enough."""
     times = Times()
-    rng = random.Random(SEED)  # noqa: S311 -- a choice, not a secret
+    rng = random.Random(SEED)
     for number, text in enumerate(texts):
         query = first_words(text, QUERY_WORDS)
         await times.forward("bare (memory)", backbone, text)

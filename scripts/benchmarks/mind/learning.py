@@ -149,7 +149,7 @@ def judge_candidates(folder: Path, samples: int, advance: Callable[[], object]) 
     atlas, calibration = _replay(folder)
     everything = atlas.facets.eligible(Filter())
     rows = np.flatnonzero(everything).tolist()
-    chosen = random.Random(SEED).sample(rows, min(samples, len(rows)))  # noqa: S311 -- a choice, not a secret
+    chosen = random.Random(SEED).sample(rows, min(samples, len(rows)))
     differences = np.empty((len(chosen), len(SPACES)))
     counts = np.empty(len(chosen))
     for place, row in enumerate(chosen):

@@ -37,7 +37,7 @@ async def kill_runs(
     copy: Callable[[], Path], kills: int, arguments: dict[str, Any], advance: Callable[[], object]
 ) -> list[Kill]:
     """Consolidate fresh copies of a store in child processes, and kill each at another moment."""
-    rng = random.Random(SEED)  # noqa: S311 -- moments, not secrets
+    rng = random.Random(SEED)
     seconds, _ = await anyio.to_thread.run_sync(_run, copy(), arguments, None)
     killed = []
     for number in range(kills):

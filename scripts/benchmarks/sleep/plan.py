@@ -135,7 +135,7 @@ def make_plan(datasets: Sequence[Dataset], memories: int, today: datetime) -> Pl
     Raises:
         BadParameter: there are too few texts, too few that can be reworded, or too few low-value texts.
     """
-    rng = random.Random(SEED)  # noqa: S311 -- a choice, not a secret
+    rng = random.Random(SEED)
     low_value, each, few = memories // SHARE, memories // SHARE // len(DUPLICATES), max(1, memories // TRAPS)
     if not each or low_value + len(PROTECTED) * few > LOW_VALUE_TEXTS:
         raise BadParameter(f"{memories} memories are too few or too many to plant trivia and duplicates among them")

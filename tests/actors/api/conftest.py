@@ -52,7 +52,7 @@ def ways(request: pytest.FixtureRequest, connect: Connect) -> Ways:
 
 @pytest.fixture(scope="session")
 async def planted(
-    anyio_backend: str,  # noqa: ARG001 -- what runs an asynchronous fixture of this scope
+    anyio_backend: str,
     profile: EmbeddedProfile,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Planted:

@@ -33,7 +33,7 @@ async def first(context: Context, query: str, **more: Any) -> dict[str, Any]:
     return (await search(context, query, asked_at=ASKED, profile="auto", **more))[0]
 
 
-async def test_what_was_said_on_the_day_that_is_named_comes_before_what_has_more_of_the_words(
+async def test_a_named_day_ranks_its_memories_above_those_with_more_matching_words(
     context: Context,
 ) -> None:
     that_day = "I had a picnic with Ana by the river."
@@ -45,7 +45,7 @@ async def test_what_was_said_on_the_day_that_is_named_comes_before_what_has_more
     assert best["contributions"]["e2_temporal_recent"] > 0
 
 
-async def test_last_may_is_the_may_before_it_is_asked(context: Context) -> None:
+async def test_last_may_resolves_to_the_latest_may_before_the_question(context: Context) -> None:
     trips = {year: f"The trip to the lake in our van, number {year - 2020}." for year in (2021, 2022, 2023)}
     await told(context, *((trip, f"{year}-05-14T12:00:00Z") for year, trip in trips.items()))
     for asked_at, year in (("2023-08-17", 2023), ("2023-04-30", 2022), ("2022-04-30", 2021)):
@@ -53,7 +53,7 @@ async def test_last_may_is_the_may_before_it_is_asked(context: Context) -> None:
         assert results[0]["content"] == trips[year]
 
 
-async def test_what_was_said_of_yesterday_is_found_for_the_day_before(context: Context) -> None:
+async def test_yesterday_in_a_memory_resolves_to_the_day_before_it_was_said(context: Context) -> None:
     days = {day: f"Yesterday I went swimming with friends, {day}." for day in ("Lena", "Olga", "Rosa")}
     dates = ("2023-05-05T09:00:00Z", "2023-05-09T09:00:00Z", "2023-05-13T09:00:00Z")
     await told(context, *zip(days.values(), dates, strict=True))
@@ -62,7 +62,7 @@ async def test_what_was_said_of_yesterday_is_found_for_the_day_before(context: C
     assert best["contributions"]["e2_temporal_recent"] > 0
 
 
-async def test_a_paragraph_that_tells_of_a_year_in_between_is_found_for_a_range(context: Context) -> None:
+async def test_a_year_within_a_named_range_is_found(context: Context) -> None:
     clubs = {
         year: f"In {year} Miguel Torres played for {club}."
         for year, club in ((2005, "Lorca"), (2008, "Elche"), (2011, "Cadiz"), (2016, "Huesca"))
@@ -73,7 +73,7 @@ async def test_a_paragraph_that_tells_of_a_year_in_between_is_found_for_a_range(
     assert best["contributions"]["e2_temporal_recent"] > 0
 
 
-async def test_checking_facts_puts_that_of_the_year_asked_for_before_those_of_other_years(
+async def test_fact_checking_ranks_the_fact_of_the_named_years_first(
     context: Context,
 ) -> None:
     clubs = {
@@ -88,7 +88,7 @@ async def test_checking_facts_puts_that_of_the_year_asked_for_before_those_of_ot
         assert max(best["contributions"], key=best["contributions"].__getitem__) == "e11_entity"
 
 
-async def test_on_sunday_mornings_prefers_what_was_said_on_sunday_mornings(context: Context) -> None:
+async def test_a_named_weekly_time_ranks_memories_of_that_time_first(context: Context) -> None:
     walks = {
         "2023-05-10T19:00:00Z": "A walk with the dog through the old town.",  # a Wednesday evening
         "2023-05-12T08:10:00Z": "A swim with the dog in the canal.",  # a Friday morning
@@ -106,7 +106,7 @@ async def test_on_sunday_mornings_prefers_what_was_said_on_sunday_mornings(conte
 
 
 @pytest.mark.parametrize("question", ["What did we start with?", "What did we talk about at the beginning?"])
-async def test_what_a_session_started_with_is_its_first_turn(context: Context, question: str) -> None:
+async def test_the_start_of_a_session_ranks_its_first_turn_first(context: Context, question: str) -> None:
     turns = (
         "Let us begin: the roof leaks near the chimney.",
         "Somebody must climb up there soon.",
@@ -123,7 +123,7 @@ async def test_what_a_session_started_with_is_its_first_turn(context: Context, q
     assert best["contributions"]["e4_temporal_positional"] > 0
 
 
-async def test_what_somebody_said_comes_before_what_others_say_of_them(context: Context) -> None:
+async def test_a_named_speaker_ranks_their_own_turns_first(context: Context) -> None:
     turns = (
         "Ana: Ben, the fence is done.",
         "Ben: The fence is too high for me.",
@@ -137,7 +137,7 @@ async def test_what_somebody_said_comes_before_what_others_say_of_them(context: 
         assert best["contributions"]["e11_entity"] > 0
 
 
-async def test_a_year_has_no_rhythm_and_a_search_by_rhythm_alone_says_so(context: Context) -> None:
+async def test_a_search_by_rhythm_alone_refuses_a_query_without_one(context: Context) -> None:
     await told(context)
     with pytest.raises(InvalidParamsFault, match="E3"):
         await search_single_space(

@@ -48,7 +48,7 @@ class Reads(MemoryLog):
 # ── the trail ───────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_the_trail_tells_everything_the_latest_first_and_page_by_page(mind: Mind) -> None:
+async def test_the_trail_lists_all_events_latest_first_in_pages(mind: Mind) -> None:
     for content in (FOX, DOG, OWL):
         await kept(mind, content)
     head = await now(mind)
@@ -82,7 +82,7 @@ async def test_each_entry_names_who_when_why_and_the_request(mind: Mind) -> None
     assert (focus["actor"], focus["kind"]) == ("workspace", "focus_moved")
 
 
-async def test_what_one_event_led_to_names_it_as_its_cause(mind: Mind) -> None:
+async def test_a_consequence_names_the_event_that_caused_it(mind: Mind) -> None:
     fox = await kept(mind, FOX)
     dog = await kept(mind, DOG, link_to=[fox])
     link = next(event for event in (await mind("audit_trail"))["events"] if event["kind"] == "memories_linked")
@@ -112,7 +112,7 @@ async def test_a_trail_between_two_moments_holds_what_happened_then(mind: Mind) 
         assert (type(fault), fault.data["parameter"]) == (InvalidParamsFault, name)
 
 
-async def test_a_page_of_a_long_life_reads_no_more_events_than_it_shows(
+async def test_a_page_of_a_long_trail_reads_only_the_events_that_it_shows(
     profile: EmbeddedProfile, tmp_path: Path
 ) -> None:
     log = Reads()
@@ -129,7 +129,7 @@ async def test_a_page_of_a_long_life_reads_no_more_events_than_it_shows(
             assert page["total"] >= 61
 
 
-async def test_a_run_is_told_from_its_beginning_to_its_undoing(bed: Bed) -> None:
+async def test_the_trail_of_a_run_goes_from_its_start_to_its_undo(bed: Bed) -> None:
     with bed() as sleeper:
         trivial = sleeper.planted.of(Kind.TRIVIAL)[0]
         run = (await sleeper("light"))["run_id"]
@@ -149,7 +149,7 @@ async def test_a_run_is_told_from_its_beginning_to_its_undoing(bed: Bed) -> None
         assert both["events"][1]["what"].startswith("pruned, salience")
 
 
-async def test_what_a_deep_run_found_belongs_to_it_also_once_nobody_can_read_it(bed: Bed) -> None:
+async def test_the_trail_of_a_run_keeps_its_findings_after_their_shredding(bed: Bed) -> None:
     with bed() as sleeper:
         run = (await sleeper("rem"))["run_id"]
         wrote = [one.seq for one in sleeper.log.read() if str(one.correlation_id) == run]
@@ -157,7 +157,7 @@ async def test_what_a_deep_run_found_belongs_to_it_also_once_nobody_can_read_it(
         assert [event["seq"] for event in reversed(events)] == wrote
 
 
-async def test_nothing_is_told_of_what_an_erased_memory_said(mind: Mind) -> None:
+async def test_the_trail_holds_no_words_of_an_erased_memory(mind: Mind) -> None:
     fox = await kept(
         mind, "The safe's combination is zucchini.", rationale="zucchini", metadata={"speaker": "Zucchini"}
     )
@@ -189,7 +189,7 @@ async def test_a_merged_memory_has_a_trail_of_its_own(bed: Bed) -> None:
 # ── what changed ────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_difference_tells_what_was_stored_taken_away_linked_and_decided(bed: Bed) -> None:
+async def test_a_difference_lists_memories_links_and_decisions(bed: Bed) -> None:
     with bed() as sleeper:
         mind = sleeper.mind
         first = await now(mind)
@@ -223,7 +223,7 @@ async def test_a_difference_tells_what_was_stored_taken_away_linked_and_decided(
         assert undone["total"] == run["merged_count"] + run["pruned_count"]
 
 
-async def test_a_difference_shows_so_much_of_each_list_and_counts_it_all(bed: Bed) -> None:
+async def test_a_difference_limits_each_list_and_counts_all_entries(bed: Bed) -> None:
     with bed() as sleeper:
         diff = await sleeper.mind("diff", a=0, limit=2)
         assert len(diff["memories"]["stored"]["shown"]) == 2
@@ -241,7 +241,7 @@ async def test_goals_and_north_stars_are_part_of_a_difference(bed: Bed) -> None:
         assert (star["before"], star["after"]["id"]) == (None, goals["north_star"]["goal_id"])
 
 
-async def test_a_difference_between_moments_that_are_none_is_refused(mind: Mind) -> None:
+async def test_a_difference_between_invalid_moments_is_refused(mind: Mind) -> None:
     await kept(mind, FOX)
     head = await now(mind)
     for arguments, parameter in (
@@ -259,7 +259,7 @@ async def test_a_difference_between_moments_that_are_none_is_refused(mind: Mind)
 # ── replay ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_replay_leads_to_exactly_what_is_known(bed: Bed) -> None:
+async def test_a_replay_equals_the_live_state(bed: Bed) -> None:
     with bed() as sleeper:
         mind = sleeper.mind
         await mind("discover_goals")
@@ -282,9 +282,7 @@ async def test_a_replay_leads_to_exactly_what_is_known(bed: Bed) -> None:
         assert await now(mind) == head, "a replay writes nothing"
 
 
-async def test_a_replay_names_the_projection_that_cannot_be_had_from_the_log(
-    mind: Mind, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_replay_names_the_projection_that_differs(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:
     fox = await kept(mind, FOX)
     await kept(mind, DOG, link_to=[fox])
     await settled(mind)
@@ -294,7 +292,7 @@ async def test_a_replay_names_the_projection_that_cannot_be_had_from_the_log(
     assert [name for name, one in answer["projections"].items() if not one["same"]] == ["links"]
 
 
-async def test_a_replay_up_to_a_moment_is_the_same_whatever_came_later(mind: Mind) -> None:
+async def test_a_replay_up_to_a_moment_ignores_later_events(mind: Mind) -> None:
     await kept(mind, FOX)
     then = await now(mind)
     before = await mind("replay")
@@ -318,7 +316,7 @@ async def test_the_operations_on_the_whole_store_are_methods_and_no_tools(mind: 
         assert (await way("audit_trail", limit=1))["count"] == 1
 
 
-async def test_the_past_takes_no_event(mind: Mind) -> None:
+async def test_a_past_state_appends_nothing(mind: Mind) -> None:
     fox = await kept(mind, FOX)
     async with mind.hub.as_of(await now(mind), ()) as then:
         wanted = Append(id=uuid4(), event=MemoryForgotten(memory=UUID(fox)), actor="front", correlation_id=uuid4())

@@ -98,7 +98,7 @@ async def test_a_cancelled_batch_stores_no_further_item(
 
 
 @pytest.mark.anyio
-async def test_a_client_that_leaves_stops_its_own_work_and_nobody_elses(context: Context, connect: Connect) -> None:
+async def test_a_disconnect_cancels_only_the_work_of_that_client(context: Context, connect: Connect) -> None:
     await store(context, "A fox jumps.")
     async with connect(context) as staying:
         async with anyio.create_task_group() as group:
@@ -118,7 +118,7 @@ async def test_a_client_that_leaves_stops_its_own_work_and_nobody_elses(context:
     assert (await store_status(context))["memories"]["live"] == 2
 
 
-def test_no_thread_waits_on_when_the_loop_has_ended(context: Context) -> None:
+def test_no_thread_waits_after_the_event_loop_has_ended(context: Context) -> None:
     async def store_and_give_up() -> None:
         await store(context, "The models are loaded.")
         async with anyio.create_task_group() as group:
@@ -186,9 +186,7 @@ def request(content: str, on_progress: Callable[[int, int], object] | None = Non
     )
 
 
-def test_a_withdrawn_job_gets_no_further_slice_and_tells_of_none(
-    stepping: Stepping, embedder: pykka.ActorRef[Any]
-) -> None:
+def test_a_cancelled_job_gets_and_reports_no_further_slice(stepping: Stepping, embedder: pykka.ActorRef[Any]) -> None:
     told: list[tuple[int, int]] = []
     long = request(LONG, lambda done, total: told.append((done, total)))
     reply = embedder.ask(long, block=False)
@@ -201,7 +199,7 @@ def test_a_withdrawn_job_gets_no_further_slice_and_tells_of_none(
     assert told == []
 
 
-def test_a_job_withdrawn_before_its_turn_never_reaches_the_model(
+def test_a_job_cancelled_before_its_turn_never_reaches_the_model(
     stepping: Stepping, embedder: pykka.ActorRef[Any]
 ) -> None:
     first = embedder.ask(request("The fox."), block=False)
@@ -216,7 +214,7 @@ def test_a_job_withdrawn_before_its_turn_never_reaches_the_model(
     assert stepping.slices == 1
 
 
-def test_an_embedder_that_is_stopped_tells_those_who_wait(stepping: Stepping, embedder: pykka.ActorRef[Any]) -> None:
+def test_a_stopped_embedder_answers_waiting_requests(stepping: Stepping, embedder: pykka.ActorRef[Any]) -> None:
     reply = embedder.ask(request(LONG), block=False)
     assert stepping.begun.acquire(timeout=PATIENCE)
     stopped = embedder.stop(block=False)

@@ -124,7 +124,7 @@ async def test_a_bad_item_is_told_by_its_field_and_the_others_are_stored(context
     assert failed == ["content", "importance", "items", "id"]
 
 
-async def test_an_export_holds_what_can_be_found_and_its_pages_go_on_after_a_forgotten_memory(
+async def test_an_export_holds_live_memories_and_continues_after_a_forgotten_one(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = [report["memory_id"] for report in (await take_in(context, LINES))["results"]]

@@ -33,7 +33,7 @@ async def foxes(context: Context) -> tuple[str, str, str]:
     "INTEG-001/compare/per-embedder",
     "INTEG-001/compare/answer",
 )
-async def test_two_sentences_about_a_fox_are_as_alike_as_the_seed_says(context: Context, ways: Ways) -> None:
+async def test_two_sentences_about_a_fox_have_the_required_similarity(context: Context, ways: Ways) -> None:
     first, second, _ = await foxes(context)
     async with ways(context) as way:
         answer = await way("memory_compare", memory_a=first, memory_b=second, include_per_embedder=True)
@@ -72,7 +72,7 @@ async def test_texts_that_have_nothing_in_common_are_far_apart(context: Context,
     assert sum(told) / len(told) < 0.2
 
 
-async def test_memories_of_one_day_are_as_alike_as_what_they_say(context: Context, ways: Ways) -> None:
+async def test_memories_of_one_day_are_compared_by_content(context: Context, ways: Ways) -> None:
     said = await store(context, SYNTH_001, created_at=MOMENT)
     reworded = await store(context, SYNTH_002, created_at="2021-03-14T03:00:00Z")
     elsewhere = await store(context, ELSEWHERE, created_at=MOMENT)
@@ -96,7 +96,7 @@ async def test_a_comparison_is_the_same_from_either_side(context: Context, ways:
 
 
 @pytest.mark.requirement("INTEG-001/comparator/strategies")
-async def test_the_strategies_do_not_all_say_the_same(context: Context, ways: Ways) -> None:
+async def test_strategies_give_different_similarities(context: Context, ways: Ways) -> None:
     first, second, _ = await foxes(context)
     async with ways(context) as way:
         answers = [
@@ -165,7 +165,7 @@ async def test_a_comparison_that_breaks_down_is_an_error_and_not_a_zero(
 @pytest.mark.requirement(
     "INTEG-001/batch_compare/ranked", "INTEG-001/batch_compare/same-as-compare", "INTEG-001/batch_compare/threshold"
 )
-async def test_one_with_many_is_ranked_and_says_what_each_comparison_says(context: Context, ways: Ways) -> None:
+async def test_a_batch_comparison_ranks_by_the_single_comparisons(context: Context, ways: Ways) -> None:
     first, second, again = await foxes(context)
     other = await store(context, ELSEWHERE, created_at="2021-03-14T03:00:00Z")
     targets = [other, second, again]
@@ -226,6 +226,6 @@ async def test_a_matrix_with_an_unknown_id_is_refused_and_drops_no_row(context: 
         for ids in ([first, second, unknown], [unknown, first]):
             error = await way.refused("memory_similarity_matrix", memory_ids=ids)
             assert (error["code"], error["message"]) == (-32010, f"Memory not found: {unknown}")
-        error = await way.refused("memory_similarity_matrix", memory_ids=[first])
+        error = await way.refused("memory_similarity_matrix", memory_ids=[])
         assert error["code"] == -32602
         assert "memory_ids" in error["message"]

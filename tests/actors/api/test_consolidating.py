@@ -48,7 +48,7 @@ async def tell(bed: Sleeper, *texts: str, **more: Any) -> list[str]:
         ("colour", "red"),
     ],
 )
-async def test_what_is_wrong_is_refused_by_its_name(context: Context, ways: Ways, field: str, value: Any) -> None:
+async def test_invalid_parameters_are_refused_by_name(context: Context, ways: Ways, field: str, value: Any) -> None:
     async with ways(context) as way:
         error = await way.refused("consolidate_memories", **{field: value})
         assert error["code"] == -32602

@@ -58,7 +58,7 @@ draws of 60 of its 70 texts 13 hold no pattern."""
 
 @pytest.fixture(scope="module")
 async def topics(
-    anyio_backend: str,  # noqa: ARG001 -- what runs an asynchronous fixture of this scope
+    anyio_backend: str,
     profile: EmbeddedProfile,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Lasting:
@@ -76,7 +76,7 @@ async def topics(
 
 @pytest.fixture(scope="module")
 async def drifting(
-    anyio_backend: str,  # noqa: ARG001 -- what runs an asynchronous fixture of this scope
+    anyio_backend: str,
     profile: EmbeddedProfile,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Lasting:
@@ -94,7 +94,7 @@ async def drifting(
 
 @pytest.fixture(scope="module")
 async def village(
-    anyio_backend: str,  # noqa: ARG001 -- what runs an asynchronous fixture of this scope
+    anyio_backend: str,
     profile: EmbeddedProfile,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Lasting:

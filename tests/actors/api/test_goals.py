@@ -13,8 +13,10 @@ from actors.api.context import Context
 from actors.api.mcp.tool_schemas import listed
 from actors.api.operations.goals import discover_goals
 from actors.api.operations.maintenance import store_status
+from actors.api.params.fields import Reading
 from actors.api.params.mind import DiscoverGoals
 from actors.api.params.parsing import parse
+from actors.api.tools.agent_tools import BY_NAME
 from actors.comparator.compare.alignment import MIN_COHESION, GoalProfile
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.similarity import one_to_many
@@ -59,7 +61,7 @@ class Aligned(NamedTuple):
 
 @pytest.fixture(scope="module")
 async def aligned(
-    anyio_backend: str,  # noqa: ARG001 -- what runs an asynchronous fixture of this scope
+    anyio_backend: str,
     profile: EmbeddedProfile,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Aligned]:
@@ -187,7 +189,8 @@ async def test_a_new_memory_is_measured_against_the_north_star_in_every_space(al
     assert all(gap > 0 for space, gap in zip(SPACES, apart, strict=True) if space.key not in TEMPORAL)
 
 
-async def test_serving_the_north_star_decides_between_equally_similar_memories(aligned: Aligned) -> None:
+@pytest.mark.requirement("S002/multi/purpose-alignment")
+async def test_serving_the_north_star_reranks_search_graph_and_is_only_shown_by_search_multi(aligned: Aligned) -> None:
     at = SPRING.isoformat()
     off, on = [
         (await told(aligned.mind, content, namespace=NAMESPACE, created_at=at)).id
@@ -211,10 +214,9 @@ async def test_serving_the_north_star_decides_between_equally_similar_memories(a
         (await aligned.mind("search_multi", **asked, include_purpose_alignment=purpose))["results"]
         for purpose in (False, True)
     ]
-    assert [[result["id"] for result in results[:2]] for results in multi] == [[off, on], [on, off]]
-    assert {result["id"]: result["aggregate_similarity"] for result in multi[0][:2]} == {
-        result["id"]: result["aggregate_similarity"] for result in multi[1][:2]
-    }, "purpose counts for the order, and is no similarity"
+    assert [[result["id"] for result in results[:2]] for results in multi] == [[off, on], [off, on]]
+    assert [result["purpose_alignment"] is not None for result in multi[1][:2]] == [True, True]
+    assert not any("purpose_alignment" in result for result in multi[0])
 
 
 async def test_memories_can_be_found_by_what_they_serve(aligned: Aligned) -> None:
@@ -305,7 +307,7 @@ async def test_the_tools_of_purpose_answer_and_refuse_alike_in_both_ways(context
 
 @pytest.mark.requirement("INTEG-001/arch-03/no-goal-by-hand")
 def test_no_parameter_of_a_tool_that_changes_anything_says_what_the_memories_shall_serve() -> None:
-    writing = [tool for tool in listed() if not tool.annotations.read_only_hint]
+    writing = [tool for tool in listed() if not issubclass(BY_NAME[tool.name].params, Reading)]
     assert {"store_memory", "discover_goals", "trigger_drift_correction"} <= {tool.name for tool in writing}
     suspicious = {
         (tool.name, name)
@@ -361,7 +363,7 @@ class Drifted(NamedTuple):
 
 @pytest.fixture(scope="module")
 async def drifted(
-    anyio_backend: str,  # noqa: ARG001 -- what runs an asynchronous fixture of this scope
+    anyio_backend: str,
     profile: EmbeddedProfile,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Drifted]:

@@ -14,12 +14,12 @@ from typer.testing import CliRunner
 from actors.api.context import Context
 from actors.api.mcp import prompts
 from actors.api.mcp.flow_control import error_of
+from actors.api.mcp.texts import INSTRUCTIONS
 from actors.api.operations.maintenance import store_status
 from actors.api.operations.memories import memory_delete
 from actors.api.operations.retrieval import graph
 from actors.api.params.memories import MemoryDelete
 from actors.api.params.parsing import parse
-from actors.api.tools.agent_tools import INSTRUCTIONS
 from actors.cli.commands import program
 from actors.cli.views import terminal as views
 from actors.comparator.messages import FindNeighbourhood, FindPaths
@@ -161,7 +161,7 @@ def names(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("text", [*SQL, *INJECTIONS, CONTROL], ids=lambda text: ascii(text)[:24])
-async def test_whatever_a_text_says_it_comes_back_letter_by_letter_from_every_field(
+async def test_every_text_is_returned_unchanged_in_every_field(
     on_disk: Context, connect: Connect, text: str, tmp_path: Path
 ) -> None:
     fields = {"content": text, "rationale": text, "metadata": {text: [text]}}
@@ -229,9 +229,7 @@ async def test_what_memories_say_changes_neither_instructions_nor_tools_nor_prom
     ],
     ids=ascii,
 )
-async def test_ids_and_addresses_that_are_no_memory_lead_nowhere(
-    context: Context, connect: Connect, forged: str
-) -> None:
+async def test_unknown_ids_and_uris_are_refused(context: Context, connect: Connect, forged: str) -> None:
     async with connect(context) as agent:
         for tool in ("memory_retrieve", "memory_delete", "get_neighborhood", "trigger_workspace_broadcast"):
             assert (await agent.refused(tool, id=forged))["code"] == -32602
@@ -281,9 +279,7 @@ async def test_no_question_confined_to_a_namespace_shows_anothers_memory(context
         assert [hit["fingerprintId"] for hit in await search(context, hidden, namespace="mine")] == [mine]
 
 
-async def test_the_weights_of_a_search_tell_nothing_of_what_another_namespace_holds(
-    context: Context, connect: Connect
-) -> None:
+async def test_the_weights_of_a_search_do_not_depend_on_other_namespaces(context: Context, connect: Connect) -> None:
     asked = {"query": "What did Zoe say about kumquats?", "namespace": "mine", "explain": True}
     await store(context, "Ana: The figs are ripe.", namespace="mine")
     async with connect(context) as agent:
@@ -294,7 +290,7 @@ async def test_the_weights_of_a_search_tell_nothing_of_what_another_namespace_ho
         assert (await agent.call("search_graph", **asked))["weightsApplied"] != before
 
 
-async def test_a_cursor_of_one_namespace_is_no_key_to_another(context: Context, connect: Connect) -> None:
+async def test_a_cursor_of_one_namespace_does_not_open_another(context: Context, connect: Connect) -> None:
     for number in range(3):
         await store(context, f"The vault number {number}.", namespace="theirs")
     async with connect(context) as agent:
@@ -336,7 +332,9 @@ async def test_a_memory_erased_while_the_graph_is_walked_is_left_out_and_no_mist
 STEERING = f"[red]bold[/] [/] [link={PASSWORDS}]x[/link] \x1b]0;title\x07 \x1b[2J \x9b31m \u202egnirts\r over"
 
 
-def test_what_a_memory_says_steers_no_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_control_characters_of_a_memory_do_not_reach_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CONTEXT_GRAPH_DATA", str(tmp_path))
     monkeypatch.setattr(views.OUT, "_force_terminal", True)
     monkeypatch.setattr(views.OUT, "_color_system", None)

@@ -182,7 +182,7 @@ async def test_only_what_was_forgotten_can_be_restored(context: Context, ways: W
 
 
 @pytest.mark.requirement("INTEG-001/retrieve/life")
-async def test_a_memory_tells_its_life(context: Context, ways: Ways) -> None:
+async def test_a_memory_lists_its_history(context: Context, ways: Ways) -> None:
     memory = await store(context, FOX)
     await search(context, "a fox")
     await search(context, "a dog")

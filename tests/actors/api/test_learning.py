@@ -37,7 +37,7 @@ ACTIONS = {
 
 @pytest.fixture(scope="module")
 async def lived(
-    anyio_backend: str,  # noqa: ARG001 -- what runs an asynchronous fixture of this scope
+    anyio_backend: str,
     profile: EmbeddedProfile,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Lived]:

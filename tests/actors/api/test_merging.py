@@ -102,7 +102,7 @@ async def test_an_absorbed_id_answers_with_the_survivor(bed: Bed) -> None:
         assert new["fingerprintId"] in (await m.memory(m.survivor))["linkedFrom"]
 
 
-async def test_who_forgets_or_restores_an_absorbed_memory_forgets_or_restores_the_survivor(bed: Bed) -> None:
+async def test_forgetting_or_restoring_an_absorbed_memory_acts_on_its_survivor(bed: Bed) -> None:
     with bed() as sleeper:
         m = await merged(sleeper)
         await sleeper.mind("memory_delete", id=m.absorbed, reason="outdated")
@@ -115,7 +115,7 @@ async def test_who_forgets_or_restores_an_absorbed_memory_forgets_or_restores_th
 
 
 @pytest.mark.parametrize("name", ["absorbed", "survivor"])
-async def test_who_erases_a_merged_memory_erases_all_that_it_was_made_of(bed: Bed, name: str) -> None:
+async def test_erasing_a_merged_memory_erases_all_that_it_absorbed(bed: Bed, name: str) -> None:
     with bed() as sleeper:
         m = await merged(sleeper)
         before = (await store_status(sleeper.mind.context))["memories"]

@@ -65,7 +65,7 @@ async def test_errors_carry_the_seeds_codes_and_what_helps(context: Context, con
 
 
 @ERAS
-async def test_a_mistake_of_ours_shows_no_exception_text(
+async def test_an_internal_error_shows_no_exception_text(
     context: Context,
     connect: Connect,
     monkeypatch: pytest.MonkeyPatch,

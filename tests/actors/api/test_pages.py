@@ -55,7 +55,7 @@ def test_a_cursor_of_another_search_is_refused(other: dict[str, Any]):
     assert "other parameters" in refused(written(FIRST), SearchGraph(**{"query": "the tide", **other}))
 
 
-def test_what_only_says_how_much_is_shown_may_change_from_page_to_page():
+def test_display_parameters_may_change_between_pages():
     params = SearchGraph(query="the tide", cursor=written(FIRST), top_k=3, max_tokens=900, explain=True)
     assert read(written(FIRST), params) == FIRST
 
@@ -76,7 +76,7 @@ def test_what_only_says_how_much_is_shown_may_change_from_page_to_page():
         base64.urlsafe_b64encode(json.dumps([10, 128]).encode()).decode(),
     ],
 )
-def test_what_no_search_gave_is_no_cursor(cursor: str):
+def test_a_cursor_that_no_search_returned_is_refused(cursor: str):
     assert "not one that a search gave" in refused(cursor)
 
 
@@ -88,7 +88,7 @@ def test_a_cursor_that_was_cut_is_refused():
 
 @settings(max_examples=300)
 @given(st.one_of(st.text(), st.binary().map(lambda data: base64.urlsafe_b64encode(data).decode())))
-def test_no_garbage_escapes_as_anything_but_a_fault(cursor: str):
+def test_garbage_as_a_cursor_is_refused_with_a_fault(cursor: str):
     refused(cursor)
 
 
@@ -168,7 +168,7 @@ def test_a_budget_for_nothing_says_what_the_first_result_needs(budget: int):
     assert 1 <= len(cut["content"]) == cut["excerpt"]["end"] <= 2
 
 
-def test_nothing_fits_into_any_budget():
+def test_no_results_fit_into_any_budget():
     assert fit([], 1_000) == fit([], 0) == []
 
 

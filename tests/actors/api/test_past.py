@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
+from actors.api.params.fields import Reading
 from actors.api.tools.agent_tools import TOOLS
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
@@ -122,7 +123,7 @@ async def test_every_tool_that_reads_answers_as_of_then(mind: Mind) -> None:
         "diff": {"a": 0},
     }
     for tool in TOOLS:
-        if tool.read_only:
+        if issubclass(tool.params, Reading):
             answer = await call(mind.context, tool, {**arguments.get(tool.name, {}), "as_of": then})
             assert isinstance(answer, dict), tool.name
     assert (await mind("diff", a=0, as_of=then))["b"]["seq"] == then
@@ -153,6 +154,8 @@ async def test_an_erased_memory_reads_as_erased_as_of_any_moment_and_no_search_f
         "merged": 0,
         "erased": 1,
     }
+    assert (await mind("search_graph", query=FOX, as_of=then))["erased_since"] == 1
+    assert "erased_since" not in await mind("search_graph", query=FOX, as_of=await now(mind))
 
 
 async def test_no_question_fails_where_all_that_a_goal_stood_for_was_erased_since(bed: Bed) -> None:
@@ -229,7 +232,7 @@ async def test_a_question_about_the_past_primes_nothing(mind: Mind) -> None:
 # ── who shares what ─────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_one_moment_is_open_for_all_who_ask_about_it(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_requests_for_the_same_moment_share_one_view(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[int] = []
     really = hubs.open_view
 
@@ -256,7 +259,7 @@ async def test_one_moment_is_open_for_all_who_ask_about_it(mind: Mind, monkeypat
     assert opened == [last, first, last], "it stays open for whoever asks next"
 
 
-async def test_a_moment_that_nobody_asks_about_is_closed(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_idle_view_is_closed(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(past, "IDLE", 0.0)
     closed = anyio.Event()
     really = hubs.HistoricalView.close
@@ -302,7 +305,7 @@ def told_once(really: Any) -> Any:
 # ── what is refused ─────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_moment_that_is_none_is_refused_with_the_limits(mind: Mind) -> None:
+async def test_an_invalid_moment_is_refused_with_the_limits(mind: Mind) -> None:
     await kept(mind, FOX)
     head = await now(mind)
     future = (datetime.now(UTC) + timedelta(days=1)).isoformat()
@@ -320,7 +323,7 @@ async def test_a_moment_that_is_none_is_refused_with_the_limits(mind: Mind) -> N
         assert fault.data["parameter"] == "as_of"
 
 
-async def test_what_writes_knows_no_other_moment(mind: Mind, ways: Ways) -> None:
+async def test_writing_operations_refuse_as_of(mind: Mind, ways: Ways) -> None:
     fox = await kept(mind, FOX)
     async with ways(mind.context) as way:
         for tool, arguments in (

@@ -66,7 +66,7 @@ async def test_a_threshold_of_zero_prunes_nothing_and_one_of_one_all_that_nothin
         assert everything["pruned_count"] > 30
 
 
-async def test_looking_at_a_memory_keeps_it(bed: Bed) -> None:
+async def test_a_recalled_memory_is_not_pruned(bed: Bed) -> None:
     with bed() as sleeper:
         pigeon = sleeper.planted.of(Kind.TRIVIAL)[2]
         for _ in range(10):

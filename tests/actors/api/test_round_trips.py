@@ -19,6 +19,9 @@ import pytest
 
 from actors.api.context import Context
 from actors.comparator.messages import Resonate
+from actors.runtime.ask import ask
+from actors.store.messages import ReadStatus
+from actors.workspace.messages import ReadAttention
 from events.storage.log import Log
 from events.storage.memory_log import MemoryLog
 from tests.actors.conftest import Connect
@@ -123,6 +126,8 @@ async def test_a_memory_goes_through_the_functions_that_the_architecture_lists_a
         with start(MemoryLog()) as hub:
             async with connect(Context(hub)) as agent:
                 await agent.call("store_memory", content="The models are loaded now.")
+                await ask(hub.workspace, ReadAttention())  # its focus moves now, and not while this records
+                await ask(hub.store, ReadStatus())
                 recording.set()
                 await agent.call("inject_context", content="The fox jumps over the dog.", rationale="to see the way")
                 recording.clear()

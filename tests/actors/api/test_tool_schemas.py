@@ -1,4 +1,4 @@
-"""The list of tools: complete, valid, and small enough to be paid for in every conversation."""
+"""The list of tools: complete, valid, true, and small enough to be paid for in every conversation."""
 
 import json
 from collections.abc import Iterator
@@ -10,15 +10,17 @@ import pytest
 
 from actors.api.context import Context
 from actors.api.mcp import tool_schemas
+from actors.api.params.fields import Reading
 from actors.api.params.parsing import parse
-from actors.api.tools.agent_tools import BY_METHOD, BY_NAME, INSTRUCTIONS, TOOLS
+from actors.api.tools.agent_tools import BY_METHOD, BY_NAME, TOOLS
 from actors.api.tools.tool import Tool
+from actors.proxy.endpoint import TOOL_SET
 from actors.runtime.faults import InvalidParamsFault
 from events.vocabulary.values import Modality
 from tests.actors.conftest import Connect, store
 
 LISTED_TOOLS = [tool for tool in TOOLS if tool.listed]
-SCHEMAS = {tool.name: tool_schemas.schema_of(tool) for tool in LISTED_TOOLS}
+SCHEMAS = {tool.name: tool_schemas.input_schema(tool.params) for tool in LISTED_TOOLS}
 ID = "00000000-0000-4000-8000-000000000001"
 
 FULL = {
@@ -96,61 +98,97 @@ LISTED = [
     ("store_memory", {"importance": "high"}),
     ("store_memory", {"tags": "one"}),
     ("store_memory", {"link_to": [7]}),
+    ("inject_context", {"modality": "smell"}),
+    ("inject_context", {"tags": ["one"] * 65}),
     ("search_graph", {"profile": "psychic"}),
     ("search_graph", {"modality": "smell"}),
     ("search_graph", {"min_alignment": -1.5}),
+    ("search_graph", {"top_k": 101}),
+    ("search_graph", {"as_of": [1]}),
+    ("search_multi", {"weights": [2] + [0] * 12}),
+    ("memory_inject_batch", {"items": ["A fox."] * 101}),
+    ("memory_batch_compare", {"strategy": "guessing"}),
+    ("memory_similarity_matrix", {"memory_ids": []}),
+    ("search_single_space", {"space_index": 13}),
     ("search_by_purpose", {"purpose_vector": [0.5] * 12}),
+    ("discover_goals", {"min_confidence": 1.5}),
+    ("discover_goals", {"max_goals": 21}),
     ("get_alignment_drift", {"memories": "all"}),
+    ("get_alignment_drift", {"memories": 0}),
     ("adjust_coupling", {"new_k": 10.5}),
     ("trigger_workspace_broadcast", {"force": "gently"}),
     ("find_causal_path", {"path_type": "psychic"}),
+    ("find_causal_path", {"max_hops": 7}),
+    ("get_neighborhood", {"depth": 4}),
     ("consolidate_memories", {"mode": "nap"}),
     ("consolidate_memories", {"dry_run": "yes"}),
+    ("consolidate_memories", {"max_memories": -1}),
+    ("consolidate_memories", {"max_seconds": 601}),
+    ("list_consolidations", {"limit": 0}),
+    ("audit_trail", {"limit": 501}),
+    ("audit_trail", {"since": [1]}),
     ("trigger_dream", {"phase": "nap"}),
 ]
 """What a schema tells to be wrong."""
 
 UNLISTED = [
-    ("discover_goals", {"min_confidence": 1.5}),
-    ("inject_context", {"modality": "smell"}),
-    ("consolidate_memories", {"max_memories": -1}),
     ("inject_context", {"colour": "red"}),
     ("inject_context", {"link_to": ["no id"]}),
-    ("inject_context", {"tags": ["one"] * 65}),
-    ("search_multi", {"weights": [2] + [0] * 12}),
-    ("search_graph", {"top_k": 101}),
-    ("memory_inject_batch", {"items": ["A fox."] * 101}),
-    ("memory_similarity_matrix", {"memory_ids": [ID]}),
-    ("memory_batch_compare", {"strategy": "guessing"}),
-    ("search_single_space", {"space_index": 13}),
-    ("discover_goals", {"max_goals": 21}),
     ("discover_goals", {"goal": "be good"}),
-    ("get_alignment_drift", {"memories": 0}),
     ("trigger_drift_correction", {"north_star": ID}),
-    ("find_causal_path", {"max_hops": 7}),
-    ("get_neighborhood", {"depth": 4}),
-    ("consolidate_memories", {"max_memories": -1}),
     ("undo_consolidation", {"run_id": "no id"}),
-    ("list_consolidations", {"limit": 0}),
-    ("audit_trail", {"limit": 501}),
-    ("audit_trail", {"since": [1]}),
     ("trigger_dream", {"mode": "rem"}),
 ]
-"""What it leaves to the error, which names the parameter."""
+"""What it leaves to the error, which names the parameter: unknown parameters, and ids that are none."""
+
+CORE = {
+    *("inject_context", "memory_inject_batch", "search_graph", "memory_retrieve", "memory_delete", "memory_restore"),
+    *("get_neighborhood", "discover_goals", "audit_trail", "undo_consolidation"),
+}
+
+
+def parts(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield each object in a schema, itself first."""
+    if isinstance(schema, dict):
+        yield schema
+    for part in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from parts(part)
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_every_schema_is_valid_and_complete(name: str) -> None:
+def test_a_schema_lists_every_parameter_and_nothing_else(name: str) -> None:
     schema = SCHEMAS[name]
     jsonschema.Draft202012Validator.check_schema(schema)
-    (tool,) = (tool for tool in TOOLS if tool.name == name)
-    params = tool.params
-    elsewhere = SCHEMAS[tool.as_in]["properties"] if tool.as_in else {}
-    taken = {*params.__struct_fields__, *(["as_of"] if tool.lists_as_of else [])}
-    assert set(schema["properties"]) | set(elsewhere) == taken | set(elsewhere)
-    assert tool.as_in in tool.description
-    assert schema.get("required", []) == [field.name for field in msgspec.structs.fields(params) if field.required]
+    fields = msgspec.structs.fields(BY_NAME[name].params)
+    assert set(schema["properties"]) == {field.name for field in fields}
+    assert set(schema.get("required", [])) == {field.name for field in fields if field.required}
     assert "$ref" not in json.dumps(schema)
+
+
+@pytest.mark.requirement("TOOL-INJECT-001/schema", "STORE-001/schema")
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_parameter_is_listed_with_its_meaning_type_range_and_default(name: str) -> None:
+    for field in msgspec.structs.fields(BY_NAME[name].params):
+        listed, parameter = SCHEMAS[name]["properties"][field.name], field.name
+        assert listed["description"], parameter
+        if not field.required:
+            default = field.default_factory() if field.default is msgspec.NODEFAULT else field.default
+            assert listed.get("default") == default, parameter
+        for part in parts({key: value for key, value in listed.items() if key != "default"}):
+            kind = part.get("type")
+            assert kind or part.keys() & {"enum", "anyOf"}, f"{parameter} has no type"
+            if kind in ("integer", "number"):
+                assert part.keys() & {"minimum", "exclusiveMinimum"}, f"{parameter} has no lower limit"
+                assert "maximum" in part or parameter in {"max_tokens", "before"}, f"{parameter} has no upper limit"
+            if kind == "array" and parameter != "query_embedding":
+                assert "maxItems" in part, f"{parameter} has no limit"
+
+
+@pytest.mark.requirement("TOOL-INJECT-001/schema")
+def test_tools_that_name_another_as_their_like_take_and_list_what_that_one_does() -> None:
+    for name, like in (("memory_inject", "store_memory"), ("inject_context", "store_memory")):
+        assert SCHEMAS[name]["properties"].keys() == SCHEMAS[like]["properties"].keys()
+    assert SCHEMAS["memory_search"]["properties"].keys() == SCHEMAS["search_graph"]["properties"].keys()
 
 
 @pytest.mark.parametrize("name", FULL)
@@ -158,21 +196,6 @@ def test_what_a_schema_describes_is_accepted(name: str) -> None:
     jsonschema.validate(FULL[name], SCHEMAS[name])
     (params,) = (tool.params for tool in TOOLS if tool.name == name)
     assert parse(FULL[name], params)
-
-
-@pytest.mark.parametrize("name", SCHEMAS)
-def test_schemas_omit_limits_that_errors_name(name: str) -> None:
-    def parts(schema: Any) -> Iterator[dict[str, Any]]:
-        if isinstance(schema, dict):
-            yield schema
-            for part in schema.values():
-                yield from parts(part)
-
-    for part in parts(SCHEMAS[name]):
-        assert part.keys().isdisjoint({"additionalProperties", "format", "title", "minLength", "x-unlisted"})
-        assert part.get("minItems") == part.get("maxItems")
-        if part.get("type") == "integer":
-            assert part.keys().isdisjoint({"minimum", "maximum"})
 
 
 @pytest.mark.parametrize("tool", LISTED_TOOLS, ids=lambda tool: tool.name)
@@ -198,18 +221,17 @@ def test_a_schema_rejects_exactly_the_listed_violations(name: str, wrong: dict[s
 
 def test_optional_parameters_are_listed_without_null() -> None:
     properties = SCHEMAS["search_graph"]["properties"]
-    assert properties["session"] == {"type": "string"}
-    assert properties["modality"] == {"enum": sorted(Modality)}, "a list of strings says that it is one"
+    assert {key: properties["session"][key] for key in ("type", "minLength")} == {"type": "string", "minLength": 1}
+    assert properties["modality"]["enum"] == sorted(Modality)
     assert properties["profile"]["default"] == "auto"
+    assert not any(part.get("type") == "null" for schema in SCHEMAS.values() for part in parts(schema))
 
 
-def test_as_of_is_listed_by_two_read_only_tools_and_in_the_instructions() -> None:
-    assert [name for name, schema in SCHEMAS.items() if "as_of" in schema["properties"]] == [
-        "search_graph",
-        "memory_retrieve",
-    ]
-    assert "All tools that only read take as_of" in INSTRUCTIONS
-    assert all(tool.read_only for tool in TOOLS if tool.lists_as_of)
+def test_every_tool_that_searches_or_reads_lists_as_of() -> None:
+    listing = {name for name, schema in SCHEMAS.items() if "as_of" in schema["properties"]}
+    assert listing == {tool.name for tool in LISTED_TOOLS if issubclass(tool.params, Reading)}
+    assert listing >= {tool.name for tool in LISTED_TOOLS if tool.read_only}
+    assert listing >= {name for name in SCHEMAS if name.startswith(("search_", "find_"))}
 
 
 def test_unlisted_operations_are_methods_and_no_tools() -> None:
@@ -219,24 +241,20 @@ def test_unlisted_operations_are_methods_and_no_tools() -> None:
     assert set(unlisted.values()) <= BY_METHOD.keys()
 
 
-def test_the_strategies_are_listed_once() -> None:
-    listed = [name for name, schema in SCHEMAS.items() if "enum" in schema["properties"].get("strategy", {})]
-    assert listed == ["memory_compare"]
-    for name in ("memory_batch_compare", "memory_similarity_matrix"):
-        assert SCHEMAS[name]["properties"]["strategy"] == {
-            "type": "string",
-            "description": "As in memory_compare",
-            "default": "graded",
-        }
-
-
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_the_list_of_tools_is_smaller_than_16_kb(context: Context, connect: Connect, mode: str) -> None:
+async def test_the_list_of_tools_is_smaller_than_32_kb_and_the_core_than_8(
+    context: Context, connect: Connect, mode: str
+) -> None:
     async with connect(context, mode=mode) as agent:
         listed = await agent.client.list_tools()
+        core = await agent.client.list_tools(meta={TOOL_SET: "core"})
+        by_name = await agent.call("store_memory", content="A fox jumps.")
+    assert by_name["fingerprintId"], "a tool that is not shown can be called"
     assert [tool.name for tool in listed.tools] == [tool.name for tool in LISTED_TOOLS]
-    assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) < 16_384
+    assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) <= 32_768
+    assert {tool.name for tool in core.tools} == CORE
+    assert len(core.model_dump_json(by_alias=True, exclude_none=True).encode()) <= 8_192
 
 
 @pytest.mark.anyio

@@ -8,7 +8,7 @@ import pytest
 @pytest.fixture(scope="session")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A folder for each space, with a tiny model of random weights in it."""
-    from tests.actors.embedder.tiny_models import save_models  # noqa: PLC0415 -- transformers take seconds to import
+    from tests.actors.embedder.tiny_models import save_models
 
     return save_models(tmp_path_factory.mktemp("models"))
 

@@ -154,7 +154,7 @@ async def test_each_item_of_a_batch_is_stored_once(sender: Sender) -> None:
 
 
 @pytest.mark.parametrize(("soft", "kind"), [(True, MemoryForgotten), (False, MemoryErased)])
-async def test_a_memory_is_deleted_once(sender: Sender, soft: bool, kind: type) -> None:  # noqa: FBT001 -- a case
+async def test_a_memory_is_deleted_once(sender: Sender, soft: bool, kind: type) -> None:
     memory = (await sender("memory/store", uuid4(), content=BEES))["fingerprintId"]
     key = uuid4()
     first = await sender("memory/delete", key, id=memory, soft=soft)

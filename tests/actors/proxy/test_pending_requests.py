@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.api.tools.agent_tools import TOOLS
-from actors.proxy.endpoint import REQUEST_KEY, RESENT
+from actors.proxy.endpoint import REQUEST_KEY, RESENT, TOOL_SET
 from actors.proxy.framing import LineReader, LineTooLongError
 from actors.proxy.pending_requests import MAX_RETRIES, MCP_PREFIXES, PendingRequests
+from actors.runtime.settings import ToolSet
 
 
 def line(**message: Any) -> bytes:
@@ -42,6 +43,12 @@ def test_whatever_may_do_something_gets_a_key_and_keeps_all_else(method: str) ->
 def test_a_key_that_the_client_chose_is_left_as_it_is() -> None:
     sent = call(1, _meta={REQUEST_KEY: "its own"})
     assert json.loads(PendingRequests().add(sent))["params"]["_meta"] == {REQUEST_KEY: "its own"}
+
+
+@pytest.mark.parametrize("tools", ToolSet)
+def test_a_list_of_tools_is_asked_for_with_the_tools_that_the_client_is_shown(tools: ToolSet) -> None:
+    sent = json.loads(PendingRequests(tools).add(line(id=1, method="tools/list")))
+    assert sent["params"] == {"_meta": {TOOL_SET: tools.value}}
 
 
 @pytest.mark.parametrize("prefix", sorted(MCP_PREFIXES - {"tools"}))

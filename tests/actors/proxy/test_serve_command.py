@@ -9,16 +9,17 @@ import pytest
 
 from actors.proxy.endpoint import ServeOptions
 from actors.proxy.serve_command import parse_plain
-from actors.runtime.settings import ModelProfile
+from actors.runtime.settings import ModelProfile, ToolSet
 
 HEAVY = ("mcp", "anyio", "numpy", "duckdb", "pydantic", "typer", "torch", "openvino")
 
 
 def test_what_is_given_counts_more_than_what_the_environment_says() -> None:
     told = {"CONTEXT_GRAPH_DATA": "theirs", "CONTEXT_GRAPH_LIMITS": "a=1 b=2", "CONTEXT_GRAPH_SLEEP": "0"}
-    read = parse_plain(["serve", "--data=ours", "--limit", "c=3,d=4", "--priming", "--linger", "2"], told)
+    options = ["--data=ours", "--limit", "c=3,d=4", "--priming", "--linger", "2", "--tools", "core"]
+    read = parse_plain(["serve", *options], told)
     assert read
-    assert (read.folder, read.linger) == (Path("ours"), 2)
+    assert (read.folder, read.linger, read.tools) == (Path("ours"), 2, ToolSet.CORE)
     assert read.options == ServeOptions(limits=("c=3", "d=4"), priming=True, sleep=False)
     other = parse_plain(["serve"], told)
     assert other
@@ -44,6 +45,7 @@ def test_a_folder_of_models_is_the_same_wherever_it_is_named_from(
         ["serve", "--linger", "soon"],
         ["serve", "--linger", "-1"],
         ["serve", "--log-level", "loud"],
+        ["serve", "--tools", "some"],
         ["serve", "more"],
         ["serve", "--data"],
     ],

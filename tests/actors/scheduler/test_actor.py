@@ -354,7 +354,7 @@ def test_crontabs_are_read_in_the_time_zone_of_the_machine(
     monkeypatch.setattr("tzlocal.unix._cache_tz", None)
     monkeypatch.setenv("TZ", name)
     zone = local_zone()
-    assert [zone.utcoffset(datetime(2026, month, 5)) for month in (1, 7)] == [  # noqa: DTZ001 -- a local time
+    assert [zone.utcoffset(datetime(2026, month, 5)) for month in (1, 7)] == [
         timedelta(hours=winter),
         timedelta(hours=summer),
     ]

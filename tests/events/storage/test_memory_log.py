@@ -14,7 +14,7 @@ from tests.events.samples import draft, stored
 CHANGES = {
     "seq": 7,
     "id": UUID(int=9),
-    "at": datetime(2026, 1, 1, 12, 0, 0, 1),  # noqa: DTZ001 (columns hold UTC without a zone)
+    "at": datetime(2026, 1, 1, 12, 0, 0, 1),
     "kind": "memory_restored.1",
     "actor": "somebody",
     "correlation_id": UUID(int=9),

@@ -177,7 +177,7 @@ def test_metadata_come_back_equal(metadata: dict[str, Any]):
 @pytest.mark.requirement("STORE-001/content-with-fingerprint")
 @given(
     content=st.text(max_size=200),
-    created_at=st.datetimes(timezones=st.just(UTC), min_value=datetime(1970, 1, 1), max_value=datetime(2200, 1, 1)),  # noqa: DTZ001 (hypothesis adds the zone)
+    created_at=st.datetimes(timezones=st.just(UTC), min_value=datetime(1970, 1, 1), max_value=datetime(2200, 1, 1)),
     importance=st.floats(0, 1),
     tags=st.lists(st.text()).map(tuple),
 )

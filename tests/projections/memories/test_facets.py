@@ -183,7 +183,7 @@ def test_no_other_row_is_nearer_in_time(minutes: list[int], now: int, count: int
     assert [apart[row] for row in named] == sorted(apart)[:count]
 
 
-@given(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC)))  # noqa: DTZ001 (hypothesis adds the zone)
+@given(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC)))
 def test_created_at_is_exact_to_the_microsecond(moment: datetime):
     facets = facets_of(memory(created_at=moment), memory(created_at=moment), None)
     facets.clear(1)

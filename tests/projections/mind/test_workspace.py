@@ -139,7 +139,7 @@ def test_a_memory_that_was_forgotten_before_it_faded_is_not_replayed():
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["erased afterwards", "erased before"])
-def test_an_erased_memory_leaves_no_trace_in_the_workspace(late: bool):  # noqa: FBT001 - pytest passes parameters by name
+def test_an_erased_memory_leaves_no_trace_in_the_workspace(late: bool):
     erased = MemoryErased(memory=ONE)
     lived = [
         ignited(ONE),
@@ -158,7 +158,7 @@ def test_an_erased_memory_leaves_no_trace_in_the_workspace(late: bool):  # noqa:
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["erased afterwards", "erased before"])
-def test_a_focus_on_an_erased_memory_is_removed(late: bool):  # noqa: FBT001 - pytest passes parameters by name
+def test_a_focus_on_an_erased_memory_is_removed(late: bool):
     events = [MemoryErased(memory=ONE), focus(subject=ONE, two=0.9)]
     state = state_of(*(events if late else reversed(events)))
     assert state.focus is None

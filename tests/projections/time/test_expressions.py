@@ -248,7 +248,7 @@ WORDS = st.lists(st.sampled_from(PIECES), max_size=40).flatmap(
     lambda pieces: st.sampled_from(["", " "]).map(lambda between: between.join(pieces))
 )
 MOMENTS = st.datetimes(timezones=st.timezones() | st.just(UTC)).filter(
-    lambda moment: timedelta(days=2) < moment.replace(tzinfo=None) - datetime(1, 1, 1) < timedelta(days=3_652_056)  # noqa: DTZ001 -- without their zones
+    lambda moment: timedelta(days=2) < moment.replace(tzinfo=None) - datetime(1, 1, 1) < timedelta(days=3_652_056)
 )
 
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
@@ -25,8 +25,8 @@ BYTES_PER_TOKEN = 3
 FRAME = 110
 """Tokens of what stands around the results: count, cursor, latency and pulse."""
 
-_PAGING = {"cursor", "top_k", "max_tokens", "explain"}
-"""Parameters that may change from page to page."""
+_PAGING = {"cursor", "top_k", "max_tokens", "explain", "as_of"}
+"""Parameters that may change from page to page; `as_of` if it still means the same moment."""
 
 
 LARGEST = 2**31
@@ -85,7 +85,7 @@ def read(cursor: str, params: SearchGraph, then: datetime | None = None) -> Page
     return page
 
 
-def tokens(answer: Any) -> int:
+def tokens(answer: object) -> int:
     """Return about how many tokens an answer takes in an agent's context, rather too many than too few."""
     return math.ceil(len(json.dumps(answer, ensure_ascii=False).encode()) / BYTES_PER_TOKEN)
 

@@ -58,7 +58,6 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
             filter=wanted,
             limit=params.top_k,
             min_similarity=params.min_similarity,
-            include_alignment=params.include_purpose_alignment,
         ),
     )
     matches = await live_memories(context, found.matches)
@@ -198,7 +197,6 @@ async def _rank(context: Context, message: Rank | RankByPerspectives | RankByPur
 
 
 def _applied(params: SearchMulti) -> Weights:
-    """Return the thirteen weights that a search asks for, as they were given or as the profile has them."""
     if params.weights is not None:
         return dict(zip(INDEX, params.weights, strict=True))
     return FIXED_PROFILES[SearchProfile(params.query_type.value)]

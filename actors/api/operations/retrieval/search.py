@@ -16,8 +16,7 @@ from actors.api.params.parsing import moment
 from actors.api.params.search import MemorySearch, SearchGraph
 from actors.api.responses import searches
 from actors.comparator.messages import Found, Hit, Match
-from actors.comparator.messages.profiles import pool_size
-from actors.comparator.search.weight_profiles import Weights
+from actors.comparator.messages.profiles import Weights, pool_size
 from actors.runtime.types import JsonObject
 from actors.store.messages import Append
 from actors.workspace.messages import QueryAnswered
@@ -78,10 +77,8 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
 
 
 async def memory_search(context: Context, params: MemorySearch) -> JsonObject:
-    """Find memories by the five stages, with the score of every space."""
-    given = {name: getattr(params, name) for name in params.__struct_fields__}
-    answer = await search_graph(context, SearchGraph(**given, explain=True))
-    return {name: answer[name] for name in ("results", "count", "profile", "queryLatencyMs")}
+    """Find memories as `search_graph`, by default with the score of every space."""
+    return await search_graph(context, params)
 
 
 async def live_memories(context: Context, found: tuple[F, ...]) -> list[tuple[F, Entry]]:
@@ -119,7 +116,6 @@ def milliseconds_since(start: float) -> float:
 
 
 def _next_cursor(page: pagination.Page, found: Found, shown: int) -> str:
-    """Return the cursor of the page after one that shows so many hits."""
     return pagination.written(
         msgspec.structs.replace(
             page,

@@ -58,7 +58,7 @@ def by_the_formula(s: npt.NDArray[np.float64], strategy: Strategy) -> float:
         case Strategy.TUCKER_COMPRESSED:
             weights = [max(0.1, 1 - min(abs(s[i] - mean) / (2 * deviation), 1)) for i in n]
         case Strategy.ADAPTIVE:
-            steps = {0.1: Strategy.COSINE, 0.3: Strategy.SYNERGY_WEIGHTED, np.inf: Strategy.TUCKER_COMPRESSED}
+            steps = {0.4: Strategy.COSINE, 0.45: Strategy.SYNERGY_WEIGHTED, np.inf: Strategy.TUCKER_COMPRESSED}
             return by_the_formula(s, next(step for end, step in steps.items() if deviation / mean < end))
     return sum(weights[i] * s[i] for i in n) / sum(weights)
 
@@ -195,7 +195,7 @@ def test_tucker_damps_an_outlier_to_a_tenth_of_a_typical_space(usual: float, out
 @pytest.mark.requirement("INTEG-001/comparator/strategies")
 @pytest.mark.parametrize(
     ("low", "chosen"),
-    [(0.75, Strategy.COSINE), (0.5, Strategy.SYNERGY_WEIGHTED), (0.0, Strategy.TUCKER_COMPRESSED)],
+    [(0.75, Strategy.COSINE), (0.15, Strategy.SYNERGY_WEIGHTED), (0.0, Strategy.TUCKER_COMPRESSED)],
 )
 def test_adaptive_takes_the_mean_the_synergy_or_tucker_the_further_the_spaces_disagree(
     low: float, chosen: Strategy

@@ -187,101 +187,6 @@ def test_a_limit_above_the_number_of_rows_returns_all():
     assert sorted(found.rows.tolist()) == np.flatnonzero(let_through("few")).tolist()
 
 
-# ── serving the North Star ──────────────────────────────────────────────────────────────────────────
-
-
-@cache
-def bonus() -> Scores:
-    """What serving the North Star adds to each row; the erased one has no purpose."""
-    return ranking.alignment_bonus(atlas())
-
-
-def test_the_alignment_bonus_is_proportional_and_zero_where_not_measured():
-    ways = {"whole": 1.0, "half": 0.5, "unmeasured": 0.0, "opposed": -1.0}
-    served = atlas_of(stored(name, purpose=(alignment,) * 13) for name, alignment in ways.items())
-    np.testing.assert_allclose(
-        ranking.alignment_bonus(served),
-        [ranking.ALIGNMENT_WEIGHT, ranking.ALIGNMENT_WEIGHT / 2, 0.0, -ranking.ALIGNMENT_WEIGHT],
-        rtol=1e-6,
-    )
-    assert bonus()[8] == 0.0
-    assert np.isfinite(bonus()).all()
-
-
-def test_alignment_decides_between_equally_similar_memories():
-    off, on = stored("off", fingerprint=QUESTION, purpose=(0.1,) * 13), stored("on", fingerprint=QUESTION)
-    pair = atlas_of([off, on])
-    of = Similarities(pair, RAW, query())
-    plain, served = (
-        by_weights(of, {"e1_semantic": 1.0}, pair.facets.live, 2, 0.0, bonus=extra)
-        for extra in (None, ranking.alignment_bonus(pair))
-    )
-    assert plain.rows.tolist() == [0, 1]
-    assert served.rows.tolist() == [1, 0]
-    assert served.similarity.tolist() == plain.similarity.tolist(), "it counts for the order, and is no similarity"
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    weights=WEIGHTS,
-    name=ELIGIBLE,
-    limit=st.sampled_from([1, 3, 10, 70, 1_000]),
-    least=st.sampled_from([0.0, 0.3, 0.5]),
-    first=st.sampled_from([1, 16, 256]),
-)
-def test_a_bonus_changes_the_order_but_neither_similarities_nor_the_result_set(
-    weights: dict[str, float], name: str, limit: int, least: float, first: int
-):
-    with patch.object(ranking, "FIRST_BATCH", first):
-        found = by_weights(similarities(), weights, let_through(name), limit, least, bonus=bonus())
-    expected = sum(weight * table()[key] for key, weight in weights.items()) / sum(weights.values())
-    np.testing.assert_allclose(found.similarity, expected[found.rows], atol=2e-6)
-    assert (found.similarity >= np.float32(least)).all(), "the threshold meets the similarity alone"
-    ranked = expected + bonus()
-    assert (np.diff(ranked[found.rows]) <= 4e-6).all()
-    left = let_through(name).copy()
-    left[found.rows] = False
-    left &= expected >= least + 2e-6
-    assert len(found.rows) == limit or not left.any()
-    assert (ranked[left] <= ranked[found.rows].min(initial=np.inf) + 4e-6).all()
-
-
-def test_a_bonus_does_not_lift_a_memory_over_the_threshold():
-    near, far = (
-        memory({"e1_semantic": 0.6}, 0, purpose=(0.0,) * 13),
-        memory({"e1_semantic": 0.45}, 1, purpose=(1.0,) * 13),
-    )
-    pair = atlas_of([near, far])
-    of, extra = Similarities(pair, RAW, query()), np.array([0.0, 0.5], np.float32)
-    both, similar = (
-        by_weights(of, {"e1_semantic": 1.0}, pair.facets.live, 2, least, bonus=extra) for least in (0.0, 0.5)
-    )
-    assert both.rows.tolist() == [1, 0]
-    assert similar.rows.tolist() == [0]
-
-
-@settings(max_examples=120, deadline=None)
-@given(
-    weights=WEIGHTS,
-    late=st.floats(0.001, 1.0),
-    name=ELIGIBLE,
-    limit=st.integers(1, 40),
-    least=st.sampled_from([0.0, 0.4]),
-    first=st.integers(1, 40),
-    strength=st.floats(-5, 5),
-)
-def test_deferring_late_interaction_changes_no_ranking_with_a_bonus(
-    weights: dict[str, float], late: float, name: str, limit: int, least: float, first: int, strength: float
-):
-    asked, extra = weights | {LATE_INTERACTION: late}, bonus() * np.float32(strength)
-    with patch.object(ranking, "FIRST_BATCH", ROWS):
-        exhaustive = by_weights(similarities(), asked, let_through(name), limit, least, bonus=extra)
-    with patch.object(ranking, "FIRST_BATCH", first):
-        deferred = by_weights(similarities(), asked, let_through(name), limit, least, bonus=extra)
-    assert deferred.rows.tolist() == exhaustive.rows.tolist()
-    np.testing.assert_allclose(deferred.similarity, exhaustive.similarity, atol=2e-7)
-
-
 @pytest.mark.parametrize("rows", [0, 20])
 @pytest.mark.parametrize("weights", [dict.fromkeys(KEYS, 1.0), {"e1_semantic": 1.0}, {LATE_INTERACTION: 1.0}])
 def test_without_eligible_rows_nothing_is_found(rows: int, weights: dict[str, float]):
@@ -322,10 +227,14 @@ def test_a_query_about_effects_ranks_memories_as_effects():
 
 
 def ranks_of(key: str, eligible: Mask, least: float) -> dict[int, int]:
-    scores = CURVED.apply(key, atlas().scores(key, QUESTION[key], np.flatnonzero(eligible)))
-    rows = [(-score, row) for score, row in zip(scores, np.flatnonzero(eligible).tolist(), strict=True)]
-    listed = [row for score, row in sorted(rows) if -score > 0 and -score >= np.float32(least)]
-    return {row: rank for rank, row in enumerate(listed, start=1)}
+    rows = np.flatnonzero(eligible)
+    scores = CURVED.apply(key, atlas().scores(key, QUESTION[key], rows))
+    listed = {
+        row: float(score.round(6))
+        for row, score in zip(rows.tolist(), scores, strict=True)
+        if score > 0 and score >= np.float32(least)
+    }
+    return {row: 1 + sum(other > score for other in listed.values()) for row, score in listed.items()}
 
 
 @settings(max_examples=30, deadline=None)
@@ -369,6 +278,15 @@ def test_a_small_k_prefers_one_first_place_and_a_large_k_two_good_ones():
     assert steep.ranks[second].tolist() == [1, 4, 2, 3, 5]
     assert steep.rows.tolist() == [2, 0, 3, 1, 4]
     assert flat.rows.tolist() == [2, 3, 0, 1, 4]
+
+
+def test_equally_similar_memories_share_a_rank_and_a_fused_score():
+    near, far, farther = (memory({"e1_semantic": score}, seed) for seed, score in enumerate((0.9, 0.5, 0.4)))
+    of = Similarities(atlas_of([far, near, stored("copy", fingerprint=far.fingerprint), farther]), RAW, query())
+    found = by_perspectives(of, ("e1_semantic",), np.ones(4, np.bool_), 4, 0.0, 60)
+    assert found.rows.tolist() == [1, 0, 2, 3]
+    assert found.ranks["e1_semantic"].tolist() == [1, 2, 2, 4]
+    assert found.similarity[1] == found.similarity[2]
 
 
 def test_only_requested_spaces_are_fused():

@@ -66,7 +66,7 @@ def test_every_token_state_is_that_of_transformers_in_a_batch_of_mixed_lengths(
 
 
 def test_the_pooled_vector_is_that_of_sentence_transformers(backbone: Backbone, rows: list[Any]):
-    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 -- takes seconds, and only this test needs it
+    from sentence_transformers import SentenceTransformer
 
     theirs = SentenceTransformer(str(package_folder()), device="cpu", local_files_only=True).encode(list(TEXTS[:3]))
     ours = pool(backbone.forward(rows[:3]))

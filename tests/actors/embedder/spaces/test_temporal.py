@@ -82,7 +82,7 @@ def test_a_time_has_one_embedding_in_every_time_zone():
 @pytest.mark.parametrize("embed", [recency, periodicity])
 def test_a_timestamp_without_a_time_zone_is_refused(embed: Callable[[datetime], Float32]):
     with pytest.raises(ValueError, match="time zone"):
-        embed(datetime(2026, 3, 1))  # noqa: DTZ001 - the naive stamp is the subject
+        embed(datetime(2026, 3, 1))
 
 
 @pytest.mark.parametrize(
