@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import msgspec
 
-from actors.proxy.endpoint import REQUEST_KEY
+from actors.proxy.endpoint import PROJECT, REQUEST_KEY
 
 MAX_RETRIES = 3
 """Times that a request is sent again, so that one that crashes every hub ends with an error."""
@@ -53,6 +53,9 @@ _decode_cancelled = msgspec.json.Decoder(_Cancelled).decode
 
 class PendingRequests:
     """Tracks the requests without an answer, and the handshake that another hub needs first."""
+
+    project: str | None = None
+    """Namespace of the session."""
 
     def __init__(self) -> None:
         self._requests: dict[Id, _Request] = {}
@@ -122,7 +125,7 @@ class PendingRequests:
 
     def _add_request(self, line: bytes, request_id: Id, method: str, params: msgspec.Raw) -> bytes:
         if method == "tools/call" or method.partition("/")[0] not in MCP_PREFIXES:
-            line = _with_key(line, params)
+            line = _with_key(line, params, self.project)
         elif method == "initialize":
             self._handshake = line
         self._requests[request_id] = _Request(line)
@@ -138,12 +141,13 @@ def _error(request_id: Id | None, code: int, reason: str) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": reason}})
 
 
-def _with_key(line: bytes, params: msgspec.Raw) -> bytes:
-    """Return a request with an idempotency key in its `_meta`; unchanged if its parameters are no object."""
+def _with_key(line: bytes, params: msgspec.Raw, project: str | None) -> bytes:
+    """Return a request with idempotency key and project in its `_meta`; unchanged if its parameters are no object."""
     with suppress(msgspec.DecodeError):
         fields = _decode_fields(params)
         meta = _decode_fields(fields.get("_meta", b"{}"))
         meta.setdefault(REQUEST_KEY, msgspec.Raw(msgspec.json.encode(str(uuid4()))))
+        meta.setdefault(PROJECT, msgspec.Raw(msgspec.json.encode(project)))
         fields["_meta"] = msgspec.Raw(msgspec.json.encode(meta))
         return _with_field(line, "params", msgspec.json.encode(fields))
     return line

@@ -12,6 +12,7 @@ import os
 import socket
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,7 +70,13 @@ LOG_LEVEL = Option(
     "CONTEXT_GRAPH_LOG_LEVEL",
     "What the server logs on standard error, the hub in hub.log; debug shows each message between actors.",
 )
-OPTIONS = (DATA, EMBEDDER, MODELS, LIMIT, PRIMING, SLEEP, LINGERING, LOG_LEVEL)
+NAMESPACE = Option(
+    "namespace",
+    "CONTEXT_GRAPH_NAMESPACE",
+    "Namespace of memories that name none, instead of the project's.",
+    metavar="NAME",
+)
+OPTIONS = (NAMESPACE, DATA, EMBEDDER, MODELS, LIMIT, PRIMING, SLEEP, LINGERING, LOG_LEVEL)
 
 SWITCH_VALUES = {"1": True, "true": True, "0": False, "false": False}
 """Values of the environment variable of a switch."""
@@ -82,6 +89,7 @@ class ServeCommand(msgspec.Struct, frozen=True, kw_only=True):
     options: ServeOptions
     linger: float = LINGER
     log_level: LogLevel = LogLevel.WARNING
+    namespace: str | None = None
 
 
 def proxy_supported() -> bool:
@@ -107,6 +115,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
             ),
             linger=float(last.get("linger", LINGER)),
             log_level=LogLevel(last.get("log-level", LogLevel.WARNING)),
+            namespace=last.get("namespace"),
         )
     except (getopt.GetoptError, KeyError, ValueError):
         return None
@@ -164,7 +173,9 @@ def serve_options(
 def run_proxy(command: ServeCommand) -> int:
     """Run a proxy until the client is done; return the exit status."""
     from actors.proxy.launcher import HubLauncher  # noqa: PLC0415 -- not available on every platform
+    from actors.proxy.project import serving_project  # noqa: PLC0415
     from actors.proxy.proxy import Proxy  # noqa: PLC0415
 
     hub_arguments = [f"--linger={command.linger}", f"--log-level={command.log_level.value}"]
-    return Proxy(HubLauncher(command.folder, [*command.options.arguments(), *hub_arguments]), command.options).run()
+    launcher = HubLauncher(command.folder, [*command.options.arguments(), *hub_arguments])
+    return Proxy(launcher, command.options, partial(serving_project, command.namespace, command.folder)).run()

@@ -23,6 +23,7 @@ from actors.api.context import Context, read_pulse
 from actors.api.idempotency import parse_key
 from actors.api.mcp import prompts, resources
 from actors.api.mcp.flow_control import ResponseWriter, valid_messages
+from actors.api.mcp.session_project import SessionProject
 from actors.api.mcp.tool_schemas import listed
 from actors.api.tools.agent_tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool
 from actors.api.tools.dispatch import call
@@ -48,10 +49,12 @@ class Front:
     Args:
         context: Of the present store.
         limits: Of this session's calls.
+        project: Finds the namespace of the session.
     """
 
-    def __init__(self, context: Context, limits: Limits | None = None) -> None:
+    def __init__(self, context: Context, limits: Limits | None = None, project: SessionProject | None = None) -> None:
         self._context = context
+        self._project = project or SessionProject(context.hub.folder)
         self._limits = limits or Limits()
 
     def server(self) -> Server[Any]:
@@ -70,6 +73,9 @@ class Front:
         )
         for tool in TOOLS:
             server.add_request_handler(tool.method, types.RequestParams, partial(self._call_method, tool))
+        server.add_notification_handler(
+            "notifications/roots/list_changed", types.NotificationParams, self._on_roots_changed
+        )
         server.middleware += [_with_codes, self._with_context]
         return server
 
@@ -94,7 +100,8 @@ class Front:
         if tool is None:
             raise UnknownOperationFault(f"Unknown tool: {params.name}", name=params.name)
         try:
-            answer = await call(request.lifespan_context, tool, params.arguments or {}, self._counted(tool))
+            context = await self._in_project(request)
+            answer = await call(context, tool, params.arguments or {}, self._counted(tool))
         except Exception as error:  # noqa: BLE001 -- the SDK would show its text to the agent
             fault = _fault(error, params.name)
             text = types.TextContent(type="text", text=f"{fault.message} (error {fault.code})")
@@ -105,7 +112,16 @@ class Front:
     async def _call_method(self, tool: Tool, request: Request, _params: types.RequestParams) -> JsonObject:
         """Run a tool as a plain JSON-RPC method: the same answer without an envelope, and errors as JSON-RPC's own."""
         arguments = {name: value for name, value in (request.params or {}).items() if name != "_meta"}
-        return await call(request.lifespan_context, tool, arguments, self._counted(tool))
+        return await call(await self._in_project(request), tool, arguments, self._counted(tool))
+
+    async def _in_project(self, request: Request) -> Context:
+        """Return the context of a request with the session's project. A stored memory is noted in the context given."""
+        context: Context = request.lifespan_context
+        context.project = await self._project.find(request.params, request.session)
+        return context
+
+    async def _on_roots_changed(self, _request: Request, _params: types.NotificationParams) -> None:
+        self._project.forget()
 
     def _counted(self, tool: Tool) -> Callable[[], object]:
         """Return what counts a call against the session's limit."""
@@ -169,9 +185,15 @@ async def _with_codes(ctx: Request, call_next: CallNext) -> HandlerResult:
         raise MCPError(fault.code, fault.message, fault.data) from None
 
 
-async def converse(context: Context, per_minute: Mapping[str, int], messages: Messages, answers: Answers) -> None:
+async def converse(
+    context: Context,
+    per_minute: Mapping[str, int],
+    messages: Messages,
+    answers: Answers,
+    project: SessionProject | None = None,
+) -> None:
     """Serve one client until it is gone: a session of its own, with limits of its own."""
-    server = Front(context, Limits(per_minute)).server()
+    server = Front(context, Limits(per_minute), project).server()
     counted = ResponseWriter(answers)
     async with valid_messages(messages, counted) as sorted_messages:
         await server.run(sorted_messages, counted, server.create_initialization_options())

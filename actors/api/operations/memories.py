@@ -59,7 +59,7 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> Js
     for index, item in enumerate(params.items):
         try:
             items[index] = IngestItem(
-                _parse_item(item).to_store_memory(), context.key and uuid5(context.key, str(index))
+                _parse_item(context, item).to_store_memory(), context.key and uuid5(context.key, str(index))
             )
         except Fault as fault:
             reports[index] = memories.item(index, fault=fault)
@@ -140,12 +140,12 @@ def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult)
     return memories.deleted(params.id, (*entry.lineage, entry.id) if params.soft else gone, soft=params.soft)
 
 
-def _parse_item(item: Any) -> MemoryInject:
+def _parse_item(context: Context, item: Any) -> MemoryInject:
     """Parse one item of a batch: a text, or an object."""
     match item:
         case str():
-            return parse({"content": item}, MemoryInject)
+            return parse(context.in_project(MemoryInject, {"content": item}), MemoryInject)
         case dict():
-            return parse(item, MemoryInject)
+            return parse(context.in_project(MemoryInject, item), MemoryInject)
         case _:
             raise InvalidParamsFault(f"An item is a text or an object, not {type(item).__name__}", parameter="items")

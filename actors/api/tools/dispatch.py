@@ -36,7 +36,7 @@ async def call(
         Fault: an argument is invalid, or the operation failed.
     """
     own, when = _split(tool, arguments)
-    params = parse(own, tool.params)
+    params = parse(context.in_project(tool.params, own), tool.params)
     if before_run is not None:
         before_run()
     if when is None:

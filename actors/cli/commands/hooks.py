@@ -79,14 +79,17 @@ def hook(
     try:
         seconds, handle = HOOKS[event]
         signal.setitimer(signal.ITIMER_REAL, seconds)
+        payload = msgspec.json.decode(sys.stdin.buffer.read(), type=Payload)
+        folder = data_folder(Path(data) if data else None)
+        project = namespace or _project(payload, folder)
         location = StoreLocation(
-            folder=data_folder(Path(data) if data else None),
+            folder=folder,
             profile=ModelProfile(embedder),
             models=Path(models) if models else None,
             deadline=monotonic() + seconds,
+            project=project,
         )
-        payload = msgspec.json.decode(sys.stdin.buffer.read(), type=Payload)
-        handle(HookCall(payload, location, namespace or _default_namespace()))
+        handle(HookCall(payload, location, project))
     except Exception as error:  # noqa: BLE001 -- no error may disturb the session
         _print_error(event, f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
     os._exit(0)  # with models loaded, a regular exit of the interpreter takes .3 s
@@ -110,10 +113,13 @@ def _print_context(event: str, lines: Iterable[str]) -> None:
     sys.stdout.flush()
 
 
-def _default_namespace() -> str:
+def _project(payload: Payload, store: Path) -> str:
+    """Return the namespace of the session's project."""
     from actors.api.params.fields import DEFAULT_NAMESPACE
+    from actors.proxy.project import find_root_project
 
-    return DEFAULT_NAMESPACE
+    folder = os.environ.get("CLAUDE_PROJECT_DIR") or payload.cwd
+    return (find_root_project(Path(folder), store) if folder else None) or DEFAULT_NAMESPACE
 
 
 def brief(call: HookCall) -> None:
@@ -154,9 +160,7 @@ def recall(call: HookCall) -> None:
     if not query:
         return
     with open_store(call.location) as store:
-        found = store.call(
-            "search/graph", query=query, namespace=call.namespace, top_k=MAX_RECALLED, min_similarity=MIN_SIMILARITY
-        )
+        found = store.call("search/graph", query=query, top_k=MAX_RECALLED, min_similarity=MIN_SIMILARITY)
         if found["results"]:
             lines = [
                 f"- {one['createdAt'][:10]} {_quoted(one['content'], RECALLED_CHARACTERS)}" for one in found["results"]

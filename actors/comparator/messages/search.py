@@ -36,6 +36,8 @@ class Hit(Answer, frozen=True, kw_only=True):
     """Part of `score` from being in the workspace."""
     renewal: float = 0.0
     """Part of `score` from superseding another memory's content."""
+    scope: float = 0.0
+    """Part of `score` from being in a shared namespace, at most 0."""
 
 
 class StageReport(Answer, frozen=True, kw_only=True):

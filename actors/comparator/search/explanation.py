@@ -24,6 +24,8 @@ class RankedRows(NamedTuple):
     """Bonus for memories in the workspace."""
     recency: Scores
     """Bonus for later versions of a statement."""
+    scope: Scores
+    """Penalty of memories in shared namespaces, at most 0."""
 
 
 def explain_page(
@@ -53,7 +55,7 @@ def _explain(
     similarity = {key: similarities(key, rows).tolist() for key in request.embeddings}
     contributions = {key: values[part].tolist() for key, values in ranked.contributions.items()}
     context, priming = ranked.context[part].tolist(), ranked.priming[part].tolist()
-    recency = ranked.recency[part].tolist()
+    recency, scope = ranked.recency[part].tolist(), ranked.scope[part].tolist()
     alignment = None if ranked.alignment is None else ranked.alignment[part].tolist()
     _, passages = atlas.passage_scores(e1_vector(request.embeddings), rows)
     for index, (memory, passage) in enumerate(zip(atlas.ids(rows), passages, strict=True)):
@@ -65,7 +67,9 @@ def _explain(
         }
         # Contributions are all 0 where candidates do not differ; then the weighted similarity decides the order.
         order = sorted(spaces, key=lambda key: (spaces[key].contribution, weights.get(key, 0) * spaces[key].similarity))
-        extra = context[index] + (alignment[index] if alignment else 0.0) + priming[index] + recency[index]
+        extra = (
+            context[index] + (alignment[index] if alignment else 0.0) + priming[index] + recency[index] + scope[index]
+        )
         yield Hit(
             memory=memory,
             score=sum(space.contribution for space in spaces.values()) + extra,
@@ -76,4 +80,5 @@ def _explain(
             alignment=alignment[index] if alignment else None,
             priming=priming[index],
             renewal=recency[index],
+            scope=scope[index],
         )

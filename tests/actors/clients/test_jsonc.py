@@ -17,7 +17,7 @@ VALUES = st.recursive(
 )
 OBJECTS = st.dictionaries(st.text(max_size=6), VALUES, max_size=4)
 SPACES = st.sampled_from(["", " ", "\n", "\n  ", "\r\n\t", " // a { comment, \n", "/* [1, */", '\n// "x": 1,\n  '])
-ENTRY = {"command": "/opt/x", "args": ["serve"]}
+ENTRY = {"command": "/usr/bin/x", "args": ["serve"]}
 
 
 @st.composite

@@ -7,7 +7,7 @@ import pytest
 from actors.clients import toml
 from actors.clients.errors import ConfigurationError
 
-ENTRY = {"command": "/opt/x", "args": ["serve"]}
+ENTRY = {"command": "/usr/bin/x", "args": ["serve"]}
 PATH = ("mcp_servers", "context-graph")
 TEXTS = [
     "",
