@@ -125,14 +125,14 @@ def test_each_client_reads_the_command_back_and_nothing_else_changed(home: Path,
         assert entry(home, client) == (COMMAND, ["serve", "--data", str(data)])
         assert CLIENTS[client].title in said
     claude = json.loads((home / ".claude.json").read_text())
-    assert claude.pop("mcpServers").pop("other") == CLAUDE["mcpServers"]["other"]  # pyright: ignore[reportIndexIssue]
+    assert claude.pop("mcpServers").pop("other") == CLAUDE["mcpServers"]["other"]
     assert claude == {name: value for name, value in CLAUDE.items() if name != "mcpServers"}
     codex = (home / ".codex/config.toml").read_text()
     assert [line for line in CODEX.splitlines() if line not in codex.splitlines()] == []
     zed = (home / ".config/zed/settings.json").read_text()
     assert [line for line in ZED.splitlines() if line not in zed.splitlines()] == []
     hooks = json.loads((home / ".claude/settings.json").read_text())["hooks"]
-    assert hooks["SessionStart"][0] == SETTINGS["hooks"]["SessionStart"][0]  # pyright: ignore[reportIndexIssue]
+    assert hooks["SessionStart"][0] == SETTINGS["hooks"]["SessionStart"][0]
     for skills in (home / ".claude/skills", home / ".agents/skills"):
         assert len([*skills.glob("*/SKILL.md")]) == 4
     before = tree(home)

@@ -154,10 +154,18 @@ def test_an_invalid_project_file_is_the_answer_to_the_first_request(data: Path, 
     server.kill()
 
 
-def test_two_sessions_of_one_hub_have_a_project_each(data: Path, clinic: Path, tmp_path: Path) -> None:
+def test_two_sessions_of_one_hub_have_a_project_each_and_namespaces_lists_both(
+    data: Path, clinic: Path, tmp_path: Path
+) -> None:
     (tmp_path / "shop" / ".git").mkdir(parents=True)
     with serving(data, clinic) as one, serving(data, tmp_path / "shop") as other:
         answer(one, "store_memory", content=DESK)
         answer(other, "store_memory", content=KEY)
         assert found(one, "What is there?", top_k=20) == [DESK]
         assert found(other, "What is there?", top_k=20) == [KEY]
+        command = [COMMAND, "namespaces", "--data", str(data), "--json"]
+        listed = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["namespaces"]
+    assert [(name["namespace"], name["memories"], name["project"]) for name in listed] == [
+        ("clinic", 1, str(clinic / ".git")),
+        ("shop", 1, str(tmp_path / "shop" / ".git")),
+    ]

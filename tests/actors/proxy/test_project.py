@@ -100,7 +100,7 @@ def test_a_file_names_the_namespace_of_its_folder_and_those_below(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("namespace = ", "line 1"),
+        ("namespace = ]\n", "line 1"),
         ("namespace = 5", "'namespace' must be a text of 1 to 256 characters"),
         ('other = "x"', "'namespace' must be"),
         ('namespace = ""', "'namespace' must be"),
