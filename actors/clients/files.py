@@ -27,9 +27,9 @@ class Change(NamedTuple):
 
     def diff(self) -> Iterator[str]:
         """Yield the lines of a unified diff."""
-        texts = [(text or "").splitlines() for text in (self.before, self.after)]
-        names = [str(self.file) if text is not None else os.devnull for text in (self.before, self.after)]
-        return unified_diff(*texts, *names, lineterm="")
+        before, after = ((text or "").splitlines() for text in (self.before, self.after))
+        old, new = (str(self.file) if text is not None else os.devnull for text in (self.before, self.after))
+        return unified_diff(before, after, old, new, lineterm="")
 
 
 def read(file: Path) -> str | None:

@@ -31,6 +31,7 @@ def find(text: str, path: Sequence[str]) -> Any:
 def set_member(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
     """Return the text with a table at a path of keys; errors as in `find`."""
     import tomlkit  # noqa: PLC0415 -- takes 30 ms, and one client of eight needs it
+    from tomlkit.items import InlineTable  # noqa: PLC0415
 
     if find(text, path) == value:
         return text
@@ -40,7 +41,7 @@ def set_member(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
         if key not in table:
             table[key] = tomlkit.table(is_super_table=True)
         table = table[key]
-    if isinstance(table, tomlkit.items.InlineTable):
+    if isinstance(table, InlineTable):
         entry = tomlkit.inline_table()
         entry.update(value)
     else:

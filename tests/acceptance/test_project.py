@@ -111,6 +111,18 @@ def test_memories_of_a_repository_stay_in_it_and_searches_look_there_and_lower_i
         assert len(found(outside, "Mara's dog", top_k=20)) == 6, "outside of projects searches look everywhere"
 
 
+def test_a_hook_recalls_what_a_search_in_its_project_finds(data: Path, clinic: Path) -> None:
+    variables = {"PATH": "/usr/bin:/bin", "CONTEXT_GRAPH_DATA": str(data), "CLAUDE_PROJECT_DIR": str(clinic)}
+    payload = json.dumps({"prompt": "When does the clinic's front desk close on Fridays?", "cwd": str(clinic / "desk")})
+    with serving(data, clinic) as server:
+        answer(server, "store_memory", content=DESK)
+        answer(server, "store_memory", content=f"{DESK} Really.", namespace="other")
+        command = [COMMAND, "hook", "user-prompt-submit"]
+        done = subprocess.run(command, env=variables, input=payload, capture_output=True, text=True, check=True)
+        recalled = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"].splitlines()[1:]
+        assert [json.loads(line[line.index('"') :]) for line in recalled] == [DESK]
+
+
 def test_of_equal_memories_that_of_the_project_comes_first(data: Path, clinic: Path) -> None:
     with serving(data, clinic) as server:
         shared = answer(server, "store_memory", content=KEY, namespace="personal")["fingerprintId"]

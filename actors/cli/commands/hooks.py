@@ -81,15 +81,15 @@ def hook(
         signal.setitimer(signal.ITIMER_REAL, seconds)
         payload = msgspec.json.decode(sys.stdin.buffer.read(), type=Payload)
         folder = data_folder(Path(data) if data else None)
-        project = namespace or _project(payload, folder)
+        name = namespace or _project(payload, folder) or _default_namespace()
         location = StoreLocation(
             folder=folder,
             profile=ModelProfile(embedder),
             models=Path(models) if models else None,
             deadline=monotonic() + seconds,
-            project=project,
+            project=None if name == _default_namespace() else name,
         )
-        handle(HookCall(payload, location, project))
+        handle(HookCall(payload, location, name))
     except Exception as error:  # noqa: BLE001 -- no error may disturb the session
         _print_error(event, f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
     os._exit(0)  # with models loaded, a regular exit of the interpreter takes .3 s
@@ -113,13 +113,18 @@ def _print_context(event: str, lines: Iterable[str]) -> None:
     sys.stdout.flush()
 
 
-def _project(payload: Payload, store: Path) -> str:
-    """Return the namespace of the session's project."""
+def _default_namespace() -> str:
     from actors.api.params.fields import DEFAULT_NAMESPACE
+
+    return DEFAULT_NAMESPACE
+
+
+def _project(payload: Payload, store: Path) -> str | None:
+    """Return the namespace of the session's project; None outside of any."""
     from actors.proxy.project import find_root_project
 
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or payload.cwd
-    return (find_root_project(Path(folder), store) if folder else None) or DEFAULT_NAMESPACE
+    return find_root_project(Path(folder), store) if folder else None
 
 
 def brief(call: HookCall) -> None:
@@ -159,8 +164,9 @@ def recall(call: HookCall) -> None:
     query = call.payload.prompt.strip()[:MAX_QUERY]
     if not query:
         return
+    scope = {} if call.location.project else {"namespace": call.namespace}  # a project's searches look further
     with open_store(call.location) as store:
-        found = store.call("search/graph", query=query, top_k=MAX_RECALLED, min_similarity=MIN_SIMILARITY)
+        found = store.call("search/graph", query=query, top_k=MAX_RECALLED, min_similarity=MIN_SIMILARITY, **scope)
         if found["results"]:
             lines = [
                 f"- {one['createdAt'][:10]} {_quoted(one['content'], RECALLED_CHARACTERS)}" for one in found["results"]
