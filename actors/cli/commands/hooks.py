@@ -81,15 +81,15 @@ def hook(
         signal.setitimer(signal.ITIMER_REAL, seconds)
         payload = msgspec.json.decode(sys.stdin.buffer.read(), type=Payload)
         folder = data_folder(Path(data) if data else None)
-        name = namespace or _project(payload, folder) or _default_namespace()
+        project = None if namespace else _project(payload, folder)
         location = StoreLocation(
             folder=folder,
             profile=ModelProfile(embedder),
             models=Path(models) if models else None,
             deadline=monotonic() + seconds,
-            project=None if name == _default_namespace() else name,
+            project=project,
         )
-        handle(HookCall(payload, location, name))
+        handle(HookCall(payload, location, namespace or project or _default_namespace()))
     except Exception as error:  # noqa: BLE001 -- no error may disturb the session
         _print_error(event, f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
     os._exit(0)  # with models loaded, a regular exit of the interpreter takes .3 s
@@ -164,7 +164,8 @@ def recall(call: HookCall) -> None:
     query = call.payload.prompt.strip()[:MAX_QUERY]
     if not query:
         return
-    scope = {} if call.location.project else {"namespace": call.namespace}  # a project's searches look further
+    # In a project found by its folder, also what every project shares; in a namespace that was chosen, nothing else.
+    scope = {} if call.location.project else {"namespace": call.namespace}
     with open_store(call.location) as store:
         found = store.call("search/graph", query=query, top_k=MAX_RECALLED, min_similarity=MIN_SIMILARITY, **scope)
         if found["results"]:
