@@ -26,7 +26,9 @@ inject_context with a rationale, and read its surprise: near 0 means that it was
 record plain facts. Don't store secrets, small talk, or what the code itself shows.
 
 Link what belongs together: put the ids of related memories in link_to, give the turns of a conversation one session, \
-and keep each project in its own namespace. When a memory turns out wrong, store the right one and memory_delete the \
+and leave the namespace out: what is stored belongs to the project of this session, and searches look there, then in \
+personal and default. Store in namespace personal what is about the user and no project; search "*" to look everywhere. \
+When a memory turns out wrong, store the right one and memory_delete the \
 other; memory_restore undoes soft deletion, nothing undoes soft=false.
 
 Now and then, after some fifty memories, call discover_goals: it finds what they are about and chooses the North Star \
