@@ -35,7 +35,7 @@ Tags = Annotated[tuple[Name, ...], Meta(max_length=64)]
 Reason = Annotated[str, Meta(max_length=4_096)]
 Content = Annotated[str, Meta(max_length=MAX_CONTENT)]
 Query = Annotated[str, Meta(max_length=MAX_QUERY)]
-Namespace = Annotated[Name, Meta(description="If not the session's project")]
+Namespace = Annotated[Name, Meta(description="If not the project's")]
 Session = Annotated[Name, Meta(description="The conversation it is a turn of")]
 Moment = Annotated[str, Meta(max_length=MAX_NAME)]
 """ISO 8601."""
