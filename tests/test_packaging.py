@@ -108,6 +108,5 @@ def test_the_image_runs_the_server_as_no_root_with_a_health_check_and_without_th
     assert "CMD" in orders["HEALTHCHECK"]
     assert json.loads(orders["ENTRYPOINT"])[:2] == ["context-graph", "serve"]
     assert "pip" not in final
-    assert all(
-        (ROOT / word).exists() for line in re.findall(r"^COPY (?!--from)(.*) \S+$", text, re.M) for word in line.split()
-    )
+    copied = re.findall(r"^COPY (?!--from)(.*) \S+$", text, re.MULTILINE)
+    assert [word for line in copied for word in line.split() if not (ROOT / word).exists()] == []
