@@ -25,11 +25,11 @@ failures and their fixes. One fact or turn a memory, in a sentence that is clear
 inject_context with a rationale, and read its surprise: near 0 means that it was known already. Use store_memory to \
 record plain facts. Don't store secrets, small talk, or what the code itself shows.
 
-Link what belongs together: put the ids of related memories in link_to, give the turns of a conversation one session, \
-and leave the namespace out: what is stored belongs to the project of this session, and searches look there, then in \
-personal and default. Store in namespace personal what is about the user and no project; search "*" to look everywhere. \
-When a memory turns out wrong, store the right one and memory_delete the \
-other; memory_restore undoes soft deletion, nothing undoes soft=false.
+Link what belongs together: put the ids of related memories in link_to, and give the turns of a conversation one \
+session. Leave the namespace out: what is stored belongs to the project of this session, and searches look there, then \
+in personal and default. Store what is about the user and no project in namespace personal; search in "*" to look \
+everywhere. When a memory turns out wrong, store the right one and memory_delete the other; memory_restore undoes soft \
+deletion, nothing undoes soft=false.
 
 Now and then, after some fifty memories, call discover_goals: it finds what they are about and chooses the North Star \
 that all are measured against. With include_purpose_alignment a search then prefers what serves it.
