@@ -10,9 +10,6 @@ from typing import Any, NamedTuple, cast
 from actors.clients.errors import ConfigurationError
 from actors.clients.table import Shape
 
-_EPHEMERAL = ("archive-v0", "ephemeral", ".tmp")
-"""Parts of the paths of environments that `uvx` and `pipx run` delete again."""
-
 
 class Launch(NamedTuple):
     """How the server is started."""
@@ -46,7 +43,8 @@ def own_launch(options: tuple[str, ...] = ()) -> Launch:
         ConfigurationError: The installation is temporary, so that its path would soon lead nowhere.
     """
     folder = Path(sys.executable).parent
-    if any(part in folder.parts for part in _EPHEMERAL):
+    # Environments of `uvx` and of `pipx run`, which both delete again.
+    if "archive-v0" in folder.parts or {"pipx", ".cache"} <= {*folder.parts}:
         raise ConfigurationError(
             "this runs from a temporary environment; install it with `uv tool install` or `pipx install` first"
         )
