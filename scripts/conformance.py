@@ -233,7 +233,7 @@ def run_inspector(era: str, folder: Path) -> Iterator[tuple[str, bool, str]]:
 
     def ask(method: str, *arguments: str) -> dict[str, Any]:
         inspector = ["npx", "--yes", INSPECTOR, "--cli", "--protocol-era", era, "--format", "json", "--method", method]
-        server = [COMMAND, "serve", "--standalone", "--data", str(folder)]
+        server = [COMMAND, "serve", "--standalone", "--data", str(folder), "--namespace", "default"]
         run = subprocess.run([*inspector, *arguments, "--", *server], capture_output=True, text=True, check=False)
         answer = json.loads(run.stdout)["result"] if run.stdout.strip() else {}
         refused = answer.get("isError")  # for which the Inspector also ends with a status other than 0

@@ -63,7 +63,9 @@ OUT = Console(highlight=False, soft_wrap=True)
 @asynccontextmanager
 async def connect(data: Path) -> AsyncIterator[Client]:
     """Start the server as an agent's client would, and connect to it."""
-    command = StdioServerParameters(command=COMMAND, args=["serve", "--linger", "0", "--data", str(data)])
+    command = StdioServerParameters(
+        command=COMMAND, args=["serve", "--linger", "0", "--data", str(data), "--namespace", "default"]
+    )
     async with Client(command) as client:
         yield client
 

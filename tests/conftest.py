@@ -29,6 +29,9 @@ SLOW_MODULES = """
 STOP_S = 5.0
 """Longest wait for an actor or a thread to end; all of them end at once when nothing is wrong."""
 
+# The tests' folder is a repository; servers that they start would put everything into its project.
+os.environ["CONTEXT_GRAPH_NAMESPACE"] = "default"
+
 CARRIED = pytest.StashKey[dict[str, list[str]]]()
 WHOLE = pytest.StashKey[bool]()
 

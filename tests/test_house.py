@@ -21,9 +21,28 @@ HELPERS = frozenset({"ask", "ask_all", "ask_blocking", "ask_streaming", "_ask"})
 LONGEST_MODULE = 300
 
 TOP_LEVEL = frozenset(
-    {".ci", ".claude", ".claude-plugin", ".editorconfig", ".git", ".gitignore", ".pre-commit-config.yaml"}
-    | {"ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "constraints.txt"}
-    | {"actors", "events", "projections", "pyproject.toml", "scripts", "tests"}
+    {
+        ".ci",
+        ".claude",
+        ".claude-plugin",
+        ".dockerignore",
+        ".editorconfig",
+        ".git",
+        ".gitignore",
+        ".mcp.json",
+        ".pre-commit-config.yaml",
+    }
+    | {
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "Dockerfile",
+        "LICENSE",
+        "README.md",
+        "constraints.txt",
+        "server.json",
+    }
+    | {"actors", "events", "hooks", "projections", "pyproject.toml", "scripts", "tests"}
 )
 
 # Written so that none of them matches its own source.

@@ -14,10 +14,12 @@ import anyio
 import anyio.to_thread
 
 from actors.api.idempotency import KeyLocks
-from actors.api.params.parsing import moment
+from actors.api.params.fields import DEFAULT_NAMESPACE
+from actors.api.params.parsing import Params, fields, moment
 from actors.embedder.messages import LoadModels
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.faults import NotFoundFault, StorageFault
+from actors.runtime.types import JsonObject
 from actors.store.messages import Append, Declare, Describe, FindRequests, RequestResult
 from actors.workspace.messages import Pulse, ReadPulse
 from events.storage.log import LogError
@@ -25,6 +27,7 @@ from events.vocabulary import Event
 from events.vocabulary.values import Quadrant
 from projections.memories.entries import Entry
 from projections.mind.johari import ACTIONS
+from projections.memories.facets import Filter
 from projections.projection import MemoryState
 
 if TYPE_CHECKING:
@@ -35,6 +38,12 @@ EMBEDDING_AT_ONCE = 48
 
 GROUPS_AT_ONCE = 2
 """Groups of batch items among them, each in the place of one request: one is filled while another is in the model."""
+
+NAMESPACE = "namespace"
+EVERYWHERE = "*"
+"""As the namespace of a search: all of them."""
+SHARED = ("personal", DEFAULT_NAMESPACE)
+"""Namespaces in which every project's searches look too: what belongs to a person, and what to no project."""
 
 ACTOR = "front"
 """The author of events that a request appends."""
@@ -96,7 +105,9 @@ class Context:
     pulse: Pulse | None = None
     """Of the memory that this request stored."""
     namespace: str | None = None
-    """That the request names; None for all."""
+    """That the request is about; None for all."""
+    project: str | None = None
+    """Namespace of the session, for requests that name none."""
 
     def for_request(self, progress: Progress, key: UUID | None = None, *, resent: bool = False) -> Self:
         """Return the context of one request to the same store."""
@@ -105,6 +116,22 @@ class Context:
     def for_past(self, hub: Hub, as_of: datetime) -> Self:
         """Return the context of the same request to a past state of the store."""
         return replace(self, hub=hub, as_of=as_of, state=StoreState())
+
+    def searched(self, namespace: str | None, session: str | None = None) -> Filter:
+        """Return the filter of a search: the namespace that it names, or the project's and those shared by all."""
+        if namespace == EVERYWHERE:
+            return Filter(session=session)
+        if namespace is not None or self.project is None:
+            return Filter(namespace=namespace, session=session)
+        shared = tuple(name for name in SHARED if name != self.project)
+        return Filter(namespace=self.project, shared=shared, session=session)
+
+    def in_project(self, params: type[Params], arguments: JsonObject) -> JsonObject:
+        """Return arguments with the session's project as the namespace, where the default is that of no project."""
+        if self.project is None or NAMESPACE in arguments:
+            return arguments
+        has_default = any(one.name == NAMESPACE and one.default == DEFAULT_NAMESPACE for one in fields(params))
+        return arguments | {NAMESPACE: self.project} if has_default else arguments
 
     @property
     def correlation_id(self) -> UUID:

@@ -37,6 +37,8 @@ class StoreLocation(msgspec.Struct, frozen=True):
     models: Path | None
     deadline: float
     """By the monotonic clock."""
+    project: str | None = None
+    """Namespace of requests that name none."""
 
     @property
     def seconds_left(self) -> float:
@@ -120,7 +122,7 @@ def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: floa
 def _connect(location: StoreLocation, seconds: float, stack: ExitStack) -> StoreSession:
     from actors.proxy.client import Client
 
-    return StoreSession(stack.enter_context(Client(location.folder, seconds)).request, served=True)
+    return StoreSession(stack.enter_context(Client(location.folder, seconds, location.project)).request, served=True)
 
 
 def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
@@ -131,7 +133,8 @@ def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
     from actors.api.tools.agent_tools import BY_METHOD
     from actors.hub.composition import open_hub
 
-    context = Context(stack.enter_context(open_hub(location.folder, location.profile, location.models)))
+    hub = stack.enter_context(open_hub(location.folder, location.profile, location.models))
+    context = Context(hub, project=location.project)
     portal = stack.enter_context(start_blocking_portal())
 
     def call(method: str, report: Report | None = None, /, **arguments: object) -> JsonObject:

@@ -74,17 +74,17 @@ def load_profile(
     """
     # Imported on demand: the models' libraries take time to import, during which `initialize` would wait.
     if profile == ModelProfile.FULL:
-        from actors.embedder.models.full_models import FullModels, local_sources  # noqa: PLC0415 -- see above
-        from actors.embedder.profiles.full import FullProfile  # noqa: PLC0415 -- see above
+        from actors.embedder.models.full_models import FullModels, local_sources
+        from actors.embedder.profiles.full import FullProfile
 
         return FullProfile(FullModels(local_sources(models) if models else None, device), latencies)
-    from actors.embedder.models.backbone import Backbone  # noqa: PLC0415 -- see above
-    from actors.embedder.profiles.embedded import EmbeddedProfile  # noqa: PLC0415 -- see above
+    from actors.embedder.models.backbone import Backbone
+    from actors.embedder.profiles.embedded import EmbeddedProfile
 
     if profile == ModelProfile.EMBEDDED:
         return EmbeddedProfile(latencies, Backbone.load(threads=workers, device=device))
-    from actors.embedder.models.sentence_model import SentenceModel  # noqa: PLC0415 -- see above
-    from actors.embedder.profiles.sentence_spaces import SentenceSpaces  # noqa: PLC0415 -- see above
+    from actors.embedder.models.sentence_model import SentenceModel
+    from actors.embedder.profiles.sentence_spaces import SentenceSpaces
 
     return EmbeddedProfile(latencies, meaning=SentenceSpaces(SentenceModel(profile, device, workers)))
 
@@ -173,11 +173,11 @@ def _open_log(folder: Path, until: float) -> DuckDBLog:
         folder: Of the store.
         until: When, by the monotonic clock, not to wait any longer for another process that has it open.
     """
-    from events.recovery.salvage import describe_damage, marked_damage, unmark_damaged  # noqa: PLC0415 -- takes 0.1 s, with DuckDB
-    from events.storage.backup import is_backup  # noqa: PLC0415
-    from events.storage.duckdb_log import DuckDBLog  # noqa: PLC0415
-    from events.storage.log import LogDamagedError, LogInUseError  # noqa: PLC0415
-    from events.verify.verification import verify  # noqa: PLC0415
+    from events.recovery.salvage import describe_damage, marked_damage, unmark_damaged
+    from events.storage.backup import is_backup
+    from events.storage.duckdb_log import DuckDBLog
+    from events.storage.log import LogDamagedError, LogInUseError
+    from events.verify.verification import verify
 
     read_only = BACKUP if is_backup(folder) else None
     damage = marked_damage(folder)

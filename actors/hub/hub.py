@@ -110,7 +110,7 @@ class Hub(Actors, frozen=True, kw_only=True):
     @property
     def runtime(self) -> JsonObject:
         """What computes the model of the embedded profile: runtime, precision, and how it was chosen."""
-        from actors.embedder.models.precision import describe  # noqa: PLC0415 -- not needed to serve
+        from actors.embedder.models.precision import describe
 
         return describe()
 

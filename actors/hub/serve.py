@@ -24,8 +24,9 @@ from mcp.server.stdio import stdio_server
 from actors.api.context import Context, wait_until_ready
 from actors.api.mcp.flow_control import TOO_LONG
 from actors.api.mcp.server import converse
+from actors.api.mcp.session_project import SessionProject
 from actors.hub.listener import Connections, listen
-from actors.proxy.endpoint import CHUNK, MAX_LINE, HubInfo, print_notice
+from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, HubInfo, print_notice
 from actors.proxy.framing import LineReader, LineTooLongError
 from actors.proxy.launcher import LOG, truncate_log
 from actors.runtime.faults import Fault
@@ -45,7 +46,9 @@ LOG_CHECK_INTERVAL = 60.0
 """Seconds between two checks of the log's size."""
 
 
-async def serve_stdio(hub: Hub, per_minute: Mapping[str, int], info: HubInfo, tools: ToolSet) -> None:
+async def serve_stdio(
+    hub: Hub, per_minute: Mapping[str, int], info: HubInfo, tools: ToolSet, project: str | None = None
+) -> None:
     """Serve one client on stdin and stdout, and others on the socket meanwhile.
 
     Ends when the client closes stdin, or on SIGTERM or SIGINT. Without a socket, a notice goes to stderr.
@@ -55,6 +58,7 @@ async def serve_stdio(hub: Hub, per_minute: Mapping[str, int], info: HubInfo, to
         per_minute: Calls per minute that each client may make, by tool.
         info: Written beside the socket.
         tools: What the client on stdin is shown.
+        project: Namespace of the client on stdin; None where only the client can know it.
     """
     context = Context(hub)
     serve_client = partial(converse, context, per_minute)
@@ -69,7 +73,7 @@ async def serve_stdio(hub: Hub, per_minute: Mapping[str, int], info: HubInfo, to
         stdin = _Stdin()
         stack.callback(stdin.close)
         async with stdio_server(cast("anyio.AsyncFile[str]", stdin)) as (messages, answers):
-            await serve_client(messages, answers, tools)
+            await serve_client(messages, answers, tools, SessionProject(hub.folder, {PROJECT: project}))
         group.cancel_scope.cancel()
 
 

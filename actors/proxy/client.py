@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from actors.proxy.credentials import is_own
-from actors.proxy.endpoint import CHUNK, MAX_LINE, socket_path
+from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, socket_path
 from actors.proxy.framing import LineReader
 from actors.runtime.types import JsonObject
 
@@ -26,10 +26,16 @@ class ClientError(Exception):
 
 
 class Client:
-    """A session on the socket in a store's folder, with one deadline for all its requests."""
+    """A session on the socket in a store's folder, with one deadline for all its requests.
 
-    def __init__(self, folder: Path, seconds: float) -> None:
-        """Connect and initialize; the session must end within `seconds` from now.
+    Args:
+        folder: The store's.
+        seconds: Until the session must end.
+        project: Namespace of requests that name none.
+    """
+
+    def __init__(self, folder: Path, seconds: float, project: str | None = None) -> None:
+        """Connect and initialize.
 
         Raises:
             OSError: No hub listens (`FileNotFoundError`, `ConnectionRefusedError`), or as in `request`.
@@ -39,6 +45,7 @@ class Client:
         self._reader = LineReader(MAX_LINE)
         self._received: list[bytes] = []
         self._last_id = 0
+        self._meta = {PROJECT: project} if project else {}
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._socket.settimeout(self._time_left())
@@ -59,8 +66,9 @@ class Client:
             TimeoutError: No answer before the deadline.
         """
         self._last_id += 1
-        if on_progress is not None:
-            params["_meta"] = {"progressToken": self._last_id}
+        meta = self._meta | ({} if on_progress is None else {"progressToken": self._last_id})
+        if meta:
+            params["_meta"] = meta
         self._send({"id": self._last_id, "method": method, "params": params})
         while True:
             answer = self._receive()

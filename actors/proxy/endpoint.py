@@ -40,6 +40,9 @@ NOTICE = "context-graph: "
 RESENT = "context-graph/resent"
 """The field of a request's `_meta` that is true where the proxy sends it to another hub."""
 
+PROJECT = "context-graph/project"
+"""The field of a request's `_meta` with the namespace of its session; null where only the client can know it."""
+
 
 class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options with which a hub serves its store."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from uuid import uuid4
 
 import msgspec
 
-from actors.proxy.endpoint import REQUEST_KEY, TOOL_SET
+from actors.proxy.endpoint import PROJECT, REQUEST_KEY, TOOL_SET
 from actors.runtime.settings import ToolSet
 
 MAX_RETRIES = 3
@@ -58,6 +58,9 @@ class PendingRequests:
     Args:
         tools: What the client is shown.
     """
+
+    project: str | None = None
+    """Namespace of the session."""
 
     def __init__(self, tools: ToolSet = ToolSet.ALL) -> None:
         self._tools = tools
@@ -128,9 +131,9 @@ class PendingRequests:
 
     def _add_request(self, line: bytes, request_id: Id, method: str, params: msgspec.Raw) -> bytes:
         if method == "tools/call" or method.partition("/")[0] not in MCP_PREFIXES:
-            line = _with_meta(line, params, REQUEST_KEY, str(uuid4()))
+            line = _with_meta(line, params, {REQUEST_KEY: str(uuid4()), PROJECT: self.project})
         elif method == "tools/list":
-            line = _with_meta(line, params, TOOL_SET, self._tools.value)
+            line = _with_meta(line, params, {TOOL_SET: self._tools.value})
         elif method == "initialize":
             self._handshake = line
         self._requests[request_id] = _Request(line)
@@ -146,12 +149,13 @@ def _error(request_id: Id | None, code: int, reason: str) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": reason}})
 
 
-def _with_meta(line: bytes, params: msgspec.Raw, field: str, value: str) -> bytes:
-    """Return a request with a field in its `_meta` unless it has it; unchanged if its parameters are no object."""
+def _with_meta(line: bytes, params: msgspec.Raw, added: Mapping[str, str | None]) -> bytes:
+    """Return a request with fields in its `_meta` that it lacks; unchanged if its parameters are no object."""
     with suppress(msgspec.DecodeError):
         fields = _decode_fields(params)
         meta = _decode_fields(fields.get("_meta", b"{}"))
-        meta.setdefault(field, msgspec.Raw(msgspec.json.encode(value)))
+        for field, value in added.items():
+            meta.setdefault(field, msgspec.Raw(msgspec.json.encode(value)))
         fields["_meta"] = msgspec.Raw(msgspec.json.encode(meta))
         return _with_field(line, "params", msgspec.json.encode(fields))
     return line

@@ -10,6 +10,7 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 from typing import NoReturn
@@ -19,6 +20,7 @@ from actors.proxy.endpoint import CHUNK, MAX_LINE, ServeOptions, print_notice, r
 from actors.proxy.framing import LineReader, LineTooLongError
 from actors.proxy.launcher import HubError, HubLauncher
 from actors.proxy.pending_requests import PendingRequests, invalid_request
+from actors.proxy.project import ProjectError
 from actors.runtime.settings import ToolSet
 
 MAX_BUFFER = 1 << 20
@@ -41,9 +43,17 @@ class Proxy:
         launcher: Connects to the hub, or starts it.
         options: The options that the hub should have.
         tools: What the client is shown.
+        find_project: Returns the namespace of the session.
     """
 
-    def __init__(self, launcher: HubLauncher, options: ServeOptions, tools: ToolSet = ToolSet.ALL) -> None:
+    def __init__(
+        self,
+        launcher: HubLauncher,
+        options: ServeOptions,
+        tools: ToolSet = ToolSet.ALL,
+        find_project: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        self._find_project = find_project
         self._launcher = launcher
         self._options = options
         self._pending = PendingRequests(tools)
@@ -62,9 +72,10 @@ class Proxy:
             signal.signal(number, _exit)
         parent = os.getppid()
         try:
+            self._pending.project = self._find_project()
             while not self._done() and os.getppid() == parent:
                 self._step()
-        except HubError as error:
+        except (HubError, ProjectError) as error:
             self._fail(str(error))
             return 1
         except BrokenPipeError:  # the client closed its output

@@ -12,6 +12,7 @@ import os
 import socket
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,7 +77,13 @@ LOG_LEVEL = Option(
     "CONTEXT_GRAPH_LOG_LEVEL",
     "What the server logs on standard error, the hub in hub.log; debug shows each message between actors.",
 )
-OPTIONS = (DATA, EMBEDDER, MODELS, LIMIT, PRIMING, SLEEP, TOOLS, LINGERING, LOG_LEVEL)
+NAMESPACE = Option(
+    "namespace",
+    "CONTEXT_GRAPH_NAMESPACE",
+    "Namespace of memories that name none, instead of the project's.",
+    metavar="NAME",
+)
+OPTIONS = (NAMESPACE, DATA, EMBEDDER, MODELS, LIMIT, PRIMING, SLEEP, TOOLS, LINGERING, LOG_LEVEL)
 
 SWITCH_VALUES = {"1": True, "true": True, "0": False, "false": False}
 """Values of the environment variable of a switch."""
@@ -90,6 +97,7 @@ class ServeCommand(msgspec.Struct, frozen=True, kw_only=True):
     tools: ToolSet = ToolSet.ALL
     linger: float = LINGER
     log_level: LogLevel = LogLevel.WARNING
+    namespace: str | None = None
 
 
 def proxy_supported() -> bool:
@@ -116,6 +124,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
             tools=ToolSet(last.get("tools", ToolSet.ALL)),
             linger=float(last.get("linger", LINGER)),
             log_level=LogLevel(last.get("log-level", LogLevel.WARNING)),
+            namespace=last.get("namespace"),
         )
     except (getopt.GetoptError, KeyError, ValueError):
         return None
@@ -174,8 +183,10 @@ def serve_options(
 def run_proxy(command: ServeCommand) -> int:
     """Run a proxy until the client is done; return the exit status."""
     from actors.proxy.launcher import HubLauncher
+    from actors.proxy.project import serving_project
     from actors.proxy.proxy import Proxy
 
     hub_arguments = [f"--linger={command.linger}", f"--log-level={command.log_level.value}"]
     launcher = HubLauncher(command.folder, [*command.options.arguments(), *hub_arguments])
-    return Proxy(launcher, command.options, command.tools).run()
+    find_project = partial(serving_project, command.namespace, command.folder)
+    return Proxy(launcher, command.options, command.tools, find_project).run()

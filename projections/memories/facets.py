@@ -25,6 +25,8 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Conditions that an eligible memory meets; a field that is None or empty sets no condition."""
 
     namespace: str | None = None
+    shared: tuple[str, ...] = ()
+    """Further namespaces, beside the one above."""
     session: str | None = None
     speaker: str | None = None
     modality: Modality | None = None
@@ -146,6 +148,10 @@ class Facets:
         self._survivors.array[row] = row
         self._states.array[row] = _ERASED
 
+    def in_any(self, namespaces: tuple[str, ...]) -> Mask:
+        """Return which rows are in one of these namespaces, shape (rows,)."""
+        return np.logical_or.reduce([self._columns["namespace"].equals(name) for name in namespaces])
+
     def within(self, namespace: str) -> Rows:
         """Return the rows of a namespace that aren't erased, ascending."""
         return np.flatnonzero(self._columns["namespace"].equals(namespace) & ~self.erased)
@@ -160,6 +166,8 @@ class Facets:
             value: str | None = getattr(wanted, name)
             if value is not None:
                 mask &= column.equals(value)
+            if name == "namespace" and wanted.shared:
+                mask |= self.in_any(wanted.shared)
         if wanted.since is not None:
             mask &= self._created.array >= _microseconds(wanted.since)
         if wanted.until is not None:

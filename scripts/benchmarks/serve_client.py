@@ -60,7 +60,7 @@ class ServeClient:
     """
 
     def __init__(self, folder: Path, errors: Path) -> None:
-        self._arguments = [COMMAND, "serve", "--data", folder]
+        self._arguments = [COMMAND, "serve", "--data", folder, "--namespace", "default"]
         self._errors = errors
         self._process: subprocess.Popen[bytes] | None = None
         self._unread = b""

@@ -139,7 +139,7 @@ def main() -> None:
     pairs = list(dict.fromkeys((line["cause"], line["effect"]) for line in lines))
     others = list(dict.fromkeys(msgspec.json.decode(line)["text"] for line in options.others.read_bytes().splitlines()))
     for some in (pairs, others):
-        random.Random(7).shuffle(some)  # noqa: S311 -- a split, not a secret
+        random.Random(7).shuffle(some)
     texts = list(dict.fromkeys([*(text for pair in pairs for text in pair), *others]))
     embedded = dict(zip(texts, embedder()(texts), strict=True))
     halves = [(pairs[half::2], others[half::2]) for half in range(2)]

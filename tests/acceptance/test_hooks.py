@@ -18,7 +18,8 @@ from actors.proxy.endpoint import SOCKET, socket_path
 from events.storage.duckdb_log import DuckDBLog
 from tests.acceptance.conftest import COMMAND, PATIENCE, Server
 
-HOOKS = json.loads((Path(__file__).parents[2] / ".claude-plugin" / "hooks.json").read_text())["hooks"]
+ROOT = Path(__file__).parents[2]
+HOOKS = json.loads((ROOT / "hooks" / "hooks.json").read_text())["hooks"]
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "SessionEnd")
 
 DOG = "Mara's dog is called Bo and is allergic to chicken."
@@ -55,7 +56,8 @@ def run(event: str, data: Path, stdin: str | None = None, /, *, path: Path | Non
         **PAYLOADS[event],
     }
     places = os.pathsep.join([str(path or Path(COMMAND).parent), os.environ["PATH"]])
-    known = {"PATH": places, "CONTEXT_GRAPH_DATA": str(data), "OMP_NUM_THREADS": "1"}
+    known = {"PATH": places, "CONTEXT_GRAPH_DATA": str(data), "OMP_NUM_THREADS": "1", "CLAUDE_PLUGIN_ROOT": str(ROOT)}
+    known["CONTEXT_GRAPH_NAMESPACE"] = "default"
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("CONTEXT_GRAPH_")}
     ended, alive = os.pipe()
     with os.fdopen(ended) as end:

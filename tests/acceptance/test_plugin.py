@@ -1,7 +1,10 @@
 """The repository is a plugin of Claude Code: its manifests have the published form, its skills speak of real tools."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,10 +14,15 @@ import pytest
 import yaml
 
 from actors.api.tools.agent_tools import BY_NAME
-from tests.acceptance.conftest import COMMAND
+from actors.clients.hooks import HOOKS as CLIENT_HOOKS
+from actors.clients.hooks import group
 
 ROOT = Path(__file__).parents[2]
-PLUGIN = ROOT / ".claude-plugin"
+MANIFEST_FILE, MARKETPLACE_FILE, HOOKS_FILE = (
+    ".claude-plugin/plugin.json",
+    ".claude-plugin/marketplace.json",
+    "hooks/hooks.json",
+)
 SKILLS = {path.parent.name: path for path in (ROOT / ".claude" / "skills").glob("*/SKILL.md")}
 
 # What the references of Claude Code say, as far as it concerns us: code.claude.com/docs/en/plugins-reference
@@ -51,10 +59,14 @@ MANIFEST = {
         "license": {"type": "string"},
         "keywords": {"type": "array", "items": {"type": "string"}},
         "skills": {"anyOf": [INSIDE, {"type": "array", "items": INSIDE}]},
-        "hooks": INSIDE,
-        "mcpServers": {"type": "object", "additionalProperties": SERVER},
     },
     "required": ["name"],
+    "additionalProperties": False,
+}
+SERVERS = {
+    "type": "object",
+    "properties": {"mcpServers": {"type": "object", "minProperties": 1, "additionalProperties": SERVER}},
+    "required": ["mcpServers"],
     "additionalProperties": False,
 }
 MARKETPLACE = {
@@ -128,7 +140,7 @@ SKILL = {
 
 
 def read(name: str) -> Any:
-    return json.loads((PLUGIN / name).read_text(encoding="utf-8"))
+    return json.loads((ROOT / name).read_text(encoding="utf-8"))
 
 
 def skill(name: str) -> tuple[dict[str, Any], str]:
@@ -138,38 +150,77 @@ def skill(name: str) -> tuple[dict[str, Any], str]:
 
 
 @pytest.mark.parametrize(
-    ("name", "schema"), [("plugin.json", MANIFEST), ("marketplace.json", MARKETPLACE), ("hooks.json", HOOKS)]
+    ("name", "schema"),
+    [(MANIFEST_FILE, MANIFEST), (MARKETPLACE_FILE, MARKETPLACE), (HOOKS_FILE, HOOKS), (".mcp.json", SERVERS)],
 )
 def test_a_manifest_has_the_published_form(name: str, schema: dict[str, Any]) -> None:
     jsonschema.Draft202012Validator(schema).validate(read(name))
 
 
 def test_the_plugin_is_the_version_that_is_installed_and_everything_it_points_to_is_there() -> None:
-    manifest = read("plugin.json")
+    manifest = read(MANIFEST_FILE)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert (manifest["name"], manifest["version"]) == (project["name"], project["version"])
     assert manifest["license"] == project["license"]
-    assert (ROOT / manifest["skills"]).is_dir()
-    assert (ROOT / manifest["hooks"]).is_file()
-    server = manifest["mcpServers"]["context-graph"]
-    assert (server["command"], server["args"]) == (Path(COMMAND).name, ["serve"])
-    assert Path(COMMAND).exists()
+    assert {path.parent.name for path in (ROOT / manifest["skills"]).glob("*/SKILL.md")} == set(SKILLS)
+    server = read(".mcp.json")["mcpServers"]["context-graph"]
+    assert (server["command"], server["args"]) == ("sh", ["${CLAUDE_PLUGIN_ROOT}/hooks/launch", "serve"])
+    assert os.access(ROOT / "hooks" / "launch", os.X_OK)
+    assert [path.name for path in (ROOT / ".claude-plugin").iterdir() if "hooks" in path.name] == []
 
 
 def test_the_marketplace_offers_the_plugin_at_its_own_root() -> None:
-    (offered,) = read("marketplace.json")["plugins"]
-    assert offered["name"] == read("plugin.json")["name"]
-    assert (ROOT / offered["source"] / ".claude-plugin" / "plugin.json").is_file()
+    (offered,) = read(MARKETPLACE_FILE)["plugins"]
+    assert offered["name"] == read(MANIFEST_FILE)["name"]
+    assert (ROOT / offered["source"] / MANIFEST_FILE).is_file()
 
 
-def test_the_hooks_have_the_time_limits_of_the_specification_and_call_the_installed_command() -> None:
-    handlers = {event: group["hooks"][0] for event, (group,) in read("hooks.json")["hooks"].items()}
+def test_the_hooks_are_those_that_install_writes_but_for_the_launcher() -> None:
+    launcher = 'sh "${CLAUDE_PLUGIN_ROOT}/hooks/launch"'
+    assert read(HOOKS_FILE)["hooks"] == {event: [group(event, launcher)] for event in CLIENT_HOOKS}
+
+
+def test_the_hooks_have_the_time_limits_of_the_specification_and_run_at_the_documented_events() -> None:
+    groups = {event: one for event, (one,) in read(HOOKS_FILE)["hooks"].items()}
     limits = {"SessionStart": 5, "UserPromptSubmit": 2, "PostToolUse": 5, "SessionEnd": 60}
-    assert {event: handler["timeout"] for event, handler in handlers.items()} == limits
-    for event, handler in handlers.items():
+    assert {event: one["hooks"][0]["timeout"] for event, one in groups.items()} == limits
+    for event, one in groups.items():
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", event).lower()
-        assert f"context-graph hook {name} ||" in handler["command"]
-    assert read("hooks.json")["hooks"]["PostToolUse"][0]["matcher"] == "Edit|Write|Bash"
+        assert f"hook {name} || exit 0" in one["hooks"][0]["command"]
+    assert groups["PostToolUse"]["matcher"] == "Edit|Write|Bash"
+    assert set(groups["SessionStart"]["matcher"].split("|")) == {"startup", "clear", "compact", "fork"}
+
+
+def launched(root: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a plugin's launcher where context-graph is not on PATH."""
+    return subprocess.run(
+        ["/bin/sh", str(root / "hooks" / "launch"), *arguments],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_launcher_finds_a_program_that_is_not_on_the_path(tmp_path: Path) -> None:
+    program = tmp_path / ".local" / "bin" / "context-graph"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\necho "ran $*"\n')
+    program.chmod(0o755)
+    copied = shutil.copytree(ROOT / "hooks", tmp_path / "plug in" / "hooks").parent
+    assert launched(copied, tmp_path, "serve", "--data", "a b").stdout == "ran serve --data a b\n"
+
+
+def test_without_a_program_the_launcher_says_once_how_to_install_it_and_serve_fails(tmp_path: Path) -> None:
+    copied = shutil.copytree(ROOT / "hooks", tmp_path / 'plug "in"' / "hooks").parent
+    first, second = (launched(copied, tmp_path, "hook", "session-start") for _ in range(2))
+    assert f"uv tool install '{copied}'" in json.loads(first.stdout)["systemMessage"]
+    assert (first.returncode, second.returncode, second.stdout, second.stderr) == (0, 0, "", "")
+    assert launched(copied, tmp_path, "hook", "user-prompt-submit").stdout == ""
+    served = launched(copied, tmp_path, "serve")
+    assert (served.returncode, served.stdout) == (1, "")
+    assert "uv tool install" in served.stderr
 
 
 @pytest.mark.requirement("INTEG-013/skills/four")
@@ -192,10 +243,11 @@ def test_there_are_the_four_skills_each_with_front_matter_of_the_published_form(
 @pytest.mark.requirement("INTEG-013/skills/consolidate-front")
 def test_the_consolidate_skill_has_the_front_matter_of_the_specification() -> None:
     front, _ = skill("consolidate")
+    allowed = front.pop("allowed-tools")
+    assert allowed[0] == "mcp__context-graph__consolidate_memories"
     assert front == {
         "name": "consolidate",
         "description": "Memory consolidation with Light/Deep/REM modes for dreaming and pruning",
-        "allowed-tools": ["mcp__context-graph__consolidate_memories"],
         "model": "sonnet",
     }
 
@@ -211,7 +263,7 @@ def test_the_consolidate_skill_runs_dry_first_and_minds_the_rate_limit() -> None
 
 
 @pytest.mark.parametrize("name", sorted(SKILLS))
-def test_a_skill_names_no_tool_that_the_server_does_not_have(name: str) -> None:
+def test_a_skill_allows_the_tools_that_it_names_and_the_server_has_them(name: str) -> None:
     front, text = skill(name)
     spelled = re.compile(r"mcp__(?:plugin_context-graph_)?context-graph__(\w+)")
     allowed = [found[1] for tool in front["allowed-tools"] if (found := spelled.fullmatch(tool))]
@@ -220,10 +272,10 @@ def test_a_skill_names_no_tool_that_the_server_does_not_have(name: str) -> None:
     verbs = "search|store|inject|memory|get|discover|trigger|consolidate|undo|list"
     named = set(re.findall(rf"`((?:{verbs})_\w+)`", text))
     assert named
-    assert named <= set(BY_NAME)
+    assert named <= set(allowed)
 
 
-@pytest.mark.parametrize("name", sorted(set(SKILLS) - {"consolidate"}))
+@pytest.mark.parametrize("name", sorted(SKILLS))
 def test_a_skill_allows_its_tools_however_the_server_was_installed(name: str) -> None:
     allowed = set(skill(name)[0]["allowed-tools"])
     plain = {tool for tool in allowed if tool.startswith("mcp__context-graph__")}

@@ -23,6 +23,7 @@ from actors.api.context import Context, read_pulse
 from actors.api.idempotency import parse_key
 from actors.api.mcp import prompts, resources
 from actors.api.mcp.flow_control import ResponseWriter, valid_messages
+from actors.api.mcp.session_project import SessionProject
 from actors.api.mcp.texts import INSTRUCTIONS
 from actors.api.mcp.tool_schemas import listed
 from actors.api.params.parsing import invalid
@@ -54,10 +55,18 @@ class Front:
         context: Of the present store.
         limits: Of this session's calls.
         tools: What `tools/list` lists, unless its `_meta` says otherwise.
+        project: Finds the namespace of the session.
     """
 
-    def __init__(self, context: Context, limits: Limits | None = None, tools: ToolSet = ToolSet.ALL) -> None:
+    def __init__(
+        self,
+        context: Context,
+        limits: Limits | None = None,
+        tools: ToolSet = ToolSet.ALL,
+        project: SessionProject | None = None,
+    ) -> None:
         self._context = context
+        self._project = project or SessionProject(context.hub.folder)
         self._limits = limits or Limits()
         self._tools = tools
 
@@ -77,6 +86,9 @@ class Front:
         )
         for tool in TOOLS:
             server.add_request_handler(tool.method, types.RequestParams, partial(self._call_method, tool))
+        server.add_notification_handler(
+            "notifications/roots/list_changed", types.NotificationParams, self._on_roots_changed
+        )
         server.middleware += [_with_codes, self._with_context]
         return server
 
@@ -106,7 +118,8 @@ class Front:
         if tool is None:
             raise UnknownOperationFault(f"Unknown tool: {params.name}", name=params.name)
         try:
-            answer = await call(request.lifespan_context, tool, params.arguments or {}, self._counted(tool))
+            context = await self._in_project(request)
+            answer = await call(context, tool, params.arguments or {}, self._counted(tool))
         except Exception as error:  # noqa: BLE001 -- the SDK would show its text to the agent
             fault = _fault(error, params.name)
             text = types.TextContent(type="text", text=f"{fault.message} (error {fault.code})")
@@ -117,7 +130,16 @@ class Front:
     async def _call_method(self, tool: Tool, request: Request, _params: types.RequestParams) -> JsonObject:
         """Run a tool as a plain JSON-RPC method: the same answer without an envelope, and errors as JSON-RPC's own."""
         arguments = {name: value for name, value in (request.params or {}).items() if name != "_meta"}
-        return await call(request.lifespan_context, tool, arguments, self._counted(tool))
+        return await call(await self._in_project(request), tool, arguments, self._counted(tool))
+
+    async def _in_project(self, request: Request) -> Context:
+        """Return the context of a request with the session's project. A stored memory is noted in the context given."""
+        context: Context = request.lifespan_context
+        context.project = await self._project.find(request.params, request.session)
+        return context
+
+    async def _on_roots_changed(self, _request: Request, _params: types.NotificationParams) -> None:
+        self._project.forget()
 
     def _counted(self, tool: Tool) -> Callable[[], object]:
         return partial(self._limits.take, tool.name)
@@ -185,9 +207,10 @@ async def converse(
     messages: Messages,
     answers: Answers,
     tools: ToolSet = ToolSet.ALL,
+    project: SessionProject | None = None,
 ) -> None:
     """Serve one client until it is gone: a session of its own, with limits of its own."""
-    server = Front(context, Limits(per_minute), tools).server()
+    server = Front(context, Limits(per_minute), tools, project).server()
     counted = ResponseWriter(answers)
     async with valid_messages(messages, counted) as sorted_messages:
         await server.run(sorted_messages, counted, server.create_initialization_options())

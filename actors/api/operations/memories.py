@@ -57,7 +57,7 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> Js
     reports: dict[int, JsonObject] = {}
     for index, item in enumerate(params.items):
         try:
-            items[index] = IngestItem(_parse_item(item), context.key and uuid5(context.key, str(index)))
+            items[index] = IngestItem(_parse_item(context, item), context.key and uuid5(context.key, str(index)))
         except Fault as fault:
             reports[index] = memories.item(index, fault=fault)
     indexes = list(items)
@@ -136,11 +136,11 @@ def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult)
     return memories.deleted(params.id, (*entry.lineage, entry.id) if params.soft else gone, soft=params.soft)
 
 
-def _parse_item(item: object) -> MemoryInject:
+def _parse_item(context: Context, item: object) -> MemoryInject:
     match item:
         case str():
-            return parse({"content": item}, MemoryInject)
+            return parse(context.in_project(MemoryInject, {"content": item}), MemoryInject)
         case dict():
-            return parse(item, MemoryInject)
+            return parse(context.in_project(MemoryInject, item), MemoryInject)
         case _:
             raise InvalidParamsFault(f"An item is a text or an object, not {type(item).__name__}", parameter="items")

@@ -34,7 +34,7 @@ Content = Annotated[
 ]
 QueryText = Annotated[str, Meta(max_length=MAX_QUERY)]
 Query = Annotated[QueryText, Meta(description="A question or keywords")]
-Namespace = Annotated[Name, Meta(description="Project or person")]
+Namespace = Annotated[Name, Meta(description="If not the project's")]
 NamespaceFilter = Annotated[Name | None, Meta(description="Only this project or person")]
 Session = Annotated[Name | None, Meta(description="Conversation that it is a turn of")]
 SessionFilter = Annotated[Name | None, Meta(description="Only this conversation")]

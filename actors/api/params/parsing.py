@@ -40,7 +40,7 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 P = TypeVar("P", bound=Params)
 
-_fields = cache(msgspec.structs.fields)
+fields = cache(msgspec.structs.fields)
 """Cached, since reading annotations takes longer than all other parsing."""
 
 
@@ -56,7 +56,7 @@ def parse(arguments: JsonObject, kind: type[P]) -> P:
         if field in named:
             raise InvalidParamsFault(f"'{name}' is given twice, by two of its names", parameter=field)
         named[field] = value
-    for field in _fields(kind):
+    for field in fields(kind):
         if field.required and field.name not in named:
             raise InvalidParamsFault(f"Missing '{field.name}' parameter", parameter=field.name)
     for name, value in named.items():
@@ -123,7 +123,7 @@ def _translated(error: msgspec.ValidationError, kind: type[Params]) -> InvalidPa
         unknown = path.partition("unknown field `")[2].rstrip("`")
         return InvalidParamsFault(path, **({"parameter": unknown} if unknown else {}))
     parameter = path.rstrip("`")
-    allowed = _choices(next((field.type for field in _fields(kind) if field.name == parameter), None))
+    allowed = _choices(next((field.type for field in fields(kind) if field.name == parameter), None))
     choices = f"; one of {', '.join(allowed)}" if allowed else ""
     return invalid(parameter, f"{problem[0].lower()}{problem[1:]}{choices}")
 

@@ -33,6 +33,8 @@ def result(hit: Hit, entry: Entry, *, explain: bool) -> JsonObject:
         answer["contributions"] = {key: rounded(space.contribution) for key, space in ranked} | {
             name: rounded(getattr(hit, name)) for name in ("context", "priming", "renewal", "causes")
         }
+        if hit.scope:
+            answer["contributions"]["scope"] = rounded(hit.scope)
         if hit.alignment is not None:
             answer["contributions"]["alignment"] = rounded(hit.alignment)
     return answer

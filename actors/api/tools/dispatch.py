@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from anyio import to_thread
 
-from actors.api.context import Context, wait_until_replayed
+from actors.api.context import EVERYWHERE, NAMESPACE, Context, wait_until_replayed
 from actors.api.operations.as_of import event_at
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import parse
@@ -34,8 +34,9 @@ async def call(
     Raises:
         Fault: an argument is invalid, or the operation failed.
     """
-    params = parse(arguments, tool.params)
-    context.namespace = getattr(params, "namespace", None)
+    params = parse(context.in_project(tool.params, arguments), tool.params)
+    named = getattr(params, NAMESPACE, None) or context.project
+    context.namespace = None if named == EVERYWHERE else named
     if before_run is not None:
         before_run()
     if not isinstance(params, Reading) or params.as_of is None:

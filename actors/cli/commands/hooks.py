@@ -79,14 +79,17 @@ def hook(
     try:
         seconds, handle = HOOKS[event]
         signal.setitimer(signal.ITIMER_REAL, seconds)
+        payload = msgspec.json.decode(sys.stdin.buffer.read(), type=Payload)
+        folder = data_folder(Path(data) if data else None)
+        project = None if namespace else _project(payload, folder)
         location = StoreLocation(
-            folder=data_folder(Path(data) if data else None),
+            folder=folder,
             profile=embedder,
             models=Path(models) if models else None,
             deadline=monotonic() + seconds,
+            project=project,
         )
-        payload = msgspec.json.decode(sys.stdin.buffer.read(), type=Payload)
-        handle(HookCall(payload, location, namespace or _default_namespace()))
+        handle(HookCall(payload, location, namespace or project or _default_namespace()))
     except Exception as error:  # noqa: BLE001 -- no error may disturb the session
         _print_error(event, f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
     os._exit(0)  # with models loaded, a regular exit of the interpreter takes .3 s
@@ -114,6 +117,14 @@ def _default_namespace() -> str:
     from actors.api.params.fields import DEFAULT_NAMESPACE
 
     return DEFAULT_NAMESPACE
+
+
+def _project(payload: Payload, store: Path) -> str | None:
+    """Return the namespace of the session's project; None outside of any."""
+    from actors.proxy.project import find_root_project
+
+    folder = os.environ.get("CLAUDE_PROJECT_DIR") or payload.cwd
+    return find_root_project(Path(folder), store) if folder else None
 
 
 def brief(call: HookCall) -> None:
@@ -153,10 +164,10 @@ def recall(call: HookCall) -> None:
     query = call.payload.prompt.strip()[:MAX_QUERY]
     if not query:
         return
+    # In a project found by its folder, also what every project shares; in a namespace that was chosen, nothing else.
+    scope = {} if call.location.project else {"namespace": call.namespace}
     with open_store(call.location) as store:
-        found = store.call(
-            "search/graph", query=query, namespace=call.namespace, top_k=MAX_RECALLED, min_similarity=MIN_SIMILARITY
-        )
+        found = store.call("search/graph", query=query, top_k=MAX_RECALLED, min_similarity=MIN_SIMILARITY, **scope)
         if found["results"]:
             lines = [
                 f"- {one['createdAt'][:10]} {_quoted(one['content'], RECALLED_CHARACTERS)}" for one in found["results"]

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from actors.cli.program import Data, Embedder, Models, Panel, app, data_folder, exit_on_error, typer_option
+from actors.proxy.project import ProjectError, serving_project
 from actors.proxy.serve_command import (
     LIMIT,
     LINGER,
     LINGERING,
     LOG_LEVEL,
+    NAMESPACE,
     PRIMING,
     SLEEP,
     TOOLS,
@@ -47,6 +49,7 @@ def serve(
     data: Data = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
+    namespace: Annotated[str | None, typer_option(NAMESPACE)] = None,
     *,
     limit: Limit = None,
     priming: Priming = False,
@@ -62,9 +65,11 @@ def serve(
     options = serve_options(embedder, models, limit or (), priming=priming, sleep=sleep)
     folder = data_folder(data)
     if standalone or not proxy_supported():
-        _serve_alone(folder, options, tools, log_level)
+        _serve_alone(folder, options, tools, log_level, namespace)
     else:
-        command = ServeCommand(folder=folder, options=options, tools=tools, linger=linger, log_level=log_level)
+        command = ServeCommand(
+            folder=folder, options=options, tools=tools, linger=linger, log_level=log_level, namespace=namespace
+        )
         raise typer.Exit(run_proxy(command))
 
 
@@ -105,14 +110,17 @@ async def _serve_socket(folder: Path, options: ServeOptions, linger: float) -> N
         await serve_socket(running, per_minute, info, linger)
 
 
-def _serve_alone(folder: Path, options: ServeOptions, tools: ToolSet, log_level: LogLevel) -> None:
+def _serve_alone(
+    folder: Path, options: ServeOptions, tools: ToolSet, log_level: LogLevel, namespace: str | None
+) -> None:
     import anyio
 
     async def alone() -> None:
         from actors.hub.serve import serve_stdio
 
+        project = serving_project(namespace, folder)
         with _opened(folder, options) as (running, per_minute, info):
-            await serve_stdio(running, per_minute, info, tools)
+            await serve_stdio(running, per_minute, info, tools, project)
 
     with _logging(log_level):
         anyio.run(alone)
@@ -150,6 +158,9 @@ def _logging(level: LogLevel) -> Iterator[None]:
     with exit_on_error():
         try:
             yield
+        except ProjectError as error:
+            typer.secho(f"context-graph: {error}", err=True, fg="red")
+            raise typer.Exit(1) from None
         except OSError as error:
             typer.secho(f"context-graph: the store can't be served: {error}", err=True, fg="red")
             raise typer.Exit(1) from None

@@ -39,6 +39,8 @@ class Hit(Answer, frozen=True, kw_only=True):
     """Part of `score` from superseding another memory's content."""
     causes: float = 0.0
     """Part of `score` from stating the cause or effect that is asked for, or from an edge to the event."""
+    scope: float = 0.0
+    """Part of `score` from being in a shared namespace, at most 0."""
 
 
 class StageReport(Answer, frozen=True, kw_only=True):

@@ -27,6 +27,8 @@ class RankedRows(NamedTuple):
     """Bonus for later versions of a statement."""
     causes: Scores
     """Bonus for stating the cause or effect that is asked for, or being joined with the event by an edge."""
+    scope: Scores
+    """Penalty of memories in shared namespaces, at most 0."""
 
 
 def explain_page(
@@ -56,7 +58,7 @@ def _explain(
     similarity = {key: similarities(key, rows).tolist() for key in request.embeddings}
     contributions = {key: values[part].tolist() for key, values in ranked.contributions.items()}
     context, priming = ranked.context[part].tolist(), ranked.priming[part].tolist()
-    recency, causes = ranked.recency[part].tolist(), ranked.causes[part].tolist()
+    recency, causes, scope = (each[part].tolist() for each in (ranked.recency, ranked.causes, ranked.scope))
     alignment = None if ranked.alignment is None else ranked.alignment[part].tolist()
     _, passages = atlas.passage_scores(e1_vector(request.embeddings), rows)
     for index, (memory, passage) in enumerate(zip(atlas.ids(rows), passages, strict=True)):
@@ -71,7 +73,7 @@ def _explain(
         # Contributions are all 0 where candidates do not differ; then the weighted similarity decides the order.
         order = sorted(spaces, key=lambda key: (spaces[key].contribution, weights.get(key, 0) * spaces[key].similarity))
         extra = context[index] + (alignment[index] if alignment else 0.0) + priming[index] + recency[index]
-        extra += causes[index]
+        extra += causes[index] + scope[index]
         yield Hit(
             memory=memory,
             score=sum(space.contribution for space in spaces.values()) + extra,
@@ -83,4 +85,5 @@ def _explain(
             priming=priming[index],
             renewal=recency[index],
             causes=causes[index],
+            scope=scope[index],
         )

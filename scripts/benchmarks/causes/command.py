@@ -48,7 +48,7 @@ async def measure(
     """
     beside, count, asked = counts
     chosen = causal_pairs(pairs)
-    random.Random(SEED).shuffle(chosen)  # noqa: S311 -- a sample, not a secret
+    random.Random(SEED).shuffle(chosen)
     with tempfile.TemporaryDirectory() as data:
         folder = Path(data)
         return {

@@ -36,7 +36,7 @@ class Filled(NamedTuple):
 
 def sentences(datasets: Sequence[Dataset], count: int, seed: int) -> list[str]:
     """Return distinct sentences of the documents, as many of each set."""
-    rng = random.Random(seed)  # noqa: S311 -- a sample, not a secret
+    rng = random.Random(seed)
     found: list[str] = []
     for dataset in datasets:
         texts = [
@@ -65,7 +65,7 @@ async def fill(store: Store, texts: Sequence[str], bar: Progress) -> Filled:
 async def judge_chains(folder: Path, others: Sequence[str], bar: Progress) -> list[Verdict]:
     """Look for the whole path of each chain, and for edges that are none of theirs."""
     texts = [*others, *(text for chain in CHAINS for text in chain)]
-    random.Random(1).shuffle(texts)  # noqa: S311 -- an order, not a secret
+    random.Random(1).shuffle(texts)
     async with open_store(folder) as store:
         filled = await fill(store, texts, bar)
         whole, missing = 0, list[str]()
@@ -96,7 +96,7 @@ async def judge_pairs(
 ) -> list[Verdict]:
     """Look for edges between statements without connectives."""
     texts = list(dict.fromkeys([*others, *(text for pair in pairs for text in pair)]))
-    random.Random(2).shuffle(texts)  # noqa: S311 -- an order, not a secret
+    random.Random(2).shuffle(texts)
     async with open_store(folder) as store:
         filled = await fill(store, texts, bar)
     right = {(filled.ids[cause], filled.ids[effect]) for cause, effect in pairs}

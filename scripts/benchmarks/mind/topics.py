@@ -149,7 +149,7 @@ def topics(
     sections: dict[str, list[Verdict]] = {}
     with progress_bar() as bar:
         for dataset in find_datasets(folder):
-            rng = random.Random(SEED)  # noqa: S311 -- a choice, not a secret
+            rng = random.Random(SEED)
             for _ in bar.track(range(stores), description=dataset.name):
                 with tempfile.TemporaryDirectory() as data:
                     verdict = anyio.run(judge_store, Path(data), choose(dataset.documents, rng))

@@ -60,7 +60,7 @@ OURS = System(
     modes=("auto",),
     filters=True,
     start=lambda _cache, store: _command(
-        Path(sys.executable).parent / "context-graph", "serve", "--data", str(store / "data")
+        Path(sys.executable).parent / "context-graph", "serve", "--data", str(store / "data"), "--namespace", "default"
     ),
     store=lambda turn: Call("store_memory", turn.store_arguments()),
     search=lambda question, mode: [

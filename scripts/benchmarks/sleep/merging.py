@@ -156,7 +156,7 @@ def merging(
     as_json: JsonOption = False,
 ) -> None:
     """Store paraphrases, near misses and different texts, and judge what light and deep merge."""
-    rng = random.Random(SEED)  # noqa: S311 -- a choice, not a secret
+    rng = random.Random(SEED)
     lines = [msgspec.json.decode(line, type=Pair) for line in pairs.read_bytes().splitlines()]
     unlike = {frozenset(map(bare, (one.text_a, one.text_b))): one for one in lines}
     unlike = {words: one for words, one in unlike.items() if len(words) == 2}

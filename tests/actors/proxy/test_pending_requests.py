@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.api.tools.agent_tools import TOOLS
-from actors.proxy.endpoint import REQUEST_KEY, RESENT, TOOL_SET
+from actors.proxy.endpoint import PROJECT, REQUEST_KEY, RESENT, TOOL_SET
 from actors.proxy.framing import LineReader, LineTooLongError
 from actors.proxy.pending_requests import MAX_RETRIES, MCP_PREFIXES, PendingRequests
 from actors.runtime.settings import ToolSet
@@ -37,12 +37,13 @@ def test_whatever_may_do_something_gets_a_key_and_keeps_all_else(method: str) ->
     params = {"content": "whole 😀", "_meta": {"progressToken": 7}, "weight": 0.1}
     sent = json.loads(PendingRequests().add(line(id=1, method=method, params=params)))
     assert UUID(sent["params"]["_meta"].pop(REQUEST_KEY))
+    assert sent["params"]["_meta"].pop(PROJECT) is None
     assert sent == {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
 def test_a_key_that_the_client_chose_is_left_as_it_is() -> None:
     sent = call(1, _meta={REQUEST_KEY: "its own"})
-    assert json.loads(PendingRequests().add(sent))["params"]["_meta"] == {REQUEST_KEY: "its own"}
+    assert json.loads(PendingRequests().add(sent))["params"]["_meta"] == {REQUEST_KEY: "its own", PROJECT: None}
 
 
 @pytest.mark.parametrize("tools", ToolSet)

@@ -28,7 +28,7 @@ def test_prose_is_the_same_however_it_is_spaced(words: list[str], data: st.DataO
 
 
 @given(st.text(), st.booleans())
-def test_what_is_normalised_stays_as_it_is(text: str, code: bool):  # noqa: FBT001 -- hypothesis passes it by place
+def test_what_is_normalised_stays_as_it_is(text: str, code: bool):
     once = normalize(text, code=code)
     assert normalize(once, code=code) == once
 
@@ -211,7 +211,7 @@ def test_strictly_a_synonym_or_another_form_counts(one: str, other: str):
 def test_equivalence_is_reflexive_and_symmetric_and_what_is_strictly_the_same_is_equivalent(
     one: str,
     other: str,
-    code: bool,  # noqa: FBT001 -- hypothesis passes it by place
+    code: bool,
 ):
     assert same(one, one, code=code)
     assert same(one, other, code=code) or not same(one, other, code=code, strict=True)

@@ -24,7 +24,6 @@ from actors.runtime.ask import ask
 from actors.runtime.settings import SearchProfile
 from actors.runtime.types import JsonObject
 from events.spaces import INDEX, SPACES
-from projections.memories.facets import Filter
 from projections.time.time_mentions import NO_HINTS
 
 PRIMARY = 0.15
@@ -36,7 +35,7 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
     asked_at = context.parse_time(params.asked_at, "asked_at")
     await wait_until_ready(context)
     start = perf_counter()
-    wanted = Filter(namespace=params.namespace, session=params.session)
+    wanted = context.searched(params.namespace, params.session)
     applied = _applied(params)
     active = {SPACES[index].key for index in params.active_spaces or range(len(SPACES))}
     weights = {key: weight for key, weight in applied.items() if key in active and weight > 0}
@@ -89,7 +88,7 @@ async def search_single_space(context: Context, params: SearchSingleSpace) -> Js
     asked_at = context.parse_time(params.asked_at, "asked_at")
     await wait_until_ready(context)
     start = perf_counter()
-    wanted = Filter(namespace=params.namespace, session=params.session)
+    wanted = context.searched(params.namespace, params.session)
     space = SPACES[params.space_index]
     if params.query is not None:
         query = await parse_query(context, params.query, asked_at, wanted)
@@ -128,7 +127,7 @@ async def memory_search_multi_perspective(context: Context, params: MemorySearch
     asked_at = context.parse_time(params.asked_at, "asked_at")
     await wait_until_ready(context)
     start = perf_counter()
-    wanted = Filter(namespace=params.namespace, session=params.session)
+    wanted = context.searched(params.namespace, params.session)
     query = await parse_query(context, params.query, asked_at, wanted)
     if params.perspectives is None:
         keys = tuple(space.key for space in SPACES if space.key in query.embeddings)
@@ -166,7 +165,7 @@ async def search_by_purpose(context: Context, params: SearchByPurpose) -> JsonOb
         context,
         RankByPurpose(
             purpose=params.purpose,
-            filter=Filter(namespace=params.namespace),
+            filter=context.searched(params.namespace),
             limit=params.top_k,
             min_similarity=params.min_similarity,
         ),

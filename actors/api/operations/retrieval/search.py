@@ -23,7 +23,6 @@ from actors.workspace.messages import QueryAnswered
 from events.spaces import SEMANTIC, SPACES
 from events.vocabulary import MemoryRecalled
 from projections.memories.catalog import Entry
-from projections.memories.facets import Filter
 from projections.projection import MemoryState
 
 F = TypeVar("F", Hit, Match)
@@ -36,9 +35,8 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
     else:
         asked_at = context.parse_time(params.asked_at, "asked_at")
         page = pagination.first(params, pool_size(params.top_k), asked_at, context.as_of)
-    wanted = Filter(
-        namespace=params.namespace,
-        session=params.session,
+    wanted = msgspec.structs.replace(
+        context.searched(params.namespace, params.session),
         speaker=params.speaker,
         modality=params.modality,
         quadrant=params.quadrant,

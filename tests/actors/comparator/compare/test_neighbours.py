@@ -28,8 +28,7 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.metrics import Latencies
 from actors.runtime.settings import Strategy
-from actors.workspace.learning import entropy, judge
-from events.fingerprint import Directed
+from actors.workspace.learning import entropy
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryStored, SpacesDeclared
 from events.vocabulary.values import WIDTH, Modality

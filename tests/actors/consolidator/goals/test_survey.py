@@ -113,7 +113,7 @@ def named(name: UUID, numbers: range, level: GoalLevel = GoalLevel.TACTICAL, par
 
 
 @pytest.mark.parametrize(("shared", "expected"), [(10, True), (7, True), (6, False), (0, False)])
-def test_a_goal_repeats_another_if_half_of_all_their_members_are_shared(shared: int, expected: bool):  # noqa: FBT001
+def test_a_goal_repeats_another_if_half_of_all_their_members_are_shared(shared: int, expected: bool):
     one, other = named(ONE, range(10)), named(OTHER, range(10 - shared, 20 - shared))
     assert repeats(one, other) is repeats(other, one) is expected
 

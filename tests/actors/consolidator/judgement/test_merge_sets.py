@@ -100,7 +100,7 @@ def test_no_more_than_so_many_texts_are_compared():
 
 
 @pytest.mark.parametrize("strict", [True, False])
-def test_memories_of_different_kinds_are_not_merged_be_they_copies_or_alike(strict: bool):  # noqa: FBT001
+def test_memories_of_different_kinds_are_not_merged_be_they_copies_or_alike(strict: bool):
     memories = [
         candidate(1, kind=("Anna",)),
         candidate(2, kind=("Bert",)),

@@ -202,9 +202,9 @@ def test_a_model_that_can_not_be_had_is_named(tmp_path: Path) -> None:
 
 
 def test_a_model_without_states_of_its_tokens_is_refused(tmp_path: Path) -> None:
-    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 -- takes seconds
-    from sentence_transformers.sentence_transformer.modules import StaticEmbedding  # noqa: PLC0415
-    from tokenizers import Tokenizer  # noqa: PLC0415
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(package_folder() / "tokenizer.json"))
     SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=16)]).save(str(tmp_path / "static"))

@@ -1,0 +1,21 @@
+# docker build -t context-graph . ; docker run -i --rm -v context-graph:/data context-graph
+# Where the package index has only PyTorch with CUDA: --build-arg PIP_EXTRA_INDEX_URL=(that of PyTorch's CPU builds)
+FROM python:3.11-slim AS build
+ARG PIP_EXTRA_INDEX_URL
+WORKDIR /source
+COPY constraints.txt ./
+RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --constraint constraints.txt torch
+COPY pyproject.toml README.md LICENSE ./
+COPY events events
+COPY projections projections
+COPY actors actors
+RUN /venv/bin/pip install --no-cache-dir --constraint constraints.txt .
+
+FROM python:3.11-slim
+RUN useradd --uid 1000 --create-home memory && install --directory --owner=memory --mode=700 /data
+COPY --from=build /venv /venv
+ENV PATH=/venv/bin:$PATH CONTEXT_GRAPH_DATA=/data
+USER 1000
+VOLUME /data
+HEALTHCHECK --interval=1m --timeout=30s --start-period=1m CMD ["context-graph", "status"]
+ENTRYPOINT ["context-graph", "serve", "--standalone"]

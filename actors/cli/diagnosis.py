@@ -1,0 +1,299 @@
+"""The checks of `doctor`: installation, store, hub, clients. Each says what it found, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from actors.runtime.types import JsonObject
+
+if TYPE_CHECKING:
+    from actors.clients.table import Client
+
+MIN_FREE = 1 << 30
+"""Bytes on the disk below which `doctor` warns: a snapshot of 100,000 memories takes .7 GB."""
+HUB_TIMEOUT = 30.0
+"""Seconds that a hub may take to answer, models included."""
+START_TIMEOUT = 60.0
+"""Seconds that a configured command may take to answer `initialize`."""
+LAST_ERRORS = 5
+"""Lines of the hub's log that are shown."""
+
+_REQUIREMENT = re.compile(r"([\w.-]+)\s*(?:==\s*([\w.]+))?")
+_LOGGED = re.compile(r"context-graph: (?!DEBUG |INFO )")
+
+
+class Verdict(StrEnum):
+    """How a check ended."""
+
+    OK = "ok"
+    WARNING = "warning"
+    """It works, but not as it should."""
+    FAILED = "failed"
+
+
+class Check(msgspec.Struct, frozen=True):
+    """The result of one check."""
+
+    name: str
+    verdict: Verdict
+    found: str
+    advice: str = ""
+
+
+def passed(name: str, found: str) -> Check:
+    """Return a check that found nothing wrong."""
+    return Check(name, Verdict.OK, found)
+
+
+def warned(name: str, found: str, advice: str) -> Check:
+    """Return a check that found something that works, but not as it should."""
+    return Check(name, Verdict.WARNING, found, advice)
+
+
+def failed(name: str, found: str, advice: str) -> Check:
+    """Return a check that found something that does not work."""
+    return Check(name, Verdict.FAILED, found, advice)
+
+
+def diagnose(folder: Path) -> Iterator[Check]:
+    """Yield every check of this installation and the store in a folder.
+
+    The log is opened, as by any command, if no hub has it open. Configured commands are started.
+    """
+    yield passed("python", f"{platform.python_version()} at {sys.executable} on {platform.platform()}")
+    yield _packages()
+    yield _weights()
+    yield from _folder(folder)
+    yield from _store(folder)
+    yield _errors(folder)
+    yield from _clients()
+
+
+def installed_versions() -> dict[str, str | None]:
+    """Return the versions of this package and what it requires; None for what is missing."""
+    return {"context-graph": version("context-graph")} | {name: found for name, _, found in _requirements()}
+
+
+def _requirements() -> Iterator[tuple[str, str, str | None]]:
+    """Yield name, pinned version or nothing, and installed version or None of each required package."""
+    for line in requires("context-graph") or ():
+        match = _REQUIREMENT.match(line)
+        if match and "extra ==" not in line:
+            try:
+                found = version(match[1])
+            except PackageNotFoundError:
+                found = None
+            yield match[1], match[2] or "", found
+
+
+def _packages() -> Check:
+    wrong = [
+        f"{name} {found or 'is missing'}" + (f" instead of {pinned}" if pinned and found else "")
+        for name, pinned, found in _requirements()
+        if found is None or (pinned and found.partition("+")[0] != pinned)
+    ]
+    if wrong:
+        return failed("packages", ", ".join(wrong), "install context-graph again, in an environment of its own")
+    return passed("packages", f"context-graph {version('context-graph')} and all that it requires")
+
+
+def _weights() -> Check:
+    from actors.embedder import weights
+    from actors.embedder.models.backbone import MODEL_SHA256, TOKENIZER_SHA256, package_folder
+
+    try:
+        model = package_folder()
+        weights.read_verified(model / "model.safetensors", MODEL_SHA256)
+        weights.read_verified(model / "tokenizer.json", TOKENIZER_SHA256)
+        own = sorted(weights.FOLDER.glob("*.safetensors"))
+        for file in own:
+            weights.read_verified(file, weights.recorded_sha256(file.name))
+    except weights.WeightsError as error:
+        return failed("weights", str(error), "install context-graph again")
+    return passed("weights", f"the model and {len(own)} heads have the hashes that they were published with")
+
+
+def _folder(folder: Path) -> Iterator[Check]:
+    """Check the store's folder: rights, room, length of the path."""
+    from actors.proxy.endpoint import MAX_SOCKET_PATH, SOCKET
+
+    if not folder.exists():
+        yield warned("folder", f"{folder} does not exist", "the first server or `context-graph store` creates it")
+        return
+    if not folder.is_dir() or not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        yield failed("folder", f"{folder} is no folder that this user can write to", "give its owner all rights to it")
+        return
+    open_files = [file.name for file in folder.iterdir() if stat.S_IMODE(file.lstat().st_mode) & 0o077]
+    foreign = stat.S_IMODE(folder.stat().st_mode) & 0o077
+    if os.name == "posix" and foreign and open_files:
+        yield warned(
+            "folder", f"other users may read {', '.join(sorted(open_files)[:3])} in {folder}", f"chmod -R go= {folder}"
+        )
+    else:
+        yield passed("folder", str(folder))
+    free = shutil.disk_usage(folder).free
+    room = f"{free / 1e9:.1f} GB free"
+    yield passed("disk", room) if free >= MIN_FREE else warned("disk", room, "free some room; a full disk stops stores")
+    length = len(bytes(folder.absolute() / SOCKET))
+    if length > MAX_SOCKET_PATH:
+        yield warned(
+            "socket",
+            f"the path has {length} bytes, the system allows {MAX_SOCKET_PATH}; a link in the temporary folder is used",
+            "choose a shorter --data",
+        )
+    else:
+        yield passed("socket", f"{length} of {MAX_SOCKET_PATH} bytes")
+
+
+def _store(folder: Path) -> Iterator[Check]:
+    """Check the hub, and the log through it, or by opening the log if there is no hub."""
+    from actors.cli.store_access import NoStoreError, served_store, store_location
+    from actors.proxy.client import ClientError
+
+    location = msgspec.structs.replace(store_location(folder), deadline=monotonic() + HUB_TIMEOUT)
+    try:
+        with served_store(location) as store:
+            if store is None:
+                yield passed("hub", "none runs; the next client starts one")
+                yield _log(folder)
+                return
+            status = store.call("store/status")
+            yield _hub(folder)
+            yield passed("log", f"{status['log']['position']} events, checked by the hub when it started")
+            yield passed("models", _models(status))
+    except NoStoreError as error:
+        yield warned("log", str(error), "nothing, if this is the right folder")
+    except (ClientError, OSError) as error:
+        yield failed("hub", f"it does not answer: {error}", f"see {folder / 'hub.log'}; end the process and try again")
+
+
+def _hub(folder: Path) -> Check:
+    from actors.proxy.endpoint import read_hub_info
+
+    info, own = read_hub_info(folder), version("context-graph")
+    if info is None:
+        return warned("hub", "it runs, but its hub.json is missing", "end its clients; the next one starts another hub")
+    if info.version != own:
+        return warned(
+            "hub", f"process {info.pid} is of version {info.version}, not {own}", "end its clients; it ends after them"
+        )
+    return passed("hub", f"process {info.pid} of version {info.version} answers")
+
+
+def _models(status: JsonObject) -> str:
+    """Return how the models run, as `status` names it."""
+    named = {name: status[name] for name in ("profile", "runtime", "precision", "inference") if status.get(name)}
+    named.setdefault("precision", os.environ.get("CONTEXT_GRAPH_PRECISION", "auto"))
+    return ", ".join(f"{name} {value}" for name, value in named.items())
+
+
+def _log(folder: Path) -> Check:
+    """Open the log, which compares its last and its last acknowledged event with the head file."""
+    from actors.runtime.settings import passphrase
+    from events.storage.duckdb_log import DuckDBLog
+    from events.storage.log import LogError, LogInUseError, PassphraseError
+
+    try:
+        log = DuckDBLog(folder, passphrase())
+    except LogInUseError:
+        return warned("log", "another process has it open and does not answer", "wait for it to end, or end it")
+    except PassphraseError as error:
+        return failed("log", str(error), "set CONTEXT_GRAPH_PASSPHRASE or CONTEXT_GRAPH_PASSPHRASE_FILE")
+    except (LogError, OSError) as error:
+        return failed("log", str(error), "`context-graph verify` tells what is lost; `restore` puts a backup back")
+    try:
+        return passed("log", f"{log.head.seq} events, the last as acknowledged; `context-graph verify` checks all")
+    finally:
+        log.close()
+
+
+def _errors(folder: Path) -> Check:
+    lines = logged_errors(folder)
+    if not lines:
+        return passed("errors", "none in hub.log")
+    shown = "; ".join(line.removeprefix("context-graph: ") for line in lines[-LAST_ERRORS:])
+    return warned("errors", f"{len(lines)} in hub.log, the last: {shown}", f"see {folder / 'hub.log'}")
+
+
+def logged_errors(folder: Path) -> list[str]:
+    """Return the lines of errors and warnings in the hub's log, without what follows them."""
+    from actors.proxy.launcher import LOG
+
+    try:
+        text = (folder / LOG).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    return [line for line in text.splitlines() if _LOGGED.match(line)]
+
+
+def _clients() -> Iterator[Check]:
+    """Check the configuration of each client on this machine."""
+    from actors.clients.errors import ConfigurationError
+    from actors.clients.table import CLIENTS
+
+    started: dict[tuple[str, ...], str | None] = {}
+    for name, client in CLIENTS.items():
+        if not client.present:
+            continue
+        try:
+            yield _client(name, client, started)
+        except ConfigurationError as error:
+            yield failed(name, str(error), f"mend the file; {client.title} cannot read it either")
+
+
+def _client(name: str, client: Client, started: dict[tuple[str, ...], str | None]) -> Check:
+    from actors.clients.installation import configured, has_hooks, has_plugin
+    from actors.clients.launch import read_entry
+
+    install = f"context-graph install --client {name}"
+    if has_plugin(client):
+        return passed(name, "connected by the plugin")
+    words = read_entry(configured(client))
+    if words is None:
+        return warned(name, f"{client.title} is here, and not connected", install)
+    key = tuple(words)
+    if key not in started:
+        started[key] = starts(words)
+    if (problem := started[key]) is not None:
+        return failed(name, f"`{' '.join(words)}` {problem}", install)
+    if client.hooks and not has_hooks(client):
+        return warned(name, "connected, without hooks", install)
+    return passed(name, "connected, with hooks" if client.hooks else "connected")
+
+
+def starts(words: list[str]) -> str | None:
+    """Start a configured server as a client does; return what went wrong, None if it answers `initialize`."""
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "context-graph doctor", "version": version("context-graph")},
+    }
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"
+    try:
+        done = subprocess.run(  # noqa: S603 -- what the person's clients run
+            words, input=line, capture_output=True, text=True, timeout=START_TIMEOUT, check=False
+        )
+        answer = json.loads(done.stdout.partition("\n")[0])
+        name = answer["result"]["serverInfo"]["name"]
+    except OSError as error:
+        return f"cannot be started: {error.strerror}"
+    except subprocess.TimeoutExpired:
+        return f"did not answer within {START_TIMEOUT:.0f} s"
+    except (ValueError, KeyError, TypeError):
+        return "did not answer `initialize`"
+    return None if name == "context-graph" else f"is another server: {name}"

@@ -1,0 +1,207 @@
+"""What `install` and `uninstall` change: all changes are computed before the first file is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from actors.clients import jsonc, toml
+from actors.clients.errors import ConfigurationError
+from actors.clients.files import Change, apply, backup_of, read
+from actors.clients.hooks import group, is_own, shell_command
+from actors.clients.launch import Launch, parse_launch, read_entry
+from actors.clients.table import NAME, Client, Format
+
+T = TypeVar("T")
+
+PLUGIN_SETTING = "enabledPlugins"
+"""Key of Claude Code's settings: plugins by name and marketplace, true where they are enabled."""
+
+
+def install_changes(client: Client, launch: Launch) -> list[Change]:
+    """Return the changes that connect a client; none where everything is there already, or a plugin brings it.
+
+    Raises:
+        ConfigurationError: A file cannot be read, or does not have the form that the client expects.
+    """
+    if has_plugin(client):
+        return []
+    changes = [_installed(client.file, ENTRY, client, launch)]
+    if client.hooks:
+        changes.append(_installed(client.hooks.path(), HOOKS, client, launch))
+    changes += [
+        Change(file, before, text, keeps_backup=True)
+        for file, text in _skill_files(client)
+        if (before := read(file)) is None or NAME in before
+    ]
+    return [change for change in changes if change.after != change.before]
+
+
+def uninstall_changes(client: Client) -> list[Change]:
+    """Return the changes that take back what `install_changes` did; errors as there.
+
+    A file that is otherwise as it was gets its former bytes back; from one that was edited since, our entries are
+    taken out.
+    """
+    words = read_entry(configured(client))
+    launch = parse_launch(words) if words else None
+    changes = [_uninstalled(client.file, ENTRY, client, launch)]
+    if client.hooks:
+        changes.append(_uninstalled(client.hooks.path(), HOOKS, client, launch))
+    changes += [Change(file, text, None) for file, text in _skill_files(client) if read(file) == text]
+    return [change for change in changes if change.after != change.before]
+
+
+def apply_all(changes: list[Change]) -> None:
+    """Apply changes, and remove the folders of skills that they leave empty; errors as in `apply`."""
+    for change in changes:
+        apply(change)
+        folder = change.file.parent
+        if change.after is None and folder.parent.name == "skills" and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def configured(client: Client) -> Any:
+    """Return our entry in a client's configuration; None without one; errors as in `install_changes`."""
+    file = client.file
+    text = read(file)
+    return None if text is None else _at(client, file, text, (*_servers(client, text), NAME))
+
+
+def has_hooks(client: Client) -> bool:
+    """Tell whether a client's configuration has a hook of ours; errors as in `install_changes`."""
+    file = client.hooks.path() if client.hooks else None
+    text = read(file) if file else None
+    if not file or text is None:
+        return False
+    hooks = _json(file, text, ("hooks",))
+    return isinstance(hooks, dict) and any(
+        is_own(one) for groups in hooks.values() if isinstance(groups, list) for one in groups
+    )
+
+
+def has_plugin(client: Client) -> bool:
+    """Tell whether the client runs this repository's plugin, which brings hooks and skills; errors as above."""
+    file = client.hooks.path() if client.hooks else None
+    text = read(file) if file else None
+    enabled = _json(file, text, (PLUGIN_SETTING,)) if file and text is not None else None
+    return isinstance(enabled, dict) and any(
+        name.partition("@")[0] == NAME and value is True for name, value in enabled.items()
+    )
+
+
+def kept_skills(client: Client) -> list[Path]:
+    """Return files of a person's own skills that have the name of one of ours, and are left alone."""
+    return [file for file, _ in _skill_files(client) if (text := read(file)) is not None and NAME not in text]
+
+
+def _installed(file: Path, edit: Edit, client: Client, launch: Launch) -> Change:
+    """Return the change that adds entries to a file. The backup is of a file without any."""
+    before = read(file)
+    after = _edited(file, edit.put, before or "", client, launch)
+    is_fresh = before is not None and _edited(file, edit.take, before, client) == before
+    return Change(file, before, after, keeps_backup=is_fresh)
+
+
+def _uninstalled(file: Path, edit: Edit, client: Client, launch: Launch | None) -> Change:
+    before = read(file)
+    if before is None:
+        return Change(file, None, None)
+    taken = _edited(file, edit.take, before, client)
+    if taken == before or launch is None:
+        return Change(file, before, taken)
+    former = read(backup_of(file))
+    is_untouched = _edited(file, edit.put, former or "", client, launch) == before
+    return Change(file, before, former if is_untouched else taken)
+
+
+def _edited(file: Path, edit: Callable[..., T], *arguments: Any) -> T:
+    try:
+        return edit(*arguments)
+    except ConfigurationError as error:
+        raise error.of(file) from None
+
+
+def _with_entry(text: str, client: Client, launch: Launch) -> str:
+    path = (*_servers(client, text), NAME)
+    entry = launch.entry(client.shape)
+    if client.format is Format.TOML:
+        return toml.set_member(text, path, entry)
+    return jsonc.set_member(text, path, entry, comments=client.format is Format.JSONC)
+
+
+def _without_entry(text: str, client: Client) -> str:
+    path = _servers(client, text)
+    if client.format is Format.TOML:
+        return toml.remove(text, path, NAME)
+    return jsonc.remove(text, path, NAME, comments=client.format is Format.JSONC)
+
+
+def _servers(client: Client, text: str) -> tuple[str, ...]:
+    """Return the keys that lead to the servers; opencode 2 may have one more than version 1."""
+    if client.title == "opencode":
+        node = jsonc.find(text, (*client.servers, "servers"))
+        if node is not None and isinstance(node.value, dict) and "type" not in node.value:
+            return (*client.servers, "servers")
+    return client.servers
+
+
+def _with_hooks(text: str, client: Client, launch: Launch) -> str:
+    """Replace our hooks; they stay as they are if they are current."""
+    command, detached = shell_command(launch.command), client.runs_detached
+    wanted = {event: group(event, command, launch.options, detached=detached) for event in client.hook_events}
+    if all(_own_groups(text, event) == [one] for event, one in wanted.items()):
+        return text
+    text = _without_hooks(text, client)
+    for event, one in wanted.items():
+        text = jsonc.append(text, ("hooks", event), one, comments=False)
+    return text
+
+
+def _without_hooks(text: str, client: Client) -> str:
+    for event in client.hook_events:
+        node = jsonc.find(text, ("hooks", event), comments=False)
+        for index in reversed(range(len(node.items or ()) if node else 0)):
+            if node and isinstance(node.value, list) and is_own(node.value[index]):
+                text = jsonc.remove(text, ("hooks", event), index, comments=False)
+    return text
+
+
+def _own_groups(text: str, event: str) -> list[Any]:
+    node = jsonc.find(text, ("hooks", event), comments=False)
+    return [one for one in node.value if is_own(one)] if node and isinstance(node.value, list) else []
+
+
+class Edit(NamedTuple):
+    """The two directions of a change to a configuration's text."""
+
+    put: Callable[[str, Client, Launch], str]
+    take: Callable[[str, Client], str]
+
+
+ENTRY = Edit(_with_entry, _without_entry)
+HOOKS = Edit(_with_hooks, _without_hooks)
+
+
+def _at(client: Client, file: Path, text: str, path: tuple[str, ...]) -> Any:
+    if client.format is Format.TOML:
+        return _edited(file, toml.find, text, path)
+    return _json(file, text, path, comments=client.format is Format.JSONC)
+
+
+def _json(file: Path, text: str, path: tuple[str, ...], *, comments: bool = False) -> Any:
+    node = _edited(file, partial(jsonc.find, comments=comments), text, path)
+    return node.value if node else None
+
+
+def _skill_files(client: Client) -> Iterator[tuple[Path, str]]:
+    """Yield the place and text of each skill."""
+    if client.skills is None:
+        return
+    target = client.skills.path()
+    for folder in sorted((resources.files("actors.clients") / "skills").iterdir(), key=lambda one: one.name):
+        if folder.is_dir():
+            yield target / folder.name / "SKILL.md", (folder / "SKILL.md").read_text(encoding="utf-8")

@@ -1,0 +1,177 @@
+"""The clients that `install` knows, as data: files, formats and entries, each from the client's own documentation."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+NAME = "context-graph"
+"""Key of our entry in every configuration."""
+
+
+class Format(StrEnum):
+    """How a configuration is written."""
+
+    JSON = "json"
+    JSONC = "jsonc"
+    """With comments and a comma after the last item."""
+    TOML = "toml"
+
+
+class Shape(StrEnum):
+    """The form of a server's entry."""
+
+    PLAIN = "plain"
+    """`command`, `args`."""
+    TYPED = "typed"
+    """The same with `type: stdio`."""
+    LOCAL = "local"
+    """`type: local`, and one list `command`."""
+
+
+class Place(NamedTuple):
+    """A file or folder below one that an environment variable names, or below its default."""
+
+    variable: str
+    default: str
+    """May begin with `~`."""
+    name: str
+
+    def path(self) -> Path:
+        """Return where it is on this machine."""
+        chosen = os.environ.get(self.variable)
+        return (Path(chosen) if chosen else Path(self.default).expanduser()) / self.name
+
+
+class Client(msgspec.Struct, frozen=True, kw_only=True):
+    """An MCP client."""
+
+    title: str
+    source: str
+    """Where its configuration is documented."""
+    program: str
+    """Its command, if it is on PATH."""
+    files: dict[str, Place]
+    """By `sys.platform`; `*` for all others."""
+    servers: tuple[str, ...]
+    """Keys that lead to the entries of servers."""
+    format: Format = Format.JSON
+    shape: Shape = Shape.PLAIN
+    hooks: Place | None = None
+    hook_events: tuple[str, ...] = ()
+    runs_detached: bool = True
+    """Whether it runs hooks in the background where they ask for it."""
+    skills: Place | None = None
+    note: str = ""
+    """What a person still has to do."""
+
+    @property
+    def file(self) -> Path:
+        """The configuration on this machine; `.jsonc` where that is there already."""
+        path = self.files.get(sys.platform, self.files["*"]).path()
+        if self.format is Format.JSONC and not path.exists() and (other := path.with_suffix(".jsonc")).exists():
+            return other
+        return path
+
+    @property
+    def present(self) -> bool:
+        """Whether the client seems to be installed on this machine."""
+        folder = self.hooks.path().parent if self.hooks else self.file.parent
+        return self.file.exists() or folder.is_dir() or shutil.which(self.program) is not None
+
+
+def _roaming(folder: str, name: str) -> dict[str, Place]:
+    """Return the places of an application that follows each platform's convention."""
+    return {
+        "*": Place("XDG_CONFIG_HOME", "~/.config", f"{folder}/{name}"),
+        "darwin": Place("", "~/Library/Application Support", f"{folder}/{name}"),
+        "win32": Place("APPDATA", "~/AppData/Roaming", f"{folder}/{name}"),
+    }
+
+
+CLIENTS = {
+    "claude-code": Client(
+        title="Claude Code",
+        source="https://code.claude.com/docs/en/mcp, /hooks, /skills",
+        program="claude",
+        files={"*": Place("CLAUDE_CONFIG_DIR", "~", ".claude.json")},
+        servers=("mcpServers",),
+        shape=Shape.TYPED,
+        hooks=Place("CLAUDE_CONFIG_DIR", "~/.claude", "settings.json"),
+        hook_events=("SessionStart", "UserPromptSubmit", "PostToolUse", "SessionEnd"),
+        skills=Place("CLAUDE_CONFIG_DIR", "~/.claude", "skills"),
+    ),
+    "claude-desktop": Client(
+        title="Claude Desktop",
+        source="https://modelcontextprotocol.io/docs/develop/connect-local-servers",
+        program="claude-desktop",
+        files=_roaming("Claude", "claude_desktop_config.json"),
+        servers=("mcpServers",),
+        note="restart it",
+    ),
+    "codex": Client(
+        title="Codex",
+        source="https://developers.openai.com/codex/mcp, /hooks, /skills",
+        program="codex",
+        files={"*": Place("CODEX_HOME", "~/.codex", "config.toml")},
+        servers=("mcp_servers",),
+        format=Format.TOML,
+        hooks=Place("CODEX_HOME", "~/.codex", "hooks.json"),
+        hook_events=("SessionStart", "UserPromptSubmit", "PostToolUse"),
+        runs_detached=False,
+        skills=Place("", "~/.agents", "skills"),
+        note="it asks once whether to trust the hooks (`/hooks`)",
+    ),
+    "cursor": Client(
+        title="Cursor",
+        source="https://cursor.com/docs/context/mcp",
+        program="cursor",
+        files={"*": Place("", "~/.cursor", "mcp.json")},
+        servers=("mcpServers",),
+    ),
+    "gemini": Client(
+        title="Gemini CLI",
+        source="https://geminicli.com/docs/tools/mcp-server",
+        program="gemini",
+        files={"*": Place("", "~/.gemini", "settings.json")},
+        servers=("mcpServers",),
+        format=Format.JSONC,
+    ),
+    "vscode": Client(
+        title="VS Code",
+        source="https://code.visualstudio.com/docs/copilot/reference/mcp-configuration",
+        program="code",
+        files=_roaming("Code/User", "mcp.json"),
+        servers=("servers",),
+        format=Format.JSONC,
+        shape=Shape.TYPED,
+    ),
+    "opencode": Client(
+        title="opencode",
+        source="https://opencode.ai/v1/docs/mcp-servers, https://opencode.ai/docs/migrate-v1 (version 2 reads it too)",
+        program="opencode",
+        files={"*": Place("XDG_CONFIG_HOME", "~/.config", "opencode/opencode.json")},
+        servers=("mcp",),
+        format=Format.JSONC,
+        shape=Shape.LOCAL,
+    ),
+    "zed": Client(
+        title="Zed",
+        source="https://zed.dev/docs/ai/mcp",
+        program="zed",
+        files={
+            "*": Place("XDG_CONFIG_HOME", "~/.config", "zed/settings.json"),
+            "darwin": Place("", "~/.config", "zed/settings.json"),
+            "win32": Place("APPDATA", "~/AppData/Roaming", "Zed/settings.json"),
+        },
+        servers=("context_servers",),
+        format=Format.JSONC,
+    ),
+}
+"""By the name that `install --client` takes."""

@@ -1,0 +1,83 @@
+"""Edits of TOML by tomlkit, which keeps comments and layout. Interface as in `jsonc`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from actors.clients.errors import ConfigurationError, line_of
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+
+def find(text: str, path: Sequence[str]) -> Any:
+    """Return the value at a path of keys; None without one.
+
+    Raises:
+        ConfigurationError: The text is no TOML, or something on the way is no table.
+    """
+    value: Any = _parse(text)
+    for depth, key in enumerate(path):
+        if not isinstance(value, dict):
+            raise ConfigurationError(f"{'.'.join(path[:depth])} is no table")
+        value = cast("dict[str, Any]", value).get(key)
+        if value is None:
+            return None
+    return value
+
+
+def set_member(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
+    """Return the text with a table at a path of keys; errors as in `find`."""
+    import tomlkit  # noqa: PLC0415 -- takes 30 ms, and one client of eight needs it
+    from tomlkit.items import InlineTable  # noqa: PLC0415
+
+    if find(text, path) == value:
+        return text
+    document = tomlkit.parse(text)
+    table = cast("MutableMapping[str, Any]", document)
+    for key in path[:-1]:
+        if key not in table:
+            table[key] = tomlkit.table(is_super_table=True)
+        table = table[key]
+    if isinstance(table, InlineTable):
+        entry = tomlkit.inline_table()
+        entry.update(value)
+    else:
+        entry = tomlkit.item(value)
+        if path[-1] not in table:
+            entry.add(tomlkit.nl())  # a following table would stand without a blank line
+    table[path[-1]] = entry
+    return _checked(tomlkit.dumps(document), path, value)  # pyright: ignore[reportUnknownMemberType]
+
+
+def remove(text: str, path: Sequence[str], key: str) -> str:
+    """Return the text without a member of the table at a path; as it is without it."""
+    import tomlkit  # noqa: PLC0415 -- as above
+
+    if find(text, (*path, key)) is None:
+        return text
+    document = tomlkit.parse(text)
+    table = cast("MutableMapping[str, Any]", document)
+    for name in path:
+        table = table[name]
+    del table[key]
+    return _checked(tomlkit.dumps(document), (*path, key), None)  # pyright: ignore[reportUnknownMemberType]
+
+
+def _parse(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    except tomllib.TOMLDecodeError as error:
+        problem, _, where = str(error).partition(" (at line ")
+        line = where.partition(",")[0]
+        last = line_of(text.rstrip(), len(text))
+        raise ConfigurationError(problem, int(line) if line.isdecimal() else last) from None
+
+
+def _checked(text: str, path: Sequence[str], value: object) -> str:
+    """Return an edited text if it says what it should."""
+    if find(text, path) != value:
+        raise ConfigurationError(f"{'.'.join(path)} cannot be edited where it stands; change it by hand")
+    return text

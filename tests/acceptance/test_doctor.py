@@ -1,0 +1,140 @@
+"""`doctor` finds what is broken, says what to do, and packs no contents for a bug report."""
+
+import json
+import os
+import subprocess
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.proxy.endpoint import HUB_INFO
+from actors.proxy.launcher import LOG
+from events.storage.duckdb_log import DuckDBLog
+from tests.acceptance.conftest import COMMAND, PATIENCE, Open
+
+MEMORY = "Mara's dog is called Bo."
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the places are those of Linux")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def store(data: Path) -> Path:
+    """An empty store."""
+    DuckDBLog(data).close()
+    return data
+
+
+def doctor(home: Path, data: Path, *options: str) -> tuple[int, dict[str, dict[str, Any]]]:
+    """Return the exit status and the checks by name."""
+    done = subprocess.run(
+        [COMMAND, "doctor", "--data", str(data), "--json", *options],
+        env={"HOME": str(home), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1", "CONTEXT_GRAPH_LINGER": "0.2"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    answer = json.loads(done.stdout)
+    assert answer["works"] == (done.returncode == 0)
+    assert [check for check in answer["checks"] if check["verdict"] != "ok" and not check["advice"]] == []
+    return done.returncode, {check["name"]: check for check in answer["checks"]}
+
+
+def install(home: Path, data: Path, *clients: str) -> None:
+    named = [word for client in clients for word in ("--client", client)]
+    command = [COMMAND, "install", *named, "--data", str(data)]
+    subprocess.run(command, env={"HOME": str(home), "PATH": "/usr/bin:/bin"}, check=True, capture_output=True)
+
+
+def test_a_sound_store_and_connected_clients_pass(home: Path, store: Path) -> None:
+    install(home, store, "claude-code", "zed")
+    status, checks = doctor(home, store)
+    assert status == 0
+    assert {name: check["verdict"] for name, check in checks.items()} == dict.fromkeys(
+        ("python", "packages", "weights", "folder", "disk", "socket", "hub", "log", "errors", "claude-code", "zed"),
+        "ok",
+    )
+
+
+def test_a_damaged_log_fails_with_the_command_that_helps(home: Path, store: Path) -> None:
+    (store / "head").write_bytes(b"\xff" * 1024)
+    status, checks = doctor(home, store)
+    assert (status, checks["log"]["verdict"]) == (1, "failed")
+    assert "context-graph verify" in checks["log"]["advice"]
+
+
+def test_a_store_that_others_may_read_is_a_warning(home: Path, store: Path) -> None:
+    store.chmod(0o755)
+    (store / "keys").chmod(0o644)
+    status, checks = doctor(home, store)
+    assert (status, checks["folder"]["verdict"]) == (0, "warning")
+    assert "keys" in checks["folder"]["found"]
+    assert checks["folder"]["advice"] == f"chmod -R go= {store}"
+
+
+def test_a_client_that_cannot_start_the_server_fails(home: Path, store: Path) -> None:
+    install(home, store, "claude-code", "codex", "cursor")
+    claude = home / ".claude.json"
+    claude.write_text(claude.read_text().replace(COMMAND, "/usr/bin/context-graph-gone"))
+    (home / ".codex" / "config.toml").write_text("[mcp_servers\n")
+    (home / ".cursor" / "mcp.json").write_text('{"mcpServers": {"context-graph": {"command": "true"}}}')
+    (home / ".gemini").mkdir()
+    status, checks = doctor(home, store)
+    assert status == 1
+    verdicts = {name: checks[name]["verdict"] for name in ("claude-code", "codex", "cursor", "gemini")}
+    assert verdicts == {"claude-code": "failed", "codex": "failed", "cursor": "failed", "gemini": "warning"}
+    assert "cannot be started" in checks["claude-code"]["found"]
+    assert f"{home}/.codex/config.toml, line 1" in checks["codex"]["found"]
+    assert "did not answer" in checks["cursor"]["found"]
+    assert checks["gemini"]["advice"] == "context-graph install --client gemini"
+
+
+def test_a_client_without_its_hooks_is_a_warning(home: Path, store: Path) -> None:
+    install(home, store, "codex")
+    (home / ".codex" / "hooks.json").unlink()
+    assert doctor(home, store)[1]["codex"]["found"] == "connected, without hooks"
+
+
+def test_a_running_hub_is_asked_and_one_of_another_version_is_a_warning(home: Path, window: Open, data: Path) -> None:
+    server = window()
+    server.initialize()
+    server.call("store_memory", content=MEMORY, namespace="mara")
+    (data / LOG).write_text(
+        f"context-graph: ERROR store_memory failed\nTraceback: {MEMORY}\ncontext-graph: INFO {MEMORY}\n"
+    )
+    (home / "reports").mkdir()
+    bundle = home / "reports" / "report.zip"
+    status, checks = doctor(home, data, "--bundle", str(bundle))
+    assert (status, checks["hub"]["verdict"], checks["log"]["verdict"]) == (0, "ok", "ok")
+    assert "answers" in checks["hub"]["found"]
+    assert checks["errors"]["found"] == "1 in hub.log, the last: ERROR store_memory failed"
+    with zipfile.ZipFile(bundle) as archive:
+        packed = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert {"checks.json", "versions.json", "errors.txt", "hub.json"} <= packed.keys()
+    assert [name for name, text in packed.items() if MEMORY in text or "mara" in text or str(home) in text] == []
+    info = data / HUB_INFO
+    info.write_text(info.read_text().replace('"version":"', '"version":"0.0.0+'))
+    assert doctor(home, data)[1]["hub"]["verdict"] == "warning"
+
+
+def test_without_a_store_nothing_is_created(home: Path, tmp_path: Path) -> None:
+    status, checks = doctor(home, tmp_path / "nothing")
+    assert (status, checks["folder"]["verdict"]) == (0, "warning")
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_bundle_replaces_no_file(home: Path, store: Path) -> None:
+    (home / "x.zip").write_text("mine")
+    command = [COMMAND, "doctor", "--data", str(store), "--bundle", str(home / "x.zip")]
+    done = subprocess.run(command, env={"HOME": str(home)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "x.zip" in done.stderr
+    assert (home / "x.zip").read_text() == "mine"

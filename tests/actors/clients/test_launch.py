@@ -1,0 +1,36 @@
+"""The command that a client's configuration starts."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from actors.clients.errors import ConfigurationError
+from actors.clients.launch import Launch, own_launch, parse_launch, read_entry
+from actors.clients.table import Shape
+
+
+@pytest.mark.parametrize("shape", Shape)
+def test_an_entry_is_read_back_as_the_launch_that_it_was_made_from(shape: Shape) -> None:
+    launch = Launch(("/usr/bin/python3", "-P", "-m", "actors"), ("--data", "/srv/a b"))
+    words = read_entry(launch.entry(shape))
+    assert words == ["/usr/bin/python3", "-P", "-m", "actors", "serve", "--data", "/srv/a b"]
+    assert parse_launch(words) == launch
+
+
+@pytest.mark.parametrize("entry", [None, 5, {}, {"command": ""}, {"command": []}, {"url": "x"}, {"args": ["serve"]}])
+def test_an_entry_without_a_command_starts_nothing(entry: object) -> None:
+    words = read_entry(entry)
+    assert words is None or parse_launch(words) is None
+
+
+@pytest.mark.parametrize("place", [".cache/uv/archive-v0/x1/bin/python", ".local/share/pipx/.cache/x1/bin/python"])
+def test_a_temporary_environment_is_refused(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / place))
+    with pytest.raises(ConfigurationError, match="uv tool install"):
+        own_launch()
+
+
+def test_without_its_script_the_module_is_run_by_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    assert own_launch().serve == [str(tmp_path / "python"), "-P", "-m", "actors", "serve"]

@@ -1,0 +1,144 @@
+"""The project of a folder: its repository with all worktrees, or what a file says."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from actors.proxy.project import (
+    ProjectError,
+    claims,
+    find_project,
+    find_root_project,
+    git_common_dir,
+    serving_project,
+)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"]
+    return subprocess.run(
+        ["/usr/bin/env", "git", "-C", str(folder), *identity, *arguments], capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def repository(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "first")
+    return folder
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    (tmp_path / "store").mkdir()
+    return tmp_path / "store"
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
+
+
+def test_a_repository_is_one_project_with_its_folders_and_worktrees(tmp_path: Path, store: Path) -> None:
+    clinic = repository(tmp_path / "src" / "clinic")
+    (clinic / "desk" / "deep").mkdir(parents=True)
+    git(clinic, "worktree", "add", "-q", str(tmp_path / "elsewhere" / "feature"))
+    folders = (clinic, clinic / "desk" / "deep", tmp_path / "elsewhere" / "feature")
+    assert {find_project(folder, store) for folder in folders} == {"clinic"}
+    for folder in (clinic, tmp_path / "elsewhere" / "feature"):
+        named = Path(git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir"))
+        assert git_common_dir(folder) == named
+
+
+def test_worktrees_of_a_bare_repository_and_submodules_have_the_name_that_people_know(
+    tmp_path: Path, store: Path
+) -> None:
+    source = repository(tmp_path / "source")
+    git(tmp_path, "clone", "-q", "--bare", str(source), str(tmp_path / "clinic.git"))
+    git(tmp_path / "clinic.git", "worktree", "add", "-q", str(tmp_path / "one"))
+    assert find_project(tmp_path / "one", store) == "clinic"
+    git(tmp_path, "clone", "-q", "--bare", str(source), str(tmp_path / "shop" / ".bare"))
+    git(tmp_path / "shop" / ".bare", "worktree", "add", "-q", str(tmp_path / "shop" / "main"))
+    assert find_project(tmp_path / "shop" / "main", store) == "shop"
+    outer = repository(tmp_path / "outer")
+    git(outer, "submodule", "-q", "add", str(source), "library")
+    assert find_project(outer / "library", store) == "library"
+    named = git(outer / "library", "rev-parse", "--path-format=absolute", "--git-common-dir")
+    assert git_common_dir(outer / "library") == Path(named)
+
+
+def test_two_repositories_of_one_name_never_share_a_namespace(tmp_path: Path, store: Path) -> None:
+    work, own = repository(tmp_path / "work" / "api"), repository(tmp_path / "own" / "api")
+    assert [find_project(folder, store) for folder in (work, own, work, own)] == ["api", "api-2", "api", "api-2"]
+    assert dict(claims(store)) == {"api": work / ".git", "api-2": own / ".git"}
+
+
+def test_a_repository_that_was_moved_keeps_its_namespace(tmp_path: Path, store: Path) -> None:
+    before = repository(tmp_path / "work" / "api")
+    assert find_project(before, store) == "api"
+    after = tmp_path / "archive" / "api"
+    after.parent.mkdir()
+    before.rename(after)
+    assert find_project(after, store) == "api"
+    assert dict(claims(store)) == {"api": after / ".git"}
+
+
+def test_a_file_names_the_namespace_of_its_folder_and_those_below(tmp_path: Path, store: Path) -> None:
+    clinic = repository(tmp_path / "clinic")
+    (clinic / "desk").mkdir()
+    (clinic / ".context-graph.toml").write_text('namespace = "Praxis Süd"\n')
+    assert find_project(clinic / "desk", store) == "Praxis Süd"
+    (clinic / "desk" / ".context-graph.toml").write_text('namespace = "desk"\n')
+    assert find_project(clinic / "desk", store) == "desk"
+    (tmp_path / ".context-graph.toml").write_text('namespace = "all"\n')
+    (clinic / ".context-graph.toml").unlink()
+    assert find_project(clinic, store) == "clinic", "a repository ends the search for the file"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("namespace = ]\n", "line 1"),
+        ("namespace = 5", "'namespace' must be a text of 1 to 256 characters"),
+        ('other = "x"', "'namespace' must be"),
+        ('namespace = ""', "'namespace' must be"),
+        (f'namespace = "{"x" * 257}"', "'namespace' must be"),
+    ],
+)
+def test_an_invalid_file_is_an_error_that_names_it(tmp_path: Path, store: Path, text: str, problem: str) -> None:
+    file = tmp_path / ".context-graph.toml"
+    file.write_text(text)
+    with pytest.raises(ProjectError, match=problem) as error:
+        find_project(tmp_path, store)
+    assert str(file) in str(error.value)
+
+
+def test_a_folder_without_a_repository_is_a_project_only_where_the_client_names_it(
+    tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    assert find_project(notes, store) is None
+    assert find_root_project(notes, store) == "notes"
+    monkeypatch.chdir(notes)
+    assert serving_project(None, store) is None
+    assert serving_project("chosen", store) == "chosen"
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(notes))
+    assert serving_project(None, store) == "notes"
+
+
+def test_the_home_folder_is_no_project_even_if_its_settings_are_in_git(tmp_path: Path, store: Path) -> None:
+    home = repository(tmp_path / "home")
+    (home / "notes").mkdir()
+    assert find_root_project(home, store) is None
+    assert find_project(home / "notes", store) is None
+    assert find_root_project(home / "notes", store) == "notes"
+    assert find_root_project(Path("/"), store) is None
+
+
+def test_without_a_store_nothing_is_recorded(tmp_path: Path) -> None:
+    clinic = repository(tmp_path / "clinic")
+    assert find_project(clinic, tmp_path / "store") == "clinic"
+    assert not (tmp_path / "store").exists()
