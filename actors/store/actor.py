@@ -26,7 +26,7 @@ from actors.runtime.messages import (
 )
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
-from actors.store.commit import PendingAppend, answered, pending_append, unreadable
+from actors.store.commit import PendingAppend, answered, event_time, pending_append, unreadable
 from actors.store.messages import (
     Append,
     AppendMemories,
@@ -147,6 +147,8 @@ class Store(ProjectionActor[StoreProjections]):
                 self._flush()
             if found := self._find_request(message.correlation_id):
                 return answered(result=found)
+            if message.id in self._catalog:
+                return answered(result=StorageFault(f"Storage failed: memory {message.id} exists already"))
         return self._append(message, is_memory=True)
 
     def _find_request(self, key: UUID) -> RequestResult | None:
@@ -165,7 +167,8 @@ class Store(ProjectionActor[StoreProjections]):
         """Queue events. Messages in the inbox by then join them in one commit."""
         if message.live and not self._frozen:
             self._check_live(message.live)
-        pending = pending_append(message, self._clock(), is_memory=is_memory)
+        at = event_time(message, self._clock(), self._pending, self._log)
+        pending = pending_append(message, at, is_memory=is_memory)
         if self._frozen:
             self._refuse([pending], StorageFault("the past can't be changed"))
             return pending.reply
@@ -219,7 +222,6 @@ class Store(ProjectionActor[StoreProjections]):
             one.answer(outcome)
 
     def _refuse(self, pending: Sequence[PendingAppend], fault: StorageFault) -> None:
-        """Resolve replies with a fault, and notify actors that wait for the events they appended."""
         for owner in self._owners:
             owner.tell(AppendRejected(correlations=tuple(one.drafts[0].correlation_id for one in pending)))
         for one in pending:
@@ -257,7 +259,6 @@ class Store(ProjectionActor[StoreProjections]):
         return {**others, OWN: self._on_projection_message}
 
     def _digests(self) -> Reply[tuple[int, dict[str, str]]]:
-        """Read the digests of all owners between two events."""
         seq = self._log.head.seq
         replies: list[Reply[dict[str, str]]] = []
         for tell in self._tellers().values():
@@ -271,7 +272,6 @@ class Store(ProjectionActor[StoreProjections]):
         return self._keeper.begin(self._log.head, self._tellers(), after)
 
     def _keep(self, message: SnapshotEvent) -> None:
-        """Continue a snapshot."""
         if self._keeper is None:
             return
         match message:

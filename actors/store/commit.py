@@ -50,6 +50,16 @@ def pending_append(message: Append, at: datetime, *, is_memory: bool) -> Pending
     return PendingAppend(drafts, message.read_back, is_memory, Reply())
 
 
+def event_time(message: Append, now: datetime, pending: Sequence[PendingAppend], log: Log) -> datetime:
+    """Return the time of an event: now, or when an imported one happened, but never before the log's last event."""
+    if message.at is None:
+        return now
+    last = pending[-1].drafts[-1].at if pending else None
+    if last is None and (seq := log.head.seq):
+        last = log.get([seq])[0].at
+    return min(now, max(message.at, last or message.at))
+
+
 def answered(result: T) -> Reply[T]:
     """Return a reply that is resolved already."""
     reply: Reply[T] = Reply()

@@ -40,6 +40,7 @@ Session = Annotated[Name, Meta(description="The conversation it is a turn of")]
 Moment = Annotated[str, Meta(max_length=MAX_NAME)]
 """ISO 8601."""
 CreatedAt = Annotated[Moment, Meta(description="When it was said, ISO 8601, if not now")]
+Redact = Annotated[bool, Meta(description="Leave out passwords, keys and tokens")]
 # Values outside 0 to 1 are clamped, not refused; the published schema lists the limits.
 Importance = Annotated[float, Meta(extra_json_schema={"minimum": 0, "maximum": 1, LISTED: True})]
 Similarity = Annotated[float, Meta(ge=0, le=1)]

@@ -16,6 +16,7 @@ from actors.api.params.fields import (
     Name,
     Namespace,
     Reason,
+    Redact,
     Session,
     Similarity,
     Tags,
@@ -41,6 +42,7 @@ class MemoryFields(Params, frozen=True, kw_only=True):
     memory_type: Name | None = None
     metadata: JsonObject = {}
     created_at: CreatedAt | None = None
+    redact: Redact = False
 
     def check(self) -> None:
         """Refuse blank texts and oversized metadata."""
@@ -76,6 +78,7 @@ class MemoryInject(Params, frozen=True, kw_only=True):
     metadata: JsonObject = {}
     session: Session | None = None
     created_at: CreatedAt | None = None
+    redact: Redact = False
 
     def to_store_memory(self) -> StoreMemory:
         """Return the equivalent parameters of `store_memory`."""

@@ -3,7 +3,7 @@
 The description of a tool is the docstring of its parameters.
 """
 
-from actors.api.operations import audit, goals, import_export, maintenance, memories, sleep, workspace
+from actors.api.operations import audit, export, goals, import_export, maintenance, memories, scan, sleep, workspace
 from actors.api.operations.retrieval import comparison, graph, ranking, search
 from actors.api.params import audit as audit_params
 from actors.api.params import memories as memory_params
@@ -168,7 +168,9 @@ TOOLS = (
     unlisted("verify", "store/verify", audit_params.StoreVerify, maintenance.store_verify, read_only=False),
     unlisted("backup", "store/backup", audit_params.StoreBackUp, maintenance.store_back_up, read_only=False),
     unlisted("import", "memory/import", import_export.MemoryImport, import_export.memory_import, read_only=False),
-    unlisted("export", "memory/export", import_export.MemoryExport, import_export.memory_export),
+    unlisted("export", "memory/export", export.MemoryExport, export.memory_export),
+    unlisted("export_history", "store/export", export.StoreExport, export.store_export),
+    unlisted("scan", "store/scan", scan.StoreScan, scan.store_scan, read_only=False),
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS if tool.listed} | {"memory_store": TOOLS[0]}
