@@ -108,6 +108,8 @@ def _is_syntax(error: Exception) -> bool:
 
 
 def _line(data: bytes, problem: str) -> int:
-    """Return the line of a syntax error, whose message ends with the place in bytes; else 1."""
+    """Return the line of a syntax error: the last of a truncated document, else by the place in bytes, or 1."""
+    if "truncated" in problem:
+        return data.rstrip().count(b"\n") + 1
     place = problem.rpartition("(byte ")[2].rstrip(")")
     return data.count(b"\n", 0, int(place)) + 1 if place.isdecimal() else 1

@@ -127,7 +127,8 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
     for one in found:
         prose, end = prose + note.body[end : one.start()], one.end()
     prose = (prose + note.body[end:]).strip()
-    headed = prose if not is_markdown or prose.startswith(("# ", note.title)) else f"{note.title}\n\n{prose}".strip()
+    is_headed = not is_markdown or prose.startswith("# ") or prose.partition("\n")[0] == note.title
+    headed = prose if is_headed else f"{note.title}\n\n{prose}".strip()
     tags = [*_tags(properties), *(_TAG.findall(_CODE.sub(" ", prose)) if is_markdown else ())]
     kind = properties.get("type")
     yield from memory(

@@ -36,10 +36,15 @@ _PLACEHOLDER: Final = re.compile(
 )
 """What a value says that stands for another one."""
 _REFERENCE: Final = re.compile(
-    r"^[$%@&*!~^]|^\{|\$\{|\{\{|%\(|^<|>$|\(|\)|::|^(?:self|this|os|process|env|config|settings|request|args|params)\b"
+    r"^\[.*\]$|^[$%@&*!~^]{1,2}[A-Za-z_]*\W*$|^\$\w+$|^\{|\$\{|\{\{|%\(|^<|>$|\(|\)|::"
+    r"|^(?:self|this|os|process|env|config|settings|request|args|params)\b"
     r"|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|^(?:/|\./|~/|[A-Za-z]:\\)|^https?:|^(?:0x)?[0-9a-f]{0,4}$"
 )
 """A variable, a call, a template, a path: no value."""
+
+
+_WORDS: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,})(?:[-_.:/ ]*(?:[A-Z]?[a-z]{2,}|[A-Z]+))*[-_.:/]*\d{0,2}")
+"""Words in any spelling of identifiers, perhaps numbered."""
 
 
 class Secret(msgspec.Struct, frozen=True):
@@ -119,6 +124,15 @@ def is_web_token(value: str) -> bool:
     return isinstance(header, dict) and "alg" in header
 
 
+def is_bot_token(value: str) -> bool:
+    """Tell whether the first part of a token of Discord decodes to the number of an account."""
+    head = value.partition(".")[0]
+    try:
+        return base64.b64decode(head + "=" * (-len(head) % 4), validate=True).isdigit()
+    except binascii.Error:
+        return False
+
+
 def is_key_material(value: str) -> bool:
     """Tell whether a private key's body holds at least 32 characters of base 64 that look random."""
     body = re.sub(r"\\[nr]|\s", "", value)
@@ -136,14 +150,13 @@ def is_password(value: str) -> bool:
     It has at least 6 characters of at least two kinds (letters, digits, signs), not only separators between words, and
     enough bits.
     """
-    value = value.strip("\"'`").rstrip(".,;:!?")
+    value = value.strip("\"'`").rstrip(".,;:")
+    value = value if any(map(str.isdigit, value)) else value.rstrip("!?")  # of the sentence
     if len(value) < 6 or " " in value or not _is_value(value):
         return False
     kinds = [any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit)]
     signs = re.sub(r"[\w.:/-]", "", value)
-    words = re.fullmatch(r"[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)*[-_.:/]?", value)
-    numbered = re.fullmatch(r"[A-Za-z]+(?:[-_.:/][A-Za-z]+)*[-_.:/]?\d{1,2}", value)
-    if words or (numbered and not signs) or not (kinds[2] or signs) or not (kinds[0] or kinds[1]):
+    if _WORDS.fullmatch(value) or not (kinds[2] or signs) or not (kinds[0] or kinds[1]):
         return False
     return entropy(value) * len(value) >= PASSWORD_BITS
 
@@ -170,7 +183,8 @@ def _found(rule: _Rule, text: str) -> Iterator[Secret]:
 
 @cache
 def _rules() -> tuple[_Rule, ...]:
-    checks = {one.__name__: one for one in (is_card_number, is_web_token, is_key_material, is_random, is_password)}
+    known = (is_card_number, is_web_token, is_bot_token, is_key_material, is_random, is_password)
+    checks = {one.__name__: one for one in known}
     table = tomllib.loads(files("actors.text").joinpath("secrets.toml").read_text("utf-8"))
     return tuple(
         _Rule(
