@@ -1,7 +1,8 @@
 """Recognition of secrets in text by their value: keys, tokens, passwords, private keys, connection strings, cards.
 
 The formats are data (`secrets.toml`); what a pattern finds must also be as random as a secret, no placeholder, and pass
-the checks that its kind has (Luhn, a decodable header). `scripts/bench secrets` measures recall and false alarms.
+the checks that its kind has (Luhn, a decodable header). `tests/actors/text/test_secrets.py` measures recall and false
+alarms.
 """
 
 from __future__ import annotations

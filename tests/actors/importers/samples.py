@@ -126,7 +126,12 @@ def memory_server(file: Path) -> Path:
     return write_lines(
         file,
         [
-            {"type": "entity", "name": "Mara", "entityType": "person", "observations": ["Plays the oboe", "Lives in Kiel"]},
+            {
+                "type": "entity",
+                "name": "Mara",
+                "entityType": "person",
+                "observations": ["Plays the oboe", "Lives in Kiel"],
+            },
             {"type": "relation", "from": "Mara", "to": "Harbour Orchestra", "relationType": "plays_in"},
             {"type": "entity", "entityName": "Harbour Orchestra", "entityType": "group", "observations": []},
             {"type": "relation", "from_id": "Mara", "to_id": "Nobody", "relationType": "knows"},
@@ -189,7 +194,8 @@ def vault(folder: Path) -> Path:
     (folder / ".obsidian" / "workspace.md").write_text("not a note", "utf-8")
     (folder / "Coffee.md").write_text(
         "---\ntitle: Coffee Brewing\ntype: note\ntags: [coffee, brewing]\npermalink: kitchen/coffee\n"
-        "created: 2026-02-03T08:00:00\nmodified: 2026-02-04\n---\n# Coffee Brewing\n\nPour over tastes cleaner. #morning\n\n"
+        "created: 2026-02-03T08:00:00\nmodified: 2026-02-04\n---\n"
+        "# Coffee Brewing\n\nPour over tastes cleaner. #morning\n\n"
         "## Observations\n- [method] Bloom for thirty seconds #timing (learned from Ilse)\n- [ ] buy filters\n\n"
         "## Relations\n- taught_by [[Ilse]] (last spring)\n- see also [[Nowhere]]\n",
         "utf-8",
@@ -238,7 +244,12 @@ def claude_ai(file: Path) -> Path:
             "attachments": [{"file_name": "lease.txt", "extracted_content": "The rent is due on the third."}],
             "files": [{"file_name": "photo.jpg"}],
         },
-        {"uuid": "u2", "sender": "assistant", "text": "Rent is due on the third.", "created_at": "2026-04-01T12:01:00Z"},
+        {
+            "uuid": "u2",
+            "sender": "assistant",
+            "text": "Rent is due on the third.",
+            "created_at": "2026-04-01T12:01:00Z",
+        },
     ]
     chat = {"uuid": "claude-1", "name": "Lease", "created_at": "2026-04-01T12:00:00Z", "chat_messages": messages}
     file.write_text(json.dumps([chat]), "utf-8")

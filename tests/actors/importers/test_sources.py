@@ -1,7 +1,9 @@
 """Each source is recognised and read with all its fields; what is left out, and what is broken, is reported."""
 
+import sqlite3
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -114,7 +116,11 @@ def test_entities_observations_and_relations_become_linked_memories(tmp_path: Pa
 
 def test_a_memory_of_mem0_keeps_all_its_fields(tmp_path: Path) -> None:
     _, (item,), broken, _ = read(samples.mem0(tmp_path / "mem0.json"))
-    assert (item["content"], item["namespace"], item["session"]) == ("Prefers window seats on trains.", "tilda", "trip-7")
+    assert (item["content"], item["namespace"], item["session"]) == (
+        "Prefers window seats on trains.",
+        "tilda",
+        "trip-7",
+    )
     assert (item["created_at"], item["tags"]) == ("2026-01-05T10:00:00-08:00", ["travel"])
     assert item["metadata"] == {
         "source": "mem0",
@@ -217,9 +223,6 @@ def half_a_document(folder: Path) -> Path:
 
 
 def other_database(folder: Path) -> Path:
-    import sqlite3
-    from contextlib import closing
-
     with closing(sqlite3.connect(folder / "other.db")) as database:
         database.execute("CREATE TABLE t (a)")
         database.commit()
