@@ -11,6 +11,7 @@ from actors.runtime.faults import StorageFault
 from actors.runtime.reply import Reply
 from actors.store.messages import Append, RequestResult
 from events.storage.log import Draft, Envelope, Log, LogError
+from events.vocabulary import SpacesDeclared
 
 T = TypeVar("T")
 
@@ -51,13 +52,16 @@ def pending_append(message: Append, at: datetime, *, is_memory: bool) -> Pending
 
 
 def event_time(message: Append, now: datetime, pending: Sequence[PendingAppend], log: Log) -> datetime:
-    """Return the time of an event: now, or when an imported one happened, but never before the log's last event."""
+    """Return the time of an event: now, or when an imported one happened, but never before the log's last event.
+
+    The declaration of the models, with which a log begins, doesn't count: a new store takes over the times of another.
+    """
     if message.at is None:
         return now
-    last = pending[-1].drafts[-1].at if pending else None
+    last: Draft | None = pending[-1].drafts[-1] if pending else None
     if last is None and (seq := log.head.seq):
-        last = log.get([seq])[0].at
-    return min(now, max(message.at, last or message.at))
+        last = log.get([seq])[0]
+    return min(now, message.at if last is None or isinstance(last.event, SpacesDeclared) else max(message.at, last.at))
 
 
 def answered(result: T) -> Reply[T]:
