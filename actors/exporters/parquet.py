@@ -14,7 +14,7 @@ from events.spaces import SPACES, Kind
 COLUMNS = {
     "id": "UUID",
     "content": "VARCHAR",
-    "created_at": "TIMESTAMPTZ",
+    "created_at": "TIMESTAMP",
     "namespace": "VARCHAR",
     "session": "VARCHAR",
     "memory_type": "VARCHAR",

@@ -20,7 +20,7 @@ from actors.exporters.history import SETTINGS, Carried, mentioned, without
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.types import JsonObject
-from actors.store.messages import FindMemories, ReadEvents, ReadStatus
+from actors.store.messages import FindMemories, FindRequests, ReadEvents, ReadStatus
 from events.spaces import SPACES
 from events.storage.log import Envelope
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryStored, Shredded, SpacesDeclared
@@ -90,6 +90,7 @@ async def memory_export(context: Context, params: MemoryExport) -> JsonObject:
 async def store_export(context: Context, params: StoreExport) -> JsonObject:
     """Return what happened to memories that aren't erased, in order, as `memory/import` takes it, page by page."""
     await wait_until_replayed(context)
+    await ask(context.hub.store, FindRequests(keys=()))  # commits events that are pending, such as recalls
     last = (await ask(context.hub.store, ReadStatus())).head.seq
     end = min(last, params.after + EVENTS)
     envelopes = list(await ask(context.hub.store, ReadEvents(seqs=tuple(range(params.after + 1, end + 1)))))
