@@ -6,7 +6,7 @@ Columns come and go between its versions; those that a database lacks are read a
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -18,16 +18,18 @@ NAME = "a claude-mem database"
 MAGIC = b"SQLite format 3\0"
 TABLES = {"observations", "sdk_sessions"}
 
-OBSERVATION = (
+OBSERVATION: Sequence[str] = (
     "id memory_session_id project text type title subtitle facts narrative concepts files_read files_modified "
     "prompt_number created_at created_at_epoch content_hash"
 ).split()
-SUMMARY = (
+SUMMARY: Sequence[str] = (
     "id memory_session_id project request investigated learned completed next_steps notes files_read files_edited "
     "prompt_number created_at created_at_epoch"
 ).split()
-PROMPT = "id content_session_id prompt_number prompt_text created_at created_at_epoch".split()
-SESSION = "id content_session_id memory_session_id project user_prompt started_at started_at_epoch".split()
+PROMPT: Sequence[str] = "id content_session_id prompt_number prompt_text created_at created_at_epoch".split()
+SESSION: Sequence[str] = (
+    "id content_session_id memory_session_id project user_prompt started_at started_at_epoch".split()
+)
 
 Row = dict[str, object]
 
@@ -167,7 +169,7 @@ def _tables(database: sqlite3.Connection) -> Iterator[str]:
     yield from (name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'"))
 
 
-def _rows(database: sqlite3.Connection, table: str, wanted: list[str]) -> list[Row]:
+def _rows(database: sqlite3.Connection, table: str, wanted: Sequence[str]) -> list[Row]:
     """Return the rows of a table with the wanted columns, NULL for those that it lacks."""
     present = {row[1] for row in database.execute(f"PRAGMA table_info({table})")}
     columns = ", ".join(name if name in present else f"NULL AS {name}" for name in wanted)

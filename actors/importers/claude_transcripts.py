@@ -26,7 +26,7 @@ TITLES = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTi
 
 _MARKUP = re.compile(
     r"<(system-reminder|command-name|command-message|command-args|local-command-stdout|local-command-stderr|"
-    r"local-command-caveat|bash-input|bash-stdout|bash-stderr)>.*?</\1>",
+    r"local-command-caveat|bash-input|bash-stdout|bash-stderr)>.{0,20000}?</\1>",
     re.DOTALL,
 )
 """What the program writes into a person's turns."""

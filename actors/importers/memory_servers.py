@@ -111,7 +111,7 @@ def read_mem0(file: Path, options: Options) -> Iterator[Record]:
             yield Broken(str(file), 0, f"memory {number} has no text in 'memory'")
             continue
         speaker = one.get("actor_id") or one.get("role")
-        metadata = one.get("metadata") if isinstance(one.get("metadata"), dict) else {}
+        metadata: Any = one["metadata"] if isinstance(one.get("metadata"), dict) else {}
         more = {name: kept for name, kept in one.items() if name not in {*KEPT_BY_MEM0, "metadata"} and kept}
         categories = one.get("categories") or []
         yield from memory(

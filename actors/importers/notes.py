@@ -29,7 +29,7 @@ OWN_PLACE = {"tags", "categories", "type", "created", "created_at", "date", "tit
 """Properties that have a place of their own; the others become metadata."""
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n?^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
-_CODE = re.compile(r"^(```|~~~).*?^\1[ \t]*$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"^(```|~~~).*?(?:^\1[ \t]*$|\Z)|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _OBSERVATION = re.compile(r"^[ \t]*[-*] \[(?P<category>[^\]\[xX ][^\]\[]*)\] +(?P<text>\S.*?)[ \t]*$\n?", re.MULTILINE)
 _CONTEXT = re.compile(r"\s*\((?P<context>[^()]*)\)$")
 _RELATION = re.compile(

@@ -25,6 +25,8 @@ def imported(answer: JsonObject) -> None:
         OUT.print(f"left out: {count} {reason}", style="dim", markup=False)
     for kind, count in answer["redacted"].items():
         OUT.print(f"redacted: {count} {kind}", style="yellow", markup=False)
+    if answer["private"]:
+        OUT.print(f"left out: {answer['private']} texts with private passages", style="dim")
     for failure in answer["failed"][:MAX_FAILURES]:
         line = f"line {failure['line']}" if failure["line"] else "file"
         ERR.print(f"{failure['file']}: {line}: {failure['message']}", style="red", markup=False)

@@ -92,6 +92,18 @@ def test_a_secret_is_named_by_its_kind_and_span() -> None:
     assert redact(redact(text)) == redact(text)
 
 
+@pytest.mark.parametrize(
+    "piece",
+    ["-----BEGIN PRIVATE KEY-----", "eyJ-", "eyJaaaaaaaa.", "password for ", "password" + " " * 200, "a://b:cccc@"]
+    + ["Authorization: Bearer ", "xoxb-", "4242 ", "PuTTY-User-Key-File-2: ", "<private>", "token = "],
+)
+def test_patterns_take_linear_time_on_repetitive_texts(piece: str) -> None:
+    """With a pattern that backtracks for each of its ways to begin, this would take minutes."""
+    token = "ghp_" + "k3J9xQ2mV7pL5sD8wR4tY6uB1nC0zA3eF5hG"
+    text = piece * (65_536 // len(piece)) + f"\n{token}\n"
+    assert token not in redact(without_private(text))
+
+
 def test_card_numbers_pass_the_luhn_check() -> None:
     assert is_card_number("4242 4242 4242 4242")
     assert not is_card_number("4242 4242 4242 4243")
