@@ -2,7 +2,7 @@
 
 Carried are memories with the links that they were stored with, later links, recalls, what was forgotten and restored,
 and the runs that merged or pruned. What follows from the memories by a model is found again by the store that imports
-them: embeddings, goals, clusters, patterns, attention.
+them: embeddings, goals, clusters, patterns, attention. Settings such as the schedule belong to a store.
 """
 
 from __future__ import annotations
@@ -26,9 +26,6 @@ from events.vocabulary import (
     MemoryForgotten,
     MemoryRecalled,
     MemoryRestored,
-    PruningPermitted,
-    ScheduleChanged,
-    ScheduleSwitched,
     ShortcutsDrawn,
 )
 
@@ -45,14 +42,8 @@ Carried: TypeAlias = (
     | LinksStrengthened
     | ShortcutsDrawn
     | ConsolidationUndone
-    | ScheduleChanged
-    | ScheduleSwitched
-    | PruningPermitted
 )
 """Events other than `MemoryStored` that a store can import."""
-
-SETTINGS = (ScheduleChanged, ScheduleSwitched, PruningPermitted)
-"""Events about the store as a whole, which an export of one namespace leaves out."""
 
 
 def mentioned(event: Event) -> set[UUID]:

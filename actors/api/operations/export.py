@@ -16,7 +16,7 @@ from actors.api.params.parsing import Params
 from actors.api.responses import memories
 from actors.api.responses.common import iso
 from actors.comparator.messages import ListMemories
-from actors.exporters.history import SETTINGS, Carried, mentioned, without
+from actors.exporters.history import Carried, mentioned, without
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.types import JsonObject
@@ -121,8 +121,7 @@ async def store_export(context: Context, params: StoreExport) -> JsonObject:
                 room -= len(lines[-1]["content"])
         elif isinstance(one.event, _CARRIED):
             kept = without(one.event, gone)
-            is_other = params.namespace is not None and isinstance(kept, SETTINGS)
-            if kept is not None and not is_other and one.causation_id not in stored_here:
+            if kept is not None and one.causation_id not in stored_here:
                 lines.append({"event": msgspec.to_builtins(kept), "id": str(one.id), "at": iso(one.at)})
         elif not isinstance(one.event, _NOT_COUNTED):
             left_out[event_name(one.event)] += 1

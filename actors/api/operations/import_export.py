@@ -25,7 +25,7 @@ from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import Append, AppendMemories, FindMemories, FindRequests, RequestResult
-from events.vocabulary import ConsolidationStarted, MemoriesLinked
+from events.vocabulary import ConsolidationStarted, MemoriesLinked, MemoriesMerged
 from projections.graph.relations import LINK_TO
 from projections.memories.entries import Entry
 from projections.memories.requests import DERIVED, IMPORTER
@@ -150,6 +150,8 @@ def _parse_event(item: JsonObject) -> EventItem:
     event = _convert(item["event"], Carried, "event")
     if isinstance(event, MemoriesLinked):
         _check_link(event)
+    if isinstance(event, MemoriesMerged) and len(event.absorbed) != len(event.similarities):
+        raise invalid("event", "as many similarities as absorbed memories")
     key = _run_key(event.run) if isinstance(event, ConsolidationStarted) else _key(item)
     return EventItem(event, key, _moment(item, "at"))
 

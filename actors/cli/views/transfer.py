@@ -39,7 +39,9 @@ def exported(answer: JsonObject) -> None:
     OUT.print(f"{answer['exported']} memories are in {answer['file']}", markup=False)
     if answer["left_out"]:
         kinds = ", ".join(f"{count} {kind}" for kind, count in answer["left_out"].items())
-        OUT.print(f"left out, since a store finds it again by itself: {kinds}", style="dim", markup=False)
+        OUT.print(
+            f"left out, since it is no part of the memories or is found again: {kinds}", style="dim", markup=False
+        )
 
 
 def scanned(answer: JsonObject) -> None:

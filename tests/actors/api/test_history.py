@@ -135,11 +135,12 @@ async def test_an_event_about_something_unknown_is_refused_and_the_others_are_im
         {"event": link | {"source": known, "targets": [known], "weight": 7}},
         {"event": {"type": "memories_pruned.1", "run": str(uuid4()), "pruned": []}},
         {"event": {"type": "goal_discovered.1"}},
+        {"event": {"type": "memories_merged.1", "run": str(uuid4()), "survivor": known, "absorbed": [known]}},
         {"event": {"type": "memory_forgotten.1", "memory": known, "reason": "dark"}, "at": "2020-01-01T00:00:00Z"},
         {"id": unknown, "content": "A lamp.", "links": [link | {"source": unknown, "targets": [str(uuid4())]}]},
     ]
     answer = await memory_import(context, parse({"items": lines}, MemoryImport))
-    assert [one["success"] for one in answer["results"]] == [False, False, False, False, True, False]
+    assert [one["success"] for one in answer["results"]] == [False, False, False, False, False, True, False]
     assert unknown in answer["results"][0]["error"]["message"]
     assert (await described(context, known))["state"] == "forgotten"
     ats = [envelope.at for envelope in context.hub.log.read()]
