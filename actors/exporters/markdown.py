@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -42,7 +41,7 @@ def write(folder: Path, memories: list[JsonObject], links: Iterable[tuple[str, s
 
 
 def _properties(memory: JsonObject) -> str:
-    properties: dict[str, Any] = {"title": _title(memory)}
+    properties: JsonObject = {"title": _title(memory)}
     properties |= {name: memory[name] for name in PROPERTIES if name in memory}
     properties["created"] = properties.pop("created_at")
     if tags := [tag for tag in map(_tag, memory.get("tags", ())) if tag]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from actors.importers.files import document, lines, walk
 from actors.importers.records import Broken, Options, Record, Skipped, memory, project, texts
+from actors.runtime.types import JsonObject
 
 CODEX = "Codex sessions"
 GEMINI = "Gemini CLI sessions"
@@ -28,18 +28,18 @@ _BOILERPLATE = re.compile(
 
 class _CodexLine(msgspec.Struct):
     type: str
-    payload: dict[str, Any] = {}
+    payload: JsonObject = {}
     timestamp: str | None = None
 
 
 class _GeminiMessage(msgspec.Struct, rename="camel"):
     type: str
-    content: str | list[Any] | dict[str, Any] = ""
+    content: str | list[object] | JsonObject = ""
     id: str | None = None
     timestamp: str | None = None
     model: str | None = None
-    thoughts: list[dict[str, Any]] = []
-    tool_calls: list[dict[str, Any]] = []
+    thoughts: list[JsonObject] = []
+    tool_calls: list[JsonObject] = []
 
 
 class _GeminiSession(msgspec.Struct, rename="camel"):
@@ -54,7 +54,7 @@ _codex = msgspec.json.Decoder(_CodexLine)
 _gemini = msgspec.json.Decoder(_GeminiSession)
 
 
-def is_codex(first: list[dict[str, Any]]) -> bool:
+def is_codex(first: list[JsonObject]) -> bool:
     """Tell whether the first lines of a file are those of a Codex session."""
     return any(line.get("type") == "session_meta" and "payload" in line for line in first)
 

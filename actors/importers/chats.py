@@ -13,6 +13,7 @@ import msgspec
 
 from actors.importers.files import document
 from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, texts
+from actors.runtime.types import JsonObject
 
 CHATGPT = "a ChatGPT export"
 CLAUDE_AI = "a claude.ai export"
@@ -22,7 +23,7 @@ SPEAKERS = {"human": "user", "user": "user", "assistant": "assistant"}
 class _Node(msgspec.Struct):
     parent: str | None = None
     children: list[str] = []
-    message: dict[str, Any] | None = None
+    message: JsonObject | None = None
 
 
 class _Conversation(msgspec.Struct):
@@ -38,10 +39,10 @@ class _ChatMessage(msgspec.Struct):
     uuid: str | None = None
     sender: str = ""
     text: str = ""
-    content: list[dict[str, Any]] = []
+    content: list[JsonObject] = []
     created_at: str | None = None
-    attachments: list[dict[str, Any]] = []
-    files: list[dict[str, Any]] = []
+    attachments: list[JsonObject] = []
+    files: list[JsonObject] = []
 
 
 class _Chat(msgspec.Struct):

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from actors.importers.files import lines, walk
 from actors.importers.records import Broken, Options, Record, Skipped, memory, project
+from actors.runtime.types import JsonObject
 
 NAME = "Claude Code transcripts"
 SIDE_FOLDERS = ("subagents", "tool-results")
@@ -34,7 +34,7 @@ _MARKUP = re.compile(
 
 class _Message(msgspec.Struct):
     role: str = ""
-    content: str | list[Any] = ""
+    content: str | list[object] = ""
     model: str | None = None
 
 
@@ -57,7 +57,7 @@ class _Line(msgspec.Struct, rename="camel"):
 _decoder = msgspec.json.Decoder(_Line)
 
 
-def matches(first: list[dict[str, Any]]) -> bool:
+def matches(first: list[JsonObject]) -> bool:
     """Tell whether the first lines of a file are those of a session."""
     return any("sessionId" in line and "message" in line and "type" in line for line in first) or any(
         line.get("type") in TITLES and ("leafUuid" in line or "sessionId" in line) for line in first
@@ -128,15 +128,15 @@ def _turn(line: _Line, message: _Message, file: Path, number: int, options: Opti
         )
 
 
-def _text(block: Any, kind: str | None, *, everything: bool) -> str | None:
+def _text(block: object, kind: str | None, *, everything: bool) -> str | None:
     """Return the text of a block; None if it is left out."""
     match kind, block:
         case "text", {"text": str(text)}:
             return text
         case "thinking", {"thinking": str(text)} if everything:
             return text
-        case "tool_use", {"name": str(name)} if everything:
-            return f"{name} {msgspec.json.encode(block.get('input')).decode()}"
+        case "tool_use", {"name": str(name), **rest} if everything:
+            return f"{name} {msgspec.json.encode(rest.get('input')).decode()}"
         case "tool_result", {"content": str(text)} if everything:
             return text
         case "tool_result", {"content": list(parts)} if everything:

@@ -15,6 +15,7 @@ import msgspec
 
 from actors.importers.files import document, lines
 from actors.importers.records import Broken, Item, Options, Record, Skipped, link, memory, memory_id, moment, texts
+from actors.runtime.types import JsonObject
 
 OFFICIAL = "a memory file of the official memory server"
 MEM0 = "an export of mem0"
@@ -29,7 +30,7 @@ class _Line(msgspec.Struct, rename="camel"):
     name: str | None = None
     entity_name: str | None = None
     entity_type: str | None = None
-    observations: list[Any] = []
+    observations: list[object] = []
     from_: str | None = msgspec.field(name="from", default=None)
     to: str | None = None
     from_id: str | None = msgspec.field(name="from_id", default=None)
@@ -41,7 +42,7 @@ _line = msgspec.json.Decoder(_Line)
 _json = msgspec.json.Decoder()
 
 
-def is_official(first: list[dict[str, Any]]) -> bool:
+def is_official(first: list[JsonObject]) -> bool:
     """Tell whether the first lines of a file are entities or relations."""
     return any(line.get("type") in {"entity", "relation"} for line in first)
 

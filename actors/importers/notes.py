@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -19,6 +18,7 @@ import yaml
 
 from actors.importers.files import text, walk
 from actors.importers.records import Broken, Options, Record, Skipped, link, memory, memory_id
+from actors.runtime.types import JsonObject
 
 NAME = "a folder of notes"
 MARKDOWN = (".md", ".markdown")
@@ -50,7 +50,7 @@ class _Note(msgspec.Struct, frozen=True):
     body: str
     line: int
     """The line at which the body begins, from 1."""
-    properties: Mapping[str, Any]
+    properties: JsonObject
 
     @property
     def id(self) -> UUID:
@@ -97,7 +97,7 @@ def _parse(root: Path, file: Path) -> _Note | Broken:
     if isinstance(content, Broken):
         return content
     front = _FRONT.match(content) if file.suffix.lower() in MARKDOWN else None
-    properties: Any = {}
+    properties: JsonObject = {}
     if front:
         try:
             properties = yaml.safe_load(front[1]) or {}
@@ -169,7 +169,7 @@ def _links(body: str) -> Iterator[tuple[str, str]]:
     yield from ((WIKILINK, target) for target in dict.fromkeys(_LINK.findall(visible)) if target not in related)
 
 
-def _tags(properties: Mapping[str, Any]) -> list[str]:
+def _tags(properties: JsonObject) -> list[str]:
     """Return the tags and categories of a note, a list or a text of words."""
     values = (properties.get(name) or [] for name in ("tags", "categories"))
     lists = (re.split(r"[,\s]+", value) if isinstance(value, str) else value for value in values)
@@ -187,7 +187,7 @@ def _created(note: _Note) -> str:
     return datetime.fromtimestamp(note.file.stat().st_mtime, UTC).isoformat()
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return a value of YAML as one of JSON."""
     match value:
         case dict():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import msgspec
 
@@ -96,7 +96,7 @@ def _lines(path: Path, options: Options) -> Source:
 
 
 def _document(path: Path, options: Options) -> Source:
-    value: Any = document(path, _json)
+    value = document(path, _json)
     if isinstance(value, Broken):
         raise FormatError(f"{path}, line {value.line}: {value.reason}; nothing was imported")
     for name, matches, reader in DOCUMENTS:

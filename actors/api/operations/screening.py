@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
-from actors.api.params.memories import InjectContext, StoreMemory
+from actors.api.params.memories import InjectContext, MemoryInject, StoreMemory
 from actors.runtime.types import JsonObject
 from actors.text.secrets import Secret, find, map_texts, redact, without_private
 
@@ -28,7 +27,7 @@ def screened(params: StoreMemory | InjectContext) -> StoreMemory | InjectContext
     return msgspec.structs.replace(params, **changes) if changes else params
 
 
-def secrets_in(params: StoreMemory | InjectContext | Any) -> JsonObject:
+def secrets_in(params: StoreMemory | InjectContext | MemoryInject) -> JsonObject:
     """Return the secrets in the parameters of a stored memory, each by field, kind and span; {} if there are none.
 
     The field is `redacted` if they were left out; their spans are then those of the text that was given.
@@ -43,7 +42,7 @@ def secrets_in(params: StoreMemory | InjectContext | Any) -> JsonObject:
     return {"redacted": found} if params.redact else {"secrets": found, "warning": WARNING}
 
 
-def _found(field: str, value: Any) -> Iterator[tuple[str, Secret]]:
+def _found(field: str, value: object) -> Iterator[tuple[str, Secret]]:
     match value:
         case str():
             yield from ((field, one) for one in find(without_private(value)))
