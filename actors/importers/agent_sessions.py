@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from actors.importers.files import document, lines, walk
-from actors.importers.records import Broken, Options, Record, Skipped, memory, project, texts
+from actors.importers.records import Broken, Options, Record, Skipped, memory, texts
 from actors.runtime.types import JsonObject
 
 CODEX = "Codex sessions"
@@ -100,7 +100,7 @@ def read_codex(file: Path, options: Options) -> Iterator[Record]:
                 text,
                 file,
                 number,
-                namespace=options.namespace or project(folder),
+                namespace=options.namespace_of(folder),
                 session=session,
                 created_at=line.timestamp,
                 tags=[role],
@@ -114,7 +114,7 @@ def read_codex(file: Path, options: Options) -> Iterator[Record]:
                 " ".join(texts((name, text if isinstance(text, str) else msgspec.json.encode(text).decode()))),
                 file,
                 number,
-                namespace=options.namespace or project(folder),
+                namespace=options.namespace_of(folder),
                 session=session,
                 created_at=line.timestamp,
                 tags=[str(kind)],

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from actors.importers.files import lines, walk
-from actors.importers.records import Broken, Options, Record, Skipped, memory, project
+from actors.importers.records import Broken, Options, Record, Skipped, memory
 from actors.runtime.types import JsonObject
 
 NAME = "Claude Code transcripts"
@@ -78,7 +78,7 @@ def read(file: Path, options: Options) -> Iterator[Record]:
             continue
         number, line = parsed
         if namespace is None:
-            namespace = project(line.cwd)  # titles come without one, and before or after all turns
+            namespace = options.namespace_of(line.cwd)  # titles come without one, and before or after all turns
         if line.type in TITLES:
             yield from _title(line, file, number, options, namespace)
         elif line.type not in TURNS or line.message is None:
@@ -110,7 +110,7 @@ def _turn(line: _Line, message: _Message, file: Path, number: int, options: Opti
             text,
             file,
             number,
-            namespace=options.namespace or project(line.cwd),
+            namespace=options.namespace_of(line.cwd),
             session=line.session_id or file.stem,
             created_at=line.timestamp,
             tags=[speaker],

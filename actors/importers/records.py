@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, TypeAlias
@@ -50,6 +50,14 @@ class Skipped(msgspec.Struct, frozen=True):
 Record: TypeAlias = Item | Broken | Skipped
 
 
+def project(folder: str | None) -> str | None:
+    """Return the project of a working directory: the name of the folder, from any platform."""
+    if not folder:
+        return None
+    path = PureWindowsPath(folder) if "\\" in folder else PurePosixPath(folder)
+    return path.name or None
+
+
 class Options(msgspec.Struct, frozen=True):
     """What a person chose."""
 
@@ -57,6 +65,12 @@ class Options(msgspec.Struct, frozen=True):
     """For all memories, instead of the source's projects."""
     everything: bool = False
     """Whether tool calls, their results, thinking and side chains are imported too."""
+    project: Callable[[str | None], str | None] = project
+    """Returns the namespace of a working directory."""
+
+    def namespace_of(self, folder: str | None) -> str | None:
+        """Return the chosen namespace, or else the project of a working directory."""
+        return self.namespace or self.project(folder)
 
 
 class FormatError(InvalidParamsFault):
@@ -106,14 +120,6 @@ def pieces(text: str) -> list[str]:
         parts.append(text[:end].strip())
         text = text[end:].strip()
     return [*parts, text] if text else parts
-
-
-def project(folder: str | None) -> str | None:
-    """Return the project of a working directory: the name of the folder, from any platform."""
-    if not folder:
-        return None
-    path = PureWindowsPath(folder) if "\\" in folder else PurePosixPath(folder)
-    return path.name or None
 
 
 def moment(value: str | float | None) -> str | None:
