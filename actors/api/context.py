@@ -26,8 +26,8 @@ from events.storage.log import LogError
 from events.vocabulary import Event
 from events.vocabulary.values import Quadrant
 from projections.memories.entries import Entry
-from projections.mind.johari import ACTIONS
 from projections.memories.facets import Filter
+from projections.mind.johari import ACTIONS
 from projections.projection import MemoryState
 
 if TYPE_CHECKING:

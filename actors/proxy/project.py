@@ -147,7 +147,7 @@ def _configured(file: Path) -> str | None:
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise ProjectError(f"{file} cannot be read: {error}") from None
-    import tomllib  # noqa: PLC0415 -- takes 5 ms, and most projects have no such file
+    import tomllib
 
     try:
         name = tomllib.loads(text).get("namespace")

@@ -26,7 +26,7 @@ from actors.runtime.messages import (
 )
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
-from actors.store.commit import HeldAppends, PendingAppend, answered, pending_append, unreadable
+from actors.store.commit import HeldAppends, PendingAppend, answered, event_time, pending_append, unreadable
 from actors.store.messages import (
     Append,
     AppendMemories,
@@ -163,13 +163,16 @@ class Store(ProjectionActor[StoreProjections]):
                 self._flush()
             if found := find_request(self._log, self._catalog, message.correlation_id):
                 return answered(result=found)
+            if message.id in self._catalog:
+                return answered(result=StorageFault(f"Storage failed: memory {message.id} exists already"))
         return self._append(message, is_memory=True)
 
     def _append(self, message: Append, *, is_memory: bool = False) -> Reply[Any]:
         """Queue events. Messages in the inbox by then join them in one commit."""
         if message.live and not self._frozen:
             self._check_live(message.live)
-        pending = pending_append(message, self._clock(), is_memory=is_memory)
+        at = event_time(message, self._clock(), self._pending, self._log)
+        pending = pending_append(message, at, is_memory=is_memory)
         if self._frozen:
             self._refuse([pending], StorageFault(f"Storage failed: {self._frozen}"))
             return pending.reply
@@ -220,7 +223,6 @@ class Store(ProjectionActor[StoreProjections]):
             one.answer(outcome)
 
     def _refuse(self, pending: Sequence[PendingAppend], fault: StorageFault) -> None:
-        """Resolve replies with a fault, and notify actors that wait for the events they appended."""
         for owner in self._owners:
             owner.tell(AppendRejected(correlations=tuple(one.drafts[0].correlation_id for one in pending)))
         for one in pending:

@@ -11,6 +11,7 @@ from actors.runtime.faults import Fault, StorageFault
 from actors.runtime.reply import Reply
 from actors.store.messages import Append, AppendMemories, GoneError, RequestResult
 from events.storage.log import Draft, Envelope, Log, LogError
+from events.vocabulary import SpacesDeclared
 
 T = TypeVar("T")
 
@@ -76,6 +77,19 @@ def pending_append(message: Append, at: datetime, *, is_memory: bool) -> Pending
         for index, event in enumerate((message.event, *message.consequences))
     ]
     return PendingAppend(drafts, message.read_back, is_memory, Reply())
+
+
+def event_time(message: Append, now: datetime, pending: Sequence[PendingAppend], log: Log) -> datetime:
+    """Return the time of an event: now, or when an imported one happened, but never before the log's last event.
+
+    The declaration of the models, with which a log begins, doesn't count: a new store takes over the times of another.
+    """
+    if message.at is None:
+        return now
+    last: Draft | None = pending[-1].drafts[-1] if pending else None
+    if last is None and (seq := log.head.seq):
+        last = log.get([seq])[0]
+    return min(now, message.at if last is None or isinstance(last.event, SpacesDeclared) else max(message.at, last.at))
 
 
 def answered(result: T) -> Reply[T]:

@@ -1,5 +1,6 @@
 """Messages of the store."""
 
+from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
@@ -73,6 +74,8 @@ class Append(Message[Envelope], frozen=True, kw_only=True):
     """Whether the correlation id is an idempotency key (`AppendMemories`)."""
     live: tuple[UUID, ...] = ()
     """Memories that must be live at the time of writing; else nothing is written, and `GoneError` names the others."""
+    at: datetime | None = None
+    """When an imported event happened; kept if no event of this log is later, else the time of the log's last event."""
 
 
 class RequestResult(Answer, frozen=True, kw_only=True):
@@ -122,6 +125,12 @@ class FindRequests(Message[tuple[RequestResult | None, ...]], frozen=True, kw_on
     """
 
     keys: tuple[UUID, ...]
+
+
+class FindMemories(Message[tuple[Entry | None, ...]], frozen=True, kw_only=True):
+    """Read the catalog's own entry of each memory in any state; None for an unknown id."""
+
+    memories: tuple[UUID, ...]
 
 
 class ReadLive(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
@@ -176,6 +185,7 @@ StoreMessage: TypeAlias = (
     | Read
     | Describe
     | FindRequests
+    | FindMemories
     | ReadLive
     | ReadHistory
     | ReadEvents

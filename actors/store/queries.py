@@ -6,6 +6,7 @@ from uuid import UUID
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.store.messages import (
     Describe,
+    FindMemories,
     Read,
     ReadErased,
     ReadEvents,
@@ -21,7 +22,7 @@ from projections.memories.catalog import Catalog
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
-Query: TypeAlias = Read | ReadLive | Describe | ReadHistory | ReadEvents | ReadErased | ReadStatus
+Query: TypeAlias = Read | ReadLive | Describe | FindMemories | ReadHistory | ReadEvents | ReadErased | ReadStatus
 
 
 def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> object:
@@ -32,6 +33,8 @@ def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared 
         case Describe(memories=memories, own=own):
             entries = (_entry(catalog, memory) for memory in memories)
             return tuple(entry if own else catalog.resolve(entry.id) for entry in entries)
+        case FindMemories(memories=memories):
+            return tuple(catalog.get(memory) if memory in catalog else None for memory in memories)
         case ReadLive(memories=memories):
             seqs = dict.fromkeys(_live_entry(catalog, memory).seq for memory in memories)
             found = {envelope.seq: envelope for envelope in log.get(seqs)}

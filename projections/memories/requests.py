@@ -18,6 +18,9 @@ LATEST: Final = 10_000
 FRONT: Final = "front"
 """The author of events that a request appends."""
 
+IMPORTER: Final = "import"
+"""The author of imported events other than memories: links and what happened to memories. Each has a derived key."""
+
 DERIVED: Final = 5
 """Version of a UUID that is derived from what it identifies: the key of an import, or of an item of a batch."""
 
@@ -39,9 +42,11 @@ class Requests:
 
     def apply(self, envelope: Envelope) -> None:
         """Apply the next event of the log."""
+        key, event = envelope.correlation_id, envelope.event
+        if envelope.actor == IMPORTER:
+            self._derived.add(key, envelope.seq)
         if envelope.actor != FRONT:
             return
-        key, event = envelope.correlation_id, envelope.event
         is_memory = isinstance(event, MemoryStored) or is_shredded_memory(event)
         if key.version == DERIVED and (is_memory or self._derived.is_last(key)):
             self._derived.add(key, envelope.seq)

@@ -7,6 +7,7 @@ from uuid import uuid5
 from actors.api.context import Context, append, describe, erased, find_request, wait_until_replayed
 from actors.api.idempotency import key_conflict
 from actors.api.operations.ingest import IngestItem, Outcome, ingest, ingest_one
+from actors.api.operations.screening import secrets_in
 from actors.api.params.memories import (
     InjectContext,
     MemoryDelete,
@@ -31,7 +32,7 @@ from projections.projection import MemoryState, is_shredded_memory
 async def store_memory(context: Context, params: StoreMemory) -> JsonObject:
     """Store a memory; `duplicate_of` names the oldest live memory of the same content."""
     stored = await ingest_one(context, IngestItem(params, context.key))
-    return memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
+    return memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of) | secrets_in(params)
 
 
 async def inject_context(context: Context, params: InjectContext) -> JsonObject:
@@ -42,13 +43,14 @@ async def inject_context(context: Context, params: InjectContext) -> JsonObject:
         memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
         | {"rationale": params.rationale, "utl": memories.learning(learning)}
         | memories.learning_inputs(learning)
+        | secrets_in(params)
     )
 
 
 async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
     """Store a memory and return its summary space by space."""
     stored = await ingest_one(context, IngestItem(params, context.key))
-    return memories.injected(stored.id, stored.event, stored.duplicate_of)
+    return memories.injected(stored.id, stored.event, stored.duplicate_of) | secrets_in(params)
 
 
 async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> JsonObject:
@@ -63,7 +65,8 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> Js
     indexes = list(items)
 
     async def report(place: int, outcome: Outcome) -> None:
-        reports[indexes[place]] = item_report(indexes[place], outcome)
+        secrets = {} if isinstance(outcome, Fault) else secrets_in(items[indexes[place]].params)
+        reports[indexes[place]] = item_report(indexes[place], outcome) | secrets
         await context.progress(len(reports), len(params.items), "memories stored")
 
     await ingest(context, list(items.values()), report)

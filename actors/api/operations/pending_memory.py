@@ -13,10 +13,11 @@ from uuid import UUID, uuid4
 import anyio
 
 from actors.api.context import ACTOR
+from actors.api.operations.screening import screened
 from actors.api.params.memories import StoreMemory
 from actors.comparator.messages import NewMemory
 from actors.embedder.messages import EmbeddedMemory, EmbedMemory
-from actors.runtime.faults import Fault, NotFoundFault
+from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
 from actors.store.messages import Append
 from actors.workspace.messages import Judgement, UnjudgedMemory
 from events.fingerprint import Fingerprint
@@ -40,6 +41,8 @@ class IngestItem(NamedTuple):
     links: tuple[MemoriesLinked, ...] | None = None
     """Links of a memory that was judged before; None where they follow from its parameters and its judgement."""
     actor: str = ACTOR
+    stored_at: datetime | None = None
+    """When an imported memory was stored first; None for now."""
 
 
 class StoredMemory(NamedTuple):
@@ -61,7 +64,7 @@ class PendingMemory:
     """A memory on its way through the model, the judgement and the commit."""
 
     def __init__(self, item: IngestItem) -> None:
-        self.item = item
+        self.item = item._replace(params=screened(item.params))
         self.id = item.id or uuid4()
         self.correlation_id = item.key or uuid4()
         self.created_at: datetime
@@ -69,6 +72,8 @@ class PendingMemory:
         """Memories that it links to."""
         self.is_settled = anyio.Event()
         self._result: EmbeddedMemory | Outcome | None = None
+        if not self.item.params.content.strip():
+            self.settle(InvalidParamsFault("Content is private as a whole: nothing is left", parameter="content"))
 
     @property
     def result(self) -> EmbeddedMemory | Outcome:
@@ -147,6 +152,7 @@ def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgem
         correlation_id=one.correlation_id,
         read_back=True,
         once=one.item.key is not None,
+        at=one.item.stored_at,
     )
 
 

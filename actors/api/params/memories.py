@@ -18,6 +18,7 @@ from actors.api.params.fields import (
     PerEmbedder,
     Reading,
     Reason,
+    Redact,
     Session,
     Tags,
 )
@@ -44,6 +45,7 @@ class StoreMemory(Params, frozen=True, kw_only=True):
     memory_type: Annotated[Name | None, Meta(description="Your own kind, such as episode")] = None
     metadata: Annotated[JsonObject, Meta(description="Any JSON, 16 KB; speaker is searched for")] = {}
     created_at: Annotated[Moment | None, Meta(description="When it was said, ISO 8601; now")] = None
+    redact: Redact = False
 
     def check(self) -> None:
         """Refuse blank texts, a wrong time and oversized metadata."""

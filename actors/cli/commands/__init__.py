@@ -10,6 +10,7 @@ from actors.cli.commands import (
     maintenance,
     memories,
     namespaces,
+    scan,
     serve,
     sleep,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "memories",
     "namespaces",
     "program",
+    "scan",
     "serve",
     "sleep",
 ]

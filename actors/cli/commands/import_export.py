@@ -1,15 +1,17 @@
-"""Commands that import and export memories as JSON lines."""
+"""Commands that import the memories of other programs and stores, and export those of this one."""
 
 from __future__ import annotations
 
-import json
+import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext
-from functools import partial
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import IO, Annotated, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,129 +32,195 @@ from actors.cli.program import (
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
+if TYPE_CHECKING:
+    from actors.cli.store_access import Report, StoreLocation, StoreSession
+    from actors.importers.recogniser import Source
+    from actors.importers.records import Item, Record
+    from actors.importers.screening import Redactions
+
 BATCH = 100
-"""Memories in one call of `memory/import`."""
-MAX_FAILURES = 20
-"""Bad lines that are printed for people; `--json` prints all."""
+"""Items in one call of `memory/import`."""
 STANDARD = "-"
 
 
-class _Line(NamedTuple):
-    number: int
-    """From 1."""
-    item: object
-    problem: str | None
-    """Why it is not JSON."""
+class ExportFormat(StrEnum):
+    """What an export is written as."""
+
+    JSONL = "jsonl"
+    MEMORIES = "memories"
+    MARKDOWN = "markdown"
+    PARQUET = "parquet"
 
 
 @app.command("import", rich_help_panel=Panel.MAINTAIN)
 def import_memories(
-    file: Annotated[
-        str, typer.Argument(help="JSON lines, one memory each, as export writes them; - is standard input.")
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A file or folder: Claude Code (~/.claude/projects), Codex or Gemini CLI sessions, memories of the "
+            "official memory server, mem0 or claude-mem, exports of ChatGPT or claude.ai, Markdown, Obsidian or text "
+            "notes, or JSON lines as export writes them; - is standard input with such lines."
+        ),
     ],
     data: Data = None,
+    namespace: Annotated[
+        str | None, typer.Option("--namespace", "-n", help="For all memories, instead of the source's projects.")
+    ] = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Report what would be imported; change nothing.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="Also tool calls, their results, thinking and side chains.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Store the memories of a file, each line once even if it is imported again; status 1 if any failed."""
-    from actors.cli.store_access import open_store, store_location
-    from actors.cli.views.memories import imported
+    """Store the memories of a source, each once however often it is imported; status 1 if any failed.
+
+    Secrets and passages between <private> and </private> are left out.
+    """
+    from actors.cli.store_access import store_location
     from actors.cli.views.terminal import progress_bar
+    from actors.cli.views.transfer import imported
+    from actors.importers.recogniser import recognise
+    from actors.importers.records import Options
+    from actors.importers.screening import Redactions
 
-    location = store_location(data_folder(data), embedder, models)
-    result: JsonObject = {"stored": 0, "stored_before": 0, "failed": []}
-    with exit_on_error(), ExitStack() as stack:
-        source = sys.stdin if file == STANDARD else stack.enter_context(_open(Path(file)))
-        total = _count_lines(source)
-        report = stack.enter_context(progress_bar(quiet=as_json))
-        store = stack.enter_context(open_store(location, creates=True, lock_timeout=LOCK_TIMEOUT))
-        lines = _lines(source)
-        while batch := list(islice(lines, BATCH)):
-            valid = [line for line in batch if line.problem is None]
-            result["failed"] += [{"line": line.number, "message": line.problem} for line in batch if line.problem]
-            if valid:
-                start = batch[0].number - 1
-
-                def advance(done: float, _of: float | None, what: str, start: int = start) -> None:
-                    report(start + done, total, what)
-
-                answer = store.call("memory/import", advance, items=[line.item for line in valid])
-                result["stored"] += answer["stored"]
-                result["stored_before"] += answer["stored_before"]
-                result["failed"] += [
-                    {"line": line.number, "message": one["error"]["message"], **_field(one["error"])}
-                    for line, one in zip(valid, answer["results"], strict=True)
-                    if not one["success"]
-                ]
-    result["failed"].sort(key=lambda failure: failure["line"])
-    show(result, partial(imported, max_failures=MAX_FAILURES), as_json=as_json)
+    options, redactions = Options(namespace=namespace, everything=everything), Redactions()
+    with exit_on_error(), _path(source) as path, progress_bar(quiet=as_json) as report:
+        found = recognise(path, options)
+        result = _survey(found, redactions, report, validates=dry_run)
+        if not dry_run:
+            _import(store_location(data_folder(data), embedder, models), found, result, report)
+    result |= {"redacted": dict(redactions.secrets), "private": redactions.private, "dry_run": dry_run}
+    if source == STANDARD:
+        result["failed"] = [{**failure, "file": STANDARD} for failure in result["failed"]]
+    result["failed"].sort(key=lambda failure: (failure["file"], failure["line"]))
+    show(result, imported, as_json=as_json)
     if result["failed"]:
         raise typer.Exit(1)
 
 
+@contextmanager
+def _path(source: str) -> Iterator[Path]:
+    """Yield the path of a source; standard input is copied to a file, since it is read twice."""
+    if source != STANDARD:
+        yield Path(source).expanduser()
+        return
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / "standard-input.jsonl"
+        with copy.open("wb") as target:
+            shutil.copyfileobj(sys.stdin.buffer, target)
+        yield copy
+
+
+def _survey(source: Source, redactions: Redactions, report: Report, *, validates: bool) -> JsonObject:
+    """Read a whole source before anything is stored; with `validates`, find the items that a store would refuse."""
+    from actors.api.operations.import_export import parse_item
+    from actors.api.params.fields import DEFAULT_NAMESPACE
+    from actors.importers.records import Broken, Skipped
+    from actors.importers.screening import screened
+    from actors.runtime.faults import Fault
+
+    failed: list[JsonObject] = []
+    skipped: Counter[str] = Counter()
+    namespaces: Counter[str] = Counter()
+    links = 0
+    for number, record in enumerate(screened(source.read(), redactions)):
+        report(number, None, "reading")
+        match record:
+            case Broken():
+                failed.append({"file": record.file, "line": record.line, "message": record.reason})
+            case Skipped(reason=reason):
+                skipped[reason] += 1
+            case item:
+                try:
+                    if validates:
+                        parse_item(item.value)
+                except Fault as fault:
+                    failed.append(_failure(item, fault.message, fault.data))
+                    continue
+                if isinstance(item.value, dict) and "event" in item.value:
+                    links += 1
+                elif isinstance(item.value, dict):
+                    namespaces[str(item.value.get("namespace", DEFAULT_NAMESPACE))] += 1
+    return {
+        "source": source.name,
+        "files": len(source.files),
+        "memories": namespaces.total(),
+        "links": links,
+        "namespaces": dict(sorted(namespaces.items())),
+        "skipped": dict(skipped.most_common()),
+        "failed": failed,
+    }
+
+
+def _import(location: StoreLocation, source: Source, result: JsonObject, report: Report) -> None:
+    """Import a source that was surveyed, and add what came of it to the result."""
+    from actors.cli.store_access import open_store
+    from actors.importers.records import Item
+    from actors.importers.screening import Redactions, screened
+
+    result |= {"stored": 0, "stored_before": 0, "events": 0}
+    total = result["memories"] + result["links"]
+    records: Iterator[Record] = screened(source.read(), Redactions())
+    items = (record for record in records if isinstance(record, Item))
+    with open_store(location, creates=True, lock_timeout=LOCK_TIMEOUT) as store:
+        start = 0
+        while batch := list(islice(items, BATCH)):
+            _import_batch(store, batch, result, lambda done, start=start: report(start + done, total, "importing"))
+            start += len(batch)
+
+
+def _import_batch(store: StoreSession, batch: list[Item], result: JsonObject, advance: Callable[[float], None]) -> None:
+    answer = store.call("memory/import", lambda done, _of, _what: advance(done), items=[item.value for item in batch])
+    for name in ("stored", "stored_before", "events"):
+        result[name] += answer[name]
+    result["failed"] += [
+        _failure(item, one["error"]["message"], one["error"].get("data"))
+        for item, one in zip(batch, answer["results"], strict=True)
+        if not one["success"]
+    ]
+
+
+def _failure(item: Item, message: str, data: JsonObject | None) -> JsonObject:
+    """Return the report on an item that failed: its place, and the field that its error names."""
+    parameter = (data or {}).get("parameter")
+    return {"file": item.file, "line": item.line, "message": message} | ({"field": parameter} if parameter else {})
+
+
 @app.command(rich_help_panel=Panel.MAINTAIN)
 def export(
-    file: Annotated[Path, typer.Argument(help="Target file; - is standard output.")] = Path(STANDARD),
+    file: Annotated[Path, typer.Argument(help="Target file, for Markdown a folder; - is standard output.")] = Path(
+        STANDARD
+    ),
     data: Data = None,
     namespace: Namespace = None,
     as_of: AsOf = None,
+    form: Annotated[
+        ExportFormat,
+        typer.Option(
+            "--format",
+            "-f",
+            help="jsonl: memories, links and history, to be imported again. memories: live memories alone, as JSON "
+            "lines. markdown: a folder for Obsidian. parquet: live memories with embeddings.",
+        ),
+    ] = ExportFormat.JSONL,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON, if there is a file.")] = False,
 ) -> None:
-    """Write all live memories as JSON lines, without embeddings, in the order of storage."""
+    """Write memories, in the order of storage: everything that happened to them, or the live ones."""
     from actors.cli.store_access import open_store, store_location
-    from actors.cli.views.memories import exported
     from actors.cli.views.terminal import progress_bar
+    from actors.cli.views.transfer import exported
+    from actors.exporters.files import Export, write
 
-    moment = {} if as_of is None else {"as_of": as_of}
-    written = 0
-    with exit_on_error(), ExitStack() as stack:
-        report = stack.enter_context(progress_bar(quiet=as_json))
-        store = stack.enter_context(open_store(store_location(data_folder(data)), lock_timeout=LOCK_TIMEOUT))
-        counts = store.call("store/status", report, **moment)["namespaces"]
-        wanted = {name: count for name, count in sorted(counts.items()) if namespace in (None, name)}
-        target = stack.enter_context(
-            nullcontext(sys.stdout) if str(file) == STANDARD else file.open("w", encoding="utf-8")
-        )
-        for name in wanted:
-            page: JsonObject = {"next_after": None}
-            while "next_after" in page:
-                after = {} if page["next_after"] is None else {"after": page["next_after"]}
-                page = store.call("memory/export", namespace=name, **after, **moment)
-                target.writelines(json.dumps(memory, ensure_ascii=False) + "\n" for memory in page["memories"])
-                written += len(page["memories"])
-                report(written, sum(wanted.values()), "memories written")
+    with (
+        exit_on_error(),
+        progress_bar(quiet=as_json) as report,
+        open_store(store_location(data_folder(data)), lock_timeout=LOCK_TIMEOUT) as store,
+    ):
+        wanted = Export(store.call, report, namespace, {} if as_of is None else {"as_of": as_of})
+        result = write(wanted, form.value, None if str(file) == STANDARD else file)
     if str(file) != STANDARD:
-        show({"exported": written, "file": str(file)}, exported, as_json=as_json)
-
-
-def _open(file: Path) -> IO[str]:
-    """Open a file. A byte that is not UTF-8 makes its line fail, and no other."""
-    return file.open(encoding="utf-8-sig", errors="surrogateescape")
-
-
-def _count_lines(source: IO[str]) -> int | None:
-    """Return the number of lines, or None if the source cannot be read twice."""
-    if not source.seekable():
-        return None
-    count = sum(1 for _ in source)
-    source.seek(0)
-    return count
-
-
-def _lines(source: IO[str]) -> Iterator[_Line]:
-    for number, text in enumerate(source, start=1):
-        if not text.strip():
-            continue
-        try:
-            item, problem = json.loads(text), None
-        except (ValueError, RecursionError) as error:
-            item, problem = None, f"not JSON: {error}"
-        yield _Line(number, item, problem)
-
-
-def _field(error: JsonObject) -> dict[str, str]:
-    parameter = (error.get("data") or {}).get("parameter")
-    return {} if parameter is None else {"field": parameter}
+        show(result, exported, as_json=as_json)

@@ -3,7 +3,7 @@
 from rich.table import Table
 from rich.text import Text
 
-from actors.cli.views.terminal import ERR, OUT, minute
+from actors.cli.views.terminal import OUT, minute
 from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 
@@ -36,21 +36,6 @@ def stored(answer: JsonObject) -> None:
     OUT.print(f"stored [bold]{answer['fingerprintId']}[/] in {answer['embedderCount']} spaces")
     if duplicate := answer.get("duplicate_of"):
         OUT.print(f"the same content was stored before: {duplicate}", style="yellow")
-
-
-def imported(answer: JsonObject, max_failures: int) -> None:
-    """Print the counts of an import, and the first of its bad lines."""
-    before = f"; {answer['stored_before']} were imported before" if answer["stored_before"] else ""
-    OUT.print(f"stored [bold]{answer['stored']}[/] memories{before}")
-    for failure in answer["failed"][:max_failures]:
-        ERR.print(f"line {failure['line']}: {failure['message']}", style="red", markup=False)
-    if len(answer["failed"]) > max_failures:
-        ERR.print(f"and {len(answer['failed']) - max_failures} more", style="red")
-
-
-def exported(answer: JsonObject) -> None:
-    """Print the count and the file of an export."""
-    OUT.print(f"{answer['exported']} memories are in {answer['file']}", markup=False)
 
 
 def found(answer: JsonObject, *, explain: bool) -> None:

@@ -155,7 +155,9 @@ class EmbeddedProfile:
         named = sessions.mentions.near(request.namespace, names)
         with self.latencies.timed("embed: e8_graph"):
             graph = context.graph_vector(turns, linked, named)
-            embeddings["e8_graph"] = Dense.null(len(dense_vector(embeddings["e1_semantic"]))) if graph is None else Dense.of(graph)
+            embeddings["e8_graph"] = (
+                Dense.null(len(dense_vector(embeddings["e1_semantic"]))) if graph is None else Dense.of(graph)
+            )
         embeddings |= self._renamed(request.content, request.namespace, names, sessions)
         return complete_memory(
             request, embeddings, passages, names=names, sessions=sessions, latencies=self.latencies, start=start

@@ -7,7 +7,8 @@ import pytest
 from msgspec import structs
 
 from actors.api.context import Context, wait_until_ready
-from actors.api.operations.import_export import MemoryExport, MemoryImport, memory_export, memory_import
+from actors.api.operations.export import MemoryExport, memory_export
+from actors.api.operations.import_export import MemoryImport, memory_import
 from actors.api.operations.memories import memory_delete
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import MemoryDelete
@@ -132,8 +133,8 @@ async def test_an_export_holds_live_memories_and_continues_after_a_forgotten_one
     await memory_delete(context, parse({"id": ids[1]}, MemoryDelete))
     assert [line["id"] for line in await carried_out(context)] == [ids[0], *ids[2:]]
     assert len(await carried_out(context, namespace="elsewhere")) == 1
-    monkeypatch.setattr("actors.api.operations.import_export.DESCRIBED", 1)
-    monkeypatch.setattr("actors.api.operations.import_export.PAGE", 1)
+    monkeypatch.setattr("actors.api.operations.export.DESCRIBED", 1)
+    monkeypatch.setattr("actors.api.operations.export.PAGE", 1)
     page = await memory_export(context, parse({"after": ids[1]}, MemoryExport))
     assert ([line["id"] for line in page["memories"]], page["next_after"]) == ([ids[2]], ids[2])
 

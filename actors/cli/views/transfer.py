@@ -1,0 +1,55 @@
+"""Views of what was imported, exported and found by a scan."""
+
+from __future__ import annotations
+
+from actors.cli.views.terminal import ERR, OUT
+from actors.runtime.types import JsonObject
+
+MAX_FAILURES = 20
+"""Bad lines that are printed for people; `--json` prints all."""
+
+
+def imported(answer: JsonObject) -> None:
+    """Print what was taken, what was left out and why, and the first of the bad lines."""
+    if "source" in answer:
+        OUT.print(f"{answer['source']}: {answer['files']} files", markup=False)
+    if answer["dry_run"]:
+        OUT.print(f"would store up to [bold]{answer['memories']}[/] memories and {answer['links']} links")
+    else:
+        before = f"; {answer['stored_before']} were imported before" if answer["stored_before"] else ""
+        events = f" and {answer['events']} links and other events" if answer["events"] else ""
+        OUT.print(f"stored [bold]{answer['stored']}[/] memories{events}{before}")
+    for name, count in answer["namespaces"].items():
+        OUT.print(f"  {count} in namespace {name}", markup=False)
+    for reason, count in answer["skipped"].items():
+        OUT.print(f"left out: {count} {reason}", style="dim", markup=False)
+    for kind, count in answer["redacted"].items():
+        OUT.print(f"redacted: {count} {kind}", style="yellow", markup=False)
+    if answer["private"]:
+        OUT.print(f"left out: {answer['private']} texts with private passages", style="dim")
+    for failure in answer["failed"][:MAX_FAILURES]:
+        line = f"line {failure['line']}" if failure["line"] else "file"
+        ERR.print(f"{failure['file']}: {line}: {failure['message']}", style="red", markup=False)
+    if len(answer["failed"]) > MAX_FAILURES:
+        ERR.print(f"and {len(answer['failed']) - MAX_FAILURES} more", style="red")
+
+
+def exported(answer: JsonObject) -> None:
+    """Print the count and the place of an export, and what it doesn't hold."""
+    OUT.print(f"{answer['exported']} memories are in {answer['file']}", markup=False)
+    if answer["left_out"]:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in answer["left_out"].items())
+        OUT.print(
+            f"left out, since it is no part of the memories or is found again: {kinds}", style="dim", markup=False
+        )
+
+
+def scanned(answer: JsonObject) -> None:
+    """Print which memories hold secrets, and by what they were replaced. The secrets are not printed."""
+    for one in answer["found"]:
+        kinds = ", ".join(dict.fromkeys(secret["kind"] for secret in one["secrets"]))
+        then = f"; replaced by {one['successor']}" if "successor" in one else ""
+        OUT.print(f"{one['id']} in {one['namespace']}: {kinds}{then}", style="yellow", markup=False)
+    OUT.print(f"{len(answer['found'])} of {answer['scanned']} memories hold secrets")
+    if answer["found"] and not answer["redacted"]:
+        OUT.print("scan --redact replaces them by redacted ones, and erases the originals", style="dim")

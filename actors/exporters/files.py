@@ -1,0 +1,124 @@
+"""Writes exports: JSON lines, a folder of Markdown, Parquet. A file stands under its name only once it is whole."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from actors.exporters import markdown, parquet
+from actors.runtime.faults import InvalidParamsFault
+from actors.runtime.types import JsonObject
+
+UNFINISHED = ".unfinished"
+
+
+class Export(msgspec.Struct, frozen=True):
+    """What is exported, and from where."""
+
+    call: Callable[..., JsonObject]
+    """Calls `(method, report, /, **arguments)` of a store."""
+    report: Callable[[float, float | None, str], None]
+    namespace: str | None
+    """Whose memories; None for all."""
+    moment: JsonObject
+    """The argument `as_of`, if there is one."""
+
+
+def write(wanted: Export, form: str, file: Path | None) -> JsonObject:
+    """Write an export, and return its summary.
+
+    Args:
+        wanted: What is exported.
+        form: `jsonl`, `memories`, `markdown` or `parquet`.
+        file: The target; None for standard output, which takes JSON lines only.
+
+    Raises:
+        InvalidParamsFault: the target can't be standard output, or is a folder that isn't empty.
+    """
+    left_out: Counter[str] = Counter()
+    if form == "markdown":
+        exported = markdown.write(_folder(file), list(_memories(wanted)), _links(wanted))
+    elif form == "parquet":
+        if file is None:
+            raise InvalidParamsFault("Parquet needs a file: name one", parameter="file")
+        with _whole(file) as target:
+            exported = parquet.write(target, _memories(wanted, include_embeddings=True))
+    else:
+        lines = _history(wanted, left_out) if form == "jsonl" else _memories(wanted)
+        exported = 0
+        with _text(file) as target:
+            for line in lines:
+                target.write(json.dumps(line, ensure_ascii=False) + "\n")
+                exported += "content" in line
+    return {"exported": exported, "file": str(file), "left_out": dict(left_out)}
+
+
+def _history(wanted: Export, left_out: Counter[str]) -> Iterator[JsonObject]:
+    """Yield the lines of the history, and count the kinds of events that it leaves out."""
+    scope = {} if wanted.namespace is None else {"namespace": wanted.namespace}
+    page: JsonObject = {"next_after": 0}
+    while "next_after" in page:
+        wanted.report(page["next_after"], page.get("last"), "events exported")
+        page = wanted.call("store/export", None, after=page["next_after"], **scope, **wanted.moment)
+        left_out.update(page["left_out"])
+        yield from page["lines"]
+
+
+def _memories(wanted: Export, *, include_embeddings: bool = False) -> Iterator[JsonObject]:
+    """Yield the live memories, namespace by namespace."""
+    counts = wanted.call("store/status", None, **wanted.moment)["namespaces"]
+    chosen = {name: count for name, count in sorted(counts.items()) if wanted.namespace in {None, name}}
+    done = 0
+    more = {"include_embeddings": True} if include_embeddings else {}
+    for name in chosen:
+        page: JsonObject = {"next_after": None}
+        while "next_after" in page:
+            after = {} if page["next_after"] is None else {"after": page["next_after"]}
+            page = wanted.call("memory/export", None, namespace=name, **after, **more, **wanted.moment)
+            yield from page["memories"]
+            done += len(page["memories"])
+            wanted.report(done, sum(chosen.values()), "memories exported")
+
+
+def _links(wanted: Export) -> Iterator[tuple[str, str, str]]:
+    """Yield source, target and relation of each link: those that memories were stored with, and later ones."""
+    for line in _history(wanted, Counter()):
+        drawn = line.get("links", [line["event"]] if "event" in line else [])
+        for link in drawn:
+            if "targets" in link:
+                yield from ((link["source"], target, link["relation"]) for target in link["targets"])
+
+
+@contextmanager
+def _text(file: Path | None) -> Iterator[IO[str]]:
+    if file is None:
+        yield sys.stdout
+        return
+    with _whole(file) as target, target.open("w", encoding="utf-8") as text:
+        yield text
+
+
+@contextmanager
+def _whole(file: Path) -> Iterator[Path]:
+    """Yield a path beside a file, which takes the file's place if the body succeeds."""
+    target = file.with_name(file.name + UNFINISHED)
+    try:
+        yield target
+        target.replace(file)
+    finally:
+        target.unlink(missing_ok=True)
+
+
+def _folder(file: Path | None) -> Path:
+    if file is None:
+        raise InvalidParamsFault("Markdown needs a folder: name one", parameter="file")
+    if file.exists() and (not file.is_dir() or any(file.iterdir())):
+        raise InvalidParamsFault(f"{file} must be an empty folder, or none at all", parameter="file")
+    return file

@@ -1,0 +1,101 @@
+"""Which events an export carries, and an event without memories that aren't carried: pure functions.
+
+Carried are memories with the links that they were stored with, later links, recalls, what was forgotten and restored,
+and the runs that merged or pruned. What follows from the memories by a model is found again by the store that imports
+them: embeddings, goals, clusters, patterns, attention. Settings such as the schedule belong to a store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TypeAlias
+from uuid import UUID
+
+import msgspec
+
+from events.vocabulary import (
+    ConsolidationFinished,
+    ConsolidationStarted,
+    ConsolidationUndone,
+    Event,
+    LinksStrengthened,
+    LinksTraversed,
+    MemoriesLinked,
+    MemoriesMerged,
+    MemoriesPruned,
+    MemoryForgotten,
+    MemoryRecalled,
+    MemoryRestored,
+    ShortcutsDrawn,
+)
+
+Carried: TypeAlias = (
+    MemoriesLinked
+    | LinksTraversed
+    | MemoryRecalled
+    | MemoryForgotten
+    | MemoryRestored
+    | ConsolidationStarted
+    | ConsolidationFinished
+    | MemoriesMerged
+    | MemoriesPruned
+    | LinksStrengthened
+    | ShortcutsDrawn
+    | ConsolidationUndone
+)
+"""Events other than `MemoryStored` that a store can import."""
+
+
+def mentioned(event: Event) -> set[UUID]:
+    """Return the ids of the memories that a carried event names."""
+    return {one for name in event.__struct_fields__ if name != "run" for one in _ids(getattr(event, name))}
+
+
+def without(event: Event, gone: Collection[UUID]) -> Event | None:
+    """Return a carried event without the memories that aren't carried; None if nothing of it is left."""
+    match event:
+        case MemoriesLinked(source=source, targets=targets):
+            left = tuple(one for one in targets if one not in gone)
+            return msgspec.structs.replace(event, targets=left) if left and source not in gone else None
+        case MemoryRecalled(memories=memories):
+            left = tuple(one for one in memories if one not in gone)
+            return msgspec.structs.replace(event, memories=left) if left else None
+        case MemoryForgotten(memory=memory) | MemoryRestored(memory=memory):
+            return None if memory in gone else event
+        case MemoriesMerged(survivor=survivor, absorbed=absorbed, similarities=similarities):
+            pairs = [pair for pair in zip(absorbed, similarities, strict=True) if pair[0] not in gone]
+            if survivor in gone or not pairs:
+                return None
+            return msgspec.structs.replace(
+                event, absorbed=tuple(one for one, _ in pairs), similarities=tuple(one for _, one in pairs)
+            )
+        case MemoriesPruned(pruned=pruned):
+            kept = tuple(one for one in pruned if one.memory not in gone)
+            return msgspec.structs.replace(event, pruned=kept) if kept else None
+        case ConsolidationUndone(memories=memories) if memories:
+            left = tuple(one for one in memories if one not in gone)
+            return msgspec.structs.replace(event, memories=left) if left else None
+        case LinksTraversed():
+            return None if mentioned(event) & set(gone) else event
+        case LinksStrengthened(links=links):
+            strengthened = tuple(one for one in links if not {one.step.source, one.step.target} & set(gone))
+            return msgspec.structs.replace(event, links=strengthened) if strengthened else None
+        case ShortcutsDrawn(shortcuts=shortcuts):
+            drawn = tuple(one for one in shortcuts if not {one.step.source, one.step.target, *one.via} & set(gone))
+            return msgspec.structs.replace(event, shortcuts=drawn) if drawn else None
+        case _:
+            return event
+
+
+def _ids(value: object) -> Iterator[UUID]:
+    match value:
+        case UUID():
+            yield value
+        case tuple():
+            for one in value:
+                yield from _ids(one)
+        case msgspec.Struct():
+            for name in value.__struct_fields__:
+                yield from _ids(getattr(value, name))
+        case _:
+            pass

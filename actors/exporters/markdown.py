@@ -1,0 +1,71 @@
+"""Markdown that Obsidian reads: a note a memory, its properties as YAML, its links as wikilinks."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
+
+from actors.runtime.types import JsonObject
+
+WORDS = 8
+"""Words of a memory in the name of its note."""
+PROPERTIES = ("id", "created_at", "namespace", "session", "memory_type", "importance", "modality", "rationale")
+"""Fields of a memory that keep their names; tags are spelled as Obsidian allows, and metadata is one property."""
+
+
+def write(folder: Path, memories: list[JsonObject], links: Iterable[tuple[str, str, str]]) -> int:
+    """Write a note for each memory, in a folder for each namespace, and return their number.
+
+    Args:
+        folder: The vault.
+        memories: As `memory/export` returns them.
+        links: Source, target and relation; those with an end that isn't among the memories are left out.
+    """
+    names = {memory["id"]: _name(memory) for memory in memories}
+    linked: dict[str, dict[str, None]] = {}
+    for source, target, relation in links:
+        if source in names and target in names:
+            linked.setdefault(source, {})[f"- {relation.replace('[', '(')} [[{names[target]}]]"] = None
+    for memory in memories:
+        note = folder / _slug(memory["namespace"]) / f"{names[memory['id']]}.md"
+        note.parent.mkdir(parents=True, exist_ok=True)
+        text = f"---\n{_properties(memory)}---\n{memory['content']}\n"
+        if memory["id"] in linked:
+            text += "\n## Links\n" + "\n".join(linked[memory["id"]]) + "\n"
+        note.write_text(text, encoding="utf-8")
+    return len(memories)
+
+
+def _properties(memory: JsonObject) -> str:
+    properties: JsonObject = {"title": _title(memory)}
+    properties |= {name: memory[name] for name in PROPERTIES if name in memory}
+    properties["created"] = properties.pop("created_at")
+    if tags := [tag for tag in map(_tag, memory.get("tags", ())) if tag]:
+        properties["tags"] = tags
+    if memory.get("metadata"):
+        properties["metadata"] = memory["metadata"]
+    return yaml.safe_dump(properties, allow_unicode=True, sort_keys=False)
+
+
+def _title(memory: JsonObject) -> str:
+    return " ".join(memory["content"].split()[:WORDS])
+
+
+def _name(memory: JsonObject) -> str:
+    """Return the name of a note: its first words, and as much of its id as makes it unique."""
+    return f"{_slug(_title(memory))}-{memory['id'][:13]}"
+
+
+def _slug(text: str) -> str:
+    plain = unicodedata.normalize("NFC", text)
+    return re.sub(r"[^\w-]+", "-", plain).strip("-")[:80] or "memory"
+
+
+def _tag(tag: str) -> str:
+    """Return a tag as Obsidian allows it: no spaces, and not a number alone."""
+    plain = re.sub(r"[^\w/-]+", "-", tag).strip("-")
+    return f"n{plain}" if plain.isdecimal() else plain

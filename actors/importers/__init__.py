@@ -1,0 +1,1 @@
+"""Importers: memories from the files of other programs."""

@@ -1,0 +1,183 @@
+"""Exports of ChatGPT and of claude.ai: `conversations.json`, alone or in the ZIP archive in which it arrives.
+
+ChatGPT keeps a conversation as a tree of messages; the branch that ends at `current_node` is the one that was shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from actors.importers.files import document
+from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, texts
+from actors.runtime.types import JsonObject
+
+CHATGPT = "a ChatGPT export"
+CLAUDE_AI = "a claude.ai export"
+SPEAKERS = {"human": "user", "user": "user", "assistant": "assistant"}
+
+
+class _Node(msgspec.Struct):
+    parent: str | None = None
+    children: list[str] = []
+    message: JsonObject | None = None
+
+
+class _Conversation(msgspec.Struct):
+    mapping: dict[str, _Node]
+    title: str | None = None
+    create_time: float | None = None
+    current_node: str | None = None
+    conversation_id: str | None = None
+    id: str | None = None
+
+
+class _ChatMessage(msgspec.Struct):
+    uuid: str | None = None
+    sender: str = ""
+    text: str = ""
+    content: list[JsonObject] = []
+    created_at: str | None = None
+    attachments: list[JsonObject] = []
+    files: list[JsonObject] = []
+
+
+class _Chat(msgspec.Struct):
+    uuid: str
+    chat_messages: list[_ChatMessage]
+    name: str | None = None
+    created_at: str | None = None
+
+
+_conversations = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def is_chatgpt(value: object) -> bool:
+    """Tell whether a JSON document is an export of ChatGPT."""
+    return isinstance(value, list) and any(isinstance(one, dict) and "mapping" in one for one in value)
+
+
+def is_claude_ai(value: object) -> bool:
+    """Tell whether a JSON document is an export of claude.ai."""
+    return isinstance(value, list) and any(isinstance(one, dict) and "chat_messages" in one for one in value)
+
+
+def read_chatgpt(file: Path, options: Options) -> Iterator[Record]:
+    """Yield the turns of all conversations of a ChatGPT export."""
+    for number, conversation in _each(file, _Conversation):
+        if isinstance(conversation, Broken):
+            yield conversation
+            continue
+        session = conversation.conversation_id or conversation.id or f"{conversation.create_time}-{number}"
+        shown = _branch(conversation)
+        for node in conversation.mapping if options.everything else shown:
+            yield from _chatgpt_turn(conversation, session, node, file, options)
+        for _node in conversation.mapping.keys() - set(shown) if not options.everything else ():
+            yield Skipped("other branches of conversations")
+
+
+def read_claude_ai(file: Path, options: Options) -> Iterator[Record]:
+    """Yield the turns of all conversations of a claude.ai export, and the text of attached files."""
+    for _number, chat in _each(file, _Chat):
+        if isinstance(chat, Broken):
+            yield chat
+            continue
+        for number, message in enumerate(chat.chat_messages):
+            place = ("claude.ai", chat.uuid, message.uuid or number)
+            circumstances = {
+                "namespace": options.namespace,
+                "session": chat.uuid,
+                "created_at": message.created_at or chat.created_at,
+            }
+            speaker = SPEAKERS.get(message.sender, message.sender)
+            metadata = {"source": "claude.ai", "speaker": speaker, **({"title": chat.name} if chat.name else {})}
+            blocks = texts(block.get("text") for block in message.content if block.get("type") == "text")
+            for _block in message.content[len(blocks) :]:
+                yield Skipped("tool calls and results")
+            text = "\n\n".join(blocks) or message.text
+            if text.strip():
+                yield from memory(place, text, file, **circumstances, tags=[speaker], metadata=metadata)
+            elif not message.attachments:
+                yield Skipped("turns without text")
+            for index, attached in enumerate(message.attachments):
+                name = str(attached.get("file_name") or "attachment")
+                if texts([attached.get("extracted_content")]):
+                    named = metadata | {"file": name}
+                    content = f"{name}\n\n{attached['extracted_content']}"
+                    yield from memory(
+                        (*place, "file", index), content, file, **circumstances, tags=["attachment"], metadata=named
+                    )
+                else:
+                    yield Skipped("files without text")
+            for _file in message.files:
+                yield Skipped("files without text")
+
+
+def _each(file: Path, kind: type[Any]) -> Iterator[tuple[int, Any]]:
+    """Yield each conversation of an export, or why it can't be read; the others are not concerned."""
+    whole = document(file, _conversations)
+    if isinstance(whole, Broken):
+        yield 0, whole
+        return
+    for number, raw in enumerate(whole):
+        try:
+            yield number, msgspec.json.decode(raw, type=kind)
+        except msgspec.ValidationError as error:
+            yield number, Broken(str(file), 0, f"conversation {number + 1}: {error}")
+
+
+def _branch(conversation: _Conversation) -> list[str]:
+    """Return the nodes from the root to the one shown last: `current_node`, or the last child of each."""
+    nodes = conversation.mapping
+    last = conversation.current_node
+    if last not in nodes:
+        last = next((name for name, node in nodes.items() if node.parent not in nodes), None)
+        seen: set[str] = set()
+        while last is not None and last not in seen:
+            seen.add(last)
+            children = [child for child in nodes[last].children if child in nodes]
+            if not children:
+                break
+            last = children[-1]
+    path: list[str] = []
+    while last is not None and last in nodes and last not in path:
+        path.append(last)
+        last = nodes[last].parent
+    return path[::-1]
+
+
+def _chatgpt_turn(
+    conversation: _Conversation, session: str, node: str, file: Path, options: Options
+) -> Iterator[Record]:
+    message = conversation.mapping[node].message
+    if message is None:  # the root
+        return
+    role = (message.get("author") or {}).get("role")
+    content = message.get("content") or {}
+    about = message.get("metadata") or {}
+    wanted = role in SPEAKERS or (options.everything and role == "tool")
+    if about.get("is_visually_hidden_from_conversation") or not wanted:
+        yield Skipped("tool calls and results" if role == "tool" else "hidden messages")
+        return
+    parts = content.get("parts") or []
+    for part in parts:
+        if isinstance(part, dict):
+            yield Skipped("images")
+    text = "\n".join(texts(parts)) or (content.get("text") if content.get("content_type") == "code" else "")
+    if not isinstance(text, str) or not text.strip():
+        yield Skipped("turns without text")
+        return
+    metadata = {"source": "chatgpt", "speaker": role, "title": conversation.title, "model": about.get("model_slug")}
+    yield from memory(
+        ("chatgpt", session, node),
+        text,
+        file,
+        namespace=options.namespace,
+        session=session,
+        created_at=moment(message.get("create_time") or conversation.create_time),
+        tags=[str(role)],
+        metadata={name: value for name, value in metadata.items() if value},
+    )

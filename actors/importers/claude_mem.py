@@ -1,0 +1,176 @@
+"""The database of claude-mem, `~/.claude-mem/claude-mem.db` (SQLite): observations, summaries and prompts.
+
+Columns come and go between its versions; those that a database lacks are read as NULL.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from actors.importers.records import Broken, FormatError, Options, Record, Skipped, memory, moment, texts
+
+NAME = "a claude-mem database"
+MAGIC = b"SQLite format 3\0"
+TABLES = {"observations", "sdk_sessions"}
+
+OBSERVATION: Sequence[str] = (
+    "id memory_session_id project text type title subtitle facts narrative concepts files_read files_modified "
+    "prompt_number created_at created_at_epoch content_hash"
+).split()
+SUMMARY: Sequence[str] = (
+    "id memory_session_id project request investigated learned completed next_steps notes files_read files_edited "
+    "prompt_number created_at created_at_epoch"
+).split()
+PROMPT: Sequence[str] = "id content_session_id prompt_number prompt_text created_at created_at_epoch".split()
+SESSION: Sequence[str] = (
+    "id content_session_id memory_session_id project user_prompt started_at started_at_epoch".split()
+)
+
+Row = dict[str, object]
+
+
+def matches(file: Path) -> bool:
+    """Tell whether a file is such a database.
+
+    Raises:
+        FormatError: it is another SQLite database, or a damaged one.
+    """
+    with file.open("rb") as source:
+        if source.read(len(MAGIC)) != MAGIC:
+            return False
+    with closing(_open(file)) as database:
+        try:
+            missing = TABLES - set(_tables(database))
+        except sqlite3.DatabaseError as error:
+            raise FormatError(f"{file}: a damaged SQLite database: {error}") from None
+    if missing:
+        raise FormatError(f"{file}: an SQLite database without the tables of claude-mem: {', '.join(sorted(missing))}")
+    return True
+
+
+def read(file: Path, options: Options) -> Iterator[Record]:
+    """Yield prompts, observations and summaries, each kind in the order of its ids."""
+    with closing(_open(file)) as database:
+        tables = set(_tables(database))
+        try:
+            sessions = _rows(database, "sdk_sessions", SESSION)
+            projects = {row["content_session_id"]: row["project"] for row in sessions}
+            prompts = _rows(database, "user_prompts", PROMPT) if "user_prompts" in tables else []
+            yield from _prompts(file, options, prompts, sessions, projects)
+            for row in _rows(database, "observations", OBSERVATION):
+                yield from _observation(file, options, row)
+            for row in _rows(database, "session_summaries", SUMMARY) if "session_summaries" in tables else ():
+                yield from _summary(file, options, row)
+        except sqlite3.DatabaseError as error:
+            yield Broken(str(file), 0, f"a damaged database: {error}")
+
+
+def _prompts(
+    file: Path, options: Options, prompts: list[Row], sessions: list[Row], projects: dict[object, object]
+) -> Iterator[Record]:
+    """Yield what people asked; the prompt that a session keeps only if the table of prompts lacks it."""
+    seen = {row["content_session_id"] for row in prompts}
+    firsts = [
+        row | {"prompt_number": 1, "prompt_text": row["user_prompt"], "created_at_epoch": row["started_at_epoch"]}
+        for row in sessions
+        if row["content_session_id"] not in seen
+    ]
+    for row in (*firsts, *prompts):
+        session, number = row["content_session_id"], row["prompt_number"]
+        text = "\n".join(texts([row["prompt_text"]]))
+        if not text:
+            yield Skipped("prompts without text")
+            continue
+        yield from memory(
+            ("claude-mem", "prompt", session, number),
+            text,
+            file,
+            namespace=options.namespace or projects.get(session),
+            session=session,
+            created_at=_moment(row),
+            tags=["user"],
+            memory_type="prompt",
+            metadata={"source": "claude-mem", "speaker": "user", "prompt_number": number},
+        )
+
+
+def _observation(file: Path, options: Options, row: Row) -> Iterator[Record]:
+    heading = ": ".join(texts((row["title"], row["subtitle"])))
+    facts = "\n".join(f"- {fact}" for fact in _list(row["facts"]))
+    text = "\n\n".join(texts((heading, row["narrative"], facts))) or "\n".join(texts([row["text"]]))
+    if not text:
+        yield Skipped("observations without text")
+        return
+    yield from memory(
+        ("claude-mem", "observation", row["memory_session_id"], row["content_hash"] or row["id"]),
+        text,
+        file,
+        namespace=options.namespace or row["project"],
+        session=row["memory_session_id"],
+        created_at=_moment(row),
+        tags=_list(row["concepts"]),
+        memory_type=row["type"],
+        metadata=_metadata(row, "files_read", "files_modified"),
+    )
+
+
+def _summary(file: Path, options: Options, row: Row) -> Iterator[Record]:
+    parts = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+    text = "\n\n".join(f"{name.replace('_', ' ').capitalize()}: {row[name]}" for name in parts if texts([row[name]]))
+    if not text:
+        yield Skipped("summaries without text")
+        return
+    yield from memory(
+        ("claude-mem", "summary", row["memory_session_id"], row["id"]),
+        text,
+        file,
+        namespace=options.namespace or row["project"],
+        session=row["memory_session_id"],
+        created_at=_moment(row),
+        tags=["summary"],
+        memory_type="session_summary",
+        metadata=_metadata(row, "files_read", "files_edited"),
+    )
+
+
+def _metadata(row: Row, *lists: str) -> dict[str, object]:
+    files = {name: found for name in lists if (found := _list(row[name]))}
+    number = {"prompt_number": row["prompt_number"]} if row["prompt_number"] is not None else {}
+    return {"source": "claude-mem", **number, **files}
+
+
+def _moment(row: Row) -> str | None:
+    epoch = row["created_at_epoch"]
+    return moment(epoch if isinstance(epoch, int | float) else None) or next(iter(texts([row.get("created_at")])), None)
+
+
+def _list(value: object) -> list[str]:
+    """Return the texts of a column that holds a JSON array, or the text itself."""
+    if not isinstance(value, str) or not value.strip():
+        return []
+    try:
+        return texts(msgspec.json.decode(value, type=list[object]))
+    except msgspec.DecodeError:
+        return [value]
+
+
+def _open(file: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+    database.row_factory = sqlite3.Row
+    return database
+
+
+def _tables(database: sqlite3.Connection) -> Iterator[str]:
+    yield from (name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'"))
+
+
+def _rows(database: sqlite3.Connection, table: str, wanted: Sequence[str]) -> list[Row]:
+    """Return the rows of a table with the wanted columns, NULL for those that it lacks."""
+    present = {row[1] for row in database.execute(f"PRAGMA table_info({table})")}
+    columns = ", ".join(name if name in present else f"NULL AS {name}" for name in wanted)
+    return [dict(row) for row in database.execute(f"SELECT {columns} FROM {table} ORDER BY id")]  # noqa: S608 -- own names

@@ -1,0 +1,115 @@
+"""Reading of source files: lines and documents of JSON, and text, each with the place of what is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeVar
+from zipfile import BadZipFile, ZipFile
+
+import msgspec
+
+from actors.importers.records import Broken, FormatError
+
+T = TypeVar("T")
+
+CONVERSATIONS = "conversations.json"
+"""The file of an exported archive that holds the conversations."""
+HEAD = 65_536
+"""Bytes by which a format is recognised."""
+
+
+def lines(file: Path, decoder: msgspec.json.Decoder[T], *, strict: bool = False) -> Iterator[tuple[int, T] | Broken]:
+    """Yield the values of a file of JSON lines with their line numbers; a line that can't be read is `Broken`.
+
+    Args:
+        file: Read line by line, so of any size.
+        decoder: Of one line.
+        strict: Whether bytes that are no UTF-8 condemn the file (`FormatError`) instead of their line.
+    """
+    with file.open("rb") as source:
+        for number, raw in enumerate(source, start=1):
+            data = raw.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else raw.strip()
+            if not data:
+                continue
+            try:
+                data.decode()
+                yield number, decoder.decode(data)
+            except UnicodeDecodeError as error:
+                problem = f"not UTF-8: byte {error.start + 1}"
+                if strict:
+                    raise FormatError(f"{file}, line {number}: {problem}; nothing was imported") from None
+                yield Broken(str(file), number, problem)
+            except (msgspec.DecodeError, RecursionError) as error:
+                yield Broken(str(file), number, f"not JSON: {error}" if _is_syntax(error) else str(error))
+
+
+def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
+    """Return the value of a file that is one JSON document, also of one that is packed in a ZIP archive."""
+    data = b""
+    try:
+        data = read(file)
+        data.decode()
+        return decoder.decode(data)
+    except (BadZipFile, KeyError) as error:
+        return Broken(str(file), 0, f"not an export: {error}")
+    except UnicodeDecodeError as error:
+        return Broken(str(file), data.count(b"\n", 0, error.start) + 1, "not UTF-8")
+    except (msgspec.DecodeError, RecursionError) as error:
+        return Broken(str(file), _line(data, str(error)), f"not JSON: {error}" if _is_syntax(error) else str(error))
+
+
+def text(file: Path) -> str | Broken:
+    """Return the text of a file; `Broken` with the line if it isn't UTF-8."""
+    data = file.read_bytes()
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        return Broken(str(file), data.count(b"\n", 0, error.start) + 1, "not UTF-8")
+
+
+def read(file: Path) -> bytes:
+    """Return the bytes of a file, or of the conversations in a ZIP archive."""
+    if file.suffix.lower() != ".zip":
+        return file.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    with ZipFile(file) as archive:
+        names = [name for name in archive.namelist() if name.rpartition("/")[2] == CONVERSATIONS]
+        if not names:
+            raise KeyError(f"no {CONVERSATIONS} in the archive")
+        return archive.read(names[0])
+
+
+def first_lines(file: Path, count: int = 20) -> list[object]:
+    """Return the values of the first lines that are JSON objects; [] if there are none."""
+    found: list[object] = []
+    with file.open("rb") as source:
+        for raw in source.read(HEAD).removeprefix(b"\xef\xbb\xbf").splitlines()[:count]:
+            try:
+                value: object = msgspec.json.decode(raw)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                continue
+            if isinstance(value, dict):
+                found.append(value)
+    return found
+
+
+def walk(folder: Path, suffixes: Iterable[str], skipped: Iterable[str] = ()) -> Iterator[Path]:
+    """Yield the files under a folder with one of these suffixes, by name, not those in hidden or skipped folders."""
+    wanted, unwanted = {*suffixes}, {*skipped}
+    for path in sorted(folder.rglob("*")):
+        within = path.relative_to(folder).parts[:-1]
+        is_hidden = any(part in unwanted or part.startswith(".") for part in within)
+        if path.suffix.lower() in wanted and not is_hidden and path.is_file():
+            yield path
+
+
+def _is_syntax(error: Exception) -> bool:
+    return not isinstance(error, msgspec.ValidationError)
+
+
+def _line(data: bytes, problem: str) -> int:
+    """Return the line of a syntax error: the last of a truncated document, else by the place in bytes, or 1."""
+    if "truncated" in problem:
+        return data.rstrip().count(b"\n") + 1
+    place = problem.rpartition("(byte ")[2].rstrip(")")
+    return data.count(b"\n", 0, int(place)) + 1 if place.isdecimal() else 1

@@ -1,0 +1,165 @@
+"""Recognises what a file or a folder is, and reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TypeAlias, cast
+
+import msgspec
+
+from actors.importers import agent_sessions, chats, claude_mem, claude_transcripts, memory_servers, notes
+from actors.importers.files import CONVERSATIONS, document, first_lines, lines
+from actors.importers.records import Broken, FormatError, Item, Options, Record, Skipped
+from actors.runtime.types import JsonObject
+
+OWN = "memories as JSON lines"
+PROBED = 50
+"""Files of a folder that are looked at until one is recognised."""
+KNOWN = (
+    "Claude Code, Codex or Gemini CLI sessions, memories of the official memory server, mem0 or claude-mem, exports of "
+    "ChatGPT or claude.ai, notes (.md, .txt), or JSON lines with 'content'"
+)
+
+Reader: TypeAlias = Callable[[Path, Options], Iterator[Record]]
+First: TypeAlias = list[JsonObject]
+
+LINES: tuple[tuple[str, Callable[[First], bool], Reader], ...] = (
+    (claude_transcripts.NAME, claude_transcripts.matches, claude_transcripts.read),
+    (agent_sessions.CODEX, agent_sessions.is_codex, agent_sessions.read_codex),
+    (memory_servers.OFFICIAL, memory_servers.is_official, memory_servers.read_official),
+)
+"""Formats of JSON lines besides our own, by their first lines."""
+DOCUMENTS: tuple[tuple[str, Callable[[object], bool], Reader], ...] = (
+    (agent_sessions.GEMINI, agent_sessions.is_gemini, agent_sessions.read_gemini),
+    (chats.CHATGPT, chats.is_chatgpt, chats.read_chatgpt),
+    (chats.CLAUDE_AI, chats.is_claude_ai, chats.read_claude_ai),
+    (memory_servers.MEM0, memory_servers.is_mem0, memory_servers.read_mem0),
+)
+"""Formats of one JSON document."""
+FOLDERS: tuple[tuple[str, Callable[[Path, Options], Iterator[Path]]], ...] = (
+    (claude_transcripts.NAME, claude_transcripts.sessions),
+    (agent_sessions.CODEX, agent_sessions.codex_sessions),
+    (agent_sessions.GEMINI, agent_sessions.gemini_sessions),
+)
+"""Formats of many files, and which files of a folder may be theirs."""
+
+_json = msgspec.json.Decoder()
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A recognised source."""
+
+    name: str
+    files: tuple[Path, ...]
+    read: Callable[[], Iterator[Record]]
+    """Yields all records; each call reads the files again."""
+
+
+def recognise(path: Path, options: Options) -> Source:
+    """Return the source at a path.
+
+    Raises:
+        FormatError: its format is unknown, or it is a file that can't be read; the message names the place.
+        OSError: there is no such path, or it can't be opened.
+    """
+    return _folder(path, options) if path.is_dir() else _file(path, options)
+
+
+def _file(path: Path, options: Options) -> Source:
+    if path.suffix.lower() in notes.SUFFIXES:
+        return _strict(Source(notes.NAME, (path,), lambda: notes.read(path.parent, [path], options)))
+    if claude_mem.matches(path):
+        return _source(claude_mem.NAME, (path,), claude_mem.read, options)
+    if path.suffix.lower() == ".zip":
+        return _document(path, options)
+    try:
+        return _lines(path, options)
+    except FormatError as unknown:
+        try:
+            return _document(path, options)
+        except FormatError as other:
+            raise (other if path.suffix.lower() == ".json" else unknown) from None
+
+
+def _lines(path: Path, options: Options) -> Source:
+    """Recognise JSON lines; a document that is written over several lines holds none at its start."""
+    first = cast("First", first_lines(path))
+    for name, matches, reader in LINES:
+        if matches(first):
+            return _source(name, (path,), reader, options)
+    if any("content" in line or "event" in line for line in first):
+        return _source(OWN, (path,), _own, options)
+    raise FormatError(f"{path}, line 1: unknown format; known are {KNOWN}")
+
+
+def _document(path: Path, options: Options) -> Source:
+    value = document(path, _json)
+    if isinstance(value, Broken):
+        raise FormatError(f"{path}, line {value.line}: {value.reason}; nothing was imported")
+    for name, matches, reader in DOCUMENTS:
+        if matches(value):
+            return _source(name, (path,), reader, options)
+    raise FormatError(f"{path}, line 1: unknown format; known are {KNOWN}")
+
+
+def _folder(path: Path, options: Options) -> Source:
+    for name, candidates in FOLDERS:
+        files = tuple(candidates(path, options))
+        if any(_recognised(file, name) for file in islice(files, PROBED)):
+            return Source(name, files, partial(_sessions, name, files, options))
+    for inner in (CONVERSATIONS, "claude-mem.db", "memory.jsonl", "memory.json"):
+        if (path / inner).is_file():
+            return _file(path / inner, options)
+    files = tuple(notes.notes(path, options))
+    if files:
+        return Source(notes.NAME, files, lambda: notes.read(path, list(files), options))
+    raise FormatError(f"{path}: nothing to import; known are {KNOWN}")
+
+
+def _recognised(file: Path, wanted: str) -> bool:
+    """Tell whether a file is a session of the wanted format."""
+    lines_of = {name: matches for name, matches, _reader in LINES}
+    document_of = {name: matches for name, matches, _reader in DOCUMENTS}
+    if wanted in lines_of:
+        return lines_of[wanted](cast("First", first_lines(file)))
+    return document_of[wanted](document(file, _json))
+
+
+def _sessions(name: str, files: Iterable[Path], options: Options) -> Iterator[Record]:
+    """Yield the records of session files; a file of JSON that is no session is skipped."""
+    readers = {known: reader for known, _matches, reader in (*LINES, *DOCUMENTS)}
+    for file in files:
+        if file.suffix == ".jsonl" and first_lines(file) and not _recognised(file, name):
+            yield Skipped("files that are no sessions")
+        else:
+            yield from readers[name](file, options)
+
+
+def _source(name: str, files: tuple[Path, ...], reader: Reader, options: Options) -> Source:
+    return Source(name, files, lambda: (record for file in files for record in reader(file, options)))
+
+
+def _strict(source: Source) -> Source:
+    """Refuse a single file that can't be read, instead of reporting it and importing nothing."""
+
+    def read() -> Iterator[Record]:
+        for record in source.read():
+            if isinstance(record, Broken):
+                raise FormatError(f"{record.file}, line {record.line}: {record.reason}; nothing was imported")
+            yield record
+
+    return Source(source.name, source.files, read)
+
+
+def _own(path: Path, options: Options) -> Iterator[Record]:
+    """Yield the lines of a file of memories as `memory/import` takes them."""
+    chosen = {} if options.namespace is None else {"namespace": options.namespace}
+    for parsed in lines(path, _json, strict=True):
+        if isinstance(parsed, Broken):
+            yield parsed
+            continue
+        number, value = parsed
+        yield Item(str(path), number, value | chosen if isinstance(value, dict) and "content" in value else value)

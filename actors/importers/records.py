@@ -1,0 +1,139 @@
+"""What an importer yields: memories and links to import, lines that are broken, and what is left out on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any, TypeAlias
+from uuid import UUID, uuid5
+
+import msgspec
+
+from actors.runtime.faults import InvalidParamsFault
+from actors.runtime.types import JsonObject
+
+IDS = UUID("0b6a1f5e-6c0e-5a5c-9a9e-2f3d8d1c7b44")
+"""The namespace of the ids of imported memories (UUID version 5): an id is derived from where the source keeps it."""
+
+MAX_CHARACTERS = 60_000
+"""Characters of a memory; a longer text becomes several. Below the store's limit, since redaction may lengthen it."""
+MAX_NAME = 256
+MAX_TAGS = 64
+MILLISECONDS = 1e11
+"""Least number that is an epoch in milliseconds instead of seconds."""
+
+
+class Item(msgspec.Struct, frozen=True):
+    """A memory or an event, as `memory/import` takes it, and the place it was read from."""
+
+    file: str
+    line: int
+    """From 1; 0 for a source without lines."""
+    value: JsonObject
+
+
+class Broken(msgspec.Struct, frozen=True):
+    """A line or a file that can't be read. The rest is imported."""
+
+    file: str
+    line: int
+    reason: str
+
+
+class Skipped(msgspec.Struct, frozen=True):
+    """Something that is left out on purpose, or that a memory has no place for."""
+
+    reason: str
+
+
+Record: TypeAlias = Item | Broken | Skipped
+
+
+def project(folder: str | None) -> str | None:
+    """Return the project of a working directory: the name of the folder, from any platform."""
+    if not folder:
+        return None
+    path = PureWindowsPath(folder) if "\\" in folder else PurePosixPath(folder)
+    return path.name or None
+
+
+class Options(msgspec.Struct, frozen=True):
+    """What a person chose."""
+
+    namespace: str | None = None
+    """For all memories, instead of the source's projects."""
+    everything: bool = False
+    """Whether tool calls, their results, thinking and side chains are imported too."""
+    project: Callable[[str | None], str | None] = project
+    """Returns the namespace of a working directory."""
+
+    def namespace_of(self, folder: str | None) -> str | None:
+        """Return the chosen namespace, or else the project of a working directory."""
+        return self.namespace or self.project(folder)
+
+
+class FormatError(InvalidParamsFault):
+    """The source as a whole can't be imported; nothing was."""
+
+
+def memory_id(*place: object) -> UUID:
+    """Return the id of a memory by its place in the source, such as a program, a session and a number."""
+    return uuid5(IDS, "\0".join(map(str, place)))
+
+
+def memory(place: tuple[object, ...], content: str, file: Path, line: int = 0, **fields: Any) -> Iterator[Item]:
+    """Yield a memory, or several with ascending ids if the text is too long for one.
+
+    Args:
+        place: Identifies the text in its source, from which the id is derived.
+        content: The text.
+        file: Read from.
+        line: Its line there.
+        fields: Other parameters of `store_memory`; empty ones are left out. Tags and names are cut to their limits.
+    """
+    for name in ("session", "namespace", "memory_type"):
+        if fields.get(name):
+            fields[name] = str(fields[name])[:MAX_NAME]
+    fields["tags"] = [tag[:MAX_NAME] for tag in dict.fromkeys(fields.get("tags") or ()) if tag][:MAX_TAGS]
+    kept = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
+    texts = pieces(content)
+    for number, text in enumerate(texts):
+        part = {"metadata": {**kept.get("metadata", {}), "part": number + 1, "parts": len(texts)}}
+        own = memory_id(*place) if number == 0 else memory_id(*place, number)
+        yield Item(str(file), line, {"id": str(own), "content": text, **kept, **(part if len(texts) > 1 else {})})
+
+
+def link(source: UUID, target: UUID, relation: str, file: Path, line: int = 0) -> Item:
+    """Return a link between two imported memories."""
+    event = {"source": str(source), "targets": [str(target)], "relation": relation[:MAX_NAME], "weight": 1.0}
+    return Item(str(file), line, {"event": {"type": "memories_linked.1", **event}})
+
+
+def pieces(text: str) -> list[str]:
+    """Return a text in parts of at most `MAX_CHARACTERS`, cut at the last blank line, line or space that fits."""
+    parts: list[str] = []
+    text = text.strip()
+    while len(text) > MAX_CHARACTERS:
+        ends = (text.rfind(mark, MAX_CHARACTERS // 2, MAX_CHARACTERS) for mark in ("\n\n", "\n", " "))
+        end = next((end for end in ends if end > 0), MAX_CHARACTERS)
+        parts.append(text[:end].strip())
+        text = text[end:].strip()
+    return [*parts, text] if text else parts
+
+
+def moment(value: str | float | None) -> str | None:
+    """Return a time in ISO 8601, given so or as (milli)seconds since 1970; None for none or an impossible one."""
+    if isinstance(value, str):
+        return value or None
+    if not value or value < 0:
+        return None
+    try:
+        return datetime.fromtimestamp(value / 1_000 if value > MILLISECONDS else value, UTC).isoformat()
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def texts(values: Iterable[object]) -> list[str]:
+    """Return those values that are texts and not blank."""
+    return [value for value in values if isinstance(value, str) and value.strip()]

@@ -1,0 +1,121 @@
+"""The command line imports the histories of other programs, each turn once, and exports for other stores."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from events.storage.duckdb_log import DuckDBLog
+from events.vocabulary import MemoryStored
+from events.vocabulary.codec import decompress
+from tests.acceptance.conftest import COMMAND, PATIENCE
+from tests.actors.importers import samples
+
+PROJECTS = 20
+MEMORY = 8_000
+"""Bytes that a memory takes in the log at least."""
+
+
+def run(store: Path, *arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command on a store."""
+    return subprocess.run(
+        [COMMAND, *arguments, "--data", str(store)],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE * 20,
+        check=False,
+        input=given,
+    )
+
+
+def run_json(store: Path, *arguments: str, status: int = 0) -> Any:
+    done = run(store, *arguments, "--json")
+    assert done.returncode == status, done.stderr
+    return json.loads(done.stdout)
+
+
+def contents(store: Path) -> list[tuple[str, str | None, str]]:
+    """Return namespace, session and content of each memory in the log, whose chain is checked, in order."""
+    log = DuckDBLog(store)
+    try:
+        stored = [envelope.event for envelope in log.read() if isinstance(envelope.event, MemoryStored)]
+        return [(one.namespace, one.session, decompress(one.content)) for one in stored]
+    finally:
+        log.close()
+
+
+def import_until_killed(store: Path, folder: Path, stored: int) -> None:
+    """Start an import, and kill its process as soon as so many memories are stored."""
+    process = subprocess.Popen(
+        [COMMAND, "import", str(folder), "--data", str(store)],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    written = 0
+    while process.poll() is None and written < stored * MEMORY:
+        written = sum(file.stat().st_size for file in store.glob("log.duckdb*")) if store.exists() else 0
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("sessions", [40, pytest.param(2_000, marks=pytest.mark.slow)])
+def test_a_folder_of_transcripts_is_imported_once_however_often_and_whenever_it_is_killed(
+    tmp_path: Path, sessions: int
+) -> None:
+    folder, store = tmp_path / "projects", tmp_path / "store"
+    broken = samples.transcripts(folder, PROJECTS, sessions)
+    plan = run_json(store, "import", str(folder), "--dry-run", status=1)
+    assert (plan["source"], plan["memories"]) == ("Claude Code transcripts", 3 * sessions)
+    assert len(plan["namespaces"]) == PROJECTS
+    assert not store.exists(), "a dry run changes nothing"
+
+    import_until_killed(store, folder, stored=sessions // 2)
+    survived = contents(store)
+    assert 0 < len(survived) < 3 * sessions
+    first = run_json(store, "import", str(folder), status=1)
+    assert (first["stored"], first["stored_before"]) == (3 * sessions - len(survived), len(survived))
+    assert len(first["failed"]) == broken
+    assert {failure["line"] for failure in first["failed"]} == {4}
+    assert all(failure["file"].endswith(".jsonl") for failure in first["failed"])
+    assert first["skipped"]["tool calls and results"] == 2 * sessions
+    before = contents(store)
+    assert len(before) == len(set(before)) == 3 * sessions
+    assert before[: len(survived)] == survived
+    again = run_json(store, "import", str(folder), status=1)
+    assert (again["stored"], again["stored_before"]) == (0, 3 * sessions)
+    assert contents(store) == before
+
+
+def test_an_export_is_imported_into_a_new_store_by_commands(tmp_path: Path) -> None:
+    token = "ghp_" + "k3J9xQ2mV7pL5sD8wR4tY6uB1nC0zA3eF5hG"
+    lines = "\n".join(json.dumps({"content": f"Push number {number} with {token}."}) for number in range(2))
+    store, copy, file = tmp_path / "store", tmp_path / "copy", tmp_path / "all.jsonl"
+    told = json.loads(run(store, "import", "-", "--json", given=lines).stdout)
+    assert (told["stored"], told["redacted"]) == (2, {"github-token": 2})
+    assert run_json(store, "export", str(file))["exported"] == 2
+    assert run_json(copy, "import", str(file))["stored"] == 2
+    assert [content for _, _, content in contents(copy)] == [
+        f"Push number {number} with [redacted github-token]." for number in range(2)
+    ]
+    assert run_json(copy, "scan") == {"scanned": 2, "found": [], "redacted": False}
+
+
+def test_unknown_formats_and_unreadable_files_are_refused_and_change_nothing(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    (tmp_path / "notes.md").write_bytes(b"K\xfcche")
+    (tmp_path / "odd.json").write_text('{"what": 1}', "utf-8")
+    for name, words in (("notes.md", "line 1: not UTF-8"), ("odd.json", "unknown format")):
+        done = run(store, "import", str(tmp_path / name))
+        assert done.returncode == 1
+        assert words in done.stderr
+        assert name in done.stderr
+        assert "Traceback" not in done.stderr
+    assert not store.exists()

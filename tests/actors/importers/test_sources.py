@@ -1,0 +1,305 @@
+"""Each source is recognised and read with all its fields; what is left out, and what is broken, is reported."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+
+from actors.api.operations.import_export import parse_item
+from actors.importers.recogniser import recognise
+from actors.importers.records import MAX_CHARACTERS, Broken, FormatError, Item, Options, Skipped, pieces
+from actors.importers.screening import Redactions, screened
+from tests.actors.importers import samples
+
+
+def read(path: Path, **options: Any) -> tuple[str, list[dict[str, Any]], list[Broken], Counter[str]]:
+    """Return the name of a source, its items, its broken lines, and why how much was left out."""
+    source = recognise(path, Options(**options))
+    records = list(source.read())
+    items = [one.value for one in records if isinstance(one, Item)]
+    for item in items:
+        parse_item(item)  # a store takes it
+    broken = [one for one in records if isinstance(one, Broken)]
+    return source.name, items, broken, Counter(one.reason for one in records if isinstance(one, Skipped))
+
+
+def by_content(items: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {item["content"]: item for item in items if "content" in item}
+
+
+def links(items: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
+    """Return the links as the contents of their ends and the relation."""
+    names = {item["id"]: item["content"] for item in items if "content" in item}
+    events = [item["event"] for item in items if "event" in item]
+    return {(names[one["source"]], one["relation"], names[target]) for one in events for target in one["targets"]}
+
+
+def test_claude_code_turns_keep_time_project_session_and_speaker(tmp_path: Path) -> None:
+    broken_lines = samples.transcripts(tmp_path, projects=20, sessions=40)
+    name, items, broken, skipped = read(tmp_path)
+    assert name == "Claude Code transcripts"
+    assert len(items) == 3 * 40
+    assert len({item["session"] for item in items}) == 40
+    assert len({item["namespace"] for item in items}) == 20
+    question = by_content(items)["What about upload number 9?"]
+    assert (question["namespace"], question["tags"]) == ("upload-9", ["user"])
+    assert question["created_at"] == "2026-01-13T09:00:00.000Z"
+    assert question["metadata"]["git_branch"] == "main"
+    assert [(one.line, one.reason.startswith("not JSON")) for one in broken] == [(4, True)] * broken_lines
+    assert skipped["tool calls and results"] == 80
+    assert skipped["side chains"] == skipped["thinking"] == 40
+
+
+def test_tool_calls_and_side_chains_come_only_if_asked_for(tmp_path: Path) -> None:
+    samples.transcripts(tmp_path, projects=5, sessions=5)
+    _, items, _, skipped = read(tmp_path, everything=True, namespace="all")
+    contents = by_content(items)
+    assert 'Bash {"command":"ls"}' in contents
+    assert {"A task of a helper.", "Look into the folder.", "a.py", "Hm."} <= contents.keys()
+    assert {item["namespace"] for item in items} == {"all"}
+    assert "side chains" not in skipped
+
+
+def test_what_a_program_writes_into_turns_is_left_out(tmp_path: Path) -> None:
+    lines = [
+        samples.turn("s", 0, "/srv/a", "user", "<command-name>/clear</command-name>"),
+        samples.turn("s", 1, "/srv/a", "user", "Caveat: generated", isMeta=True),
+        samples.turn("s", 2, "C:\\work\\shop", "user", "Ship it.<system-reminder>be brief</system-reminder>"),
+        samples.turn("s", 3, "/srv/a", "assistant", [{"type": "image", "source": {}}]),
+    ]
+    _, (item,), _, skipped = read(samples.write_lines(tmp_path / "one.jsonl", lines))
+    assert (item["content"], item["namespace"]) == ("Ship it.", "shop")
+    assert skipped["images"] == 1
+
+
+def test_codex_and_gemini_turns_keep_time_project_session_and_speaker(tmp_path: Path) -> None:
+    samples.codex(tmp_path / "codex")
+    _, items, broken, skipped = read(tmp_path / "codex")
+    assert [(one["content"], one["tags"]) for one in items] == [
+        ("Why is the basket empty?", ["user"]),
+        ("The cookie expired too early.", ["assistant"]),
+    ]
+    assert {(one["namespace"], one["session"]) for one in items} == {("shop", "codex-1")}
+    assert items[0]["created_at"] == "2026-03-01T10:02:00.000Z"
+    assert [one.line for one in broken] == [7]
+    assert skipped["tool calls and results"] == 1
+
+    samples.gemini(tmp_path / "gemini")
+    name, items, _, skipped = read(tmp_path / "gemini")
+    assert name == "Gemini CLI sessions"
+    assert [(one["content"], one["metadata"]["speaker"]) for one in items] == [
+        ("Which port does the proxy use?", "user"),
+        ("It listens on 8443.", "assistant"),
+    ]
+    assert items[1]["metadata"]["model"] == "gemini-2.5-pro"
+    assert skipped == {"tool calls and results": 1, "thinking": 1, "messages of the program": 1}
+
+
+def test_entities_observations_and_relations_become_linked_memories(tmp_path: Path) -> None:
+    _, items, broken, _ = read(samples.memory_server(tmp_path / "memory.jsonl"))
+    assert by_content(items).keys() == {
+        "Mara (person)",
+        "Mara: Plays the oboe",
+        "Mara: Lives in Kiel",
+        "Harbour Orchestra (group)",
+        "Mara plays in Harbour Orchestra",
+    }
+    assert ("Mara (person)", "plays_in", "Harbour Orchestra (group)") in links(items)
+    assert ("Mara: Plays the oboe", "observation_of", "Mara (person)") in links(items)
+    assert [(one.line, "Nobody" in one.reason) for one in broken] == [(4, True)]
+
+
+def test_a_memory_of_mem0_keeps_all_its_fields(tmp_path: Path) -> None:
+    _, (item,), broken, _ = read(samples.mem0(tmp_path / "mem0.json"))
+    assert (item["content"], item["namespace"], item["session"]) == (
+        "Prefers window seats on trains.",
+        "tilda",
+        "trip-7",
+    )
+    assert (item["created_at"], item["tags"]) == ("2026-01-05T10:00:00-08:00", ["travel"])
+    assert item["metadata"] == {
+        "source": "mem0",
+        "user_id": "tilda",
+        "agent_id": "planner",
+        "speaker": "Tilda",
+        "hash": "ab12",
+        "updated_at": "2026-01-06T10:00:00-08:00",
+        "expiration_date": "2027-01-01",
+        "confidence": 0.9,
+    }
+    assert "memory 2" in broken[0].reason
+
+
+def test_claude_mems_database_gives_prompts_observations_and_summaries(tmp_path: Path) -> None:
+    _, items, _, skipped = read(samples.claude_mem(tmp_path / "claude-mem.db"))
+    kinds = {item["memory_type"]: item for item in items}
+    assert [item["content"] for item in items if item["memory_type"] == "prompt"] == ["Only here", "Water the beds"]
+    fix = kinds["bugfix"]
+    assert fix["content"] == (
+        "Valve stuck: Bed four\n\nThe timer never opened the valve.\n\n- The valve leaks\n- It was closed"
+    )
+    assert (fix["tags"], fix["session"], fix["namespace"]) == (["irrigation"], "s1", "garden")
+    assert fix["created_at"] == "2026-01-01T00:01:40+00:00"
+    assert fix["metadata"]["files_read"] == ["timer.py"]
+    assert fix["metadata"]["files_modified"] == ["valve.py"]
+    assert "Next steps: Order a spare" in kinds["session_summary"]["content"]
+    assert skipped == {"observations without text": 1}
+
+
+def test_notes_keep_properties_tags_observations_and_links(tmp_path: Path) -> None:
+    name, items, broken, skipped = read(samples.vault(tmp_path / "vault"))
+    assert name == "a folder of notes"
+    contents = by_content(items)
+    (note,) = (item for item in contents.values() if item["content"].startswith("# Coffee Brewing"))
+    assert note["tags"] == ["coffee", "brewing", "morning"]
+    assert (note["created_at"], note["memory_type"]) == ("2026-02-03T08:00:00", "note")
+    assert note["metadata"]["permalink"] == "kitchen/coffee"
+    assert note["metadata"]["modified"] == "2026-02-04"
+    assert "Bloom" not in note["content"]
+    assert "- [ ] buy filters" in note["content"]
+    observation = contents["Coffee Brewing: Bloom for thirty seconds #timing"]
+    assert observation["tags"] == ["method", "timing"]
+    assert observation["metadata"]["context"] == "learned from Ilse"
+    drawn = {(source.split("\n")[0], relation, target.split("\n")[0]) for source, relation, target in links(items)}
+    assert drawn == {
+        (observation["content"], "observation_of", "# Coffee Brewing"),
+        ("# Coffee Brewing", "taught_by", "Ilse"),
+        ("Ilse", "links_to", "# Coffee Brewing"),
+    }
+    assert "The kettle takes four minutes." in contents
+    assert [(Path(one.file).name, one.line, one.reason) for one in broken] == [("latin.md", 2, "not UTF-8")]
+    assert skipped == {"links to notes that don't exist": 1}
+    assert not any("workspace" in item["content"] for item in contents.values())
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_chatgpts_shown_branch_is_imported_from_a_file_or_its_archive(tmp_path: Path, *, packed: bool) -> None:
+    file = samples.chatgpt(tmp_path / "conversations.json")
+    if packed:
+        with ZipFile(tmp_path / "export.zip", "w") as archive:
+            archive.write(file, "conversations.json")
+        file = tmp_path / "export.zip"
+    _, items, broken, skipped = read(file)
+    assert [(one["content"], one["metadata"]["speaker"]) for one in items] == [
+        ("Name a hardy herb.", "user"),
+        ("Thyme survives frost.", "assistant"),
+    ]
+    assert items[1]["metadata"] | {"title": "Herbs", "model": "gpt-5"} == items[1]["metadata"]
+    assert (items[0]["session"], items[0]["created_at"]) == ("chat-1", "2026-01-01T00:00:00.500000+00:00")
+    assert "conversation 2" in broken[0].reason
+    assert skipped == {"hidden messages": 1, "images": 1, "other branches of conversations": 1}
+
+
+def test_claude_ais_turns_and_attached_texts_are_imported(tmp_path: Path) -> None:
+    _, items, _, skipped = read(samples.claude_ai(tmp_path / "conversations.json"))
+    assert [(one["content"], one["tags"]) for one in items] == [
+        ("Summarise the lease.", ["user"]),
+        ("lease.txt\n\nThe rent is due on the third.", ["attachment"]),
+        ("Rent is due on the third.", ["assistant"]),
+    ]
+    assert {(one["session"], one["metadata"]["title"]) for one in items} == {("claude-1", "Lease")}
+    assert skipped == {"files without text": 1}
+
+
+def unknown_text(folder: Path) -> Path:
+    return samples.write_lines(folder / "x.jsonl", [{"neither": 1}])
+
+
+def no_utf8(folder: Path) -> Path:
+    file = folder / "latin.jsonl"
+    file.write_bytes(b'{"content": "one"}\n{"content": "K\xfcche"}\n')
+    return file
+
+
+def half_a_document(folder: Path) -> Path:
+    file = folder / "chat.json"
+    file.write_text('[\n{"mapping": {}},\n', "utf-8")
+    return file
+
+
+def other_database(folder: Path) -> Path:
+    with closing(sqlite3.connect(folder / "other.db")) as database:
+        database.execute("CREATE TABLE t (a)")
+        database.commit()
+    return folder / "other.db"
+
+
+def empty_folder(folder: Path) -> Path:
+    return folder
+
+
+def latin_note(folder: Path) -> Path:
+    file = folder / "note.md"
+    file.write_bytes(b"one\ntwo\nK\xfcche")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (unknown_text, "line 1: unknown format"),
+        (no_utf8, "line 2: not UTF-8"),
+        (half_a_document, "line 2: not JSON"),
+        (other_database, "without the tables of claude-mem"),
+        (empty_folder, "nothing to import"),
+        (latin_note, "line 3: not UTF-8"),
+    ],
+)
+def test_a_source_that_cant_be_read_is_refused_by_file_and_line(
+    tmp_path: Path, make: Callable[[Path], Path], words: str
+) -> None:
+    path = make(tmp_path)
+    with pytest.raises(FormatError) as refused:
+        list(recognise(path, Options()).read())
+    assert words in str(refused.value)
+    assert str(path) in str(refused.value)
+
+
+def test_ids_are_the_same_whenever_a_source_is_read(tmp_path: Path) -> None:
+    samples.transcripts(tmp_path, projects=3, sessions=6)
+    ids = [[item["id"] for item in read(tmp_path)[1]] for _ in range(2)]
+    assert ids[0] == ids[1]
+    assert len(set(ids[0])) == len(ids[0])
+
+
+def test_a_text_that_is_too_long_becomes_several_memories(tmp_path: Path) -> None:
+    text = "\n\n".join(f"Paragraph {number} " + "word " * 300 for number in range(80))
+    (tmp_path / "long.txt").write_text(text, "utf-8")
+    _, items, _, _ = read(tmp_path / "long.txt")
+    assert len(items) == 3
+    assert len({item["id"] for item in items}) == 3
+    assert [item["metadata"]["part"] for item in items] == [1, 2, 3]
+    assert all(len(item["content"]) <= MAX_CHARACTERS for item in items)
+    assert "".join(" ".join(item["content"].split()) for item in items).replace(" ", "") == text.replace(
+        "\n", ""
+    ).replace(" ", "")
+    assert pieces("   ") == []
+
+
+def test_secrets_and_private_passages_are_left_out_and_counted(tmp_path: Path) -> None:
+    token = "ghp_" + "k3J9xQ2mV7pL5sD8wR4tY6uB1nC0zA3eF5hG"
+    lines = [
+        {"content": f"Deploy with {token} today.", "metadata": {"note": f"again {token}"}},
+        {"content": "The <private>Rosewood clinic called</private> meeting moved to Monday."},
+        {"content": "<private>all of it</private>"},
+        {"content": "Nothing to hide."},
+    ]
+    redactions = Redactions()
+    source = recognise(samples.write_lines(tmp_path / "own.jsonl", lines), Options())
+    records = list(screened(source.read(), redactions))
+    values = [one.value for one in records if isinstance(one, Item)]
+    assert [one["content"] for one in values] == [
+        "Deploy with [redacted github-token] today.",
+        "The  meeting moved to Monday.",
+        "Nothing to hide.",
+    ]
+    assert token not in str(values)
+    assert "Rosewood" not in str(values)
+    assert redactions.secrets == {"github-token": 2}
+    assert redactions.private == 2
+    assert [one.reason for one in records if isinstance(one, Skipped)] == ["memories that are private as a whole"]
