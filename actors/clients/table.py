@@ -59,6 +59,8 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """Its command, if it is on PATH."""
     files: dict[str, Place]
     """By `sys.platform`; `*` for all others."""
+    alternative: str = ""
+    """Another name of the file, which the client reads too."""
     servers: tuple[str, ...]
     """Keys that lead to the entries of servers."""
     format: Format = Format.JSON
@@ -73,11 +75,10 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def file(self) -> Path:
-        """The configuration on this machine; `.jsonc` where that is there already."""
+        """The configuration on this machine."""
         path = self.files.get(sys.platform, self.files["*"]).path()
-        if self.format is Format.JSONC and not path.exists() and (other := path.with_suffix(".jsonc")).exists():
-            return other
-        return path
+        other = path.with_name(self.alternative or path.name)
+        return other if other.exists() and not path.exists() else path
 
     @property
     def present(self) -> bool:
@@ -134,6 +135,7 @@ CLIENTS = {
         program="cursor",
         files={"*": Place("", "~/.cursor", "mcp.json")},
         servers=("mcpServers",),
+        format=Format.JSONC,
     ),
     "gemini": Client(
         title="Gemini CLI",
@@ -157,6 +159,7 @@ CLIENTS = {
         source="https://opencode.ai/v1/docs/mcp-servers, https://opencode.ai/docs/migrate-v1 (version 2 reads it too)",
         program="opencode",
         files={"*": Place("XDG_CONFIG_HOME", "~/.config", "opencode/opencode.json")},
+        alternative="opencode.jsonc",
         servers=("mcp",),
         format=Format.JSONC,
         shape=Shape.LOCAL,
