@@ -21,7 +21,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from actors.comparator.compare.causal_neighbours import CANDIDATES, MIN_SCORE, Fit, expanded, pair_features
+from actors.comparator.compare.causal_neighbours import (
+    CANDIDATES,
+    MAX_SIMILARITY,
+    MIN_SCORE,
+    Fit,
+    expanded,
+    pair_features,
+)
 from actors.embedder.jobs import run_plan
 from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile
@@ -71,11 +78,13 @@ def examples(
     lengths = [embedded[text][3] for text in texts]
     wanted = {(row, int(other)) for row in range(len(texts)) for other in np.argsort(-forward[row])[:CANDIDATES]}
     wanted |= {(int(row), other) for other in range(len(texts)) for row in np.argsort(-forward[:, other])[:CANDIDATES]}
-    kept = sorted((i, j) for i, j in wanted if forward[i, j] >= MIN_SCORE)
+    kept = sorted(
+        (i, j)
+        for i, j in wanted
+        if forward[i, j] >= MIN_SCORE and forward[i, j] > forward[j, i] and similar[i, j] <= MAX_SIMILARITY
+    )
     features = [
         pair_features(forward[i], forward[:, j], j, forward[j, i], similar[i, j], (lengths[i], lengths[j]))
-        if forward[i, j] > 0
-        else None
         for i, j in kept
     ]
     return np.array(features), np.array([pair in right for pair in kept])

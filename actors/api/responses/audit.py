@@ -211,7 +211,8 @@ def _finished(event: ev.ConsolidationFinished) -> str:
     if event.reason is not None:
         return f"the run was {event.outcome}: {event.reason}"
     counts = event.counts
-    done = f"{counts.merged} merged, {counts.pruned} pruned, {counts.clusters} groups, {counts.patterns} patterns"
+    done = f"{counts.merged} merged, {counts.pruned} pruned, {counts.clusters} groups, {counts.patterns} patterns, "
+    done += f"{counts.causes} causes"
     return f"the run {event.outcome} after {event.milliseconds / 1e3:.1f} s: {done}"
 
 

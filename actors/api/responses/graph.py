@@ -109,7 +109,7 @@ def _evidence(edge: Edge, texts: Mapping[UUID, str]) -> JsonObject:
     if found is None:
         return {}
     answer: JsonObject = {"rule": found.rule, "run_id": str(edge.run) if edge.run else None}
-    if found.stated_in not in texts or found.effect is None:
+    if found.stated_in is None or found.effect is None:
         return {"evidence": answer | {"probability": rounded(found.weight)}}
     text = texts[found.stated_in]
     spans = {"cause": found.cause, "effect": found.effect}

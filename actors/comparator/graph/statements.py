@@ -11,7 +11,7 @@ import numpy as np
 from events.fingerprint import Dense, Sparse, Tokens
 from projections.memories.facets import Filter
 from projections.spaces.tokens import TokenSpace
-from projections.storage.arrays import GrowableArray, Mask, top_k
+from projections.storage.arrays import GrowableArray, Mask, Scores, top_k
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -82,7 +82,7 @@ class Statements:
         if not self._all:
             return []
         vector = one.meaning.levels.astype(np.float32)
-        cosines = self._vectors.array @ (vector / np.linalg.norm(vector))
+        cosines: Scores = (self._vectors.array @ vector / np.linalg.norm(vector)).astype(np.float32)
         cosines[~eligible[self._rows.array]] = -1
         nearest = top_k(cosines, CANDIDATES).tolist()
         return [(self._all[index], float(cosines[index])) for index in nearest if cosines[index] > 0]

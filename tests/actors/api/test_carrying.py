@@ -16,7 +16,7 @@ from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
 from events.storage.log import Log
 from events.storage.memory_log import MemoryLog
-from events.vocabulary import MemoriesLinked, MemoryStored
+from events.vocabulary import MemoryStored
 from events.vocabulary.values import Learning
 from tests.actors.api.stream import Lasting
 from tests.actors.conftest import store
@@ -153,27 +153,14 @@ async def test_memories_of_a_batch_share_commits(context: Context, sessions: int
     assert commits(context) - before < 8
 
 
-def judged(context: Context) -> list[tuple[Learning, tuple[Any, ...], list[tuple[bytes, float]]]]:
-    """Return of each memory what it taught, how the spaces know it, and what caused it: the content, and how sure."""
-    envelopes = list(context.hub.log.read())
-    told = {one.id: one.event for one in envelopes if isinstance(one.event, MemoryStored)}
-    links = [one.event for one in envelopes if isinstance(one.event, MemoriesLinked)]
-    return [
-        (
-            # What is learned from each memory makes the next one's usefulness; those of one commit can't teach another.
-            structs.replace(stored.learning, usefulness=0.0),
-            stored.johari,
-            [(told[link.source].sha256, link.weight) for link in links if memory in link.targets],
-        )
-        for memory, stored in told.items()
-    ]
+def judged(context: Context) -> list[tuple[Learning, tuple[Any, ...]]]:
+    """Return of each memory what it taught, and how the spaces know it."""
+    stored = [one.event for one in context.hub.log.read() if isinstance(one.event, MemoryStored)]
+    # What is learned from each memory makes the next one's usefulness; those of one commit can't teach another.
+    return [(structs.replace(one.learning, usefulness=0.0), one.johari) for one in stored]
 
 
-async def test_turns_that_arrive_together_are_judged_as_if_they_came_one_by_one(
-    start: Callable[[Log], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("actors.comparator.compare.causal_neighbours.MIN_SCORE", 0.1)
-    monkeypatch.setattr("actors.comparator.compare.causal_neighbours.MIN_MARGIN", 0.01)
+async def test_turns_that_arrive_together_are_judged_as_if_they_came_one_by_one(start: Callable[[Log], Any]) -> None:
     talk = [*LINES, LINES[0] | {"id": "again"}]
     with start(MemoryLog()) as hub:
         together = Context(hub)
@@ -187,7 +174,6 @@ async def test_turns_that_arrive_together_are_judged_as_if_they_came_one_by_one(
         for line in talk:
             assert (await take_in(apart, [line]))["stored"] == 1
         assert at_once == judged(apart)
-    learned = [learning for learning, _, _ in at_once]
+    learned = [learning for learning, _ in at_once]
     assert learned[0].surprise == 1.0, "nothing was known"
     assert learned[-1].surprise == pytest.approx(0.0, abs=1e-3), "it was said four turns before"
-    assert any(causes for _, _, causes in at_once), "one turn seems to follow from another"
