@@ -94,8 +94,9 @@ class Bert:
 
         identity = f"{sha256}, graph {GRAPH}, {settings}, {machine()}"
         blob = load_or_build(f"encoder-{precision}.blob", identity, compile_graph)
-        compiled = core.import_model(ov.Tensor(np.frombuffer(blob, np.uint8)), "CPU", settings)
+        compiled = core.import_model(ov.Tensor(np.frombuffer(blob, np.uint8), shared_memory=True), "CPU", settings)
         self._request = compiled.create_infer_request()
+        self._blob = blob  # its weights are read whenever a pass of a new size arranges them anew
         self([[0] * TYPICAL])
         release_pages(blob)
 
@@ -191,7 +192,8 @@ def _graph(weights: Mapping[str, Float32], heads: int) -> ov.Model:
         x = normed(op.add(x, linear(own, f"{layer}.attention.output.dense")), f"{layer}.attention.output.LayerNorm")
         wide = op.gelu(linear(x, f"{layer}.intermediate.dense"), "erf")
         x = normed(op.add(x, linear(wide, f"{layer}.output.dense")), f"{layer}.output.LayerNorm")
-    return ov.Model([op.result(x)], [states, sources, mask, places], "bert")
+    inputs = [states, sources, mask, places]
+    return ov.Model([op.result(x)], inputs, "bert")  # pyright: ignore[reportGeneralTypeIssues] -- wrong in its stubs
 
 
 def _constant(values: npt.NDArray[np.float32]) -> Node:

@@ -44,7 +44,7 @@ def cache_folder() -> Path:
 
 
 def load_or_build(name: str, identity: str, build: Callable[[], bytes]) -> memoryview:
-    """Return a file of the cache, written if it is missing or was built from something else.
+    """Return a file of the cache, writable without changing it; built if it is missing or of another identity.
 
     Args:
         name: The file's name.
@@ -52,6 +52,18 @@ def load_or_build(name: str, identity: str, build: Callable[[], bytes]) -> memor
         build: Returns the content. If the folder can't be written, it is called by each process.
     """
     path = cache_folder() / name
+    kept = _mapped(path, identity)
+    if kept is None:
+        built = build()
+        with suppress(OSError):
+            write_atomically(path, built + hashlib.sha256(identity.encode() + built).digest())
+            kept = _mapped(path, identity)
+        kept = kept or memoryview(bytearray(built))
+    return kept
+
+
+def _mapped(path: Path, identity: str) -> memoryview | None:
+    """Map a file of the cache; None if it is missing, damaged or of another identity."""
     with suppress(OSError, ValueError), path.open("rb") as file:  # ValueError: an empty file can't be mapped
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         # Read in pieces, since pages of the mapping would count as memory of the process.
@@ -60,10 +72,7 @@ def load_or_build(name: str, identity: str, build: Callable[[], bytes]) -> memor
             digest.update(file.read(min(PIECE, len(data) - DIGEST - start)))
         if digest.digest() == data[-DIGEST:]:
             return memoryview(data)[:-DIGEST]
-    built = build()
-    with suppress(OSError):
-        write_atomically(path, built + hashlib.sha256(identity.encode() + built).digest())
-    return memoryview(built)
+    return None
 
 
 def release_pages(content: memoryview) -> None:
