@@ -1,10 +1,11 @@
 """Int8 vectors in one matrix, scored exactly; where they are many, a graph names the candidates of a search."""
 
 from math import sqrt
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numkong
 import numpy as np
+import numpy.typing as npt
 
 from events.fingerprint import Dense
 from events.quantization import Levels
@@ -82,12 +83,13 @@ class DenseSpace:
         matrix, norms = self._matrix.select(rows), self._inverse_norms.select(rows)
         if not len(matrix):
             return np.zeros(0, np.float32)
+        products: npt.NDArray[Any]
         if matrix.nbytes <= _CACHED:
             products = np.asarray(numkong.dots_packed(matrix, numkong.dots_pack(query[None])))[:, 0]
         else:
             products = np.asarray(numkong.cdist(query[None], matrix, "dot"))[0]
         # Multiply the norms first: a product of two floats is symmetric in the pair, one of three isn't.
-        cosines = products.astype(np.float32) * (norms * _inverse_norm(query))
+        cosines: Scores = products.astype(np.float32) * (norms * _inverse_norm(query))
         return np.clip(cosines, 0.0, 1.0, out=cosines)
 
     def nearest(self, query: Levels, count: int, eligible: Mask | None = None) -> tuple[Rows, Scores]:

@@ -248,7 +248,7 @@ class SparseSpace:
         mean = np.float32(self._total / max(1, self._frequency.count))
         lengths = self._lengths.array if rows is None else self._lengths.take(rows)
         penalty = K1 * (1 - B + B / max(mean, np.float32(1e-12)) * lengths[places])
-        return sum_by_row(places, factors * weights / (weights + penalty), len(lengths))
+        return sum_by_row(places, np.asarray(factors * weights / (weights + penalty), np.float32), len(lengths))
 
     def _cosine(self, query: Sparse, rows: Rows | None) -> Scores:
         factors = self._saturate(query.values.astype(np.float32))

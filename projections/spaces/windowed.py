@@ -83,8 +83,8 @@ class WindowedSpace:
         graph = self.vectors.graph
         near = graph and graph.near(query, count, np.count_nonzero(eligible) / max(1, len(self)))
         if near is not None:
-            indices, scores = (part[eligible[self._owners.take(near[0])]] for part in near)
-            rows, scores = self._best_rows(indices, scores, count)
+            admitted = eligible[self._owners.take(near[0])]
+            rows, scores = self._best_rows(near[0][admitted], near[1][admitted], count)
             if len(rows) == count:
                 return rows, scores
         return self._best_rows(*self.vectors.eligible_scores(query, eligible[self._owners.array]), count)

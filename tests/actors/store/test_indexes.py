@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import pytest
 from usearch.index import Index
@@ -35,10 +35,14 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph, "SCANNED", 2_000)
 
 
+def read(hub: Hub) -> Indexes:
+    return cast("Indexes", hub.comparator.ask(ReadIndexes(), timeout=BOUND))
+
+
 def grown(hub: Hub) -> Indexes:
     """Return the state of the indexes once all graphs have caught up; each ask lets one slice go first."""
     for _ in range(2_000):
-        found = hub.comparator.ask(ReadIndexes(), timeout=BOUND)
+        found = read(hub)
         if found.states and not any(state.lag for state in found.states.values()):
             return found
     raise AssertionError("the graphs don't catch up")
@@ -78,7 +82,7 @@ async def test_a_view_of_the_past_has_no_graphs(tmp_path: Path):
         grown(one.hub)
         async with one.hub.as_of(20, ()) as view:
             view.hub.replayed.get(timeout=BOUND)
-            past = view.hub.comparator.ask(ReadIndexes(), timeout=BOUND)
+            past = read(view.hub)
         assert {state.vectors for state in past.states.values()} == {19}
         assert {state.graph for state in past.states.values()} == {0}
 
@@ -100,6 +104,7 @@ async def test_a_store_with_graphs_finds_what_one_without_finds_and_tells_how_we
             answers.append([[hit["content"] for hit in hits[:3]] for hits in found])
             if scanned < 1 << 30:
                 await consolidate_memories(context, parse({"mode": "light"}, ConsolidateMemories))
+                graphs: dict[str, Any] = {}
                 for _ in range(2_000):
                     graphs = (await store_status(context))["graphs"]
                     if graphs["e1_prefix"]["recall"] is not None:

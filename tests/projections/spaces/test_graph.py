@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -19,10 +18,9 @@ DIMENSION, COUNT = 64, 3_000
 
 
 @pytest.fixture(autouse=True)
-def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a space of a few hundred rows have a graph."""
     monkeypatch.setattr(graph, "SCANNED", 300 * DIMENSION)
-    return
 
 
 def dense(vectors: np.ndarray, *, indexed: bool = True) -> DenseSpace:
