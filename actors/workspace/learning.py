@@ -80,7 +80,7 @@ def coherence(similarities: Floats) -> Floats:
 
 def known_spaces(similarities: Floats) -> npt.NDArray[np.bool_]:
     """Return which spaces have something to say of some neighbour, shape (spaces,)."""
-    return ~np.isnan(similarities).all(axis=1) if similarities.shape[1] else np.zeros(len(similarities), np.bool_)
+    return np.asarray((~np.isnan(similarities)).sum(axis=1) > 0, np.bool_)
 
 
 def phase(delta_s: Floats) -> float:

@@ -1,6 +1,7 @@
 """Which memories of a namespace mention which names: what a memory is connected with beside sessions and links."""
 
 import re
+from collections import deque
 from collections.abc import Collection, Iterable
 from typing import Final
 from uuid import UUID
@@ -10,13 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from events.fingerprint import Dense
-from events.quantization import Float32, directions
+from events.quantization import Float32, Levels, directions, levels
 from events.vocabulary import MemoryStored
 from projections.projection import digest_of
 from projections.storage.arrays import GrowableArray
 
 RARE: Final = 8
 """Mentions up to which a name connects the memories that mention it; a commoner one says too little."""
+
+PENDING: Final = 64
+"""Memories that wait for the log; one that never reaches it connects until so many others are embedded."""
 
 _WORDS: Final = re.compile(r"[^\W\d_]{2,}")
 
@@ -37,6 +41,8 @@ class Mentions:
         self._rows = {}
         self._wholes: dict[str, dict[str, set[str]]] = {}
         """The names of several words that contain each word, by namespace."""
+        self._ahead: deque[tuple[str, tuple[str, ...], Levels]] = deque(maxlen=PENDING)
+        """Namespace, names and E1 of memories that are embedded and not yet in the log; no part of the digest."""
 
     def after_load(self) -> None:
         """Derive what a snapshot leaves out."""
@@ -44,11 +50,20 @@ class Mentions:
             for name in names:
                 self._index(namespace, name)
 
+    def advance(self, namespace: str, names: tuple[str, ...], e1: npt.NDArray[np.floating]) -> None:
+        """Note a memory that is embedded, so that the next one of the same batch sees it."""
+        if names:
+            self._ahead.append((namespace, names, levels(e1)))
+
     def append(self, memory: UUID, stored: MemoryStored) -> None:
         """Add a memory, if it mentions a name."""
         if not stored.names:
             return
         e1 = stored.fingerprint.take("e1_semantic", Dense).levels
+        for ahead in self._ahead:
+            if ahead[:2] == (stored.namespace, stored.names) and np.array_equal(ahead[2], e1):
+                self._ahead.remove(ahead)
+                break
         if not self._vectors:
             self._vectors = GrowableArray(np.int8, len(e1))
         row = len(self._memories)
@@ -75,13 +90,21 @@ class Mentions:
 
         A part stands for a whole name only if no other one contains it.
         """
-        known, wholes = self._rows.get(namespace, {}), self._wholes.get(namespace, {})
+        ahead = {name for other, each, _ in self._ahead if other == namespace for name in each}
+        known = self._rows.get(namespace, {}).keys() | ahead
+        pending: dict[str, set[str]] = {}
+        for name in ahead:
+            _add_words(pending, name)
+
+        def whole_names(word: str) -> set[str]:
+            return self._wholes.get(namespace, {}).get(word, set()) | pending.get(word, set())
+
         found: set[str] = set()
         for name in names:
             words = _WORDS.findall(name)
             if len(words) > 1:
-                found |= {word for word in words if word in known and wholes.get(word, {name}) <= {name}}
-            elif len(candidates := wholes.get(name, set())) == 1:
+                found |= {word for word in words if word in known and whole_names(word) <= {name}}
+            elif len(candidates := whole_names(name)) == 1:
                 found |= candidates
         return found.difference(names)
 
@@ -90,13 +113,21 @@ class Mentions:
 
         The memories of one name weigh 1 together; one that shares several names has the sum, at most 1.
         """
-        known = self._rows.get(namespace, {})
+        known, stored = self._rows.get(namespace, {}), len(self._memories)
         weights: dict[int, float] = {}
-        for rows in (known[name] for name in names if name in known):
+        for name in names:
+            ahead = (
+                stored + n for n, (other, each, _) in enumerate(self._ahead) if other == namespace and name in each
+            )
+            rows = [*known.get(name, ()), *ahead]
             if len(rows) <= RARE:
                 for row in rows:
                     weights[row] = min(1.0, weights.get(row, 0.0) + 1 / len(rows))
-        return [(directions(self._vectors.array[row]), weight) for row, weight in sorted(weights.items())]
+        vectors = self._vectors.array
+        return [
+            (directions(vectors[row] if row < stored else self._ahead[row - stored][2]), weight)
+            for row, weight in sorted(weights.items())
+        ]
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all mentions by name."""
@@ -109,7 +140,12 @@ class Mentions:
         return digest_of(msgspec.msgpack.encode(names), self._memories.array[rows], self._vectors.array[rows])
 
     def _index(self, namespace: str, name: str) -> None:
-        words = _WORDS.findall(name)
-        if len(words) > 1:
-            for word in words:
-                self._wholes.setdefault(namespace, {}).setdefault(word, set()).add(name)
+        _add_words(self._wholes.setdefault(namespace, {}), name)
+
+
+def _add_words(wholes: dict[str, set[str]], name: str) -> None:
+    """Add a name of several words under each of them."""
+    words = _WORDS.findall(name)
+    if len(words) > 1:
+        for word in words:
+            wholes.setdefault(word, set()).add(name)

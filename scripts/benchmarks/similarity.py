@@ -2,6 +2,7 @@
 
 import tempfile
 from collections import defaultdict
+from math import nan
 from pathlib import Path
 from typing import Annotated
 
@@ -61,14 +62,14 @@ async def compare_pairs(pairs: list[Pair], strategy: Strategy, bar: Progress) ->
                 )
                 scores["compare"].append(answer["overall_similarity"])
                 for space, value in zip(SPACES, answer["per_embedder"], strict=True):
-                    scores[space.key].append(value)
+                    scores[space.key].append(nan if value is None else value)
     return scores
 
 
 def agreement(pairs: list[Pair], scores: Scores) -> dict[str, float]:
     """Return Spearman's correlation with the grades, by name; spaces with one score throughout are left out."""
     grades = np.array([pair.score for pair in pairs])
-    return {name: spearman(np.array(values), grades) for name, values in scores.items() if len(set(values)) > 1}
+    return {name: spearman(np.array(values), grades) for name, values in scores.items() if np.ptp(values) > 0}
 
 
 def ablation(pairs: list[Pair], scores: Scores) -> dict[str, float]:

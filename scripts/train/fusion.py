@@ -142,7 +142,7 @@ async def _candidates(loaded: Loaded, atlas: Atlas, query: Document, relevant: d
         if key in embeddings:
             raw = atlas.relevance(key, embeddings, rows, hints)
             mean, deviation = fusion.scale(raw[:recalled], fusion.MIN_DEVIATION.get(key, 0.0))
-            scores[:, place] = (raw - mean) / deviation
+            scores[:, place] = np.nan_to_num((raw - mean) / deviation)
     turns, _ = atlas.facets.turns(rows, REACH)
     documents = [loaded.documents[str(memory)] for memory in atlas.ids(rows)]
     kinds = query_kinds(atlas, asked, eligible)

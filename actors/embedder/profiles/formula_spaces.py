@@ -96,8 +96,10 @@ def complete_memory(
     position = sessions.next_position(request.namespace, request.session)
     place = None if request.session is None else position
     completed = {**embeddings, ORDER: timed(latencies, ORDER, lambda: _order(place))}
+    e1 = dense_vector(embeddings["e1_semantic"])
+    sessions.mentions.advance(request.namespace, names, e1)
     if request.session is not None:
-        sessions.advance(request.namespace, request.session, dense_vector(embeddings["e1_semantic"]))
+        sessions.advance(request.namespace, request.session, e1)
     return EmbeddedMemory(
         fingerprint=Fingerprint.of(completed),
         passages=passages,

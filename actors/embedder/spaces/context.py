@@ -31,9 +31,11 @@ def graph_vector(
     near = [(vector, DECAY**age) for age, vector in enumerate(reversed(turns), start=1)]
     near += [(vector, DECAY**step) for both in linked for step, vector in enumerate(both, start=1)]
     near += [(vector, DECAY * weight) for vector, weight in named]
-    total = sum((np.float32(weight) * vector for vector, weight in near), start=np.float32(0))
+    if not near:
+        return None
+    total = np.sum([np.float32(weight) * vector for vector, weight in near], axis=0, dtype=np.float32)
     length = np.linalg.norm(total)
-    return np.float32(1 / length) * total if length > 1e-6 else None
+    return (total / length).astype(np.float32) if length > 1e-6 else None
 
 
 def with_links(own: Float32, linked: Sequence[Float32]) -> Float32:

@@ -48,7 +48,7 @@ async def _repeats(store: Store, stream: Stream, originals: Sequence[int]) -> Ve
         await store.call("trigger_workspace_broadcast", id=repeat.id)
         candidates = (await store.call("get_workspace_status"))["candidates"]
         order = {one["id"]: one["r"] for one in candidates}.get(original, 0.0)
-        seen.append((sum(score >= FULLY for score in scores), order))
+        seen.append((sum(score is not None and score >= FULLY for score in scores), order))
     return Verdict(
         f"what is repeated, on the same day or another, reaches r {IGNITION_THRESHOLD}",
         {f"spaces from {FULLY}, r": [f"{agreeing} {order:.3f}," for agreeing, order in seen]},
@@ -77,7 +77,7 @@ async def _meaning_alone(store: Store, stream: Stream) -> Verdict:
             "pairs": len(table),
             "E1": float(table[alone, SEMANTIC_INDICES]),
             f"others from {AGREES}": int(near[alone]),
-            "mean of the others": float(others[alone].mean()),
+            "mean of the others": float(np.nanmean(others[alone])),
             "r": order,
         },
         order < IGNITION_THRESHOLD if bool(table[alone, SEMANTIC_INDICES] >= AGREES) else None,

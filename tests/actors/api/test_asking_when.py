@@ -148,7 +148,7 @@ async def test_a_search_by_rhythm_alone_refuses_a_query_without_one(context: Con
     answer = await search_multi(
         context, parse({"query": "What happened in 2010?", "query_type": "balanced"}, SearchMulti)
     )
-    assert answer["query_metadata"]["spaces_searched"] == 11
+    assert answer["query_metadata"]["spaces_searched"] == 10
 
 
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])

@@ -11,7 +11,6 @@ import pytest
 from actors.api.context import Context
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub
-from actors.hub.hub import Hub
 from events.spaces import INDEX
 from events.storage.memory_log import MemoryLog
 from tests.actors.api.conftest import Way, Ways
@@ -30,9 +29,10 @@ def context(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Context]:
 
 
 @pytest.fixture
-def primed(hub: Hub) -> Context:
+def primed(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Context]:
     """Return a context whose searches are primed by what is in the workspace."""
-    return Context(hub)
+    with start_hub(MemoryLog(), tmp_path, load=lambda _latencies: profile, priming=True) as hub:
+        yield Context(hub)
 
 
 async def ships(context: Context, count: int) -> None:

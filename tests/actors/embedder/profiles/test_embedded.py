@@ -283,7 +283,7 @@ def test_lexical_embeddings_are_the_same_in_a_thread_and_in_slices(
 ) -> None:
     beside = embed(content)
     monkeypatch.setattr(profiles, "MAX_PARALLEL_CHARACTERS", 0)
-    assert embed(content) == beside
+    assert embed(content, namespace="another") == beside
 
 
 def test_a_job_that_waits_for_its_lexical_embeddings_lets_others_run(
