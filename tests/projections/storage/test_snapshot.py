@@ -27,6 +27,7 @@ from tests.projections.test_registry import DECLARED, LIFE, declared_and, folded
 STRUCTURES = {
     4: "53907b7aaf9dcb1128ea76bea732828d1fccf2198e81a6edb1ae2274b58f8c73",
     5: "4c060e61c3e9d194073b3ce2ad2b6fff17016b5777027812605cc0a90a30c3fb",
+    6: "3af53c0b37e5efe2aa48d8d14e51bedf98826d355225a7c1d39974668739833e",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 
