@@ -13,6 +13,7 @@ from pykka import ActorRegistry
 SLOW_FOLDERS = ("acceptance", "fuzz", "benchmarks")
 SLOW_MODULES = """
     actors/api/test_consolidating.py actors/api/test_dreaming.py actors/api/test_dreams.py actors/api/test_goals.py
+    actors/api/test_ordinary_topics.py
     actors/api/test_hostile.py actors/api/test_mind_holds.py actors/api/test_parsing.py actors/api/test_past.py
     actors/api/test_refusals.py actors/api/test_replaying.py actors/api/test_storing.py actors/api/test_weighing.py
     actors/api/test_workspace.py actors/comparator/compare/test_neighbours.py

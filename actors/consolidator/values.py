@@ -32,7 +32,7 @@ class DriftStrategy(StrEnum):
     REINFORCE = "reinforce"
     """Measure all memories again, against the present exemplars of the North Star."""
     REFINE = "refine"
-    """Discover goals in the latest memories, and choose the North Star among them."""
+    """Discover all goals anew, and choose the North Star that serves the latest memories best."""
 
 
 class DriftedSpace(msgspec.Struct, frozen=True):

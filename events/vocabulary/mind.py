@@ -24,7 +24,7 @@ class GoalDiscovered(Event, frozen=True, kw_only=True, tag="goal_discovered.1"):
     centrality: tuple[float, ...]
     """Of each member, in (0, 1]: its similarity to the centroid."""
     coherence: float
-    """The mean of `centrality`."""
+    """Share of its members' connections to nearest neighbours that stay inside; once the mean of `centrality`."""
     confidence: float
     spaces: tuple[str, ...]
     """Keys of up to three spaces that distinguish its members from other memories, the best first."""
@@ -71,13 +71,13 @@ class PurposesRealigned(Event, frozen=True, kw_only=True, tag="purposes_realigne
 
 
 class DriftDetected(Event, frozen=True, kw_only=True, tag="drift_detected.1"):
-    """The alignment of the latest memories with the North Star is on another level than at the last check."""
+    """The nearness of the latest memories to their nearest goal is on another level than at the last check."""
 
     namespace: str
     goal: UUID
     level: DriftLevel
     similarity: float
-    """Mean alignment of the latest memories, in [0, 1]."""
+    """Mean nearness of the latest memories, in [0, 1]; once their alignment with the North Star."""
     spaces: tuple[float, ...]
     """The same by space."""
     memories: int

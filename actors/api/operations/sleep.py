@@ -50,7 +50,7 @@ LOGGED = ("mode", "namespace", "salience_threshold", "max_memories", "dry_run", 
 
 
 async def consolidate_memories(context: Context, params: ConsolidateMemories) -> JsonObject:
-    """Merge duplicates, prune what matters too little, and in deeper modes group and dream."""
+    """Merge duplicates, prune what matters too little, and in deeper modes cluster and dream."""
     await wait_until_replayed(context)
     wanted = Consolidate(
         run=context.correlation_id,

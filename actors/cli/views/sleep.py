@@ -20,7 +20,7 @@ def run_result(answer: JsonObject) -> None:
     OUT.print(
         f"[bold]{answer['mode']}[/] sleep over {answer['memories_looked_at']} memories: "
         f"{answer['merged_count']} {would}merged, "
-        f"{answer['pruned_count']} {would}pruned, {answer['clusters_discovered']} groups, "
+        f"{answer['pruned_count']} {would}pruned, {answer['clusters_discovered']} clusters, "
         f"{len(answer['new_patterns'])} patterns; {answer['final_memory_count']} memories, {answer['duration_ms']} ms"
     )
     for merge in answer["merges"][:MAX_SHOWN]:
@@ -63,7 +63,7 @@ def runs(answer: JsonObject) -> None:
     if not answer["runs"]:
         OUT.print("there was no run yet")
         return
-    table = Table("started", "mode", "by", "merged", "pruned", "groups", "patterns", "outcome", box=None)
+    table = Table("started", "mode", "by", "merged", "pruned", "clusters", "patterns", "outcome", box=None)
     for run in answer["runs"]:
         counts = run["counts"] or {}
         outcome = "undone" if run["undone_at"] else "dry run" if run["dry_run"] else run["outcome"]

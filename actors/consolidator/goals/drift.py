@@ -1,7 +1,7 @@
 """Drift: how far the latest memories are from the nearest goal, its trend, and the strategy that corrects it.
 
-All figures are measured from alignments, one row per memory. No function predicts the effect of a correction: the
-caller measures again.
+All figures are measured from the nearness of memories to goals, one row per memory. No function predicts the effect of
+a correction: the caller measures again.
 """
 
 import math
@@ -24,13 +24,13 @@ STABLE_SLOPE: Final = 0.01
 """Change of similarity per sample below which a trend is Stable."""
 
 _ADVICE: Final = {
-    DriftStrategy.NO_ACTION: ("Wait: the latest memories already move back towards the North Star.",),
+    DriftStrategy.NO_ACTION: ("Wait: the latest memories already move back towards the goals.",),
     DriftStrategy.REINFORCE: (
         "Call trigger_drift_correction: it measures all memories again, against the present members of the North Star.",
     ),
     DriftStrategy.REFINE: (
         "Call discover_goals to see what the latest memories are about.",
-        "Call trigger_drift_correction: it chooses the North Star among goals found anew in the latest memories.",
+        "Call trigger_drift_correction: it discovers goals anew and chooses the best one for the latest memories.",
     ),
 }
 

@@ -51,7 +51,7 @@ def order(night: Night) -> list[object]:
     return [(type(one.event), one.event.run) for one in ends]
 
 
-def test_two_runs_that_are_asked_at_once_go_one_after_the_other(night: Night):
+def test_two_runs_requested_at_once_run_one_after_the_other(night: Night):
     gate = Gate()
     first, second = wanted(on_progress=gate), wanted()
     replies = [night.asking(first), night.asking(second)]
@@ -68,7 +68,7 @@ def test_two_runs_that_are_asked_at_once_go_one_after_the_other(night: Night):
     assert (slept[1].counts.merged, slept[1].counts.pruned) == (0, 0), "it begins where the first has ended"
 
 
-def test_a_discovery_that_is_asked_during_a_run_waits_for_its_turn(night: Night):
+def test_a_discovery_requested_during_a_run_is_queued(night: Night):
     gate, seen = Gate(), list[int]()
     run = night.asking(wanted(on_progress=gate))
     gate.reached()
@@ -85,7 +85,7 @@ def test_a_discovery_that_is_asked_during_a_run_waits_for_its_turn(night: Night)
     assert all(one.seq > finished.seq for one in night.envelopes(GoalDiscovered))
 
 
-def test_what_is_quick_is_answered_between_two_slices_of_a_run(night: Night):
+def test_short_messages_are_answered_between_two_slices_of_a_run(night: Night):
     gate = Gate()
     message = wanted(on_progress=gate)
     reply = night.asking(message)
@@ -108,7 +108,7 @@ def test_what_is_quick_is_answered_between_two_slices_of_a_run(night: Night):
     assert night.ask(ReadRuns()).running is None
 
 
-def test_what_would_be_pruned_is_answered_after_the_run_that_is_under_way_and_tells_of_what_that_left(night: Night):
+def test_pruning_candidates_are_read_after_the_active_run_from_what_it_left(night: Night):
     gate = Gate()
     run = night.asking(wanted(on_progress=gate))
     gate.reached()
@@ -124,7 +124,7 @@ def test_what_would_be_pruned_is_answered_after_the_run_that_is_under_way_and_te
     assert candidates.looked_at == slept.memories == 10
 
 
-def test_dreams_that_wait_and_the_one_under_way_are_counted(night: Night):
+def test_active_and_queued_dreams_are_counted(night: Night):
     gate = Gate()
     replies = [night.asking(wanted(Mode.DREAM, on_progress=gate)), night.asking(wanted(Mode.DREAM))]
     gate.reached()
@@ -148,7 +148,7 @@ def test_a_dry_run_of_rem_is_no_dream(night: Night):
     assert (dream.completed, dream.last.run) == (1, real.run)
 
 
-def test_a_dream_that_a_query_shall_stop_ends_before_its_next_slice(night: Night):
+def test_a_query_ends_a_dream_with_abort_on_query_before_its_next_slice(night: Night):
     gate = Gate()
     message = wanted(Mode.DREAM, on_progress=gate, abort_on_query=True)
     reply = night.asking(message)
@@ -169,7 +169,7 @@ def test_a_dream_that_a_query_shall_stop_ends_before_its_next_slice(night: Night
     assert dream.abort_milliseconds > 0
 
 
-def test_a_query_leaves_runs_alone_that_it_shall_not_stop(night: Night):
+def test_a_query_does_not_end_a_run_without_abort_on_query(night: Night):
     gate = Gate()
     reply = night.asking(wanted(Mode.DREAM, on_progress=gate))
     gate.reached()
@@ -180,7 +180,7 @@ def test_a_query_leaves_runs_alone_that_it_shall_not_stop(night: Night):
     assert (dream.completed, dream.abort_milliseconds) == (1, None)
 
 
-def test_a_query_leaves_a_discovery_alone_behind_which_a_dream_waits(night: Night):
+def test_a_query_does_not_end_a_discovery_before_a_queued_dream(night: Night):
     gate = Gate()
     discovery = night.asking(
         FindGoals(namespace="default", min_confidence=0.0, max_goals=5, on_progress=lambda *_: gate(0, None))
@@ -194,7 +194,7 @@ def test_a_query_leaves_a_discovery_alone_behind_which_a_dream_waits(night: Nigh
 
 
 @pytest.mark.parametrize("phase", [DreamPhase.NREM, DreamPhase.REM])
-def test_a_dream_of_one_phase_goes_through_that_alone(night: Night, phase: DreamPhase):
+def test_a_dream_of_one_phase_runs_that_phase_only(night: Night, phase: DreamPhase):
     gate = Gate()
     reply = night.asking(wanted(Mode.DREAM, phase=phase, on_progress=gate))
     if phase is DreamPhase.REM:
@@ -207,7 +207,7 @@ def test_a_dream_of_one_phase_goes_through_that_alone(night: Night, phase: Dream
     assert any("surveyed" in step for step in gate.steps) == (phase is DreamPhase.REM)
 
 
-def test_a_run_that_nobody_waits_for_any_more_ends_before_its_next_slice(night: Night):
+def test_a_cancelled_run_ends_before_its_next_slice(night: Night):
     gate = Gate()
     message = wanted(on_progress=gate)
     reply = night.asking(message)
@@ -221,7 +221,7 @@ def test_a_run_that_nobody_waits_for_any_more_ends_before_its_next_slice(night: 
     assert night.run().counts.merged == 1, "the next one is not held up"
 
 
-def test_a_run_that_is_given_up_before_its_turn_never_begins(night: Night):
+def test_a_run_cancelled_in_the_queue_never_starts(night: Night):
     gate = Gate()
     first, second = wanted(on_progress=gate), wanted()
     replies = [night.asking(first), night.asking(second)]
@@ -234,7 +234,7 @@ def test_a_run_that_is_given_up_before_its_turn_never_begins(night: Night):
     assert night.written(second.run) == []
 
 
-def test_when_the_store_closes_a_run_ends_as_if_it_had_never_begun_and_whoever_waits_is_told(night: Night):
+def test_closing_the_store_aborts_the_active_run_and_fails_queued_ones(night: Night):
     gate = Gate()
     first, second = wanted(on_progress=gate), wanted()
     replies = [night.asking(first), night.asking(second)]
@@ -251,7 +251,7 @@ def test_when_the_store_closes_a_run_ends_as_if_it_had_never_begun_and_whoever_w
     assert night.ask(ReadRuns()).running is None
 
 
-def test_once_the_store_closes_nothing_sleeps_any_more(night: Night):
+def test_no_run_starts_after_the_store_closes(night: Night):
     night.ask(StopRuns())
     before = night.log.head
     night.hub.consolidator.tell(StartScheduledRun(mode=Mode.LIGHT, trigger=Trigger.SCHEDULE, thorough=True))
@@ -260,7 +260,7 @@ def test_once_the_store_closes_nothing_sleeps_any_more(night: Night):
     assert night.live() == 12
 
 
-def test_a_scheduled_run_that_is_due_during_another_is_dropped_with_a_note(night: Night):
+def test_a_scheduled_run_due_during_another_is_recorded_as_skipped(night: Night):
     gate = Gate()
     message = wanted(on_progress=gate)
     reply = night.asking(message)
@@ -276,7 +276,7 @@ def test_a_scheduled_run_that_is_due_during_another_is_dropped_with_a_note(night
 
 
 @pytest.mark.parametrize("thorough", [False, True])
-def test_a_scheduled_run_prunes_only_where_it_may(night: Night, *, thorough: bool):
+def test_a_scheduled_run_prunes_only_with_permission(night: Night, *, thorough: bool):
     night.hub.consolidator.tell(StartScheduledRun(mode=Mode.DEEP, trigger=Trigger.IDLE, thorough=thorough))
     settled(night)
     (run,) = night.ask(ReadRuns()).runs
@@ -285,7 +285,7 @@ def test_a_scheduled_run_prunes_only_where_it_may(night: Night, *, thorough: boo
     assert run.finished.counts.pruned == int(thorough)
 
 
-def test_a_run_that_fails_answers_with_what_went_wrong_and_the_next_one_begins(night: Night):
+def test_a_failing_run_answers_its_error_and_the_next_one_starts(night: Night):
     def fail(*_: object) -> None:
         raise RuntimeError("nobody can be told")
 

@@ -55,12 +55,12 @@ def test_many_topics_are_found_whatever_their_number_and_size():
     assert {frozenset(group) for group in groups(topics(*sizes))} == planted
 
 
-def test_what_is_like_nothing_else_belongs_to_no_cluster():
+def test_a_memory_similar_to_no_other_is_in_no_cluster():
     assert groups(topics(20, 10, strangers=40)) == [{*range(20)}, {*range(20, 30)}]
     assert found(topics(strangers=300)) == ()
 
 
-def test_four_that_are_alike_form_no_cluster_and_five_do():
+def test_four_similar_memories_form_no_cluster_and_five_do():
     assert MIN_SIZE == 5
     assert groups(topics(4, 40)) == [{*range(4, 44)}]
     assert groups(topics(5, 40)) == [{*range(5, 45)}, {*range(5)}]
@@ -72,7 +72,7 @@ def test_vectors_without_a_topic_form_no_cluster():
     assert found(topics(strangers=60)) == ()
 
 
-def test_a_few_that_are_alike_do_not_vanish_among_many_copies():
+def test_a_small_cluster_is_found_among_many_copies():
     assert groups(topics(2_000, 6, spread=0.1)) == [{*range(2_000)}, {*range(2_000, 2_006)}]
 
 
@@ -104,7 +104,7 @@ def test_the_most_central_members_come_first_and_the_figures_agree():
 @given(
     st.lists(st.integers(1, 30), min_size=1, max_size=6), st.floats(0.1, 1.5), st.integers(0, 30), st.integers(0, 99)
 )
-def test_whatever_is_grouped_clusters_are_coherent_apart_and_do_not_depend_on_order(
+def test_clusters_are_coherent_and_disjoint_and_do_not_depend_on_order(
     sizes: list[int], spread: float, strangers: int, seed: int
 ):
     vectors = topics(*sizes, spread=spread, strangers=strangers, seed=seed)
@@ -121,7 +121,7 @@ def test_whatever_is_grouped_clusters_are_coherent_apart_and_do_not_depend_on_or
     assert sorted(map(sorted, shuffled)) == sorted(sorted(cluster.members) for cluster in clusters_)
 
 
-def test_what_is_grouped_stays_as_it_was():
+def test_clustering_does_not_change_the_vectors():
     vectors = topics(20, 20)
     before = vectors.copy()
     found(vectors)

@@ -63,7 +63,7 @@ def test_a_space_that_points_the_other_way_counts_as_unlike():
     assert drift.similarity == pytest.approx((len(SEMANTIC) - 1) / len(SEMANTIC))
 
 
-def test_mere_time_is_no_drift():
+def test_temporal_spaces_do_not_count_as_drift():
     drift = measure(alike(0.9, **dict.fromkeys(TEMPORAL, 0.0)))
     assert drift.level is DriftLevel.NONE
     assert drift.similarity == pytest.approx(0.9)
@@ -81,7 +81,7 @@ def test_the_spaces_that_moved_most_are_named_worst_first():
 
 
 @pytest.mark.parametrize("rows", [np.empty((0, WIDTH)), np.ones((3, WIDTH - 1)), np.ones(WIDTH)])
-def test_there_is_no_drift_of_nothing(rows: np.ndarray):
+def test_drift_of_no_memories_is_refused(rows: np.ndarray):
     with pytest.raises(ValueError, match="shape"):
         measure(rows)
 
@@ -119,7 +119,7 @@ def test_a_trend_needs_three_samples_and_a_slope(samples: list[float], course: T
     assert trend(samples) is course
 
 
-def test_a_late_fall_is_seen_however_long_the_memories_were_true():
+def test_the_trend_follows_the_latest_samples_only():
     assert trend([0.8] * 90 + [0.5] * 5) is Trend.WORSENING
 
 

@@ -57,7 +57,7 @@ def test_without_a_north_star_there_is_no_drift(night: Night):
     assert night.envelopes(DriftDetected) == []
 
 
-def test_drift_is_that_of_the_memories_that_stay(night: Night):
+def test_drift_leaves_out_the_memories_that_a_run_hides(night: Night):
     harbour = about(night, HARBOUR, "harbour", 9)
     choose(night, harbour)
     garden = about(night, GARDEN, "garden", 9)

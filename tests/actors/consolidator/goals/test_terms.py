@@ -45,7 +45,7 @@ def test_terms_name_what_the_members_talk_about():
     assert {"mental health", "LGBTQ", "counseling"} <= set(distinctive(COUNSELING, REST))
 
 
-def test_what_the_rest_says_as_often_tells_nothing():
+def test_a_word_as_frequent_elsewhere_is_no_term():
     members = [f"The lake was calm, and the heron came to my boat {place}." for place in ("early", "late", "twice")]
     rest = ["We swam in the lake.", "The lake was cold.", "A lake of salt.", "Who owns the lake?", "Rain fell."] * 2
     terms = distinctive(members, rest)
@@ -58,7 +58,7 @@ def test_a_term_of_fewer_than_three_members_never_stands_in_a_goal():
     assert distinctive(members, REST) == ("doctor",)
 
 
-def test_repeating_a_word_within_one_memory_does_not_make_it_everyones():
+def test_a_word_repeated_in_one_memory_counts_once():
     members = ["secret secret secret secret garden", "the garden gate", "a garden wall"]
     assert distinctive(members, REST) == ("garden",)
 

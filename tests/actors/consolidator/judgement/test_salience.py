@@ -52,7 +52,7 @@ def test_a_memory_of_average_importance_that_nobody_recalls_falls_to_the_thresho
     assert judge(created_at=ago(61), stored_at=ago(61)).total < SALIENCE_THRESHOLD
 
 
-def test_an_old_archive_is_not_doomed_on_the_day_of_its_import():
+def test_an_old_archive_is_not_prunable_on_the_day_of_its_import():
     assert judge(created_at=ago(5_000)).total > SALIENCE_THRESHOLD
     assert judge(created_at=ago(5_000)).recency == pytest.approx(judge().recency / 2)
 
@@ -72,7 +72,7 @@ def test_alignment_counts_and_what_opposes_the_goal_is_no_worse_than_what_has_no
     assert judge(alignment=-1.0) == judge(alignment=0.0)
 
 
-def test_a_time_to_come_counts_as_now():
+def test_a_future_time_counts_as_now():
     assert judge(created_at=ago(-400), stored_at=ago(-1)) == judge()
 
 
@@ -89,13 +89,13 @@ memories = st.fixed_dictionaries(
 
 
 @given(memories, memories, st.sampled_from(["importance", "created_at", "stored_at", "accesses", "alignment"]))
-def test_whatever_speaks_for_a_memory_never_makes_it_matter_less(one: dict[str, Any], other: dict[str, Any], what: str):
+def test_no_part_of_salience_lowers_it(one: dict[str, Any], other: dict[str, Any], what: str):
     lesser, greater = sorted((one[what], other[what]))
     assert judge(**one | {what: lesser}).total <= judge(**one | {what: greater}).total + 1e-12
 
 
 @given(memories, st.integers(0, 30))
-def test_more_ignitions_never_make_a_memory_matter_less(one: dict[str, Any], more: int):
+def test_more_ignitions_never_lower_salience(one: dict[str, Any], more: int):
     assert judge(**one).total <= judge(**one | {"ignitions": one["ignitions"] + more}).total + 1e-12
 
 
@@ -108,11 +108,11 @@ def test_salience_and_each_of_its_parts_lie_between_0_and_1(one: dict[str, Any])
     assert 0 <= score.total <= 1 + 1e-12
 
 
-def test_what_nothing_speaks_for_may_be_pruned():
+def test_a_memory_without_any_protection_may_be_pruned():
     assert protected() is None
 
 
-def test_the_young_are_protected_for_a_day_by_when_what_they_tell_happened():
+def test_a_memory_is_protected_for_a_day_after_the_time_of_its_content():
     assert protected(created_at=ago(0.99)) == "young"
     assert protected(created_at=ago(-3)) == "young"
     assert protected(created_at=ago(1)) is None
@@ -133,7 +133,7 @@ def test_a_member_of_a_goal_is_protected():
 
 
 @pytest.mark.parametrize("kind", ["ego", "self", "identity", " Identity ", "EGO"])
-def test_who_the_agent_is_is_never_pruned(kind: str):
+def test_memories_of_the_agents_identity_are_never_pruned(kind: str):
     assert protected(memory_type=kind) == "ego"
 
 

@@ -90,7 +90,7 @@ def test_a_finished_run_wrote_all_that_its_counts_say(planted: Planted):
     assert {memory for memory in gone if planted.night.state(memory) is MemoryState.LIVE} == set()
 
 
-def test_what_a_dry_run_counts_is_what_a_real_one_does_and_it_writes_its_record_alone(planted: Planted):
+def test_a_dry_run_counts_what_a_real_run_does_and_appends_only_its_record(planted: Planted):
     dry, real = wanted(dry_run=True), wanted()
     worked_off(planted.execution(dry).work())
     record = planted.night.record(dry.run)
