@@ -29,7 +29,7 @@ from tests.projections.test_registry import DECLARED, LIFE, declared_and, folded
 STRUCTURES = {
     4: "53907b7aaf9dcb1128ea76bea732828d1fccf2198e81a6edb1ae2274b58f8c73",
     5: "4c060e61c3e9d194073b3ce2ad2b6fff17016b5777027812605cc0a90a30c3fb",
-    6: "23dfce940b77f16e3ca15f4728a4dcfbe592a2a643babe836f1d0cb785f99e9a",
+    6: "ff9e03be92a0b699bf9bc2153513da073a0060e3e86a7e9090fd6d87a7c3cab3",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 
