@@ -89,7 +89,7 @@ class DenseSpace:
         else:
             products = np.asarray(numkong.cdist(query[None], matrix, "dot"))[0]
         # Multiply the norms first: a product of two floats is symmetric in the pair, one of three isn't.
-        cosines: Scores = products.astype(np.float32) * (norms * _inverse_norm(query))
+        cosines = np.asarray(products.astype(np.float32) * (norms * _inverse_norm(query)), np.float32)
         return np.clip(cosines, 0.0, 1.0, out=cosines)
 
     def nearest(self, query: Levels, count: int, eligible: Mask | None = None) -> tuple[Rows, Scores]:

@@ -124,7 +124,8 @@ class Graph:
         saved = share * rows - (rows - self.covered)
         if saved * self._width <= SCANNED or wanted > _MAX_CANDIDATES:
             return None
-        found = np.sort(self.open().search(query, ceil(wanted), threads=1).keys).astype(np.int64)
+        found: Rows = self.open().search(query, ceil(wanted), threads=1).keys.astype(np.int64)
+        found.sort()  # of equal scores the earlier row comes first
         lacking = slice(self.covered, rows)
         scores = np.concatenate([self._space.scores(query, found), self._space.scores(query, lacking)])
         return np.concatenate([found, np.arange(self.covered, rows)]), scores
@@ -145,7 +146,7 @@ class Graph:
         if found is None:
             return None
         tenth = np.partition(self._space.scores(query), -_CHECKED)[-_CHECKED]
-        return float(np.mean(found[1] >= tenth))
+        return int(np.count_nonzero(found[1] >= tenth)) / _CHECKED
 
     def memory(self) -> int:
         """Return the allocated bytes."""
@@ -166,7 +167,7 @@ class Graph:
             self.covered = 0
 
     def _load(self, index: Any, saved: memoryview) -> None:
-        found = index.metadata(saved) or {}  # `load` would adopt any shape
+        found: dict[str, Any] = index.metadata(saved) or {}  # `load` would adopt any shape
         kinds = [found.get(name) for name in ("dimensions", "kind_metric", "kind_scalar")]
         if kinds == [index.ndim, index.metric_kind, index.dtype]:
             index.load(saved)
