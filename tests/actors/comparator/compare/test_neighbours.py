@@ -138,7 +138,7 @@ def test_entropy_from_candidates_approximates_entropy_from_all_memories(errors: 
     assert errors.overall.max() < BOUND
 
 
-@pytest.mark.parametrize("key", SEMANTIC)
+@pytest.mark.parametrize("key", [key for key in SEMANTIC if key != "e8_graph"])  # connections name no candidates
 def test_entropy_from_candidates_approximates_the_exact_one_in_each_space(errors: Errors, key: str):
     # The nearest code by its syntax alone, which names no candidates, may be missed.
     share = 0.98 if key == "e7_code" else 1.0
