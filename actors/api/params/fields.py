@@ -44,7 +44,7 @@ Moment: TypeAlias = str
 AskedAt = Annotated[Moment | None, Meta(description="When it is asked, ISO 8601; now")]
 When: TypeAlias = int | Moment
 """A sequence number, also written as a text of digits, or an ISO 8601 time."""
-Redact = Annotated[bool, Meta(description="Leave out passwords, keys and tokens")]
+Redact = Annotated[bool, Meta(description="Leave out secrets")]
 # Values outside 0 to 1 are clamped, not refused; the published schema lists the limits.
 Importance = Annotated[float, Meta(description="How much it matters", extra_json_schema={"minimum": 0, "maximum": 1})]
 Share = Annotated[float, Meta(ge=0, le=1)]
