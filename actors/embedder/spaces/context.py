@@ -35,7 +35,7 @@ def graph_vector(
         return None
     total = np.sum([np.float32(weight) * vector for vector, weight in near], axis=0, dtype=np.float32)
     length = np.linalg.norm(total)
-    return (total / length).astype(np.float32) if length > 1e-6 else None
+    return np.asarray(total / length, np.float32) if length > 1e-6 else None
 
 
 def with_links(own: Float32, linked: Sequence[Float32]) -> Float32:
