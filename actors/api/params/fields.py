@@ -35,8 +35,8 @@ Content = Annotated[
 QueryText = Annotated[str, Meta(max_length=MAX_QUERY)]
 Query = Annotated[QueryText, Meta(description="A question or keywords")]
 Namespace = Annotated[Name, Meta(description="If not the project's")]
-NamespaceFilter = Annotated[Name | None, Meta(description="Only this project or person")]
-Session = Annotated[Name | None, Meta(description="Conversation that it is a turn of")]
+NamespaceFilter = Annotated[Name | None, Meta(description="Not the project's; * is all")]
+Session = Annotated[Name | None, Meta(description="Its conversation")]
 SessionFilter = Annotated[Name | None, Meta(description="Only this conversation")]
 MemoryId = Annotated[UUID, Meta(description="Id of a memory")]
 Moment: TypeAlias = str

@@ -42,7 +42,7 @@ class StoreMemory(Params, frozen=True, kw_only=True):
     link_to: Annotated[tuple[UUID, ...], Meta(max_length=64, description="Ids of related memories")] = ()
     namespace: Namespace = DEFAULT_NAMESPACE
     session: Session = None
-    memory_type: Annotated[Name | None, Meta(description="Your own kind, such as episode")] = None
+    memory_type: Annotated[Name | None, Meta(description="Such as episode")] = None
     metadata: Annotated[JsonObject, Meta(description="Any JSON, 16 KB; speaker is searched for")] = {}
     created_at: Annotated[Moment | None, Meta(description="When it was said, ISO 8601; now")] = None
     redact: Redact = False

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -83,15 +84,17 @@ def import_memories(
     from actors.cli.views.terminal import progress_bar
     from actors.cli.views.transfer import imported
     from actors.importers.recogniser import recognise
-    from actors.importers.records import Options
+    from actors.importers.records import Options, project
     from actors.importers.screening import Redactions
 
-    options, redactions = Options(namespace=namespace, everything=everything), Redactions()
+    folder, redactions = data_folder(data), Redactions()
     with exit_on_error(), _path(source) as path, progress_bar(quiet=as_json) as report:
-        found = recognise(path, options)
+        # The namespace of a session's folder is recorded in the store, which a dry run leaves as it is.
+        find_project = project if dry_run else partial(_project, folder)
+        found = recognise(path, Options(namespace=namespace, everything=everything, project=find_project))
         result = _survey(found, redactions, report, validates=dry_run)
         if not dry_run:
-            _import(store_location(data_folder(data), embedder, models), found, result, report)
+            _import(store_location(folder, embedder, models), found, result, report)
     result |= {"redacted": dict(redactions.secrets), "private": redactions.private, "dry_run": dry_run}
     if source == STANDARD:
         result["failed"] = [{**failure, "file": STANDARD} for failure in result["failed"]]
@@ -187,6 +190,17 @@ def _failure(item: Item, message: str, data: JsonObject | None) -> JsonObject:
     """Return the report on an item that failed: its place, and the field that its error names."""
     parameter = (data or {}).get("parameter")
     return {"file": item.file, "line": item.line, "message": message} | ({"field": parameter} if parameter else {})
+
+
+def _project(store: Path, folder: str | None) -> str | None:
+    """Return the namespace of sessions in a folder: that of its repository, as `serve` chooses it, if it still exists."""
+    from actors.importers.records import project
+    from actors.proxy.project import find_root_project
+
+    if not folder or not Path(folder).is_dir():
+        return project(folder)
+    store.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return find_root_project(Path(folder), store)
 
 
 @app.command(rich_help_panel=Panel.MAINTAIN)
