@@ -60,9 +60,9 @@ class Mentions:
         if not stored.names:
             return
         e1 = stored.fingerprint.take("e1_semantic", Dense).levels
-        for ahead in self._ahead:
-            if ahead[:2] == (stored.namespace, stored.names) and np.array_equal(ahead[2], e1):
-                self._ahead.remove(ahead)
+        for place, (namespace, names, vector) in enumerate(self._ahead):
+            if (namespace, names) == (stored.namespace, stored.names) and np.array_equal(vector, e1):
+                del self._ahead[place]
                 break
         if not self._vectors:
             self._vectors = GrowableArray(np.int8, len(e1))

@@ -193,7 +193,7 @@ def _failure(item: Item, message: str, data: JsonObject | None) -> JsonObject:
 
 
 def _project(store: Path, folder: str | None) -> str | None:
-    """Return the namespace of sessions in a folder: that of its repository, as `serve` chooses it, if it still exists."""
+    """Return the namespace of sessions in a folder: that of its repository, as `serve` chooses it."""
     from actors.importers.records import project
     from actors.proxy.project import find_root_project
 

@@ -45,3 +45,13 @@ def test_an_erased_memory_takes_its_names_along():
     assert [weight for _, weight in sessions.mentions.near("default", ["bergen"])] == [1.0]
     assert "mara" not in str(vars(sessions.mentions))
     assert sessions.digest() == sessions_of(stored("x"), stored("b", names=("bergen",))).digest()
+
+
+def test_memories_of_the_same_names_may_reach_the_log_in_another_order_than_they_were_embedded_in():
+    memories = [stored(f"{number}", names=("bergen",)) for number in range(3)]
+    sessions = Sessions()
+    for memory in memories:
+        sessions.mentions.advance("default", ("bergen",), memory.fingerprint["e1_semantic"].array)
+    for envelope in history(*reversed(memories)):
+        sessions.apply(envelope)
+    assert [weight for _, weight in sessions.mentions.near("default", ["bergen"])] == pytest.approx([1 / 3] * 3)
