@@ -65,9 +65,10 @@ def _live_entry(catalog: Catalog, memory: UUID) -> Entry:
 
 
 def _erased_after(log: Log, catalog: Catalog, seq: int) -> tuple[Envelope, ...]:
-    gone = [entry for entry in catalog.erased() if entry.seq <= seq]
-    later = log.get([event for entry in gone for event in entry.events if event > seq])
-    return tuple(envelope for envelope in later if isinstance(envelope.event, MemoryErased))
+    gone = {entry.id: entry for entry in catalog.erased() if entry.seq <= seq}
+    later = log.get([event for entry in gone.values() for event in entry.events if event > seq])
+    # The erasure of a memory is an event of its survivor too, which may have been stored before it.
+    return tuple(one for one in later if isinstance(one.event, MemoryErased) and one.event.memory in gone)
 
 
 def _status(log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Status:

@@ -14,13 +14,24 @@ from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.messages import Appended
 from actors.runtime.metrics import Latencies
 from actors.store.actor import Store
-from actors.store.messages import Append, AppendMemories, Declare, Describe, Read, ReadStatus, Replay, RequestResult
+from actors.store.messages import (
+    Append,
+    AppendMemories,
+    Declare,
+    Describe,
+    Read,
+    ReadErased,
+    ReadStatus,
+    Replay,
+    RequestResult,
+)
 from events.storage.log import Envelope, LogCorruptError
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, Shredded
 from events.vocabulary.values import SpaceModel
 from projections.projection import MemoryState
 from tests.events.samples import draft, stored
+from tests.projections.sleeps import merged
 
 PATIENCE = 5.0
 
@@ -207,3 +218,16 @@ def test_an_unknown_memory_is_named() -> None:
     for message in (Read(memory=unknown), Describe(memories=(unknown,))):
         with pytest.raises(NotFoundFault, match=str(unknown)):
             store.ask(message, timeout=PATIENCE)
+
+
+def test_the_erasures_after_a_moment_are_of_memories_that_were_stored_before_it() -> None:
+    log = MemoryLog()
+    older, newer = (log.append([draft(stored("the same words"))])[0].id for _ in range(2))
+    log.append(
+        [draft(merged(uuid4(), older, newer)), draft(MemoryErased(memory=newer)), draft(MemoryErased(memory=older))]
+    )
+    store, listener = start(log)
+    found = store.ask(ReadErased(stored_until=1), timeout=PATIENCE)
+    assert [one.event.memory for one in found] == [older]
+    store.stop()
+    listener.stop()
