@@ -180,12 +180,13 @@ def _open_log(folder: Path, until: float) -> DuckDBLog:
     from events.verify.verification import verify
 
     read_only = BACKUP if is_backup(folder) else None
-    damage = marked_damage(folder)
+    marked = damage = marked_damage(folder)
     while True:
         try:
-            if damage is not None and not verify(folder, passphrase()).problems:
+            if marked is not None and not verify(folder, passphrase()).problems:
                 unmark_damaged(folder)
                 damage = None
+            marked = None
             return DuckDBLog(folder, passphrase(), read_only=describe_damage(damage) if damage else read_only)
         except LogInUseError:
             if monotonic() >= until:

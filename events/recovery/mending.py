@@ -59,13 +59,13 @@ def open_mended(path: Path, copy: Path) -> duckdb.DuckDBPyConnection:
     Raises:
         LogError: DuckDB can't read even the mended copy.
     """
-    if not path.exists():
-        raise LogError(f"{path} is missing")
+    if not path.is_file():
+        raise LogError(f"{path} is missing, or no file")
     shutil.copyfile(path, copy)
     metadata = _first([lambda: _metadata_blocks(copy), lambda: _after_headers(copy), lambda: _after_all(copy)])
     _mend_blocks(copy, metadata)
     wal, wal_copy = _wal(path), _wal(copy)
-    if not wal.exists():
+    if not wal.is_file():
         return connect(copy, read_only=True)
 
     def open_with(content: bytes) -> duckdb.DuckDBPyConnection:
@@ -124,9 +124,9 @@ def _mend_blocks(copy: Path, metadata: Collection[int]) -> None:
 
 def _pieces(path: Path, offset: int, size: int) -> npt.NDArray[np.uint64]:
     """Map the file from an offset on as pieces of a size in bytes, shape (pieces, words)."""
-    words = np.memmap(path, _WORD, "r+", offset=offset)
-    width = size // _WORD.itemsize
-    return words[: len(words) // width * width].reshape(-1, width)
+    count = max(0, path.stat().st_size - offset) // size
+    shape = (count, size // _WORD.itemsize)
+    return np.memmap(path, _WORD, "r+", offset, shape) if count else np.empty(shape, _WORD)
 
 
 def _correct(piece: npt.NDArray[np.uint64]) -> None:

@@ -152,7 +152,7 @@ def unmark_damaged(folder: Path) -> None:
 def acknowledged(folder: Path) -> Head | None:
     """Return the last head in the head file; None if no slot can be read."""
     path = folder / "head"
-    slots = parse_slots(path.read_bytes()) if path.exists() else []
+    slots = parse_slots(path.read_bytes()) if path.is_file() else []
     return max((head for head in slots if head is not None), key=lambda head: head.seq, default=None)
 
 
@@ -163,4 +163,4 @@ def readable_keys(folder: Path, passphrase: str | None) -> KeyRing:
         PassphraseError: the passphrase is wrong, or missing, or given for keys without one.
     """
     path = folder / "keys"
-    return KeyRing.of(path.read_bytes(), passphrase).undamaged() if path.exists() else KeyRing()
+    return KeyRing.of(path.read_bytes(), passphrase).undamaged() if path.is_file() else KeyRing()

@@ -198,6 +198,8 @@ class Examination:
     def _check_end(self, found: int) -> None:
         acknowledged = self._acknowledged
         if acknowledged is None:
+            if found and not any(problem.file == "head" for problem in self._problems):
+                self._problems.append(Problem("head", None, "the file is empty", "where the log should end"))
             return
         if acknowledged.seq > found:
             self._mark(found + 1, acknowledged.seq, "acknowledged, and missing", None)

@@ -59,9 +59,7 @@ class SearchGraph(Reading, frozen=True, kw_only=True):
     session: SessionFilter = None
     top_k: Annotated[int, Meta(ge=1, le=100, description="Results")] = 10
     min_similarity: MinSimilarity = 0.0
-    profile: Annotated[SearchProfile, Meta(description="Kind of question")] = (
-        SearchProfile.AUTO
-    )
+    profile: Annotated[SearchProfile, Meta(description="Kind of question")] = SearchProfile.AUTO
     speaker: Annotated[Name | None, Meta(description="As in metadata.speaker")] = None
     modality: Annotated[Modality | None, Meta(description="Only this kind")] = None
     quadrant: Annotated[Quadrant | None, Meta(description="Johari window in E1")] = None
