@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 
 from actors.api.idempotency import KeyLocks
-from actors.api.params.fields import DEFAULT_NAMESPACE
+from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE
 from actors.api.params.parsing import Params, fields, moment
 from actors.embedder.messages import LoadModels
 from actors.runtime.ask import MODEL_TIMEOUT, ask
@@ -40,8 +40,6 @@ GROUPS_AT_ONCE = 2
 """Groups of batch items among them, each in the place of one request: one is filled while another is in the model."""
 
 NAMESPACE = "namespace"
-EVERYWHERE = "*"
-"""As the namespace of a search: all of them."""
 SHARED = ("personal", DEFAULT_NAMESPACE)
 """Namespaces in which every project's searches look too: what belongs to a person, and what to no project."""
 
@@ -269,11 +267,12 @@ def reporter(context: Context, what: str = "") -> Callable[..., object]:
     return partial(loop.call_soon_threadsafe, report)
 
 
-def erased(entry: Entry) -> NotFoundFault:
-    """Return the fault for an erased memory, with time and reason of the erasure as far as known."""
+def erased(entry: Entry) -> NotFoundFault | StorageFault:
+    """Return the fault for an erased memory, with time and reason as far as known, or for one that is lost."""
+    if entry.is_lost:
+        return StorageFault(f"Storage failed: memory {entry.id} is {entry.reason}", id=str(entry.id))
     when = f" at {entry.state_since}" if entry.state_since else ""
-    why = f" ({entry.reason})" if entry.reason else ""
-    return NotFoundFault(f"Memory was erased{when}: {entry.id}{why}", id=str(entry.id), reason=entry.reason)
+    return NotFoundFault(f"Memory was erased{when}: {entry.id}", id=str(entry.id), reason=entry.reason)
 
 
 def check_live(entry: Entry) -> None:

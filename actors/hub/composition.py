@@ -176,7 +176,7 @@ def _open_log(folder: Path, until: float) -> DuckDBLog:
     from events.recovery.salvage import describe_damage, marked_damage, unmark_damaged
     from events.storage.backup import is_backup
     from events.storage.duckdb_log import DuckDBLog
-    from events.storage.log import LogDamagedError, LogInUseError
+    from events.storage.log import LogDamagedError, LogError, LogInUseError, PassphraseError
     from events.verify.verification import verify
 
     read_only = BACKUP if is_backup(folder) else None
@@ -192,7 +192,11 @@ def _open_log(folder: Path, until: float) -> DuckDBLog:
             if monotonic() >= until:
                 raise
             sleep(LOCK_POLL)
-        except LogDamagedError as error:
-            if damage is not None:
+        except PassphraseError:
+            raise
+        except LogError as error:
+            if damage is not None:  # nothing can be read
+                raise LogError(damage) from error
+            if not isinstance(error, LogDamagedError):
                 raise
             damage = str(error)

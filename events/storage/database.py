@@ -189,4 +189,6 @@ def _open_error(path: Path, error: duckdb.Error) -> LogError:
         return LogInUseError(f"{path} is open in another process{f', PID {holder[1]}' if holder else ''}")
     if "already attached" in str(error):
         return LogInUseError(f"{path} is open already in this process")
+    if "ermission denied" in str(error):
+        return LogError(f"{path} can't be opened: {error}")
     return _UnreadableError(f"{path} can't be opened: {error}")

@@ -73,6 +73,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[int, ...]
     """Sequence numbers of the events that concern it, ascending."""
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether its event was damaged on the disk (`EventLost`); only an erasure has a time."""
+        return self.body is None and self.state_since is None and self.reason is not None
+
 
 def erased_entry(memory: UUID, seq: int, stored_at: datetime, events: tuple[int, ...]) -> Entry:
     """Return what may be known of an erased memory, equal for a live process and for a replay after the erasure."""

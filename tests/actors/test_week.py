@@ -65,7 +65,7 @@ COPIED = {2: LIFE[0], 4: LIFE[2], 6: f"  {LIFE[5].replace(' ', '  ')}"}
 """What is told again, by the day on which it is."""
 NEARLY = {
     1: "We picked a matte green for the shop front since it goes well with the brass sign.",
-    5: "Grandfather Emiel showed Anneke how to braid the Easter bread.",
+    5: "Grandfather Emiel instructed Anneke how to braid the Easter bread.",
 }
 """What is told again with another word, by the day on which it is."""
 PLACES = {1: LIFE[4], 2: LIFE[0], 4: LIFE[2], 5: LIFE[10], 6: LIFE[5]}

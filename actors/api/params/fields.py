@@ -20,6 +20,8 @@ MAX_NAME = 256
 MAX_BATCH = 100
 MAX_CURSOR = 1_024
 
+EVERYWHERE = "*"
+"""As the namespace of a search: all of them."""
 DEFAULT_NAMESPACE = "default"
 WIDTH = len(SPACES)
 SUM_TOLERANCE = 0.01

@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from actors.api.params.fields import (
     DEFAULT_NAMESPACE,
+    EVERYWHERE,
     MAX_BATCH,
     Content,
     Importance,
@@ -22,7 +23,7 @@ from actors.api.params.fields import (
     Session,
     Tags,
 )
-from actors.api.params.parsing import Params, check_size
+from actors.api.params.parsing import Params, check_size, invalid
 from actors.runtime.settings import Strategy
 from actors.runtime.types import JsonObject
 from events.vocabulary.values import Modality
@@ -50,6 +51,8 @@ class StoreMemory(Params, frozen=True, kw_only=True):
     def check(self) -> None:
         """Refuse blank texts, a wrong time and oversized metadata."""
         super().check()
+        if self.namespace == EVERYWHERE:
+            raise invalid("namespace", f"'{EVERYWHERE}' stands for all namespaces in a search")
         check_size(self.metadata, "metadata", 16_384)
 
 

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 
 from anyio import to_thread
 
-from actors.api.context import EVERYWHERE, NAMESPACE, Context, wait_until_replayed
+from actors.api.context import NAMESPACE, Context, wait_until_replayed
 from actors.api.operations.as_of import event_at
-from actors.api.params.fields import Reading, When
+from actors.api.params.fields import EVERYWHERE, Reading, When
 from actors.api.params.parsing import parse
 from actors.api.tools.tool import Tool
 from actors.runtime.ask import ask

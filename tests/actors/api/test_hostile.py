@@ -63,7 +63,7 @@ ALIKE = (
     "a\u0301",
     "../a",
     "%",
-    "*",
+    "**",
 )
 """Namespaces that somebody could take for each other."""
 

@@ -180,7 +180,7 @@ async def test_an_image_is_refused_with_what_it_would_take(context: Context, con
     async with connect(context) as agent:
         error = await agent.refused("store_memory", content="iVBORw0KGgo=", modality="image")
     assert error["code"] == -32005
-    assert "needs models" in error["message"]
+    assert "all models here read text" in error["message"]
 
 
 class Forgetful(MemoryLog):
