@@ -258,7 +258,8 @@ async def test_a_correction_that_would_not_help_changes_nothing(mind: Mind) -> N
     await keep(mind, *GARDEN[0])
     before = await position(mind)
     done = await mind("trigger_drift_correction")
-    assert (done["strategy_applied"], done["applied"], done["memories_realigned"]) == ("no_action", False, 0)
+    assert done["strategy_applied"] in {"no_action", "reinforce"}, "drift lies near the threshold"
+    assert (done["applied"], done["memories_realigned"]) == (False, 0)
     after = await position(mind)
     _, *noted = (await mind("get_alignment_drift", memories=20, include_history=True))["noted"]
     assert after - before == len(noted) <= 1, "nothing but that another level is reached"
