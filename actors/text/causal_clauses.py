@@ -108,13 +108,6 @@ def is_first_person(phrase: str) -> bool:
     return bool(FIRST_PERSON.search(phrase))
 
 
-def opens_with_consequence(text: str) -> str | None:
-    """Return the adverb with which a text states that it follows from what was said before it; None without one."""
-    label = LABEL.match(text)
-    match = REFERRING.match(text, label.end() if label else 0)
-    return None if match is None or IS_SO.search(match.group()) else _name(match)
-
-
 def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:
     """Yield the clauses of one sentence."""
     start, end = sentence

@@ -109,7 +109,7 @@ def _after_headers(copy: Path) -> frozenset[int]:
 def _after_all(copy: Path) -> frozenset[int]:
     """Mend metadata too, most of whose bytes are unused; another process tries first, since a pointer may be wrong."""
     _mend_blocks(copy, ())
-    probe = subprocess.run([sys.executable, "-c", _PROBE, copy], capture_output=True, check=False)  # noqa: S603 -- ours
+    probe = subprocess.run([sys.executable, "-P", "-c", _PROBE, copy], capture_output=True, check=False)  # noqa: S603 -- ours
     if probe.returncode:
         raise LogError(f"DuckDB's own metadata in the log are damaged ({probe.stderr.decode().strip()[-200:]})")
     return frozenset()
