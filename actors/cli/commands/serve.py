@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actors.cli.program import Data, Embedder, Models, Panel, app, data_folder, exit_on_error, typer_option
+from actors.cli.program import Data, Embedder, Log, Models, Panel, app, data_folder, exit_on_error, typer_option
 from actors.proxy.project import ProjectError, serving_project
 from actors.proxy.serve_command import (
     LIMIT,
@@ -47,6 +47,7 @@ Level = Annotated[LogLevel, typer_option(LOG_LEVEL)]
 @app.command(rich_help_panel=Panel.CONNECT)
 def serve(
     data: Data = None,
+    log: Log = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     namespace: Annotated[str | None, typer_option(NAMESPACE)] = None,
@@ -68,7 +69,13 @@ def serve(
         _serve_alone(folder, options, tools, log_level, namespace)
     else:
         command = ServeCommand(
-            folder=folder, options=options, tools=tools, linger=linger, log_level=log_level, namespace=namespace
+            folder=folder,
+            options=options,
+            tools=tools,
+            linger=linger,
+            log_level=log_level,
+            namespace=namespace,
+            log=log,
         )
         raise typer.Exit(run_proxy(command))
 
@@ -76,6 +83,7 @@ def serve(
 @app.command(rich_help_panel=Panel.CONNECT)
 def hub(
     data: Data = None,
+    log: Log = None,  # noqa: ARG001 -- the option's callback has read it
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
@@ -133,12 +141,19 @@ def _opened(folder: Path, options: ServeOptions) -> Iterator[tuple[Hub, dict[str
     from actors.api.tools.rate_limits import limits_of
     from actors.hub.composition import open_hub
     from actors.proxy.endpoint import HubInfo
+    from events.postgres.address import log_address
 
     per_minute = limits_of(options.limits)
     info = HubInfo(pid=os.getpid(), version=version("context-graph"), options=options)
     models = Path(options.models) if options.models else None
     with open_hub(
-        folder, options.embedder, models, priming=options.priming, scheduled=options.sleep, patience=PATIENCE
+        folder,
+        options.embedder,
+        models,
+        priming=options.priming,
+        scheduled=options.sleep,
+        patience=PATIENCE,
+        address=log_address(folder),
     ) as running:
         yield running, per_minute, info
 
