@@ -14,8 +14,10 @@ PAGE: Final = 256
 
 _ROW: Final = ", ".join(f"l.{name}" for name in Row._fields)
 _SELECT: Final = f"SELECT {_ROW}, k.record FROM context_graph.log l LEFT JOIN context_graph.keys k ON k.id = l.id"  # noqa: S608 (constant names)
+_SELECT_RANGE: Final = f"{_SELECT} WHERE l.seq BETWEEN %s AND %s ORDER BY l.seq".encode()
+_SELECT_SEQS: Final = f"{_SELECT} WHERE l.seq = ANY(%s) ORDER BY l.seq".encode()
 _HEAD: Final = "SELECT seq, hash FROM context_graph.head"
-_LOCK_HEAD: Final = f"{_HEAD} FOR UPDATE"
+_LOCK_HEAD: Final = "SELECT seq, hash FROM context_graph.head FOR UPDATE"
 _INSERT: Final = """
 INSERT INTO context_graph.log SELECT * FROM unnest(
     %b::bigint[], %b::uuid[], %b::timestamp[], %b::text[], %b::text[], %b::uuid[], %b::uuid[],
@@ -38,7 +40,8 @@ class Page(NamedTuple):
 
 
 def _page(found: Iterable[tuple[Any, ...]]) -> Page:
-    rows, records = [], []
+    rows: list[Row] = []
+    records: list[bytes] = []
     for *fields, record in found:
         rows.append(Row(*fields))
         if record is not None:
@@ -48,13 +51,12 @@ def _page(found: Iterable[tuple[Any, ...]]) -> Page:
 
 def select_range(connection: Connection, first: int, last: int) -> Page:
     """Return the rows from `first` to `last`, both included."""
-    query = f"{_SELECT} WHERE l.seq BETWEEN %s AND %s ORDER BY l.seq"
-    return _page(connection.execute(query, [first, last], binary=True))
+    return _page(connection.execute(_SELECT_RANGE, [first, last], binary=True))
 
 
 def select(connection: Connection, seqs: Sequence[int]) -> Page:
     """Return the rows with these sequence numbers; missing ones are left out."""
-    return _page(connection.execute(f"{_SELECT} WHERE l.seq = ANY(%s) ORDER BY l.seq", [list(seqs)], binary=True))
+    return _page(connection.execute(_SELECT_SEQS, [list(seqs)], binary=True))
 
 
 def select_verified(connection: Connection, seq: int) -> Row:
