@@ -101,6 +101,8 @@ class Following:
         """Start to follow, once the log is replayed."""
         if self._log is not None:
             self._current_at = monotonic()
+            with suppress(LogAwayError):  # then the thread tries again
+                self._listener = self._log.listen()
             self._thread = Thread(target=self._run, args=(self._log,), name="follower", daemon=True)
             self._thread.start()
 
@@ -124,6 +126,14 @@ class Following:
         """End the turn without an append; without a turn nothing happens."""
         if self._log is not None:
             self._log.give_back()
+
+    def lead(self) -> bool:
+        """Tell whether this hub is the one that consolidates the log, as it becomes if there is no other."""
+        listener = self._listener
+        try:
+            return listener is not None and listener.lead()
+        except LogAwayError:
+            return False
 
     def on_message(self, message: FollowerMessage) -> None:
         """Handle a message of the follower."""
@@ -212,12 +222,13 @@ class Following:
     def _run(self, log: SharedLog) -> None:
         while not self._stopped.is_set():
             try:
-                self._listener = listener = log.listen()
+                self._listener = listener = self._listener or log.listen()
                 try:
                     while not self._stopped.is_set():
                         self._tell(FollowLog())
                         listener.wait(POLL)
                 finally:
+                    self._listener = None
                     listener.close()
             except LogError as error:
                 self._tell(LogLost(error))

@@ -161,6 +161,10 @@ class Listener(Protocol):
         """Return the end of the log once events were appended, or after the time (`LogAwayError`)."""
         ...
 
+    def lead(self) -> bool:
+        """Take the one lock of all processes that follow the log, or keep it, until this is closed (`LogAwayError`)."""
+        ...
+
     def wake(self) -> None:
         """End a wait of another thread."""
         ...

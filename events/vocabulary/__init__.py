@@ -39,6 +39,7 @@ from events.vocabulary.sleep import (
     ConsolidationSkipped,
     ConsolidationStarted,
     ConsolidationUndone,
+    ConsolidatorChanged,
     GoalAdjusted,
     LinksStrengthened,
     MemoriesMerged,
@@ -83,6 +84,7 @@ Known: TypeAlias = (
     | PatternDiscovered
     | GoalAdjusted
     | ConsolidationUndone
+    | ConsolidatorChanged
     | ConsolidationSkipped
     | ScheduleChanged
     | ScheduleSwitched
