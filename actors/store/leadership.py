@@ -43,7 +43,7 @@ class Leadership:
         Returns:
             What must be appended before them, why they can't be appended, or None where nothing speaks against them.
         """
-        if self._shared.state is None:
+        if not self._shared.shared:
             return None
         started = {event.run for event in events if isinstance(event, ConsolidationStarted)}
         finished = {event.run for event in events if isinstance(event, ConsolidationFinished)}

@@ -12,17 +12,20 @@ import msgspec
 import pytest
 
 from actors.api.context import Context
+from actors.api.operations.maintenance import store_status
 from actors.api.operations.memories import memory_delete, store_memory
 from actors.api.operations.sleep import consolidate_memories
 from actors.api.params.memories import MemoryDelete, StoreMemory
 from actors.api.params.parsing import parse
 from actors.api.params.sleep import ConsolidateMemories
+from actors.api.tools.agent_tools import BY_NAME
+from actors.api.tools.dispatch import call
 from actors.hub.composition import open_hub
 from actors.hub.hub import Hub
 from actors.runtime.faults import StorageFault
 from actors.store.messages import ReadDigests, ReadStatus, TakeSnapshot
 from events.postgres.writer import Writer
-from events.storage.log import LogUncertainError
+from events.storage.log import LogError, LogUncertainError
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, ConsolidatorChanged
 from tests.actors.conftest import search, store
 from tests.actors.store.test_store import append
@@ -123,6 +126,7 @@ async def test_without_the_server_searches_go_on_and_stores_fail_at_once(opened:
             await store(here, "the second ferry leaves at ten")
         assert caught.value.code == -32004
         assert caught.value.data["retry_after_ms"] > 0
+        assert (await store_status(here))["log"]["lag"]["reason"]
     deadline = monotonic() + BOUND
     while True:
         try:
@@ -131,6 +135,23 @@ async def test_without_the_server_searches_go_on_and_stores_fail_at_once(opened:
         except StorageFault:
             assert monotonic() < deadline
     assert here.hub.store.ask(ReadStatus(), timeout=BOUND).live == 2
+
+
+async def test_an_answer_that_may_be_older_than_it_may_be_says_so(
+    address: str, tmp_path: Path, profile: Any, postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTEXT_GRAPH_MAX_LAG", "0.001")
+    with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
+        here = Context(hub)
+        await store(here, "the ferry leaves the eastern harbour at nine")
+        with stopped(postgres):
+            answer = await call(here, BY_NAME["search_graph"], {"query": "when does the boat sail"})
+            assert answer["results"]
+            assert answer["lag"]["seconds"] >= 0
+            assert answer["lag"]["events"] == 0
+    monkeypatch.setenv("CONTEXT_GRAPH_MAX_LAG", "soon")
+    with pytest.raises(LogError, match="--max-lag must be a positive number"):
+        open_hub(tmp_path / "here", address=address).__enter__()
 
 
 async def test_a_store_whose_commit_was_not_answered_is_acknowledged_once_the_log_shows_it(
