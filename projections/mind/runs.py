@@ -74,8 +74,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def namespace(self) -> str | None:
-        """The namespace that it consolidated; None for all."""
-        return self.params.namespace
+        """The namespace that it consolidated; None for all, and if it moved memories from one to another."""
+        return None if self.moved else self.params.namespace
 
     @property
     def interrupted(self) -> bool:
