@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from uuid import UUID
 
 import typer
 
-from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, Option, data_folder
+from actors.proxy.serve_command import DATA, EMBEDDER, LOG, MODELS, Option, data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
@@ -58,6 +59,16 @@ Data = Annotated[
     Path | None,
     typer_option(DATA, file_okay=False, readable=False, show_default="the platform's data directory"),
 ]
+
+
+def _choose_log(address: str | None) -> str | None:
+    """Let this process and the hub that it may start find the log (`events.postgres.address`)."""
+    if address is not None:
+        os.environ[LOG.variable] = address
+    return address
+
+
+Log = Annotated[str | None, typer_option(LOG, callback=_choose_log)]
 Embedder = Annotated[str, typer_option(EMBEDDER)]
 Models = Annotated[
     Path | None, typer_option(MODELS, file_okay=False, readable=False, show_default="from the Hugging Face hub")
@@ -76,7 +87,7 @@ Call: TypeAlias = tuple[JsonObject, View]
 """Arguments of an operation, those left out that are None, and the view of its answer."""
 
 
-def _shared(data: Data = None, *, as_json: Json = False) -> None:
+def _shared(data: Data = None, log: Log = None, *, as_json: Json = False) -> None:
     """Declare the options of every command on a store."""
 
 
@@ -112,6 +123,7 @@ def store_command(
     def register(call: Callable[..., Call | None]) -> Callable[..., Call | None]:
         def run(
             data: Path | None,
+            log: str | None,  # noqa: ARG001 -- `_choose_log` has read it
             embedder: str = ModelProfile.EMBEDDED,
             models: Path | None = None,
             *,

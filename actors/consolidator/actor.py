@@ -144,7 +144,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
         for envelope in message.envelopes:
             self._apply(envelope)
             unaligned.update(self._unaligned_namespaces(envelope.event))
-        for namespace in () if message.replayed else sorted(unaligned):
+        for namespace in () if message.replayed or message.foreign else sorted(unaligned):
             self.actor_ref.tell(AlignMemories(namespace))
 
     def _unaligned_namespaces(self, event: object) -> Iterable[str]:
