@@ -103,6 +103,7 @@ def store_command(
     embeds: bool = False,
     creates: bool = False,
     succeeded: Callable[[JsonObject], bool] = lambda _answer: True,
+    to: typer.Typer = app,
 ) -> Callable[[Callable[..., Call | None]], Callable[..., Call | None]]:
     """Register a command that calls one operation.
 
@@ -116,6 +117,7 @@ def store_command(
         embeds: Whether it takes `--embedder` and `--models`.
         creates: Whether it creates the store if there is none.
         succeeded: Whether an answer ends the command with status 0 instead of 1.
+        to: The program, or the group that the command belongs to.
     """
 
     def register(call: Callable[..., Call | None]) -> Callable[..., Call | None]:
@@ -141,7 +143,7 @@ def store_command(
         keyword_only = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
         run.__signature__ = inspect.Signature(keyword_only)  # pyright: ignore[reportFunctionMemberAccess]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
-        app.command(call.__name__, help=call.__doc__, rich_help_panel=panel)(run)
+        to.command(call.__name__, help=call.__doc__, rich_help_panel=panel)(run)
         return call
 
     return register
