@@ -106,6 +106,8 @@ class Context:
     """That the request is about; None for all."""
     project: str | None = None
     """Namespace of the session, for requests that name none."""
+    traced: bool = True
+    """Whether searches log what they found and move the focus; not where a person looks at what an agent would see."""
 
     def for_request(self, progress: Progress, key: UUID | None = None, *, resent: bool = False) -> Self:
         """Return the context of one request to the same store."""

@@ -4,7 +4,18 @@ A tool has the name of its operation; its description is the docstring of its pa
 found, and so change what `access_count` and the workspace say, are not marked as read-only.
 """
 
-from actors.api.operations import audit, export, goals, import_export, maintenance, memories, scan, sleep, workspace
+from actors.api.operations import (
+    audit,
+    browsing,
+    export,
+    goals,
+    import_export,
+    maintenance,
+    memories,
+    scan,
+    sleep,
+    workspace,
+)
 from actors.api.operations.retrieval import comparison, graph, ranking, search
 from actors.api.tools.tool import tool
 
@@ -53,6 +64,10 @@ TOOLS = (
     tool("memory/export", export.memory_export, listed=False),
     tool("store/export", export.store_export, listed=False),
     tool("store/scan", scan.store_scan, listed=False),
+    tool("memory/list", browsing.memory_list, listed=False),
+    tool("store/calendar", browsing.store_calendar, listed=False),
+    tool("store/map", browsing.store_map, listed=False),
+    tool("goal/list", browsing.goal_list, listed=False),
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS if tool.listed} | {"memory_store": TOOLS[0]}
