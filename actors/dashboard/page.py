@@ -15,6 +15,8 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from actors.api.caller import Caller, Scope
+from actors.api.confinement import permitted
 from actors.api.context import Context, Progress, ignore_progress
 from actors.api.params.fields import Reading
 from actors.api.tools.agent_tools import BY_METHOD
@@ -22,14 +24,16 @@ from actors.api.tools.dispatch import call
 from actors.dashboard import names
 from actors.dashboard.jobs import Jobs
 from actors.dashboard.maps import Maps
-from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault, RateLimitFault
+from actors.runtime.faults import Fault, ForbiddenFault, InvalidParamsFault, NotFoundFault, RateLimitFault
 from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 
-SCOPES: Final = ("read", "write", "admin")
-"""Each includes those before it."""
-
-STATUS: Final = {InvalidParamsFault.code: 400, NotFoundFault.code: 404, RateLimitFault.code: 429}
+STATUS: Final = {
+    InvalidParamsFault.code: 400,
+    ForbiddenFault.code: 403,
+    NotFoundFault.code: 404,
+    RateLimitFault.code: 429,
+}
 """HTTP status of a fault; 500 for all others."""
 
 AS_OF: Final = "as_of"
@@ -47,30 +51,27 @@ class Shared:
     maps: Maps = field(default_factory=Maps)
 
 
-def page(handler: Handler, shared: Shared, scope: str = "read") -> Handler:
-    """Return a handler that refuses callers of a smaller scope and shows a fault as a page.
-
-    Args:
-        handler: Builds the page.
-        shared: Put into `request.state.shared`.
-        scope: That the caller needs.
-    """
+def page(handler: Handler, shared: Shared) -> Handler:
+    """Return a handler that puts `shared` into `request.state.shared`, and shows a fault as a page."""
 
     async def handle(request: Request) -> Response:
         request.state.shared = shared
         try:
-            if permits(request, scope):
-                return await handler(request)
-            return _problem(request, f"This key may only {request.state.caller.scope}: '{scope}' is needed", 403)
+            return await handler(request)
         except Fault as fault:
             return _problem(request, fault.message, STATUS.get(fault.code, 500))
 
     return handle
 
 
-def permits(request: Request, scope: str) -> bool:
-    """Return whether the caller has a scope."""
-    return SCOPES.index(request.state.caller.scope) >= SCOPES.index(scope)
+def caller_of(request: Request) -> Caller:
+    """Return who sends a request."""
+    return request.state.caller
+
+
+def sees_all(request: Request) -> bool:
+    """Return whether the caller sees all namespaces, and so what concerns the whole store."""
+    return caller_of(request).namespaces is None
 
 
 async def operate(
@@ -88,8 +89,39 @@ async def operate(
     return await call(_context(request, progress), tool, given)
 
 
+def in_background(
+    request: Request,
+    kind: str,
+    method: str,
+    then: Callable[[JsonObject], Awaitable[JsonObject]] | None = None,
+    **arguments: Any,
+) -> Response:
+    """Start an operation that takes long, and lead to the page that shows its progress and its result.
+
+    Args:
+        request: Of the caller.
+        kind: Chooses how the result is shown.
+        method: The operation.
+        then: Applied to its answer.
+        **arguments: Of the operation.
+
+    Raises:
+        ForbiddenFault: The caller may not call it.
+        RateLimitFault: Too many are running.
+    """
+    caller = caller_of(request)
+    if not permitted(caller, BY_METHOD[method]):
+        raise ForbiddenFault(f"'{caller.name}' may not do this")
+
+    async def work(progress: Progress) -> JsonObject:
+        answer = await operate(request, method, progress, **arguments)
+        return answer if then is None else await then(answer)
+
+    return redirect(request, f"/jobs/{request.state.shared.jobs.start(kind, caller.name, work).id}")
+
+
 def _context(request: Request, progress: Progress) -> Context:
-    context: Context = request.app.state.context
+    context: Context = request.state.context
     return replace(context.for_request(progress), traced=False)
 
 
@@ -145,8 +177,9 @@ def render(request: Request, template: str, status: int = 200, /, **values: Any)
         "path": request.url.path,
         "as_of": moment(request),
         "csrf": request.state.csrf,
-        "may_write": permits(request, "write") and not moment(request),
-        "may_administer": permits(request, "admin") and not moment(request),
+        "may_write": caller_of(request).scope.covers(Scope.WRITE) and not moment(request),
+        "may_administer": caller_of(request).scope.covers(Scope.ADMIN) and not moment(request),
+        "sees_all": sees_all(request),
         "link": lambda path, **parameters: link(request, path, **parameters),
     }
     return HTMLResponse(TEMPLATES.get_template(template).render(shown | values), status)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from actors.api.context import Progress
 from actors.api.params.fields import DEFAULT_NAMESPACE
 from actors.dashboard.layout import line
-from actors.dashboard.page import chosen, operate, redirect, render
-from actors.runtime.types import JsonObject
+from actors.dashboard.page import chosen, in_background, operate, render
 
 CHART = (600, 120)
 
@@ -41,9 +39,4 @@ async def discover(request: Request) -> Response:
     """Look for goals."""
     form = await request.form()
     namespace = str(form.get("namespace") or DEFAULT_NAMESPACE)
-
-    async def work(progress: Progress) -> JsonObject:
-        return await operate(request, "goal/discover", progress, namespace=namespace)
-
-    job = request.state.shared.jobs.start("goals", request.state.caller.name, work)
-    return redirect(request, f"/jobs/{job.id}")
+    return in_background(request, "goals", "goal/discover", namespace=namespace)

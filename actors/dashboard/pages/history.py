@@ -8,8 +8,7 @@ from collections.abc import AsyncIterator
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from actors.api.context import Progress
-from actors.dashboard.page import chosen, number, operate, redirect, render
+from actors.dashboard.page import chosen, in_background, number, operate, render, sees_all
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.types import JsonObject
 
@@ -24,11 +23,11 @@ CHECKS = {"verify": "store/verify", "replay": "store/replay"}
 
 async def past(request: Request) -> Response:
     """Let a person choose a moment, and show what happened there and since."""
-    last = (await operate(request, "audit/trail", limit=1, as_of=None, until=None))["events"]
+    last = (await operate(request, "audit/trail", limit=1))["events"]
     head = last[0]["seq"] if last else 0
     at = number(chosen(request, "at"), "at", head, 1, max(head, 1))
     around = await operate(request, "audit/trail", until=at, limit=8) if head else {"events": []}
-    since = await operate(request, "store/diff", a=at, limit=10) if head else None
+    since = await operate(request, "store/diff", a=at, limit=10) if head and sees_all(request) else None
     return render(request, "past.html", head=head, at=at, events=around["events"], since=since)
 
 
@@ -41,7 +40,7 @@ async def audit(request: Request) -> Response:
         request,
         "audit.html",
         events=found["events"],
-        total=found["total"],
+        total=found.get("total"),
         next_before=found.get("next_before"),
         wanted=wanted,
     )
@@ -69,12 +68,7 @@ async def check(request: Request) -> Response:
     kind = request.path_params["kind"]
     if kind not in CHECKS:
         raise NotFoundFault(f"Not found: {kind}")
-
-    async def work(progress: Progress) -> JsonObject:
-        return await operate(request, CHECKS[kind], progress)
-
-    job = request.state.shared.jobs.start(kind, request.state.caller.name, work)
-    return redirect(request, f"/jobs/{job.id}")
+    return in_background(request, kind, CHECKS[kind])
 
 
 async def job(request: Request) -> Response:

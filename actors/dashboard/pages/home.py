@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from actors.dashboard.layout import days
-from actors.dashboard.page import operate, permits, render
+from actors.dashboard.page import operate, render
 
 SHOWN_DAYS = 60
 LATEST = 6
@@ -18,11 +18,8 @@ async def home(request: Request) -> Response:
     calendar = await operate(request, "store/calendar", sessions=0)
     latest = await operate(request, "memory/list", limit=LATEST)
     workspace = await operate(request, "workspace/status")
-    # These tell of the whole store, whatever namespaces a key is for.
-    whole = permits(request, "admin")
-    status = await operate(request, "store/status") if whole else None
-    sleep = await operate(request, "dream/status") if whole else None
-    runs = await operate(request, "memory/consolidations", limit=RUNS) if whole else {"runs": []}
+    status = await operate(request, "store/status")
+    runs = await operate(request, "memory/consolidations", limit=RUNS)
     return render(
         request,
         "home.html",
@@ -31,6 +28,5 @@ async def home(request: Request) -> Response:
         latest=latest["memories"],
         workspace=workspace,
         status=status,
-        sleep=sleep,
         last_run=next((run for run in runs["runs"] if run["mode"] != LINKING), None),
     )

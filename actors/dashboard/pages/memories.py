@@ -33,7 +33,7 @@ async def memory(request: Request) -> Response:
         own=own,
         pieces=_marked(own["content"], chosen(request, "from"), chosen(request, "to")),
         life=life["events"],
-        more_life=life["total"] - len(life["events"]),
+        more_life="next_before" in life,
         edges=await _edges(request, asked) if live else [],
         similar=await _similar(request, own) if live else [],
     )

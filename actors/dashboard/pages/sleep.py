@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from actors.api.context import Progress
 from actors.api.params.fields import MAX_BATCH
 from actors.dashboard.comparing import differing
-from actors.dashboard.page import identifier, operate, redirect, render
+from actors.dashboard.page import caller_of, identifier, in_background, operate, redirect, render, sees_all
 from actors.runtime.types import JsonObject
 
 RUNS = 50
@@ -19,7 +19,7 @@ RUNS = 50
 async def sleep(request: Request) -> Response:
     """Show the runs and the schedule."""
     runs = await operate(request, "memory/consolidations", limit=RUNS)
-    state = await operate(request, "dream/status")
+    state = await operate(request, "dream/status") if sees_all(request) else None
     return render(request, "sleep.html", runs=runs["runs"], skipped=runs["skipped"], state=state)
 
 
@@ -42,21 +42,15 @@ async def undo(request: Request) -> Response:
 async def start(request: Request) -> Response:
     """Start a run, or a dry run."""
     form = await request.form()
-    mode, dry = str(form.get("mode") or "light"), form.get("dry_run") == "yes"
-
-    async def work(progress: Progress) -> JsonObject:
-        done = await operate(
-            request,
-            "memory/consolidate",
-            progress,
-            mode=mode,
-            dry_run=dry,
-            rationale=f"by {request.state.caller.name} on the dashboard",
-        )
-        return await _with_texts(request, done)
-
-    job = request.state.shared.jobs.start("sleep", request.state.caller.name, work)
-    return redirect(request, f"/jobs/{job.id}")
+    return in_background(
+        request,
+        "sleep",
+        "memory/consolidate",
+        partial(_with_texts, request),
+        mode=str(form.get("mode") or "light"),
+        dry_run=form.get("dry_run") == "yes",
+        rationale=f"by {caller_of(request).name} on the dashboard",
+    )
 
 
 async def schedule(request: Request) -> Response:
