@@ -100,7 +100,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
     def _runs(self) -> Runs:
         return self._projections.runs
 
-    def on_receive(self, message: ConsolidatorMessage | AlignMemories | NextSlice) -> Any:
+    def on_receive(self, message: ConsolidatorMessage | AlignMemories | NextSlice) -> object:
         """Route a message."""
         match message:
             case FindGoals() | CorrectDrift() | Consolidate() | ReadCandidates():
