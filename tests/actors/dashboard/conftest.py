@@ -152,7 +152,7 @@ def go(site: Site, page: Page) -> Go:
     """Open an address of the dashboard."""
 
     def to(path: str) -> Page:
-        answer = page.goto(site.address + path, wait_until="networkidle")
+        answer = page.goto(site.address + path)
         assert answer is not None
         return page
 
