@@ -5,7 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from actors.api.caller import Scope
-from actors.http.keys import Keys
+from actors.http.access.keys import Keys
 from tests.actors.dashboard.conftest import MARKUP, TEXTS, Go, Site
 
 PAGES = ("/", "/search?q=tokens", "/map", "/timeline", "/goals", "/sleep", "/past", "/audit")
