@@ -18,6 +18,7 @@ from actors.api.operations import (
     import_export,
     maintenance,
     memories,
+    namespaces,
     scan,
     sleep,
     workspace,
@@ -81,6 +82,7 @@ TOOLS = (
     search_tool("store/calendar", browsing.store_calendar, listed=False),
     search_tool("store/map", browsing.store_map, listed=False),
     read_tool("goal/list", browsing.goal_list, listed=False),
+    tool("namespace/move", namespaces.namespace_move, listed=False, scope=Scope.ADMIN),
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS if tool.listed} | {"memory_store": TOOLS[0]}
