@@ -34,7 +34,7 @@ def cluster(  # noqa: PLR0913 -- its options
 ) -> None:
     """Kill hubs and the server under load, stop a hub in its sleep, move a store; time stores and followers."""
     with running_server() as server, tempfile.TemporaryDirectory() as scratch, progress_bar() as bar:
-        folder = Path(scratch)
+        folder, version = Path(scratch), server.version
         task = bar.add_task("kills and restarts", total=kills + restarts)
         outcome = campaign(
             server, folder / "campaign", hubs, clients, stores, kills, restarts, seed, lambda: bar.advance(task)
@@ -49,7 +49,7 @@ def cluster(  # noqa: PLR0913 -- its options
         "sleep": judge_fencing(fencing),
         "move": judge_moves(moves),
     }
-    publish(sections, as_json=as_json, cores=os.cpu_count(), server=server.version)
+    publish(sections, as_json=as_json, cores=os.cpu_count(), server=version)
 
 
 def judge_campaign(outcome: Outcome) -> list[Verdict]:
