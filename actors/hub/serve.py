@@ -99,6 +99,7 @@ async def serve_socket(
         InvalidParamsFault: HTTP can't be served there.
     """
     context = Context(hub)
+    refused: Fault | None = None
     async with (
         listen(hub.folder, partial(converse, context, per_minute), info) as connections,
         anyio.create_task_group() as group,  # inside: outside it would wrap the OSError in an ExceptionGroup
