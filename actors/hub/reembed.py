@@ -22,6 +22,7 @@ from actors.api.context import Context, Progress, ignore_progress, wait_until_re
 from actors.api.operations.ingest import STORED_AS_GIVEN, ingest
 from actors.api.operations.pending_memory import IngestItem, Outcome
 from actors.api.params.memories import StoreMemory
+from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
 from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault, StorageFault
 from actors.runtime.settings import passphrase
@@ -36,8 +37,10 @@ from events.vocabulary import (
     MemoriesMerged,
     MemoriesPruned,
     MemoryForgotten,
+    MemoryReinstated,
     MemoryRestored,
     MemoryStored,
+    MemorySuperseded,
     PruningPermitted,
     ScheduleChanged,
     ScheduleSwitched,
@@ -77,7 +80,7 @@ class History(msgspec.Struct, frozen=True):
     slept: tuple[Event, ...]
     """What runs of the consolidator hid and still hide: of each that it began, what it merged and pruned, its end.
 
-    And the schedule of runs.
+    And the schedule of runs, and which memories superseded which.
     """
     erased: int
 
@@ -97,8 +100,8 @@ def history_of(log: Log) -> History:
                 links.append((envelope.causation_id, drawn))
             case ConsolidationStarted() | MemoriesMerged() | MemoriesPruned() | ConsolidationFinished() as event:
                 runs.append(event)
-            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() as event:
-                runs.append(event)
+            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() | MemorySuperseded() | MemoryReinstated():
+                runs.append(envelope.event)
             case _:
                 pass
     entries = {memory: entry for memory in stored if (entry := catalog.get(memory)).body is not None}
@@ -118,7 +121,7 @@ def history_of(log: Log) -> History:
 
 
 def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
-    """Yield the events of runs that still hide memories, without what was undone."""
+    """Yield the events of runs that still hide memories, without what was undone, and of schedule and versions."""
     hidden = {memory: entry for memory, entry in entries.items() if entry.run is not None}
     hiding = {entry.run for entry in hidden.values()}
     for event in runs:
@@ -135,8 +138,9 @@ def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Itera
                 if kept:
                     absorbed, similarities = zip(*kept, strict=True)
                     yield msgspec.structs.replace(event, absorbed=absorbed, similarities=similarities)
-            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted():
-                yield event
+            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() | MemorySuperseded() | MemoryReinstated():
+                if mentioned(event) <= entries.keys():
+                    yield event
             case MemoriesPruned(run=run, pruned=pruned):
                 left = tuple(one for one in pruned if one.memory in hidden and hidden[one.memory].run == run)
                 if left:

@@ -17,8 +17,10 @@ from events.vocabulary.memories import (
     MemoryErased,
     MemoryForgotten,
     MemoryRecalled,
+    MemoryReinstated,
     MemoryRestored,
     MemoryStored,
+    MemorySuperseded,
     SpacesDeclared,
 )
 from events.vocabulary.mind import (
@@ -60,6 +62,8 @@ Known: TypeAlias = (
     | MemoryForgotten
     | MemoryRestored
     | MemoryErased
+    | MemorySuperseded
+    | MemoryReinstated
     | CausalClausesFound
     | CausesLinked
     | GoalDiscovered

@@ -58,6 +58,7 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
         min_similarity=params.min_similarity,
         min_alignment=params.min_alignment,
         include_alignment=params.include_purpose_alignment,
+        include_superseded=params.include_superseded,
         primed=page.primed,
     )
     hits = await live_memories(context, found.hits)
