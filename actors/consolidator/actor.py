@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
+from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -99,7 +100,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
     def _runs(self) -> Runs:
         return self._projections.runs
 
-    def on_receive(self, message: ConsolidatorMessage | AlignMemories | NextSlice) -> Any:
+    def on_receive(self, message: ConsolidatorMessage | AlignMemories | NextSlice) -> object:
         """Route a message."""
         match message:
             case FindGoals() | CorrectDrift() | Consolidate() | ReadCandidates():
@@ -232,7 +233,9 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
 
     def _read_runs(self, message: ReadRuns) -> RunList:
         if message.run is None:
-            runs = self._runs.latest(message.limit)
+            wanted = message.namespaces
+            seen = (run for run in self._runs.latest() if wanted is None or run.namespace in wanted)
+            runs = tuple(islice(seen, message.limit))
         else:
             run = self._runs.get(message.run)
             if run is None:
@@ -245,7 +248,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
                 run.run: tuple(one for one in self._runs.patterns_of(run.run) if len(one.members) >= MIN_SIZE)
                 for run in runs
             },
-            skipped=self._runs.skipped(),
+            skipped=self._runs.skipped() if message.namespaces is None else (),
             running=self._active and self._active.run,
         )
 

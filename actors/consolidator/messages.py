@@ -232,6 +232,8 @@ class ReadRuns(Message[RunList], frozen=True, kw_only=True):
 
     run: UUID | None = None
     limit: int = 10
+    namespaces: frozenset[str] | None = None
+    """Of the latest runs, those over one of these; None for all."""
 
 
 class ReadCandidates(Cancellable[PruningCandidates], frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from actors.api.context import Context, read_pulse
+from actors.api.context import Context
 from actors.api.idempotency import parse_key
 from actors.api.mcp import prompts, resources
 from actors.api.mcp.flow_control import ResponseWriter, valid_messages
@@ -27,6 +27,7 @@ from actors.api.mcp.session_project import SessionProject
 from actors.api.mcp.texts import INSTRUCTIONS
 from actors.api.mcp.tool_schemas import listed
 from actors.api.params.parsing import invalid
+from actors.api.pulse import read_pulse
 from actors.api.tools.agent_tools import BY_NAME, TOOLS
 from actors.api.tools.dispatch import call
 from actors.api.tools.rate_limits import Limits

@@ -80,7 +80,9 @@ async def undo_consolidation(context: Context, params: UndoConsolidation) -> Jso
 async def list_consolidations(context: Context, params: ListConsolidations) -> JsonObject:
     """Return what runs did and why; one that is named, memory by memory."""
     await wait_until_replayed(context)
-    runs = await ask(context.hub.consolidator, ReadRuns(run=params.run_id, limit=params.limit))
+    runs = await ask(
+        context.hub.consolidator, ReadRuns(run=params.run_id, limit=params.limit, namespaces=context.visible)
+    )
     whole = params.run_id is not None
     hidden = [memory for run in runs.runs for memory in sleep.memories_hidden(run)] if whole else []
     return sleep.runs(runs, await _entries(context, hidden), whole=whole)

@@ -64,7 +64,7 @@ def search(
 
 @store_command(Panel.REMEMBER, "memory/delete", "memories.forgotten")
 def forget(
-    id: Annotated[UUID, typer.Argument(metavar="MEMORY", help="Id of the memory.")],  # noqa: A002 -- the API's name
+    id: Annotated[UUID, typer.Argument(metavar="MEMORY", help="Id of the memory.")],
     *,
     soft: Annotated[
         bool, typer.Option(" /--hard", show_default=False, help="Destroy its key, so that it can never be restored.")

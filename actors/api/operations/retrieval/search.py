@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from actors.api.context import ACTOR, Context, describe, wait_until_ready
+from actors.api.context import Context, describe, wait_until_ready
 from actors.api.operations.retrieval import pagination
 from actors.api.operations.retrieval.query import Query, parse_query, search
 from actors.api.params.parsing import moment
@@ -96,7 +96,7 @@ def record_recall(context: Context, query: Query, found: list[UUID], weights: We
         return
     if found:
         event = MemoryRecalled(memories=tuple(found), query_sha256=hashlib.sha256(query.text.encode()).digest())
-        context.hub.store.tell(Append(id=uuid4(), event=event, actor=ACTOR, correlation_id=uuid4()))
+        context.hub.store.tell(Append(id=uuid4(), event=event, actor=context.actor, correlation_id=uuid4()))
     keys = frozenset({*SEMANTIC, *(key for key, weight in weights.items() if weight >= 1 / len(SPACES))})
     context.hub.workspace.tell(
         QueryAnswered(
