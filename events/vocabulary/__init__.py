@@ -14,6 +14,7 @@ from events.vocabulary.event import Shredded as Shredded
 from events.vocabulary.memories import (
     LinksTraversed,
     MemoriesLinked,
+    MemoriesMoved,
     MemoryErased,
     MemoryForgotten,
     MemoryRecalled,
@@ -64,6 +65,7 @@ Known: TypeAlias = (
     | MemoryErased
     | MemorySuperseded
     | MemoryReinstated
+    | MemoriesMoved
     | CausalClausesFound
     | CausesLinked
     | GoalDiscovered

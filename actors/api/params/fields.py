@@ -12,6 +12,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from actors.api.params.parsing import Params, invalid
+from actors.runtime.settings import Confidence
 from events.spaces import SPACES
 
 MAX_CONTENT = 65_536
@@ -51,6 +52,7 @@ Redact = Annotated[bool, Meta(description="Leave out secrets")]
 Importance = Annotated[float, Meta(description="How much it matters", extra_json_schema={"minimum": 0, "maximum": 1})]
 Share = Annotated[float, Meta(ge=0, le=1)]
 MinSimilarity = Annotated[Share, Meta(description="At least this similar")]
+MinConfidence = Annotated[Confidence, Meta(description="Else no results")]
 Alignment = Annotated[float, Meta(ge=-1, le=1)]
 TopK = Annotated[int, Meta(ge=1, le=1_000, description="Results")]
 PerEmbedder = Annotated[bool, Meta(description="Add the score of each space")]

@@ -109,7 +109,7 @@ class MemoryRetrieve(Reading, frozen=True, kw_only=True):
 class MemoryDelete(OneMemory, frozen=True, kw_only=True):
     """Take a memory out of every search, when the user asks to forget it.
 
-    memory_restore undoes it; soft=false destroys it.
+    soft=false destroys it.
     """
 
     soft: Annotated[bool, Meta(description="Keep it for memory_restore")] = True
