@@ -115,9 +115,8 @@ def history_of(log: Log) -> History:
             born_with[link.source] = (*born_with.get(link.source, ()), link)
         else:
             later.append(link)
-    erased = catalog.states()[MemoryState.ERASED]
-    slept = tuple(_still_hiding(runs, entries))
-    return History(ingest_order(entries.values(), born_with), born_with, tuple(later), slept, erased)
+    order, slept = ingest_order(entries.values(), born_with), tuple(_still_hiding(runs, entries))
+    return History(order, born_with, tuple(later), slept, catalog.states()[MemoryState.ERASED])
 
 
 def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
@@ -129,21 +128,18 @@ def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Itera
             case ConsolidationStarted(run=run) | ConsolidationFinished(run=run) if run in hiding:
                 yield event
             case MemoriesMerged(run=run, survivor=survivor):
-                merged = zip(event.absorbed, event.similarities, strict=True)
-                kept = [
+                if kept := [
                     (memory, similarity)
-                    for memory, similarity in merged
+                    for memory, similarity in zip(event.absorbed, event.similarities, strict=True)
                     if memory in hidden and (hidden[memory].run, hidden[memory].merged_into) == (run, survivor)
-                ]
-                if kept:
+                ]:
                     absorbed, similarities = zip(*kept, strict=True)
                     yield msgspec.structs.replace(event, absorbed=absorbed, similarities=similarities)
             case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() | MemorySuperseded() | MemoryReinstated():
                 if mentioned(event) <= entries.keys():
                     yield event
             case MemoriesPruned(run=run, pruned=pruned):
-                left = tuple(one for one in pruned if one.memory in hidden and hidden[one.memory].run == run)
-                if left:
+                if left := tuple(one for one in pruned if one.memory in hidden and hidden[one.memory].run == run):
                     yield msgspec.structs.replace(event, pruned=left)
             case _:
                 pass
