@@ -11,6 +11,7 @@ from functools import partial
 from actors.api.caller import Scope
 from actors.api.operations import (
     audit,
+    capture,
     export,
     goals,
     http,
@@ -70,6 +71,7 @@ TOOLS = (
     tool("store/schedule", sleep.store_schedule, listed=False, scope=Scope.ADMIN),
     tool("store/verify", maintenance.store_verify, listed=False, scope=Scope.ADMIN),
     tool("store/backup", maintenance.store_back_up, listed=False),
+    tool("memory/capture", capture.memory_capture, listed=False),
     tool("memory/import", import_export.memory_import, listed=False, scope=Scope.ADMIN),
     read_tool("memory/export", export.memory_export, listed=False),
     tool("store/export", export.store_export, listed=False, scope=Scope.READ),
