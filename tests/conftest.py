@@ -10,13 +10,15 @@ import pytest
 from hypothesis import settings
 from pykka import ActorRegistry
 
+from tests.postgres import Server, running_server
+
 SLOW_FOLDERS = ("acceptance", "fuzz", "benchmarks")
 SLOW_MODULES = """
     actors/api/test_consolidating.py actors/api/test_dreaming.py actors/api/test_dreams.py actors/api/test_goals.py
     actors/api/test_ordinary_topics.py
     actors/api/test_hostile.py actors/api/test_mind_holds.py actors/api/test_parsing.py actors/api/test_past.py
     actors/api/test_refusals.py actors/api/test_replaying.py actors/api/test_storing.py actors/api/test_weighing.py
-    actors/api/test_workspace.py actors/comparator/compare/test_neighbours.py
+    actors/api/test_workspace.py actors/dashboard/test_browser.py actors/comparator/compare/test_neighbours.py
     actors/comparator/compare/test_strategies.py actors/comparator/search/test_pipeline.py
     actors/text/test_recurring_dates.py actors/consolidator/goals/test_discovery.py
     actors/embedder/models/test_backbone.py actors/embedder/models/test_full_models.py
@@ -108,3 +110,10 @@ def _nothing_left_running_after_a_test() -> Iterator[None]:
     # Set up after fixtures of wider scope, so what those started stays until they end it.
     with _nothing_left_running():
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server for the whole run; a test that stops it starts it again."""
+    with running_server() as server:
+        yield server

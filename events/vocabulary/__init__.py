@@ -14,6 +14,7 @@ from events.vocabulary.event import Shredded as Shredded
 from events.vocabulary.memories import (
     LinksTraversed,
     MemoriesLinked,
+    MemoriesMoved,
     MemoryErased,
     MemoryForgotten,
     MemoryRecalled,
@@ -39,6 +40,7 @@ from events.vocabulary.sleep import (
     ConsolidationSkipped,
     ConsolidationStarted,
     ConsolidationUndone,
+    ConsolidatorChanged,
     GoalAdjusted,
     LinksStrengthened,
     MemoriesMerged,
@@ -60,6 +62,7 @@ Known: TypeAlias = (
     | MemoryForgotten
     | MemoryRestored
     | MemoryErased
+    | MemoriesMoved
     | CausalClausesFound
     | CausesLinked
     | GoalDiscovered
@@ -83,6 +86,7 @@ Known: TypeAlias = (
     | PatternDiscovered
     | GoalAdjusted
     | ConsolidationUndone
+    | ConsolidatorChanged
     | ConsolidationSkipped
     | ScheduleChanged
     | ScheduleSwitched

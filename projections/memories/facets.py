@@ -52,10 +52,16 @@ class _Column:
         self._next = 0
 
     def append(self, value: str | None) -> None:
-        if value is not None and value not in self._numbers:
+        self._codes.append(-1 if value is None else self._number(value))
+
+    def put(self, rows: Rows, value: str) -> None:
+        self._codes.array[rows] = self._number(value)
+
+    def _number(self, value: str) -> int:
+        if value not in self._numbers:
             self._numbers[value] = self._next
             self._next += 1
-        self._codes.append(-1 if value is None else self._numbers[value])
+        return self._numbers[value]
 
     def equals(self, value: str) -> Mask:
         return self._codes.array == self._numbers.get(value, self._next)
@@ -65,6 +71,9 @@ class _Column:
         self._codes.array[row] = -1
         if not (self._codes.array == code).any():  # erasure leaves no unused value behind
             self._numbers = {value: number for value, number in self._numbers.items() if number != code}
+
+    def codes(self, rows: Rows) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
+        return self._codes.array[rows], {number: value for value, number in self._numbers.items()}
 
     def values(self) -> list[str | None]:
         names = {number: value for value, number in self._numbers.items()}
@@ -134,6 +143,14 @@ class Facets:
         self._states.array[row] = _LIVE
         self._survivors.array[row] = row
 
+    def move(self, rows: Rows, namespace: str) -> None:
+        """Put rows that aren't erased into another namespace, with their places in their sessions."""
+        self._columns["namespace"].put(rows, namespace)
+        sessions = self._columns["session"].values()
+        for row in map(int, rows):
+            if (session := sessions[row]) is not None:
+                self._turns.move(row, namespace, session)
+
     def clear(self, row: int) -> None:
         """Make a row erased, and delete its values."""
         for column in self._columns.values():
@@ -147,6 +164,18 @@ class Facets:
         self._turns.clear(row)
         self._survivors.array[row] = row
         self._states.array[row] = _ERASED
+
+    def in_state(self, state: MemoryState) -> Mask:
+        """Return which rows are in a state, shape (rows,)."""
+        return self._states.array == _CODES[state]
+
+    def codes(self, column: str, rows: Rows) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
+        """Return a filter column of these rows as codes, shape (rows,), -1 for none, and the value of each code."""
+        return self._columns[column].codes(rows)
+
+    def created(self, rows: Rows) -> npt.NDArray[np.int64]:
+        """Return the `created_at` of these rows in microseconds since 1970, shape (rows,)."""
+        return self._created.array[rows]
 
     def in_any(self, namespaces: tuple[str, ...]) -> Mask:
         """Return which rows are in one of these namespaces, shape (rows,)."""
