@@ -27,6 +27,7 @@ from actors.runtime.messages import (
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
 from actors.store.commit import HeldAppends, PendingAppend, answered, event_time, pending_append, unreadable
+from actors.store.erasure import erase_derived, erased_by
 from actors.store.messages import (
     Append,
     AppendMemories,
@@ -53,7 +54,7 @@ from actors.store.snapshot_policy import (
     SnapshotSynced,
 )
 from events.storage.log import Envelope, Head, Log, LogDamagedError, LogError, LogFullError
-from events.vocabulary import MemoryErased, SpacesDeclared
+from events.vocabulary import SpacesDeclared
 from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
 from projections.registry import StoreProjections
@@ -201,7 +202,7 @@ class Store(ProjectionActor[StoreProjections]):
                 envelopes = self._log.append([draft for one in pending for draft in one.drafts])
             for envelope in envelopes:
                 self._apply(envelope)
-            self._shred([envelope.event.memory for envelope in envelopes if isinstance(envelope.event, MemoryErased)])
+            envelopes += self._erase([id_ for envelope in envelopes for id_ in erased_by(envelope.event)])
         except LogFullError as error:
             LOGGER.error("nothing was stored: %s", error)
             self._refuse(pending, StorageFault(DISK_FULL))
@@ -228,13 +229,16 @@ class Store(ProjectionActor[StoreProjections]):
         for one in pending:
             one.answer(fault)
 
-    def _shred(self, erased: list[UUID]) -> None:
-        """Destroy the keys of erased memories and of events derived from them alone, and the snapshots."""
-        shredded = [*erased, *self._projections.derived.pop_orphans()]
-        if shredded:
-            self._log.shred(shredded)
+    def _erase(self, erased: list[UUID]) -> tuple[Envelope, ...]:
+        """Destroy keys, and those of events derived from erased memories alone; return the event that names these."""
+        for envelope in (late := erase_derived(self._log, self._projections.derived, self._clock)):
+            self._apply(envelope)
+            erased += erased_by(envelope.event)
+        if erased:
+            self._log.shred(erased)
             if self._keeper is not None:
                 self._keeper.erase()
+        return late
 
     def _tell(self, appended: Appended) -> None:
         for owner in self._owners:
@@ -242,18 +246,17 @@ class Store(ProjectionActor[StoreProjections]):
 
     def _replay(self) -> Head:
         """Apply the log, and finish erasures that a crash cut off between the event and the key."""
-        after = 0
-        if self._keeper is not None and self._frozen is None:
-            after = self._keeper.load(self._log, self._tellers())
+        keeper = self._keeper if self._frozen is None else None
+        after = 0 if keeper is None else keeper.load(self._log, self._tellers())
         try:
-            erased, read_only = fold_log(self._log, after, self._fold, salvages=not after)
+            erased, read_only = fold_log(self._log, after, self._fold, salvages=not after and self._frozen is None)
         except LogDamagedError as error:
             if self._keeper is not None and after:
                 self._keeper.exit_damaged(error)
             raise
         self._frozen = self._frozen or read_only
         if self._frozen is None:
-            self._shred(erased)
+            self._tell(Appended(envelopes=self._erase(erased)))
         self._replayed = True
         return self._log.head
 

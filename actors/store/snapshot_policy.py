@@ -17,7 +17,8 @@ from actors.runtime.messages import LoadSnapshot, SnapshotWritten, WriteSnapshot
 from actors.runtime.reply import Reply
 from actors.store.snapshot_files import SnapshotDraft, Snapshots
 from events.storage.chain import GENESIS, verify_chain
-from events.storage.log import Head, Log, LogError
+from events.storage.log import Head, Log, LogCorruptError, LogError
+from events.verify.erasures import UNEXPLAINED, Erasures
 
 if TYPE_CHECKING:
     from events.storage.duckdb_log import DuckDBLog
@@ -254,11 +255,18 @@ class SnapshotPolicy:
         self._hurried.wait(READ_DELAY)
         try:
             with log.cursor() as cursor:
-                for row in verify_chain(GENESIS, head, select_pages(cursor, 1, head.seq)):
+                erasures = Erasures()
+                for row in verify_chain(GENESIS, head, select_pages(cursor, 1, head.seq), log.keys):
                     if self._stopped.is_set():
                         return
+                    erasures.observe_row(row, log.keys)
                     if row.seq % PAGE == 0:
                         self._hurried.wait(PAGE_PAUSE)
+                # Later rows were verified by the replay; an erasure that explains a destroyed key may be among them.
+                for row in select_pages(cursor, head.seq + 1, log.head.seq):
+                    erasures.observe_row(row, log.keys)
+            if unexplained := erasures.unexplained():
+                raise LogCorruptError(unexplained[0], UNEXPLAINED)
         except LogError as error:
             self._tell(SnapshotBroken(error))
             return

@@ -58,7 +58,7 @@ def back_up(log: DuckDBLog, target: Path, progress: Progress | None = None) -> H
     with new_store(target) as partial:
         head = log.head
         with log.cursor() as cursor:
-            rows = verify_chain(GENESIS, head, select_pages(cursor, 1, head.seq))
+            rows = verify_chain(GENESIS, head, select_pages(cursor, 1, head.seq), log.keys)
             write_log(partial, rows, head.seq, log.keys, progress)
         _write(partial / _MANIFEST, msgspec.json.encode(_describe(partial, head.seq)))
     return head
@@ -108,7 +108,7 @@ def write_log(folder: Path, rows: Iterable[Row], last: int, keys: KeyRing, progr
         database.execute("CHECKPOINT log")
     (folder / DATABASE).chmod(0o600)
     _write(folder / "keys", keys.content())
-    with closing(HeadFile(folder / "head")) as file:
+    with closing(HeadFile(folder / "head", keys.chain)) as file:
         file.write(head)
 
 

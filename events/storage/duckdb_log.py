@@ -10,8 +10,8 @@ from uuid import UUID
 
 import duckdb
 
+from events.crypto.key_file import remove_leftovers
 from events.crypto.keys import KeyRing, KeyUnreadableError
-from events.crypto.passphrase import remove_leftovers
 from events.recovery.salvage import Salvage, describe_damage, readable_keys
 from events.storage import replacement
 from events.storage.chain import (
@@ -25,6 +25,7 @@ from events.storage.chain import (
     to_utc,
     verify_row,
 )
+from events.storage.chain_start import key_chain
 from events.storage.database import (
     DATABASE,
     caching_parser,
@@ -37,15 +38,7 @@ from events.storage.database import (
     select_range,
 )
 from events.storage.durable import HeadFile, check_files, check_private, check_room
-from events.storage.log import (
-    Draft,
-    Envelope,
-    Head,
-    LogBehindError,
-    LogCorruptError,
-    LogDamagedError,
-    LogError,
-)
+from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogDamagedError, LogError
 
 _RELEASE_EVERY: Final = 4_096
 """Events of a long read between two releases of DuckDB's memory: some 50 MB."""
@@ -90,12 +83,15 @@ class DuckDBLog:
                 (folder / DATABASE).chmod(0o600)  # DuckDB applies the umask
                 self._parse = caching_parser(self._database)
                 self._writer = self._database.cursor()
-                self._head_file = stack.enter_context(closing(HeadFile(folder / "head")))
                 remove_leftovers(folder / "keys")
                 self._keys = stack.enter_context(closing(KeyRing(folder / "keys", passphrase)))
+                self._head_file = stack.enter_context(closing(HeadFile(folder / "head", self._keys.chain)))
                 self._head = self._recover()
+                rekeyed = key_chain(self._head, self._keys, self._head_file)
             except OSError as error:
                 raise LogError(f"the log can't be opened: {error}") from error
+            if rekeyed is not None:
+                self.append([rekeyed])
             self._resources = stack.pop_all()
 
     @property
@@ -255,7 +251,7 @@ class DuckDBLog:
         with self.cursor() as cursor:
             row = select_last(cursor)
             if row is not None:
-                verify_row(row)
+                verify_row(row, self._keys)
             head = row.head if row else GENESIS
             acknowledged = self._head_file.acknowledged
             if acknowledged is None and head.seq:
@@ -276,7 +272,7 @@ class DuckDBLog:
         rows = select(cursor, [seq], self._parse) if self._salvage is None else select_range(cursor, seq, seq)
         if not rows:
             raise LogCorruptError(seq, "it is missing")
-        verify_row(rows[0])
+        verify_row(rows[0], self._keys)
         return rows[0]
 
     def _release_memory(self) -> None:
