@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 import anyio
 import anyio.to_thread
 
+from actors.api.caller import Caller
 from actors.api.idempotency import KeyLocks
 from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE
 from actors.api.params.parsing import Params, fields, moment
@@ -20,17 +21,16 @@ from actors.embedder.messages import LoadModels
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.types import JsonObject
-from actors.store.messages import Append, Declare, Describe, FindRequests, RequestResult
-from actors.workspace.messages import Pulse, ReadPulse
+from actors.store.messages import Append, Declare, Describe, FindMemories, FindRequests, RequestResult
+from actors.workspace.messages import Pulse
 from events.storage.log import LogError
 from events.vocabulary import Event
-from events.vocabulary.values import Quadrant
 from projections.memories.entries import Entry
 from projections.memories.facets import Filter
-from projections.mind.johari import ACTIONS
 from projections.projection import MemoryState
 
 if TYPE_CHECKING:
+    from actors.api.params.http import WebServer
     from actors.hub.hub import Hub
 
 EMBEDDING_AT_ONCE = 48
@@ -106,10 +106,41 @@ class Context:
     """That the request is about; None for all."""
     project: str | None = None
     """Namespace of the session, for requests that name none."""
+    caller: Caller | None = None
+    """Who sends the request over HTTP; None on the hub's own socket, which only its user can reach."""
+    web: WebServer | None = None
+    """None where nothing is served over HTTP."""
 
     def for_request(self, progress: Progress, key: UUID | None = None, *, resent: bool = False) -> Self:
         """Return the context of one request to the same store."""
-        return replace(self, progress=progress, key=key, resent=resent, pulse=None, namespace=None)
+        namespace = self.own_namespace
+        return replace(self, progress=progress, key=key, resent=resent, pulse=None, namespace=namespace)
+
+    def for_caller(self, caller: Caller) -> Self:
+        """Return the context of requests of one caller."""
+        return replace(self, caller=caller)
+
+    @property
+    def visible(self) -> frozenset[str] | None:
+        """The namespaces that the caller sees; None for all."""
+        return None if self.caller is None else self.caller.namespaces
+
+    @property
+    def own_namespace(self) -> str | None:
+        """The caller's namespace, the first by name of several; None for a caller that sees all."""
+        return min(self.visible) if self.visible else None
+
+    @property
+    def actor(self) -> str:
+        """The author of events that this request appends."""
+        return ACTOR if self.caller is None else self.caller.actor
+
+    async def visible_among(self, memories: Collection[UUID]) -> frozenset[UUID]:
+        """Return which memories exist in the caller's namespaces; for a caller that sees all, all of them."""
+        if self.visible is None:
+            return frozenset(memories)
+        found = await ask(self.hub.store, FindMemories(memories=tuple(memories)))
+        return frozenset(one.id for one in found if one and one.body and one.body.namespace in self.visible)
 
     def for_past(self, hub: Hub, as_of: datetime) -> Self:
         """Return the context of the same request to a past state of the store."""
@@ -117,6 +148,9 @@ class Context:
 
     def searched(self, namespace: str | None, session: str | None = None) -> Filter:
         """Return the filter of a search: the namespace that it names, or the project's and those shared by all."""
+        if self.visible is not None and namespace in {None, EVERYWHERE}:
+            first, *others = sorted(self.visible, key=lambda one: (one != self.project, one))
+            return Filter(namespace=first, shared=tuple(others), session=session)
         if namespace == EVERYWHERE:
             return Filter(session=session)
         if namespace is not None or self.project is None:
@@ -188,39 +222,6 @@ async def wait_until_replayed(context: Context) -> None:
     context.state.replayed = True
 
 
-async def read_pulse(context: Context) -> Pulse:
-    """Return the pulse of the memory that this request stored, or else the latest of the namespace that it names.
-
-    A pulse that suggests a dream is read again: a dream may have ended since.
-    """
-    if context.pulse is not None:
-        return context.pulse
-    pulses, namespace = context.state.pulses, context.namespace
-    known = pulses.get(namespace)
-    if known is None or known.suggested_action == ACTIONS[Quadrant.BLIND]:
-        await wait_until_replayed(context)
-        pulse = await ask(context.hub.workspace, ReadPulse(namespace=namespace))
-        if pulses.get(namespace) is known:  # a store may have been answered meanwhile
-            pulses[namespace] = pulse
-    return pulses[namespace]
-
-
-def publish_pulse(context: Context, pulse: Pulse, namespace: str, seq: int) -> None:
-    """Keep the pulse of a memory that this request stored, and publish it unless a later memory has one.
-
-    Args:
-        context: Of the request.
-        pulse: From the workspace.
-        namespace: Of the memory.
-        seq: Sequence number of the memory's event.
-    """
-    context.pulse = pulse
-    state = context.state
-    for place in (namespace, None):
-        if seq > state.pulse_seqs.get(place, 0):
-            state.pulses[place], state.pulse_seqs[place] = pulse, seq
-
-
 async def append(context: Context, *events: Event) -> None:
     """Append events, all or none, and wait until they are durable; no-op in a past state of the store."""
     if context.as_of is not None:
@@ -232,7 +233,7 @@ async def append(context: Context, *events: Event) -> None:
             id=uuid4(),
             event=first,
             consequences=tuple(consequences),
-            actor=ACTOR,
+            actor=context.actor,
             correlation_id=context.correlation_id,
         ),
     )

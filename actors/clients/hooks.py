@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from actors.runtime.types import JsonObject
 
@@ -67,7 +67,7 @@ def group(event: str, command: str, options: Iterable[str] = (), *, detached: bo
     return ({"matcher": hook.matcher} if hook.matcher else {}) | {"hooks": [handler]}
 
 
-def is_own(configured: Any) -> bool:
+def is_own(configured: object) -> bool:
     """Tell whether a configured group runs our hook and nothing else."""
     handlers = configured.get("hooks") if isinstance(configured, dict) else None
     return bool(handlers) and all(

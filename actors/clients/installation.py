@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from actors.clients import jsonc, toml
 from actors.clients.errors import ConfigurationError
@@ -64,7 +64,7 @@ def apply_all(changes: list[Change]) -> None:
             folder.rmdir()
 
 
-def configured(client: Client) -> Any:
+def configured(client: Client) -> object:
     """Return our entry in a client's configuration; None without one; errors as in `install_changes`."""
     file = client.file
     text = read(file)
@@ -118,7 +118,7 @@ def _uninstalled(file: Path, edit: Edit, client: Client, launch: Launch | None) 
     return Change(file, before, former if is_untouched else taken)
 
 
-def _edited(file: Path, edit: Callable[..., T], *arguments: Any) -> T:
+def _edited(file: Path, edit: Callable[..., T], *arguments: object) -> T:
     try:
         return edit(*arguments)
     except ConfigurationError as error:
@@ -170,7 +170,7 @@ def _without_hooks(text: str, client: Client) -> str:
     return text
 
 
-def _own_groups(text: str, event: str) -> list[Any]:
+def _own_groups(text: str, event: str) -> list[object]:
     node = jsonc.find(text, ("hooks", event), comments=False)
     return [one for one in node.value if is_own(one)] if node and isinstance(node.value, list) else []
 
@@ -186,13 +186,13 @@ ENTRY = Edit(_with_entry, _without_entry)
 HOOKS = Edit(_with_hooks, _without_hooks)
 
 
-def _at(client: Client, file: Path, text: str, path: tuple[str, ...]) -> Any:
+def _at(client: Client, file: Path, text: str, path: tuple[str, ...]) -> object:
     if client.format is Format.TOML:
         return _edited(file, toml.find, text, path)
     return _json(file, text, path, comments=client.format is Format.JSONC)
 
 
-def _json(file: Path, text: str, path: tuple[str, ...], *, comments: bool = False) -> Any:
+def _json(file: Path, text: str, path: tuple[str, ...], *, comments: bool = False) -> object:
     node = _edited(file, partial(jsonc.find, comments=comments), text, path)
     return node.value if node else None
 

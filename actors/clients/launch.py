@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from actors.clients.errors import ConfigurationError
 from actors.clients.table import Shape
+from actors.runtime.types import JsonObject
 
 
 class Launch(NamedTuple):
@@ -24,7 +25,7 @@ class Launch(NamedTuple):
         """The words that start the server."""
         return [*self.command, "serve", *self.options]
 
-    def entry(self, shape: Shape) -> dict[str, Any]:
+    def entry(self, shape: Shape) -> JsonObject:
         """Return the entry of a client's configuration."""
         program, *arguments = self.serve
         match shape:
@@ -53,11 +54,11 @@ def own_launch(options: tuple[str, ...] = ()) -> Launch:
     return Launch(command, options)
 
 
-def read_entry(entry: Any) -> list[str] | None:
+def read_entry(entry: object) -> list[str] | None:
     """Return the words that start the server by a configured entry; None if it has no command."""
     if not isinstance(entry, Mapping):
         return None
-    fields = cast("Mapping[str, Any]", entry)
+    fields = cast("Mapping[str, object]", entry)
     command, arguments = fields.get("command"), fields.get("args", [])
     words = [command, *arguments] if isinstance(command, str) and isinstance(arguments, list) else command
     return [str(word) for word in words] if isinstance(words, list) and words else None

@@ -4,39 +4,37 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import cast
 
 from actors.clients.errors import ConfigurationError, line_of
-
-if TYPE_CHECKING:
-    from collections.abc import MutableMapping
+from actors.runtime.types import JsonObject
 
 
-def find(text: str, path: Sequence[str]) -> Any:
+def find(text: str, path: Sequence[str]) -> object:
     """Return the value at a path of keys; None without one.
 
     Raises:
         ConfigurationError: The text is no TOML, or something on the way is no table.
     """
-    value: Any = _parse(text)
+    value: object = _parse(text)
     for depth, key in enumerate(path):
         if not isinstance(value, dict):
             raise ConfigurationError(f"{'.'.join(path[:depth])} is no table")
-        value = cast("dict[str, Any]", value).get(key)
+        value = cast("JsonObject", value).get(key)
         if value is None:
             return None
     return value
 
 
-def set_member(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
+def set_member(text: str, path: Sequence[str], value: JsonObject) -> str:
     """Return the text with a table at a path of keys; errors as in `find`."""
-    import tomlkit  # noqa: PLC0415 -- takes 30 ms, and one client of eight needs it
-    from tomlkit.items import InlineTable  # noqa: PLC0415
+    import tomlkit
+    from tomlkit.items import InlineTable
 
     if find(text, path) == value:
         return text
     document = tomlkit.parse(text)
-    table = cast("MutableMapping[str, Any]", document)
+    table = cast("JsonObject", document)
     for key in path[:-1]:
         if key not in table:
             table[key] = tomlkit.table(is_super_table=True)
@@ -54,19 +52,19 @@ def set_member(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
 
 def remove(text: str, path: Sequence[str], key: str) -> str:
     """Return the text without a member of the table at a path; as it is without it."""
-    import tomlkit  # noqa: PLC0415 -- as above
+    import tomlkit
 
     if find(text, (*path, key)) is None:
         return text
     document = tomlkit.parse(text)
-    table = cast("MutableMapping[str, Any]", document)
+    table = cast("JsonObject", document)
     for name in path:
         table = table[name]
     del table[key]
     return _checked(tomlkit.dumps(document), (*path, key), None)  # pyright: ignore[reportUnknownMemberType]
 
 
-def _parse(text: str) -> dict[str, Any]:
+def _parse(text: str) -> JsonObject:
     try:
         return tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         self._pending_turns: Fingerprints | None = None
         """Fingerprints of turns of a batch that is not stored yet; dropped at every append."""
 
-    def on_receive(self, message: msg.ComparatorMessage) -> Any:
+    def on_receive(self, message: msg.ComparatorMessage) -> object:
         """Route a message to its handler."""
         match message:
             case msg.Search():
@@ -190,7 +190,9 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return msg.Ranked(matches=(), scanned=0)  # needs no model
         return ranking.rank(self._loaded_atlas, self._calibration, message)
 
-    def _measure_similarity(self, message: msg.FindNeighbours | msg.Resonate | msg.ScorePairs | msg.ReadVectors) -> Any:
+    def _measure_similarity(
+        self, message: msg.FindNeighbours | msg.Resonate | msg.ScorePairs | msg.ReadVectors
+    ) -> object:
         match message:
             case msg.FindNeighbours(new=new):
                 return tuple(map(self._neighbours, new))
@@ -224,7 +226,9 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 self._pending_turns.append(memory, fingerprint)
         return self._pending_turns
 
-    def _read_purposes(self, message: msg.ListMemories | msg.MeasurePurposes | msg.ReadPurposes | msg.ReadGoals) -> Any:
+    def _read_purposes(
+        self, message: msg.ListMemories | msg.MeasurePurposes | msg.ReadPurposes | msg.ReadGoals
+    ) -> object:
         match message:
             case msg.ListMemories():
                 return () if self._atlas is None else list_memories(self._atlas, message)
@@ -244,7 +248,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         | msg.ReadLinks
         | msg.CountLinks
         | msg.ReadWalks,
-    ) -> Any:
+    ) -> object:
         links, clauses = self._projections.links, self._projections.causal_clauses
         match message:
             case msg.FindPaths():

@@ -116,7 +116,7 @@ class Embedder(ProjectionActor[EmbedderProjections]):
             self._profile.stop_threads()
         self._profile = None
 
-    def on_receive(self, message: EmbedderMessage | RunSlice) -> Any:
+    def on_receive(self, message: EmbedderMessage | RunSlice) -> object:
         """Route a message."""
         match message:
             case LoadModels():

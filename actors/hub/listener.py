@@ -5,8 +5,8 @@ Each connection is a session of its own and uses the same line protocol as stdin
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -71,14 +71,26 @@ class _Connection:
 
 
 class Connections:
-    """The open connections."""
+    """The open connections, and the HTTP requests under way."""
 
     def __init__(self) -> None:
         self._open: set[_Connection] = set()
+        self._requests = 0
         self._changed = anyio.Event()
 
     def __len__(self) -> int:
-        return len(self._open)
+        return len(self._open) + self._requests
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Count as a connection while inside."""
+        self._requests += 1
+        self._notify()
+        try:
+            yield
+        finally:
+            self._requests -= 1
+            self._notify()
 
     async def changed(self) -> None:
         """Wait until a connection opens or closes."""

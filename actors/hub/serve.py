@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 import anyio
 import anyio.from_thread
+import msgspec
 from anyio.lowlevel import EventLoopToken, current_token
 from mcp.server.stdio import stdio_server
 
@@ -25,6 +26,7 @@ from actors.api.context import Context, wait_until_ready
 from actors.api.mcp.flow_control import TOO_LONG
 from actors.api.mcp.server import converse
 from actors.api.mcp.session_project import SessionProject
+from actors.http.server import HttpServer
 from actors.hub.listener import Connections, listen
 from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, HubInfo, print_notice
 from actors.proxy.framing import LineReader, LineTooLongError
@@ -33,6 +35,7 @@ from actors.runtime.faults import Fault
 from actors.runtime.settings import ToolSet
 
 if TYPE_CHECKING:
+    from actors.api.params.http import HttpListen
     from actors.hub.hub import Hub
 
 WARM_UP_DELAY = 1.0
@@ -77,13 +80,23 @@ async def serve_stdio(
         group.cancel_scope.cancel()
 
 
-async def serve_socket(hub: Hub, per_minute: Mapping[str, int], info: HubInfo, linger: float) -> None:
+async def serve_socket(
+    hub: Hub, per_minute: Mapping[str, int], info: HubInfo, linger: float, http: HttpListen | None = None
+) -> None:
     """Serve the clients that connect to the socket; arguments as in `serve_stdio`.
 
     Ends `linger` seconds after the last client disconnected, or on SIGTERM or SIGINT.
 
+    Args:
+        hub: The running store.
+        per_minute: Calls per minute that each client may make, by tool.
+        info: Written beside the socket.
+        linger: Seconds.
+        http: Where HTTP is served from the start on; None for not until a client asks for it.
+
     Raises:
         OSError: The socket can't be created.
+        InvalidParamsFault: HTTP can't be served there.
     """
     context = Context(hub)
     async with (
@@ -93,8 +106,16 @@ async def serve_socket(hub: Hub, per_minute: Mapping[str, int], info: HubInfo, l
         group.start_soon(_cancel_on_signal, group.cancel_scope)
         group.start_soon(_warm_up, context)
         group.start_soon(_limit_log, hub.folder)
+        context.web = HttpServer(context, per_minute, group, connections.hold, partial(_announce, hub.folder, info))
+        if http is not None:
+            await context.web.listen(http)
         await _wait_until_idle(connections, linger)
         group.cancel_scope.cancel()
+
+
+def _announce(folder: Path, info: HubInfo, url: str) -> None:
+    msgspec.structs.replace(info, http=url).write(folder)
+    print_notice(f"HTTP is served at {url}")
 
 
 async def _cancel_on_signal(scope: anyio.CancelScope) -> None:

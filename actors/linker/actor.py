@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import islice
 from threading import Timer
 from time import monotonic
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, assert_never
 from uuid import UUID, uuid4
 
 import msgspec
@@ -83,7 +83,7 @@ class Linker(Actor):
             self._timer.cancel()
             self._timer.join()
 
-    def on_receive(self, message: LinkerMessage | ExamineNext) -> Any:
+    def on_receive(self, message: LinkerMessage | ExamineNext) -> object:
         """Route a message."""
         match message:
             case MemoriesAdded(memories=memories):

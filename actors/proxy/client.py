@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -88,6 +89,12 @@ class Client:
         if result.get("isError"):
             raise ClientError(str(answer.get("error", {}).get("message")))
         return answer
+
+    def wait_closed(self) -> None:
+        """Wait until the server closes the connection, or the deadline has passed."""
+        with suppress(ConnectionResetError, TimeoutError):
+            while True:
+                self._receive()
 
     def __enter__(self) -> Self:
         return self

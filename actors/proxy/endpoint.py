@@ -74,6 +74,8 @@ class HubInfo(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     """Of this package."""
     options: ServeOptions
+    http: str | None = None
+    """URL of its HTTP server; None without one."""
 
     def write(self, folder: Path) -> None:
         """Write the file beside the socket, readable by its owner only.

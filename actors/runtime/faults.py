@@ -75,6 +75,12 @@ class NotFoundFault(Fault):
     code = -32010
 
 
+class ForbiddenFault(Fault):
+    """The caller's key or token doesn't permit this."""
+
+    code = -32003
+
+
 class RateLimitFault(Fault):
     """The session has used up its calls of a tool for this minute; nothing was done."""
 

@@ -1,15 +1,16 @@
 """Replay of the log in batches, at the pace of the comparator, which folds slower than the log is read."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from typing import Final, TypeAlias
 from uuid import UUID
 
-from actors.runtime.reply import Reply
-from actors.store.erasure import erased_by
+from actors.runtime.messages import ReadDigest
+from actors.runtime.reply import Reply, gather
+from actors.store.erasures import erased_by
 from events.storage.log import Envelope, Log, LogCorruptError, LogDamagedError
-from events.verify.erasures import UNEXPLAINED, Erasures
+from events.verify.erasures import UNEXPLAINED, ErasureCheck
 
 BATCH: Final = 256
 """Events of one message."""
@@ -38,7 +39,7 @@ def fold_log(
         LogError: nothing can be read.
     """
     erased: list[UUID] = []
-    erasures = Erasures()
+    check = ErasureCheck()
     read_only = log.read_only
     while True:
         try:
@@ -46,9 +47,9 @@ def fold_log(
                 fold(batch, folded)
                 after = batch[-1].seq
                 for envelope in batch:
-                    erasures.observe(envelope)
+                    check.observe(envelope)
                     erased += erased_by(envelope.event)
-            if salvages and read_only is None and (unexplained := erasures.unexplained()):
+            if salvages and read_only is None and (unexplained := check.unexplained()):
                 raise LogCorruptError(unexplained[0], UNEXPLAINED)
         except LogDamagedError as error:
             if read_only is not None or not salvages:
@@ -68,3 +69,12 @@ def _paced(envelopes: Iterator[Envelope]) -> Iterator[tuple[Batch, Reply[None]]]
         yield batch, pending[-1]
     for folded in pending:
         folded.get()
+
+
+def read_digests(seq: int, tellers: Iterable[Callable[[ReadDigest], object]]) -> Reply[tuple[int, dict[str, str]]]:
+    """Read the digests of all projections after event `seq`, from each owner at the present cut."""
+    replies: list[Reply[dict[str, str]]] = []
+    for tell in tellers:
+        replies.append(Reply())
+        tell(ReadDigest(reply=replies[-1]))
+    return gather(replies, lambda found: (seq, dict(chain.from_iterable(one.items() for one in found))))

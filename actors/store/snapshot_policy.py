@@ -18,10 +18,10 @@ from actors.runtime.reply import Reply
 from actors.store.snapshot_files import SnapshotDraft, Snapshots
 from events.storage.chain import GENESIS, verify_chain
 from events.storage.log import Head, Log, LogCorruptError, LogError
-from events.verify.erasures import UNEXPLAINED, Erasures
+from events.verify.erasures import UNEXPLAINED, ErasureCheck
 
 if TYPE_CHECKING:
-    from events.storage.duckdb_log import DuckDBLog
+    from events.storage.stored_log import StoredLog
     from projections.storage.lazy_array import LazyArray
 
 IDLE: Final = 60.0
@@ -33,8 +33,9 @@ MIN_EVENTS: Final = 1_000
 READ_DELAY: Final = 5.0
 """Seconds after a start until the log is verified and the unread arrays are read: the models load first."""
 
+PAGE: Final = 256
 PAGE_PAUSE: Final = 0.005
-"""Seconds between two pages of the log that are verified, in which other threads get the processor.
+"""Seconds after so many rows of the log that are verified, in which other threads get the processor.
 
 There is neither delay nor pause once an append waits for the verification.
 """
@@ -249,23 +250,21 @@ class SnapshotPolicy:
             error = failed
         self._tell(SnapshotSynced(draft, error))
 
-    def _verify(self, log: DuckDBLog, head: Head, arrays: list[LazyArray]) -> None:
-        from events.storage.database import PAGE, select_pages  # noqa: PLC0415 -- only a log on disk has a snapshot
-
+    def _verify(self, log: StoredLog, head: Head, arrays: list[LazyArray]) -> None:
         self._hurried.wait(READ_DELAY)
         try:
-            with log.cursor() as cursor:
-                erasures = Erasures()
-                for row in verify_chain(GENESIS, head, select_pages(cursor, 1, head.seq), log.keys):
-                    if self._stopped.is_set():
-                        return
-                    erasures.observe_row(row, log.keys)
-                    if row.seq % PAGE == 0:
-                        self._hurried.wait(PAGE_PAUSE)
-                # Later rows were verified by the replay; an erasure that explains a destroyed key may be among them.
-                for row in select_pages(cursor, head.seq + 1, log.head.seq):
-                    erasures.observe_row(row, log.keys)
-            if unexplained := erasures.unexplained():
+            check = ErasureCheck()
+            keys = log.keys
+            for row in verify_chain(GENESIS, head, log.rows(1, head.seq), keys):
+                if self._stopped.is_set():
+                    return
+                check.observe_row(row, keys)
+                if row.seq % PAGE == 0:
+                    self._hurried.wait(PAGE_PAUSE)
+            # An erasure that explains a destroyed key may be among later rows, also such as this hub doesn't know yet.
+            for row in log.rows(head.seq + 1, log.head.seq + PAGE):
+                check.observe_row(row, keys)
+            if unexplained := check.unexplained():
                 raise LogCorruptError(unexplained[0], UNEXPLAINED)
         except LogError as error:
             self._tell(SnapshotBroken(error))

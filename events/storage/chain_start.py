@@ -10,7 +10,7 @@ from events.storage.log import Draft, Head
 from events.vocabulary import ChainKeyed
 
 
-def key_chain(head: Head, keys: KeyRing, head_file: HeadFile | None = None) -> Draft | None:
+def key_chain(head: Head, keys: KeyRing, head_file: HeadFile | None = None) -> list[Draft]:
     """Give a log its chain key, if it has none.
 
     Args:
@@ -19,7 +19,7 @@ def key_chain(head: Head, keys: KeyRing, head_file: HeadFile | None = None) -> D
         head_file: Receives the tags of the chain key.
 
     Returns:
-        The event that the log must append now, if it has events with plain hashes; also after a crash in between.
+        The event that the log must append now if it has events with plain hashes, also after a crash in between.
 
     Raises:
         OSError: a file can't be written.
@@ -31,6 +31,6 @@ def key_chain(head: Head, keys: KeyRing, head_file: HeadFile | None = None) -> D
             head_file.authenticate(chain)
         keys.key_chain(chain)
     if keys.chain is None or not 0 < head.seq == keys.chain.first - 1:
-        return None
+        return []
     event = ChainKeyed(plain=head.seq)
-    return Draft(id=uuid4(), at=datetime.now(UTC), actor="log", correlation_id=uuid4(), event=event)
+    return [Draft(id=uuid4(), at=datetime.now(UTC), actor="log", correlation_id=uuid4(), event=event)]

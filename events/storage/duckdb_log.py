@@ -90,8 +90,7 @@ class DuckDBLog:
                 rekeyed = key_chain(self._head, self._keys, self._head_file)
             except OSError as error:
                 raise LogError(f"the log can't be opened: {error}") from error
-            if rekeyed is not None:
-                self.append([rekeyed])
+            self.append(rekeyed)
             self._resources = stack.pop_all()
 
     @property
@@ -108,6 +107,16 @@ class DuckDBLog:
     def keys(self) -> KeyRing:
         """The keys of its sealed events."""
         return self._keys
+
+    @property
+    def snapshot_keys(self) -> KeyRing:
+        """The keys of its snapshots, which are in the same file."""
+        return self._keys
+
+    def rows(self, first: int, last: int) -> Iterator[Row]:
+        """Yield the rows from `first` to `last`, unverified and in pages; missing ones are left out."""
+        with self.cursor() as cursor:
+            yield from select_pages(cursor, first, last)
 
     def salvage(self, damage: str) -> str:
         """Close the damaged files, and go on read-only with all events that can be proved; return why, in words.
@@ -132,11 +141,9 @@ class DuckDBLog:
 
     def seq_at(self, moment: datetime, last: int | None = None) -> int:
         """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none."""
-        end = self._head.seq if last is None else last
+        query = 'SELECT coalesce(max(seq), 0) FROM log.main.log WHERE "at" <= ? AND seq <= ?'
         with self.cursor() as cursor:
-            found = cursor.execute(
-                'SELECT coalesce(max(seq), 0) FROM log.main.log WHERE "at" <= ? AND seq <= ?', [to_utc(moment), end]
-            ).fetchone()
+            found = cursor.execute(query, [to_utc(moment), self._head.seq if last is None else last]).fetchone()
         return found[0] if found else 0
 
     def reserve(self, ids: Collection[UUID]) -> None:
@@ -183,13 +190,12 @@ class DuckDBLog:
             return
         if after < end.seq:
             start = self.head_at(after)
-            with self.cursor() as cursor:
-                rows = select_pages(cursor, after + 1, end.seq)
-                for count, envelope in enumerate(decode_rows(start, end, rows, self._keys)):
-                    if not count % _RELEASE_EVERY:
-                        self._release_memory()
-                    yield envelope
-                self._release_memory()
+            rows = self.rows(after + 1, end.seq)
+            for count, envelope in enumerate(decode_rows(start, end, rows, self._keys)):
+                if not count % _RELEASE_EVERY:
+                    self._release_memory()
+                yield envelope
+            self._release_memory()
 
     def get(self, seqs: Collection[int]) -> list[Envelope]:
         """Return the events with these sequence numbers, ascending; a missing one is a `LogCorruptError`."""

@@ -17,7 +17,7 @@ _MEMORY: Final = "memory_stored"
 _KEYED: Final = "chain_keyed"
 
 
-class Erasures:
+class ErasureCheck:
     """Collects shredded events and what erased them, over a whole log.
 
     Args:

@@ -11,7 +11,7 @@ from events.crypto.keys import KeyRing
 from events.storage.chain import GENESIS, Row, read_row
 from events.storage.database import DATABASE, PAGE, expected_schema, schema, select_pages, select_range
 from events.storage.log import Head, LogCorruptError
-from events.verify.erasures import UNEXPLAINED, Erasures
+from events.verify.erasures import UNEXPLAINED, ErasureCheck
 from events.vocabulary import ChainKeyed, MemoryStored, Shredded
 from events.vocabulary.codec import BlockError, UnknownKindError, decompress, is_sealed
 
@@ -94,7 +94,7 @@ class Examination:
         self._end = GENESIS
         self._bad: list[BadRange] = []
         self._good = self._sealed = self._shredded = 0
-        self._erasures = Erasures(derived=keys is not None and keys.chain is not None)
+        self._erasures = ErasureCheck(derived=keys is not None and keys.chain is not None)
 
     def run(self, progress: Progress | None) -> Report:
         """Check everything, and return the report."""

@@ -15,6 +15,7 @@ from events.vocabulary.integrity import ChainKeyed, DerivedEventsErased
 from events.vocabulary.memories import (
     LinksTraversed,
     MemoriesLinked,
+    MemoriesMoved,
     MemoryErased,
     MemoryForgotten,
     MemoryRecalled,
@@ -61,6 +62,7 @@ Known: TypeAlias = (
     | MemoryForgotten
     | MemoryRestored
     | MemoryErased
+    | MemoriesMoved
     | CausalClausesFound
     | CausesLinked
     | GoalDiscovered

@@ -1,5 +1,6 @@
 """Events with texts derived from memories; their keys are destroyed once all of these memories are erased."""
 
+from collections.abc import Collection
 from uuid import UUID
 
 import msgspec
@@ -45,9 +46,9 @@ class DerivedEvents:
             case _:
                 pass
 
-    def orphans(self) -> tuple[UUID, ...]:
-        """Return the events without remaining members, whose keys must be destroyed."""
-        return tuple(event for event, members in self._members.items() if not members)
+    def orphans(self, erased: Collection[UUID] = ()) -> tuple[UUID, ...]:
+        """Return the events without members besides erased ones, whose keys must be destroyed."""
+        return tuple(event for event, members in self._members.items() if members.issubset(erased))
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all remaining members, and of the erased ids."""

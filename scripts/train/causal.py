@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F  # noqa: N812 -- the name under which everyone knows it
+from torch.nn import functional as F
 
 from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, Backbone, pool

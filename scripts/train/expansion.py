@@ -22,7 +22,7 @@ import numpy.typing as npt
 import torch
 from scipy import sparse
 from torch import Tensor
-from torch.nn import functional as F  # noqa: N812 -- the name under which everyone knows it
+from torch.nn import functional as F
 
 from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, MODEL_SHA256, SEP, VOCABULARY, Backbone, pool

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from rich.progress import Progress
 from torch import Tensor
-from torch.nn import functional as F  # noqa: N812 -- the name under which everyone knows it
+from torch.nn import functional as F
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

@@ -16,12 +16,13 @@ from uuid import UUID
 import anyio
 import pytest
 
-from actors.api.context import Context, read_pulse
+from actors.api.context import Context
 from actors.api.operations.memories import store_memory
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
+from actors.api.pulse import read_pulse
 from actors.consolidator.messages import SALIENCE_THRESHOLD, Consolidate, CorrectDrift, ReadRuns
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub

@@ -8,12 +8,8 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from actors.api.context import Context
-from actors.api.operations.maintenance import store_status
-from actors.api.operations.memories import memory_retrieve
-from actors.api.operations.retrieval.ranking import search_weight_profiles
-from actors.api.params.memories import MemoryRetrieve
-from actors.api.params.parsing import parse
-from actors.api.params.search import SearchWeightProfiles
+from actors.api.tools.agent_tools import BY_METHOD
+from actors.api.tools.dispatch import call
 from actors.runtime.types import JsonObject
 
 JSON = "application/json"
@@ -64,9 +60,9 @@ async def read(context: Context, uri: str) -> types.ReadResourceResult:
 
 async def _content(context: Context, uri: str) -> JsonObject:
     if uri == STATUS:
-        return await store_status(context)
+        return await call(context, BY_METHOD["store/status"], {})
     if uri == PROFILES:
-        return await search_weight_profiles(context, SearchWeightProfiles())
+        return await call(context, BY_METHOD["search/weight_profiles"], {})
     if uri.startswith(MEMORY):
-        return await memory_retrieve(context, parse({"id": uri.removeprefix(MEMORY)}, MemoryRetrieve))
+        return await call(context, BY_METHOD["memory/retrieve"], {"id": uri.removeprefix(MEMORY)})
     raise MCPError(types.INVALID_PARAMS, "Resource not found", {"uri": uri})

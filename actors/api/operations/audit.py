@@ -17,10 +17,11 @@ from actors.api.params.audit import AuditTrail, StoreDiff, StoreReplay
 from actors.api.params.parsing import invalid
 from actors.api.responses import audit, changes
 from actors.consolidator.messages import ReadRuns
+from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
 from actors.runtime.faults import StorageFault
 from actors.runtime.types import JsonObject
-from actors.store.messages import Describe, ReadDigests
+from actors.store.messages import Describe, FindMemories, ReadDigests
 from events.storage.log import LogError
 from events.storage.log_prefix import LogPrefix
 from projections.difference import difference
@@ -51,6 +52,8 @@ async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
     last = min(last, context.hub.log.head.seq)
     concerned = await _concerned(context, params, first, last)
     left = concerned if params.before is None else [seq for seq in concerned if seq < params.before]
+    if context.visible is not None:
+        return await _visible_page(context, params, left)
     page = left[-params.limit :]
     envelopes = await _from_log(context.hub.log.get, page)
     answer: JsonObject = {
@@ -59,6 +62,32 @@ async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
         "total": len(concerned),
     }
     return answer | ({"next_before": page[0]} if len(page) < len(left) else {})
+
+
+async def _visible_page(context: Context, params: AuditTrail, left: Sequence[int]) -> JsonObject:
+    """Return a page of the events that name memories of the caller's namespaces, and none of others; not how many."""
+    found: list[Envelope] = []
+    end = len(left)
+    while end and len(found) <= params.limit:
+        chunk = await _from_log(context.hub.log.get, left[max(end - EVENTS_AT_ONCE, 0) : end])
+        named = {one.seq: _named(one) for one in chunk}
+        known = await ask(context.hub.store, FindMemories(memories=tuple(set().union(*named.values()))))
+        memories = {entry.id for entry in known if entry is not None}
+        seen = await context.visible_among(memories)
+        shown = [one for one in chunk if named[one.seq] & seen and not (named[one.seq] & memories) - seen]
+        found = [*shown, *found]
+        end = max(end - EVENTS_AT_ONCE, 0)
+    page = found[-params.limit :]
+    answer: JsonObject = {
+        "events": [audit.describe_event(envelope, params.memory_id) for envelope in reversed(page)],
+        "count": len(page),
+    }
+    return answer | ({"next_before": page[0].seq} if len(page) < len(found) else {})
+
+
+def _named(envelope: Envelope) -> set[UUID]:
+    """Return the ids in an event; that of the event is the memory's where it stored one."""
+    return {envelope.id, *mentioned(envelope.event)}
 
 
 async def store_diff(context: Context, params: StoreDiff) -> JsonObject:

@@ -181,7 +181,7 @@ async def _store(context: Context, group: Sequence[Numbered], reports: dict[int,
         except Fault as fault:
             reports[index] = memories.item(index, fault=fault)
             continue
-        items.setdefault(one.key, IngestItem(one.params, one.key, one.id, one.links, stored_at=one.stored_at))
+        items.setdefault(one.key, IngestItem(one.params, one.key, one.id, one.links, context.actor, one.stored_at))
         indexes.setdefault(one.key, []).append(index)
     keys = list(items)
 

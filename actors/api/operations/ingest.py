@@ -14,7 +14,7 @@ from uuid import UUID
 
 import anyio
 
-from actors.api.context import Context, describe, publish_pulse, reporter, wait_until_ready
+from actors.api.context import Context, describe, reporter, wait_until_ready
 from actors.api.idempotency import key_conflict
 from actors.api.operations.pending_memory import (
     IngestItem,
@@ -27,6 +27,7 @@ from actors.api.operations.pending_memory import (
     unjudged,
 )
 from actors.api.params.memories import StoreMemory
+from actors.api.pulse import publish_pulse
 from actors.embedder.messages import EmbeddedMemory
 from actors.linker.messages import MemoriesAdded
 from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_streaming

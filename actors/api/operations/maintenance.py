@@ -35,8 +35,10 @@ STATUS = StoreStatus()
 async def store_status(context: Context, _params: StoreStatus = STATUS) -> JsonObject:
     """Return counts, indexes, spaces, the position of the log and measured latencies."""
     await wait_until_replayed(context)
-    indexes = await ask(context.hub.comparator, ReadIndexes())
-    return store.status(await ask(context.hub.store, ReadStatus()), indexes, context.hub)
+    state = await ask(context.hub.store, ReadStatus())
+    if context.visible is not None:
+        return store.status_of(state, context.visible, context.hub)
+    return store.status(state, await ask(context.hub.comparator, ReadIndexes()), context.hub)
 
 
 async def store_verify(context: Context, _params: StoreVerify) -> JsonObject:

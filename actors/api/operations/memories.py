@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import uuid5
 
+from actors.api.confinement import confine_item
 from actors.api.context import Context, append, describe, erased, find_request, wait_until_replayed
 from actors.api.idempotency import key_conflict
 from actors.api.operations.ingest import IngestItem, Outcome, ingest, ingest_one
@@ -19,7 +20,7 @@ from actors.api.params.memories import (
 )
 from actors.api.params.parsing import invalid, parse
 from actors.api.responses import memories, memory_detail
-from actors.comparator.messages import ReadLinks
+from actors.comparator.messages import Edges, ReadLinks
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
@@ -31,13 +32,13 @@ from projections.projection import MemoryState, is_shredded_memory
 
 async def store_memory(context: Context, params: StoreMemory) -> JsonObject:
     """Store a memory; `duplicate_of` names the oldest live memory of the same content."""
-    stored = await ingest_one(context, IngestItem(params, context.key))
+    stored = await ingest_one(context, IngestItem(params, context.key, actor=context.actor))
     return memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of) | secrets_in(params)
 
 
 async def inject_context(context: Context, params: InjectContext) -> JsonObject:
     """Store a memory and return its judgement: how new it is and how well it ties in."""
-    stored = await ingest_one(context, IngestItem(params, context.key))
+    stored = await ingest_one(context, IngestItem(params, context.key, actor=context.actor))
     learning = stored.event.learning
     return (
         memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
@@ -49,7 +50,7 @@ async def inject_context(context: Context, params: InjectContext) -> JsonObject:
 
 async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
     """Store a memory and return its summary space by space."""
-    stored = await ingest_one(context, IngestItem(params, context.key))
+    stored = await ingest_one(context, IngestItem(params, context.key, actor=context.actor))
     return memories.injected(stored.id, stored.event, stored.duplicate_of) | secrets_in(params)
 
 
@@ -59,7 +60,9 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> Js
     reports: dict[int, JsonObject] = {}
     for index, item in enumerate(params.items):
         try:
-            items[index] = IngestItem(_parse_item(context, item), context.key and uuid5(context.key, str(index)))
+            wanted = await confine_item(context, _parse_item(context, item))
+            key = context.key and uuid5(context.key, str(index))
+            items[index] = IngestItem(wanted, key, actor=context.actor)
         except Fault as fault:
             reports[index] = memories.item(index, fault=fault)
     indexes = list(items)
@@ -88,12 +91,22 @@ async def memory_retrieve(context: Context, params: MemoryRetrieve) -> JsonObjec
     (entry,) = await describe(context, params.id)
     if entry.state is MemoryState.ERASED:
         raise erased(entry)
-    edges = await ask(context.hub.comparator, ReadLinks(memory=entry.id))
+    edges = await _visible(context, await ask(context.hub.comparator, ReadLinks(memory=entry.id)))
     history = await ask(context.hub.store, ReadHistory(memory=entry.id))
     if is_shredded_memory(history[0].event):  # another client erased it meanwhile
         (entry,) = await describe(context, params.id)
         raise erased(entry)
     return memory_detail.memory(entry, edges, history, include_embeddings=params.include_embeddings)
+
+
+async def _visible(context: Context, edges: Edges) -> Edges:
+    """Return the edges to memories that the caller sees."""
+    ends = {*(link.target for link in edges.outgoing), *(link.source for link in edges.incoming)}
+    seen = await context.visible_among(ends)
+    return Edges(
+        outgoing=tuple(link for link in edges.outgoing if link.target in seen),
+        incoming=tuple(link for link in edges.incoming if link.source in seen),
+    )
 
 
 async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:

@@ -41,6 +41,7 @@ class IngestItem(NamedTuple):
     links: tuple[MemoriesLinked, ...] | None = None
     """Links of a memory that was judged before; None where they follow from its parameters and its judgement."""
     actor: str = ACTOR
+    """The author of its events."""
     stored_at: datetime | None = None
     """When an imported memory was stored first; None for now."""
 

@@ -68,7 +68,9 @@ async def _replace(context: Context, memory: UUID, stored: StoreMemory) -> JsonO
         return {"successor": str(entry.merged_into)}
     clean = screened(msgspec.structs.replace(stored, redact=True))
     edges = await ask(context.hub.comparator, ReadLinks(memory=memory))
-    successor = await ingest_one(context, IngestItem(msgspec.structs.replace(clean, link_to=()), links=()))
+    successor = await ingest_one(
+        context, IngestItem(msgspec.structs.replace(clean, link_to=()), links=(), actor=context.actor)
+    )
     links = [
         MemoriesLinked(
             source=successor.id if link.source == memory else link.source,

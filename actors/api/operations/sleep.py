@@ -80,7 +80,9 @@ async def undo_consolidation(context: Context, params: UndoConsolidation) -> Jso
 async def list_consolidations(context: Context, params: ListConsolidations) -> JsonObject:
     """Return what runs did and why; one that is named, memory by memory."""
     await wait_until_replayed(context)
-    runs = await ask(context.hub.consolidator, ReadRuns(run=params.run_id, limit=params.limit))
+    runs = await ask(
+        context.hub.consolidator, ReadRuns(run=params.run_id, limit=params.limit, namespaces=context.visible)
+    )
     whole = params.run_id is not None
     hidden = [memory for run in runs.runs for memory in sleep.memories_hidden(run)] if whole else []
     return sleep.runs(runs, await _entries(context, hidden), whole=whole)
@@ -175,6 +177,7 @@ async def _earlier_undo(context: Context, params: UndoConsolidation, before: Req
     hidden = {
         one for merge in run.merged for one in merge.absorbed if memory is None or memory in {one, merge.survivor}
     } | {one.memory for one in run.pruned if memory is None or one.memory == memory}
+    hidden |= {one for moved in run.moved for one in moved.memories}
     entries = (await _entries(context, hidden)).values()
     again = {one.event.goal for one in before.events if isinstance(one.event, PurposesRealigned)}
     return UndoResult(

@@ -11,7 +11,7 @@ from actors.runtime import metrics
 from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from actors.comparator.messages import Indexes
     from actors.hub.composition import Hub
@@ -44,6 +44,19 @@ def status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
         "spaces": [_space(space) for space in declared.spaces] if declared else [],
         "runtime": hub.runtime,
         "latencies_ms": msgspec.to_builtins(dict(sorted(latencies.items()))),
+    }
+
+
+def status_of(state: Status, namespaces: Collection[str], hub: Hub) -> JsonObject:
+    """Return what a caller of these namespaces may know of the store: nothing that depends on others."""
+    counts = {name: count for name, count in state.namespaces.items() if name in namespaces}
+    return {
+        "read_only": state.read_only,
+        "memories": {"live": sum(counts.values())},
+        "namespaces": counts,
+        "profile": state.declared.profile if state.declared else None,
+        "spaces": [_space(space) for space in state.declared.spaces] if state.declared else [],
+        "runtime": hub.runtime,
     }
 
 

@@ -2,57 +2,82 @@
 
 A tool has the name of its operation; its description is the docstring of its parameters. Searches that note what they
 found, and so change what `access_count` and the workspace say, are not marked as read-only.
+
+A caller over HTTP may call what has a scope; one whose key is limited to namespaces, what is `confined` too.
 """
 
-from actors.api.operations import audit, export, goals, import_export, maintenance, memories, scan, sleep, workspace
+from functools import partial
+
+from actors.api.caller import Scope
+from actors.api.operations import (
+    audit,
+    export,
+    goals,
+    http,
+    import_export,
+    maintenance,
+    memories,
+    namespaces,
+    scan,
+    sleep,
+    workspace,
+)
 from actors.api.operations.retrieval import comparison, graph, ranking, search
 from actors.api.tools.tool import tool
 
+read_tool = partial(tool, scope=Scope.READ, confined=True)
+search_tool = partial(tool, scope=Scope.READ, confined=True, several=True)
+write_tool = partial(tool, scope=Scope.WRITE, confined=True)
+admin_tool = partial(tool, scope=Scope.ADMIN, confined=True)
+
 TOOLS = (
-    tool("memory/store", memories.store_memory, "fingerprintId"),
-    tool("context/inject", memories.inject_context, "fingerprintId", core=True),
-    tool("search/graph", search.search_graph, "results", core=True),
-    tool("memory/inject", memories.memory_inject, "memory_id"),
-    tool("memory/inject_batch", memories.memory_inject_batch, core=True),
-    tool("memory/retrieve", memories.memory_retrieve, core=True, read_only=True),
-    tool("memory/search", search.memory_search, "results"),
-    tool("memory/delete", memories.memory_delete, core=True, destructive=True),
-    tool("memory/restore", memories.memory_restore, core=True),
-    tool("memory/search_multi_perspective", ranking.memory_search_multi_perspective, "results"),
-    tool("memory/compare", comparison.memory_compare, read_only=True),
-    tool("memory/batch_compare", comparison.memory_batch_compare, read_only=True),
-    tool("memory/similarity_matrix", comparison.memory_similarity_matrix, "matrix", read_only=True),
-    tool("search/multi", ranking.search_multi, "results"),
-    tool("search/single_space", ranking.search_single_space, "results"),
-    tool("search/by_purpose", ranking.search_by_purpose, "results", read_only=True),
-    tool("goal/discover", goals.discover_goals, "discovered_goals", core=True),
-    tool("purpose/drift_check", goals.get_alignment_drift),
-    tool("memory/consolidate", sleep.consolidate_memories, "run_id", destructive=True),
-    tool("memory/undo_consolidation", sleep.undo_consolidation, core=True),
-    tool("memory/consolidations", sleep.list_consolidations, "runs", read_only=True),
-    tool("memory/pruning_candidates", sleep.get_pruning_candidates, "candidates", read_only=True),
-    tool("dream/trigger", sleep.trigger_dream),
-    tool("dream/status", sleep.get_dream_status, read_only=True),
-    tool("purpose/drift_correct", goals.trigger_drift_correction),
-    tool("consciousness/get_state", workspace.get_consciousness_state, read_only=True),
-    tool("workspace/status", workspace.get_workspace_status, read_only=True),
-    tool("workspace/adjust_coupling", workspace.adjust_coupling, idempotent=True),
-    tool("workspace/broadcast", workspace.trigger_workspace_broadcast),
-    tool("graph/causal_path", graph.find_causal_path, "path_found"),
-    tool("graph/neighborhood", graph.get_neighborhood, core=True, read_only=True),
-    tool("audit/trail", audit.audit_trail, "events", core=True, read_only=True),
-    tool("search/weight_profiles", ranking.search_weight_profiles, read_only=True),
+    write_tool("memory/store", memories.store_memory, "fingerprintId"),
+    write_tool("context/inject", memories.inject_context, "fingerprintId", core=True),
+    search_tool("search/graph", search.search_graph, "results", core=True),
+    write_tool("memory/inject", memories.memory_inject, "memory_id"),
+    write_tool("memory/inject_batch", memories.memory_inject_batch, core=True),
+    read_tool("memory/retrieve", memories.memory_retrieve, core=True, read_only=True),
+    search_tool("memory/search", search.memory_search, "results"),
+    write_tool("memory/delete", memories.memory_delete, core=True, destructive=True),
+    write_tool("memory/restore", memories.memory_restore, core=True),
+    search_tool("memory/search_multi_perspective", ranking.memory_search_multi_perspective, "results"),
+    read_tool("memory/compare", comparison.memory_compare, read_only=True),
+    read_tool("memory/batch_compare", comparison.memory_batch_compare, read_only=True),
+    read_tool("memory/similarity_matrix", comparison.memory_similarity_matrix, "matrix", read_only=True),
+    search_tool("search/multi", ranking.search_multi, "results"),
+    search_tool("search/single_space", ranking.search_single_space, "results"),
+    search_tool("search/by_purpose", ranking.search_by_purpose, "results", read_only=True),
+    write_tool("goal/discover", goals.discover_goals, "discovered_goals", core=True),
+    read_tool("purpose/drift_check", goals.get_alignment_drift),
+    admin_tool("memory/consolidate", sleep.consolidate_memories, "run_id", destructive=True),
+    admin_tool("memory/undo_consolidation", sleep.undo_consolidation, core=True),
+    read_tool("memory/consolidations", sleep.list_consolidations, "runs", read_only=True),
+    read_tool("memory/pruning_candidates", sleep.get_pruning_candidates, "candidates", read_only=True),
+    admin_tool("dream/trigger", sleep.trigger_dream),
+    tool("dream/status", sleep.get_dream_status, read_only=True, scope=Scope.READ),
+    admin_tool("purpose/drift_correct", goals.trigger_drift_correction),
+    tool("consciousness/get_state", workspace.get_consciousness_state, read_only=True, scope=Scope.READ),
+    read_tool("workspace/status", workspace.get_workspace_status, read_only=True),
+    tool("workspace/adjust_coupling", workspace.adjust_coupling, idempotent=True, scope=Scope.ADMIN),
+    write_tool("workspace/broadcast", workspace.trigger_workspace_broadcast),
+    read_tool("graph/causal_path", graph.find_causal_path, "path_found"),
+    read_tool("graph/neighborhood", graph.get_neighborhood, core=True, read_only=True),
+    read_tool("audit/trail", audit.audit_trail, "events", core=True, read_only=True),
+    read_tool("search/weight_profiles", ranking.search_weight_profiles, read_only=True),
     # for programs and the command line only
-    tool("store/status", maintenance.store_status, listed=False),
-    tool("store/diff", audit.store_diff, listed=False),
-    tool("store/replay", audit.store_replay, listed=False),
-    tool("store/schedule", sleep.store_schedule, listed=False),
-    tool("store/verify", maintenance.store_verify, listed=False),
+    read_tool("store/status", maintenance.store_status, listed=False),
+    tool("store/diff", audit.store_diff, listed=False, scope=Scope.READ),
+    tool("store/replay", audit.store_replay, listed=False, scope=Scope.ADMIN),
+    tool("store/schedule", sleep.store_schedule, listed=False, scope=Scope.ADMIN),
+    tool("store/verify", maintenance.store_verify, listed=False, scope=Scope.ADMIN),
     tool("store/backup", maintenance.store_back_up, listed=False),
-    tool("memory/import", import_export.memory_import, listed=False),
-    tool("memory/export", export.memory_export, listed=False),
-    tool("store/export", export.store_export, listed=False),
-    tool("store/scan", scan.store_scan, listed=False),
+    tool("memory/import", import_export.memory_import, listed=False, scope=Scope.ADMIN),
+    read_tool("memory/export", export.memory_export, listed=False),
+    tool("store/export", export.store_export, listed=False, scope=Scope.READ),
+    tool("store/scan", scan.store_scan, listed=False, scope=Scope.ADMIN),
+    tool("http/listen", http.http_listen, listed=False),
+    tool("http/login", http.http_login, listed=False),
+    tool("namespace/move", namespaces.namespace_move, listed=False, scope=Scope.ADMIN),
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS if tool.listed} | {"memory_store": TOOLS[0]}

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from anyio import to_thread
 
+from actors.api.confinement import confine
 from actors.api.context import NAMESPACE, Context, wait_until_replayed
 from actors.api.operations.as_of import event_at
 from actors.api.params.fields import EVERYWHERE, Reading, When
@@ -34,15 +35,15 @@ async def call(
     Raises:
         Fault: an argument is invalid, or the operation failed.
     """
-    params = parse(context.in_project(tool.params, arguments), tool.params)
+    params = await confine(context, tool, parse(context.in_project(tool.params, arguments), tool.params))
     named = getattr(params, NAMESPACE, None) or context.project
-    context.namespace = None if named == EVERYWHERE else named
+    context.namespace = context.own_namespace if named == EVERYWHERE else named or context.own_namespace
     if before_run is not None:
         before_run()
     if not isinstance(params, Reading) or params.as_of is None:
         return await tool.run(context, params)
     async with _past(context, params.as_of) as (past, erased):
-        return await tool.run(past, params) | ({"erased_since": erased} if erased else {})
+        return await tool.run(past, params) | ({"erased_since": erased} if erased and context.visible is None else {})
 
 
 @asynccontextmanager

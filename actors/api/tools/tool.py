@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from actors.api.caller import Scope
 from actors.api.context import Context
 from actors.api.params.parsing import Params
 from actors.runtime.types import JsonObject
@@ -34,6 +35,12 @@ class Tool(msgspec.Struct, frozen=True):
     idempotent: bool = False
     listed: bool = True
     """Whether it is a tool; otherwise it is only a method and a command."""
+    scope: Scope | None = None
+    """What a caller over HTTP needs; None: no such caller may call it."""
+    confined: bool = False
+    """Whether its answer contains nothing of other namespaces than the caller's."""
+    several: bool = False
+    """Whether it can look in several namespaces at once."""
 
     @property
     def description(self) -> str:
@@ -47,6 +54,7 @@ def tool(
     returns: str = "",
     *,
     listed: bool = True,
+    scope: Scope | None = None,
     **more: bool,
 ) -> Tool:
     """Return the description of an operation `run(context, params)`.
@@ -58,8 +66,9 @@ def tool(
         run: The operation.
         returns: The field of its answer that agents use next.
         listed: Whether it is a tool.
+        scope: What a caller over HTTP needs; None if no such caller may call it.
         **more: Further fields of `Tool`.
     """
     _, params = signature(run, eval_str=True).parameters.values()
     name = run.__name__ if listed else method.partition("/")[2]
-    return Tool(name, method, params.annotation, run, returns, listed=listed, **more)
+    return Tool(name, method, params.annotation, run, returns, listed=listed, scope=scope, **more)

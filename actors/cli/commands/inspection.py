@@ -17,7 +17,7 @@ def status(as_of: AsOf = None) -> None:
 
 @store_command(Panel.INSPECT, "memory/retrieve", "memories.memory")
 def show(
-    id: Annotated[str, typer.Argument(metavar="MEMORY", help="Id of the memory.")],  # noqa: A002 -- the API's name
+    id: Annotated[str, typer.Argument(metavar="MEMORY", help="Id of the memory.")],
     as_of: AsOf = None,
 ) -> None:
     """Show a memory with its state and links."""

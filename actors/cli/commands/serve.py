@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -9,9 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
-from actors.cli.program import Data, Embedder, Models, Panel, app, data_folder, exit_on_error, typer_option
+from actors.api.params.http import DEFAULT_ADDRESS
+from actors.cli.program import Data, Embedder, Log, Models, Panel, app, data_folder, exit_on_error, typer_option
+from actors.cli.store_access import LONGEST
 from actors.proxy.project import ProjectError, serving_project
 from actors.proxy.serve_command import (
     LIMIT,
@@ -28,8 +32,10 @@ from actors.proxy.serve_command import (
     serve_options,
 )
 from actors.runtime.settings import LogLevel, ModelProfile, ToolSet
+from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
+    from actors.api.params.http import HttpListen
     from actors.hub.hub import Hub
     from actors.proxy.endpoint import HubInfo, ServeOptions
 
@@ -47,6 +53,7 @@ Level = Annotated[LogLevel, typer_option(LOG_LEVEL)]
 @app.command(rich_help_panel=Panel.CONNECT)
 def serve(
     data: Data = None,
+    log: Log = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     namespace: Annotated[str | None, typer_option(NAMESPACE)] = None,
@@ -60,15 +67,44 @@ def serve(
     standalone: Annotated[
         bool, typer.Option("--standalone", help="Keep store and server in this process, instead of in the hub.")
     ] = False,
+    http: Annotated[bool, typer.Option("--http", help="Serve MCP and pages over HTTP instead, until Ctrl-C.")] = False,
+    address: Annotated[
+        str | None, typer.Argument(metavar="[HOST:PORT]", help=f"With --http; {DEFAULT_ADDRESS}.")
+    ] = None,
+    tls_cert: Annotated[Path | None, typer.Option(help="Certificate chain for HTTPS, in PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Its private key.")] = None,
+    behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A server in front of this speaks TLS.")] = False,
+    allow_host: Annotated[list[str] | None, typer.Option(help="Name of this server, as clients write it.")] = None,
+    oauth_issuer: Annotated[str | None, typer.Option(metavar="URL", help="Accept tokens of this server.")] = None,
+    oauth_audience: Annotated[str | None, typer.Option(metavar="URL", help="That were issued for this URL.")] = None,
 ) -> None:
     """Serve MCP on standard input and output to an agent's client, through the hub, which is started if necessary."""
     options = serve_options(embedder, models, limit or (), priming=priming, sleep=sleep)
     folder = data_folder(data)
-    if standalone or not proxy_supported():
+    if http:
+        wanted = {
+            "address": address or DEFAULT_ADDRESS,
+            "tls_cert": tls_cert and str(tls_cert.absolute()),
+            "tls_key": tls_key and str(tls_key.absolute()),
+            "behind_proxy": behind_proxy,
+            "allow_hosts": allow_host or (),
+            "oauth_issuer": oauth_issuer,
+            "oauth_audience": oauth_audience,
+        }
+        _serve_http(folder.absolute(), options, log_level, wanted)
+    elif address is not None:
+        raise typer.BadParameter(f"unexpected argument {address}; it belongs to --http")
+    elif standalone or not proxy_supported():
         _serve_alone(folder, options, tools, log_level, namespace)
     else:
         command = ServeCommand(
-            folder=folder, options=options, tools=tools, linger=linger, log_level=log_level, namespace=namespace
+            folder=folder,
+            options=options,
+            tools=tools,
+            linger=linger,
+            log_level=log_level,
+            namespace=namespace,
+            log=log,
         )
         raise typer.Exit(run_proxy(command))
 
@@ -76,6 +112,7 @@ def serve(
 @app.command(rich_help_panel=Panel.CONNECT)
 def hub(
     data: Data = None,
+    log: Log = None,  # noqa: ARG001 -- the option's callback has read it
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
@@ -103,11 +140,31 @@ def hub(
         anyio.run(_serve_socket, folder, options, linger)
 
 
-async def _serve_socket(folder: Path, options: ServeOptions, linger: float) -> None:
+def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted: JsonObject) -> None:
+    """Serve HTTP in this process, which becomes the hub; where there is one, let that serve, and wait for its end."""
+    import anyio
+
+    from actors.api.params.http import HttpListen
+    from actors.api.params.parsing import parse
+    from actors.proxy.client import Client
+    from actors.proxy.launcher import lock_folder
+
+    with _logging(log_level):
+        params = parse({name: value for name, value in wanted.items() if value is not None}, HttpListen)
+        while (lock := lock_folder(folder)) is None:
+            with Client(folder, LONGEST) as client:
+                url = client.request("http/listen", **msgspec.to_builtins(params))["url"]
+                typer.echo(f"context-graph: HTTP is served at {url} by the hub that runs already", err=True)
+                client.wait_closed()
+        os.set_inheritable(lock, False)  # noqa: FBT003 -- its parameter has no name
+        anyio.run(_serve_socket, folder, options, math.inf, params)
+
+
+async def _serve_socket(folder: Path, options: ServeOptions, linger: float, http: HttpListen | None = None) -> None:
     from actors.hub.serve import serve_socket
 
     with _opened(folder, options) as (running, per_minute, info):
-        await serve_socket(running, per_minute, info, linger)
+        await serve_socket(running, per_minute, info, linger, http)
 
 
 def _serve_alone(
@@ -133,12 +190,19 @@ def _opened(folder: Path, options: ServeOptions) -> Iterator[tuple[Hub, dict[str
     from actors.api.tools.rate_limits import limits_of
     from actors.hub.composition import open_hub
     from actors.proxy.endpoint import HubInfo
+    from events.postgres.address import log_address
 
     per_minute = limits_of(options.limits)
     info = HubInfo(pid=os.getpid(), version=version("context-graph"), options=options)
     models = Path(options.models) if options.models else None
     with open_hub(
-        folder, options.embedder, models, priming=options.priming, scheduled=options.sleep, patience=PATIENCE
+        folder,
+        options.embedder,
+        models,
+        priming=options.priming,
+        scheduled=options.sleep,
+        patience=PATIENCE,
+        address=log_address(folder),
     ) as running:
         yield running, per_minute, info
 

@@ -19,12 +19,13 @@ import numpy as np
 
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.graph.causal_bonus import CausalBonus
-from actors.comparator.messages import Found, Hit, Search, StageReport
+from actors.comparator.messages import Found, Hit, Relevance, Search, StageReport
 from actors.comparator.search import fusion
 from actors.comparator.search.explanation import RankedRows, explain_page
 from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import recency_boost
+from actors.comparator.search.relevance import NOTHING_FOUND, estimate
 from actors.comparator.search.weight_profiles import applied_weights, normalised, query_kinds
 from actors.text.query_classifier import QueryKind
 from projections.memories.atlas import Atlas
@@ -110,6 +111,7 @@ def search(
     causes = causal_bonus(atlas, request, eligible) if causal_bonus else {}
     rows = np.union1d(rows, np.array([*causes], np.int64))
     hits: tuple[Hit, ...] = ()
+    relevance: Relevance | None = NOTHING_FOUND
     if len(rows):
         candidates = fusion.Candidates(atlas, request.embeddings, request.hints, rows)
         candidates.score(key for key, weight in weights.items() if weight > 0 and key != LATE_INTERACTION)
@@ -118,6 +120,7 @@ def search(
         ranked = _rank(candidates, request, kinds, weights, eligible, primed, causes, timer)
         similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
         hits = explain_page(atlas, similarities, request, weights, ranked)
+        relevance = estimate(similarities, ranked.rows, similarities.calibrated)
         timer.record("explanation", len(hits[: request.limit]))
     return Found(
         hits=hits[: request.limit],
@@ -127,6 +130,7 @@ def search(
         weights=weights,
         stages=tuple(timer.reports),
         primed=primed,
+        relevance=relevance,
     )
 
 

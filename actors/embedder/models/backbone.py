@@ -79,16 +79,16 @@ class Backbone:
         weights = map_verified(folder / "model.safetensors", MODEL_SHA256)
         data = read_verified(folder / "tokenizer.json", TOKENIZER_SHA256)
 
-        from tokenizers import Tokenizer  # noqa: PLC0415 -- see above
+        from tokenizers import Tokenizer
 
         tokenizer = Tokenizer.from_buffer(data)
         tokenizer.no_padding()
         tokenizer.no_truncation()
         if device is not None:
-            from actors.embedder.models.torch_bert import TorchBert  # noqa: PLC0415 -- imports torch
+            from actors.embedder.models.torch_bert import TorchBert
 
             return cls(TorchBert(folder, device), tokenizer)
-        from actors.embedder.models.bert import Bert  # noqa: PLC0415 -- imports OpenVINO, which takes 0.1 s
+        from actors.embedder.models.bert import Bert
 
         def bert(precision: str) -> Bert:
             return Bert(weights, MODEL_SHA256, HEADS, precision, threads)

@@ -113,8 +113,8 @@ class SentenceModel:
 
 def library() -> Any:
     """Return sentence-transformers, which takes seconds to import, without its progress bars on standard error."""
-    import sentence_transformers  # noqa: PLC0415 -- see above
-    from transformers.utils import logging  # noqa: PLC0415
+    import sentence_transformers
+    from transformers.utils import logging
 
     logging.disable_progress_bar()
     return sentence_transformers
@@ -143,7 +143,7 @@ def local_folder(source: str) -> Path:
     """Return the local folder of a model, downloaded from the hub if `source` is not a folder."""
     if Path(source).is_dir():
         return Path(source)
-    from huggingface_hub import errors, snapshot_download  # noqa: PLC0415 -- a dependency of sentence-transformers
+    from huggingface_hub import errors, snapshot_download
 
     try:
         return Path(snapshot_download(source, ignore_patterns=IGNORED))

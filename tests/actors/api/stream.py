@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from actors.api.context import Context, read_pulse
+from actors.api.context import Context
+from actors.api.pulse import read_pulse
 from actors.api.tools.agent_tools import BY_METHOD, BY_NAME
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile

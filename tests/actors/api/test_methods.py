@@ -8,8 +8,7 @@ from mcp import MCPError
 from pydantic import TypeAdapter
 
 from actors.api.context import Context
-from actors.api.mcp import resources
-from actors.api.operations import memories
+from actors.api.operations import maintenance, memories
 from actors.api.tools.agent_tools import BY_NAME, TOOLS
 from tests.actors.conftest import Connect, Request, store
 
@@ -76,7 +75,7 @@ async def test_an_internal_error_shows_no_exception_text(
         raise RuntimeError("secret: the attic")
 
     monkeypatch.setattr(memories, "describe", broken)
-    monkeypatch.setattr(resources, "store_status", broken)
+    monkeypatch.setattr(maintenance, "ask", broken)
     memory = str(uuid4())
     async with connect(context, mode=mode) as agent:
         refused = [await agent.request_refused("memory/retrieve", id=memory)]

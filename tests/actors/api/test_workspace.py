@@ -9,7 +9,8 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 
-from actors.api.context import Context, read_pulse
+from actors.api.context import Context
+from actors.api.pulse import read_pulse
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.ask import ask
 from actors.store.messages import Append, Read

@@ -1,0 +1,110 @@
+"""What a caller over HTTP may do and see: the one place where scopes and namespaces are enforced.
+
+An operation is closed to such callers unless its `Tool` names a scope, and to those of some namespaces unless it is
+`confined`. A memory or run of another namespace is answered as one that doesn't exist, by the same lookup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeVar
+from uuid import UUID
+
+import msgspec
+
+from actors.api.caller import Caller
+from actors.api.context import NAMESPACE, Context
+from actors.api.params.fields import EVERYWHERE
+from actors.api.params.parsing import Params, invalid
+from actors.consolidator.messages import ReadRuns
+from actors.runtime.ask import ask
+from actors.runtime.faults import ForbiddenFault, NotFoundFault
+
+if TYPE_CHECKING:
+    from actors.api.tools.tool import Tool
+
+P = TypeVar("P", bound=Params)
+
+RUN = "run_id"
+"""The parameter that names a consolidation run; all other ids are memories'."""
+CONCEPTS = ("start_concept", "end_concept")
+"""Texts that may be the id of a memory."""
+
+
+def permitted(caller: Caller | None, tool: Tool) -> bool:
+    """Return whether a caller may call an operation at all."""
+    if caller is None:
+        return True
+    sees = caller.namespaces is None or (tool.confined and len(caller.namespaces) > 0)
+    return tool.scope is not None and caller.scope.covers(tool.scope) and sees
+
+
+async def confine(context: Context, tool: Tool, params: P) -> P:
+    """Return the parameters of an operation, limited to what the caller sees.
+
+    Raises:
+        ForbiddenFault: The operation or the namespace is closed to the caller.
+        NotFoundFault: A memory or run that the parameters name is not in a namespace of the caller.
+        InvalidParamsFault: A caller of several namespaces must name one.
+    """
+    caller = context.caller
+    if caller is None:
+        return params
+    if not permitted(caller, tool):
+        raise ForbiddenFault(f"'{caller.name}' may not call {tool.name}", operation=tool.name)
+    return params if caller.namespaces is None else await confine_item(context, params, several=tool.several)
+
+
+async def confine_item(context: Context, params: P, *, several: bool = False) -> P:
+    """Limit parameters, of an operation or of one item of a batch, to the caller's namespaces; errors as in `confine`.
+
+    Args:
+        context: Of the request.
+        params: As they were sent.
+        several: Whether the operation can look in all of the caller's namespaces at once (`Context.searched`).
+    """
+    if context.visible is None:
+        return params
+    if NAMESPACE in params.__struct_fields__:
+        params = _with_namespace(context.visible, params, several=several)
+    await check_visible(context, _memories(params))
+    run = getattr(params, RUN, None)
+    if run is not None:
+        (found,) = (await ask(context.hub.consolidator, ReadRuns(run=run, limit=1))).runs
+        if found.namespace not in context.visible:
+            raise NotFoundFault(f"Run not found: {run}", run_id=str(run))
+    return params
+
+
+async def check_visible(context: Context, memories: Iterator[UUID]) -> None:
+    """Raise `NotFoundFault` for the first memory that isn't in a namespace of the caller, or doesn't exist."""
+    wanted = tuple(dict.fromkeys(memories))
+    seen = await context.visible_among(wanted)
+    for memory in wanted:
+        if memory not in seen:
+            raise NotFoundFault(f"Memory not found: {memory}", id=str(memory))
+
+
+def _with_namespace(visible: frozenset[str], params: P, *, several: bool) -> P:
+    named: str | None = getattr(params, NAMESPACE)
+    if named is not None and named != EVERYWHERE:
+        if named not in visible:
+            raise ForbiddenFault(f"No access to namespace '{named}'; yours: {', '.join(sorted(visible))}")
+        return params
+    if several:
+        return params
+    if len(visible) > 1:
+        raise invalid(NAMESPACE, f"name one of {', '.join(sorted(visible))}")
+    return msgspec.structs.replace(params, namespace=next(iter(visible)))
+
+
+def _memories(params: Params) -> Iterator[UUID]:
+    for name in params.__struct_fields__:
+        value = getattr(params, name)
+        if name in CONCEPTS:
+            try:
+                yield UUID(value)
+            except ValueError:  # words
+                continue
+        elif name != RUN:
+            yield from (one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, UUID))

@@ -1,0 +1,88 @@
+"""Parameters of operations on the HTTP server of a hub; they come over its own socket only."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Protocol
+
+from actors.api.params.parsing import Params, invalid
+
+DEFAULT_ADDRESS = "127.0.0.1:8765"
+"""Where the server listens unless it is told otherwise."""
+
+
+class HttpListen(Params, frozen=True, kw_only=True):
+    """Serve MCP and pages over HTTP, until the hub ends."""
+
+    address: str = DEFAULT_ADDRESS
+    """`HOST:PORT`, `HOST`, `:PORT`, or `[::1]:PORT`."""
+    tls_cert: str | None = None
+    """File with the certificate chain in PEM."""
+    tls_key: str | None = None
+    """File with its private key in PEM."""
+    behind_proxy: bool = False
+    """Whether another server in front of this one speaks TLS."""
+    allow_hosts: tuple[str, ...] = ()
+    """Further names under which the server may be addressed."""
+    oauth_issuer: str | None = None
+    """URL of an OAuth authorization server whose tokens are accepted."""
+    oauth_audience: str | None = None
+    """URL of this server, for which such tokens must be issued."""
+
+    def check(self) -> None:
+        """Refuse a malformed address, and one that would send keys in clear text."""
+        super().check()
+        host, _ = self.endpoint
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise invalid("tls_cert", "a certificate and its key belong together: give --tls-cert and --tls-key")
+        if (self.oauth_issuer is None) != (self.oauth_audience is None):
+            raise invalid("oauth_issuer", "give the issuer and, as --oauth-audience, the URL of this server")
+        if not (is_loopback(host) or self.tls or self.behind_proxy):
+            problem = f"{host} can be reached from other machines; give --tls-cert and --tls-key, or --behind-proxy"
+            raise invalid("address", problem)
+
+    @property
+    def tls(self) -> bool:
+        """Whether this server speaks TLS."""
+        return self.tls_cert is not None
+
+    @property
+    def endpoint(self) -> tuple[str, int]:
+        """Host and port.
+
+        Raises:
+            InvalidParamsFault: The address is malformed.
+        """
+        default_host, _, default_port = DEFAULT_ADDRESS.rpartition(":")
+        host, separator, port = self.address.rpartition(":")
+        if not separator or self.address.endswith("]"):
+            host, port = self.address, ""
+        host = host.removeprefix("[").removesuffix("]")
+        port = port or default_port
+        if not (port.isascii() and port.isdecimal() and int(port) < 1 << 16):
+            raise invalid("address", "expected HOST:PORT with a port from 0 to 65535")
+        return host or default_host, int(port)
+
+
+class HttpLogin(Params, frozen=True, kw_only=True):
+    """Return a link that logs a browser in once; starts the HTTP server if there is none."""
+
+
+class WebServer(Protocol):
+    """The HTTP server of the process; both methods return a URL."""
+
+    async def listen(self, params: HttpListen) -> str:
+        """Start it."""
+        ...
+
+    async def login_link(self) -> str:
+        """Start it unless it runs, and make a link that logs a browser in once."""
+        ...
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach a host."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"

@@ -1,0 +1,42 @@
+"""The pulse that every tool answer carries: of the memory that a request stored, or the latest one."""
+
+from __future__ import annotations
+
+from actors.api.context import Context, wait_until_replayed
+from actors.runtime.ask import ask
+from actors.workspace.messages import Pulse, ReadPulse
+from events.vocabulary.values import Quadrant
+from projections.mind.johari import ACTIONS
+
+
+async def read_pulse(context: Context) -> Pulse:
+    """Return the pulse of the memory that this request stored, or else the latest of the namespace that it names.
+
+    A pulse that suggests a dream is read again: a dream may have ended since.
+    """
+    if context.pulse is not None:
+        return context.pulse
+    pulses, namespace = context.state.pulses, context.namespace
+    known = pulses.get(namespace)
+    if known is None or known.suggested_action == ACTIONS[Quadrant.BLIND]:
+        await wait_until_replayed(context)
+        pulse = await ask(context.hub.workspace, ReadPulse(namespace=namespace))
+        if pulses.get(namespace) is known:  # a store may have been answered meanwhile
+            pulses[namespace] = pulse
+    return pulses[namespace]
+
+
+def publish_pulse(context: Context, pulse: Pulse, namespace: str, seq: int) -> None:
+    """Keep the pulse of a memory that this request stored, and publish it unless a later memory has one.
+
+    Args:
+        context: Of the request.
+        pulse: From the workspace.
+        namespace: Of the memory.
+        seq: Sequence number of the memory's event.
+    """
+    context.pulse = pulse
+    state = context.state
+    for place in (namespace, None):
+        if seq > state.pulse_seqs.get(place, 0):
+            state.pulses[place], state.pulse_seqs[place] = pulse, seq

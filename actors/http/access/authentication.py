@@ -1,0 +1,160 @@
+"""Who sends a request: the owner of a bearer token, or of a browser session with its CSRF token on every change."""
+
+from __future__ import annotations
+
+import hmac
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+import anyio
+import anyio.to_thread
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken, TokenVerifier
+from starlette.datastructures import Headers
+from starlette.requests import Request
+
+from actors.api.caller import NOBODY, Caller, Scope, highest
+from actors.http.access.rates import Rates
+from actors.http.access.sessions import COOKIE, Session, Sessions
+from actors.http.guard import RefusedError
+from actors.runtime.faults import RateLimitFault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from starlette.types import ASGIApp, Message, Receive, Send
+    from starlette.types import Scope as HttpScope
+
+    from actors.http.access.keys import Keys
+
+NAMESPACES = "namespaces"
+"""The claim of a token that lists the namespaces its owner sees; `*` for all. Without it, there are none."""
+
+CSRF_HEADER = "x-csrf-token"
+CSRF_FIELD = "csrf"
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that change nothing."""
+MCP_PATH = "/mcp"
+"""Where a browser session counts for nothing: MCP needs a bearer token."""
+
+HASHING_AT_ONCE = 2
+"""Unknown keys that are hashed at the same time; each takes 16 MB."""
+
+
+class KeyVerifier(TokenVerifier):
+    """Verifies the store's own keys."""
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+        self._hashing = anyio.Semaphore(HASHING_AT_ONCE)
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Return what a key permits; None if it is none, revoked or expired."""
+        if self._keys.is_known(token):
+            key = await anyio.to_thread.run_sync(self._keys.verify, token)
+        else:
+            async with self._hashing:
+                key = await anyio.to_thread.run_sync(self._keys.verify, token)
+        if key is None:
+            return None
+        return AccessToken(
+            token=token,
+            client_id=key.name,
+            scopes=[scope for scope in Scope if key.scope.covers(scope)],
+            expires_at=int(key.expires_at.timestamp()) if key.expires_at else None,
+            claims={NAMESPACES: ["*"] if key.namespaces is None else list(key.namespaces)},
+        )
+
+
+class Authentication:
+    """ASGI middleware: sets `request.state.caller` and `request.state.csrf`, and limits the rate of each caller.
+
+    Without valid credentials the caller is `NOBODY`; each route says what it requires.
+
+    Args:
+        app: Gets the requests, also those of nobody.
+        verifiers: Of bearer tokens; the first that knows one decides.
+        sessions: Of browsers.
+        rates: Of requests.
+    """
+
+    def __init__(self, app: ASGIApp, verifiers: Sequence[TokenVerifier], sessions: Sessions, rates: Rates) -> None:
+        self._app = app
+        self._verifiers = verifiers
+        self._sessions = sessions
+        self._rates = rates
+
+    async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
+        """Handle a request.
+
+        Raises:
+            RefusedError: A token is invalid, a change lacks its CSRF token, or there are too many requests.
+        """
+        headers = Headers(scope=scope)
+        state = scope.setdefault("state", {})
+        state["caller"], state["csrf"] = NOBODY, ""
+        address = (scope.get("client") or ("", 0))[0]
+        try:
+            if (token := bearer(headers)) is not None:
+                self._rates.check_failures(address)
+                access = await self._verify(token)
+                caller = None if access is None else caller_of(access)
+                if access is None or caller is None:
+                    self._rates.fail(address)
+                else:
+                    self._rates.take(caller.name)
+                    scope["user"], state["caller"] = AuthenticatedUser(access), caller
+            elif (session := self._session(scope)) is not None and scope["path"] != MCP_PATH:
+                self._rates.take(session.caller.name)
+                state["caller"], state["csrf"] = session.caller, session.csrf
+                if scope["method"] not in SAFE:
+                    receive = await _check_csrf(scope, receive, session.csrf)
+            else:
+                self._rates.take(address)
+        except RateLimitFault as fault:
+            raise RefusedError(429, fault.message) from None
+        await self._app(scope, receive, send)
+
+    async def _verify(self, token: str) -> AccessToken | None:
+        for verifier in self._verifiers:
+            if (access := await verifier.verify_token(token)) is not None:
+                return access
+        return None
+
+    def _session(self, scope: HttpScope) -> Session | None:
+        cookie = Request(scope).cookies.get(COOKIE)
+        return None if cookie is None else self._sessions.get(cookie)
+
+
+def bearer(headers: Headers) -> str | None:
+    """Return the bearer token of a request; None without one."""
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else None
+
+
+def caller_of(access: AccessToken) -> Caller | None:
+    """Return the owner of a verified token; None if it permits nothing here."""
+    scope = highest(access.scopes)
+    named = (access.claims or {}).get(NAMESPACES)
+    if scope is None or not isinstance(named, list) or not named or not all(isinstance(one, str) for one in named):
+        return None
+    return Caller(name=access.client_id, scope=scope, namespaces=None if "*" in named else frozenset(named))
+
+
+async def _check_csrf(scope: HttpScope, receive: Receive, expected: str) -> Receive:
+    """Raise `RefusedError` for a change without the session's CSRF token; return a `receive` of the same body."""
+    headers = Headers(scope=scope)
+    given = headers.get(CSRF_HEADER)
+    if given is None and headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        body = await Request(scope, receive).body()
+        given = parse_qs(body.decode(errors="replace")).get(CSRF_FIELD, [""])[0]
+        read: Message = {"type": "http.request", "body": body, "more_body": False}
+        receive = partial(_replay, iter([read]), receive)
+    if not hmac.compare_digest((given or "").encode(), expected.encode()):
+        raise RefusedError(403, "The form is out of date; load the page again")
+    return receive
+
+
+async def _replay(read: Iterator[Message], receive: Receive) -> Message:
+    return next(read, None) or await receive()

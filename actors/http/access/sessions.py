@@ -1,0 +1,77 @@
+"""Browser sessions: a one-time link from the command line becomes a cookie, and each session has a CSRF token."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from time import monotonic
+
+import msgspec
+
+from actors.api.caller import Caller
+
+COOKIE = "context_graph"
+LINK_SECONDS = 300.0
+"""For which a link may be followed, once."""
+SESSION_SECONDS = 12 * 3600.0
+"""After which a person logs in again."""
+MAX_OPEN = 256
+"""Links and sessions at once; the oldest ones end first."""
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True):
+    """A browser that followed a link."""
+
+    caller: Caller
+    csrf: str
+    """Every change must carry it."""
+    ends_at: float
+    """By the monotonic clock."""
+
+
+class Sessions:
+    """Links and sessions of this process; none outlives it.
+
+    Args:
+        clock: Returns the time in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._links: dict[str, tuple[Caller, float]] = {}
+        self._sessions: dict[str, Session] = {}
+
+    def link(self, caller: Caller) -> str:
+        """Return the secret of a link that logs a browser in as a caller."""
+        token = secrets.token_urlsafe(32)
+        self._links[token] = (caller, self._clock() + LINK_SECONDS)
+        _limit(self._links)
+        return token
+
+    def log_in(self, token: str) -> str | None:
+        """Use up a link, and return the cookie of a new session; None if the link is unknown, used or too old."""
+        caller, ends_at = self._links.pop(token, (None, 0.0))
+        if caller is None or self._clock() > ends_at:
+            return None
+        cookie = secrets.token_urlsafe(32)
+        ends_at = self._clock() + SESSION_SECONDS
+        self._sessions[cookie] = Session(caller=caller, csrf=secrets.token_urlsafe(32), ends_at=ends_at)
+        _limit(self._sessions)
+        return cookie
+
+    def get(self, cookie: str) -> Session | None:
+        """Return the session of a cookie; None if there is none, or no longer."""
+        session = self._sessions.get(cookie)
+        if session is not None and self._clock() > session.ends_at:
+            self.log_out(cookie)
+            return None
+        return session
+
+    def log_out(self, cookie: str) -> None:
+        """End a session."""
+        self._sessions.pop(cookie, None)
+
+
+def _limit(entries: dict[str, object] | dict[str, Session] | dict[str, tuple[Caller, float]]) -> None:
+    while len(entries) > MAX_OPEN:
+        entries.pop(next(iter(entries)))

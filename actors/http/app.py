@@ -1,0 +1,106 @@
+"""The routes of the HTTP server: health, login, MCP, metrics, and the pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from actors.api.caller import NOBODY, Caller
+from actors.http.access.sessions import COOKIE, SESSION_SECONDS, Sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.routing import BaseRoute
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from actors.api.context import Context
+
+LOGIN = "/login"
+PUBLIC = (LOGIN, "/healthz", "/static/", "/.well-known/")
+"""Paths, or beginnings of paths, that everybody may read."""
+BY_BEARER = ("/mcp", "/metrics")
+"""Paths of programs: without a token they are answered 401 instead of a page."""
+
+_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Context Graph</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"></head><body><main><h1>Context Graph</h1>
+<p>{text}</p></main></body></html>
+"""
+_LOGGED_OUT = "Run <code>context-graph ui</code> on the computer that holds the memories, and open the link it prints."
+_LINK_SPENT = "This link was used before, or is older than five minutes. " + _LOGGED_OUT
+
+
+class RequireCaller:
+    """ASGI middleware: only public paths may be read by nobody.
+
+    Args:
+        app: Gets the requests that pass.
+        metadata_url: Where a program without a token finds its authorization server; None without one.
+    """
+
+    def __init__(self, app: ASGIApp, metadata_url: str | None) -> None:
+        self._app = app
+        hint = f', resource_metadata="{metadata_url}"' if metadata_url else ""
+        self._challenge = {"www-authenticate": f'Bearer error="invalid_token"{hint}'}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        caller: Caller = scope["state"]["caller"]
+        path: str = scope["path"]
+        app = self._app
+        if caller is NOBODY and not path.startswith(PUBLIC):
+            if path in BY_BEARER or scope["method"] != "GET":
+                app = JSONResponse({"error": "invalid_token"}, 401, self._challenge)
+            else:
+                app = HTMLResponse(_PAGE.format(text=_LOGGED_OUT), 401)
+        await app(scope, receive, send)
+
+
+def build_app(context: Context, sessions: Sessions, routes: Sequence[BaseRoute], *, tls: bool) -> Starlette:
+    """Return the application.
+
+    Args:
+        context: Of nobody: operations need the one of a caller, `request.state.context`.
+        sessions: Of browsers.
+        routes: Of MCP, metrics and pages.
+        tls: Whether browsers may send the cookie by HTTPS only.
+    """
+
+    async def log_in(request: Request) -> Response:
+        cookie = sessions.log_in(request.query_params.get("token", ""))
+        if cookie is None:
+            return HTMLResponse(_PAGE.format(text=_LINK_SPENT), 403)
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(COOKIE, cookie, int(SESSION_SECONDS), httponly=True, samesite="strict", secure=tls)
+        return answer
+
+    async def log_out(request: Request) -> Response:
+        sessions.log_out(request.cookies.get(COOKIE, ""))
+        answer = RedirectResponse(LOGIN, 303)
+        answer.delete_cookie(COOKIE)
+        return answer
+
+    app = Starlette(
+        routes=[
+            Route("/healthz", _health),
+            Route(LOGIN, log_in),
+            Route("/logout", log_out, methods=["POST"]),
+            *routes,
+        ],
+    )
+    app.state.context = context
+    return app
+
+
+async def home(request: Request) -> Response:
+    """Answer that the login worked."""
+    caller: Caller = request.state.caller
+    return HTMLResponse(_PAGE.format(text=f"You are logged in as {caller.name}, who may {caller.scope.value}."))
+
+
+async def _health(_request: Request) -> Response:
+    return PlainTextResponse("ok\n")

@@ -1,0 +1,125 @@
+"""Who gets in over HTTP: login links, cookies, tokens, hosts, origins, sizes, and where the server listens."""
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import httpx2
+import pytest
+
+from actors.api.context import Context
+from actors.api.params.http import HttpListen
+from actors.api.tools.agent_tools import BY_METHOD
+from actors.api.tools.dispatch import call
+from actors.http.access.sessions import LINK_SECONDS, Sessions
+from actors.http.guard import MAX_BODY
+from actors.http.server import UI
+from actors.runtime.faults import ForbiddenFault, InvalidParamsFault
+from tests.actors.http.conftest import Serve
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_link_logs_a_browser_in_once_by_a_cookie_that_no_script_reads(context: Context, serve: Serve) -> None:
+    async with serve(context) as served, served.client() as client:
+        assert (await client.get("/healthz")).status_code == 200
+        assert (await client.get("/")).status_code == 401
+        link = await served.server.login_link()
+        answer = await client.get(link)
+        assert answer.status_code == 303
+        assert {"HttpOnly", "SameSite=strict"} <= set(answer.headers["set-cookie"].split("; "))
+        page = await client.get("/")
+        assert page.status_code == 200
+        assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+        async with served.client() as another:
+            assert (await another.get(link)).status_code == 403
+            assert (await another.get("/")).status_code == 401
+
+
+async def test_a_change_from_a_browser_needs_the_token_of_its_session(context: Context, serve: Serve) -> None:
+    async with serve(context) as served, served.browser() as client:
+        assert (await client.post("/logout")).status_code == 403
+        assert (await client.post("/logout", data={"csrf": "guess"})).status_code == 403
+        (session,) = served.server._sessions._sessions.values()
+        assert (await client.post("/logout", data={"csrf": session.csrf})).status_code == 303
+        assert (await client.get("/")).status_code == 401
+
+
+async def test_a_browser_session_is_worth_nothing_to_programs(context: Context, serve: Serve) -> None:
+    async with serve(context) as served, served.browser() as client:
+        assert (await client.get("/mcp")).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "attacker.example"},
+        {"host": "127.0.0.1.attacker.example"},
+        {"host": "attacker.example@127.0.0.1"},
+        {"host": ""},
+        {"origin": "http://attacker.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:1"},
+    ],
+)
+async def test_a_request_under_another_name_or_from_another_site_is_refused(
+    context: Context, serve: Serve, headers: dict[str, str]
+) -> None:
+    async with serve(context) as served, served.browser() as client:
+        answer = await client.get("/", headers=headers)
+        assert answer.status_code in {400, 403, 421}
+        assert "logged in" not in answer.text
+
+
+async def test_a_body_that_is_too_long_is_refused(context: Context, serve: Serve) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        for _ in range(2 * MAX_BODY >> 20):
+            yield b"x" * (1 << 20)
+
+    async with serve(context) as served, served.browser() as client:
+        form = {"content-type": "application/x-www-form-urlencoded"}
+        with suppress(httpx2.TransportError):  # the answer may come while the body is still being sent
+            assert (await client.post("/logout", content=endless(), headers=form)).status_code == 413
+        assert (await client.get("/healthz")).status_code == 200
+
+
+async def test_invalid_tokens_are_refused_and_slowed_down(context: Context, serve: Serve) -> None:
+    async with serve(context) as served, served.client("cg_ci_guess") as client:
+        codes = [(await client.get("/")).status_code for _ in range(30)]
+        assert codes[0] == 401
+        assert codes[-1] == 429
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:8765", "example.org:80"])
+async def test_other_machines_are_not_served_without_tls_or_a_proxy(address: str) -> None:
+    with pytest.raises(InvalidParamsFault, match="--behind-proxy"):
+        HttpListen(address=address).check()
+
+
+async def test_other_machines_are_not_served_before_there_is_a_key(context: Context, serve: Serve) -> None:
+    everywhere = HttpListen(address="0.0.0.0:0", behind_proxy=True)
+    with pytest.RaisesGroup(pytest.RaisesExc(InvalidParamsFault, match="key create")):
+        async with serve(context, everywhere):
+            pass
+
+
+@pytest.mark.parametrize("address", ["localhost:99999", "127.0.0.1:http", "127.0.0.1:-1"])
+def test_a_malformed_address_is_refused(address: str) -> None:
+    with pytest.raises(InvalidParamsFault, match="HOST:PORT"):
+        HttpListen(address=address).check()
+
+
+async def test_a_context_without_a_caller_s_rights_reads_nothing(context: Context, serve: Serve) -> None:
+    async with serve(context) as served:
+        nobody = served.server._context
+        calls = {"search/graph": {"query": "x"}, "store/status": {}, "http/login": {}, "store/diff": {"a": 1}}
+        for method, arguments in calls.items():
+            with pytest.raises(ForbiddenFault):
+                await call(nobody, BY_METHOD[method], arguments)
+
+
+def test_a_link_is_valid_for_minutes() -> None:
+    now = 0.0
+    sessions = Sessions(lambda: now)
+    link = sessions.link(UI)
+    now = LINK_SECONDS + 1
+    assert sessions.log_in(link) is None
