@@ -58,7 +58,7 @@ def move(source: StoredLog, target: str, report: Report) -> Moved:
         from events.storage.duckdb_log import DuckDBLog
 
         with new_store(Path(target)) as partial:
-            write_log(partial, rows, head.seq, source.keys, None)
+            write_log(partial, rows, head.seq, lambda: source.keys, None)
             log = DuckDBLog(partial, passphrase())
             try:
                 _compare(log.read(), wanted, head.seq, report)

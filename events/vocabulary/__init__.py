@@ -41,6 +41,7 @@ from events.vocabulary.sleep import (
     ConsolidationSkipped,
     ConsolidationStarted,
     ConsolidationUndone,
+    ConsolidatorChanged,
     GoalAdjusted,
     LinksStrengthened,
     MemoriesMerged,
@@ -86,6 +87,7 @@ Known: TypeAlias = (
     | PatternDiscovered
     | GoalAdjusted
     | ConsolidationUndone
+    | ConsolidatorChanged
     | ConsolidationSkipped
     | ScheduleChanged
     | ScheduleSwitched

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse
-from events.quantization import levels
+from events.quantization import Levels, levels
 from events.spaces import SPACES
 from events.storage.log import Envelope
 from events.vocabulary import MemoriesMoved, MemoryStored, PurposesRealigned, SpacesDeclared
@@ -177,6 +177,10 @@ class Atlas(Fingerprints):
     def recall_prefix(self, query_e1: npt.NDArray[np.floating], count: int, eligible: Mask) -> Rows:
         """Return the `count` eligible rows nearest to a unit E1 vector by its prefix, best first, passages included."""
         return self._prefix.nearest(levels(query_e1[:PREFIX_DIMENSIONS]), count, eligible)[0]
+
+    def prefixes(self, rows: Rows) -> Levels:
+        """Return the E1 prefix of rows that aren't erased, shape (rows, dimensions)."""
+        return self._prefix.wholes(rows)
 
     def recall_sketch(self, query: Bits, count: int, eligible: Mask) -> Rows:
         """Return the `count` eligible rows nearest in E9 among those nearest by sketch, best first."""
