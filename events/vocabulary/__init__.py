@@ -19,8 +19,10 @@ from events.vocabulary.memories import (
     MemoryErased,
     MemoryForgotten,
     MemoryRecalled,
+    MemoryReinstated,
     MemoryRestored,
     MemoryStored,
+    MemorySuperseded,
     SpacesDeclared,
 )
 from events.vocabulary.mind import (
@@ -63,6 +65,8 @@ Known: TypeAlias = (
     | MemoryForgotten
     | MemoryRestored
     | MemoryErased
+    | MemorySuperseded
+    | MemoryReinstated
     | MemoriesMoved
     | CausalClausesFound
     | CausesLinked
