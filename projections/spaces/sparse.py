@@ -109,6 +109,10 @@ class SparseSpace:
         """Return the number of rows that have terms."""
         return int((self._slices.lengths > 0).sum())
 
+    def totals(self, rows: Rows) -> Scores:
+        """Return the sum of the weights of these rows, shape (rows,): of plain counts the number of terms."""
+        return self._lengths.take(rows)
+
     def at(self, row: int) -> Sparse:
         """Return the terms and weights of a row that isn't empty."""
         span = self._slices.slice_of(row)
