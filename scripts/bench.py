@@ -8,6 +8,7 @@ from benchmarks.latency.command import latency
 from benchmarks.mind.command import mind
 from benchmarks.mind.topics import topics
 from benchmarks.peers.command import peers
+from benchmarks.relevance import relevance
 from benchmarks.retrieval import retrieval
 from benchmarks.scale.command import scale
 from benchmarks.similarity import similarity
@@ -16,7 +17,9 @@ from benchmarks.sleep.merging import merging
 from typer import Typer
 
 app = Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (retrieval, similarity, latency, mind, topics, sleep, merging, causes, crash, scale, index, peers, fuzz):
+MEMORY = (retrieval, relevance, similarity, mind, topics, sleep, merging, causes)
+SERVER = (latency, crash, scale, index, peers, fuzz)
+for command in (*MEMORY, *SERVER):
     app.command()(command)
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import settings
 from pykka import ActorRegistry
 
+from tests.postgres import Server, running_server
+
 SLOW_FOLDERS = ("acceptance", "fuzz", "benchmarks")
 SLOW_MODULES = """
     actors/api/test_consolidating.py actors/api/test_dreaming.py actors/api/test_dreams.py actors/api/test_goals.py
@@ -108,3 +110,10 @@ def _nothing_left_running_after_a_test() -> Iterator[None]:
     # Set up after fixtures of wider scope, so what those started stays until they end it.
     with _nothing_left_running():
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server for the whole run; a test that stops it starts it again."""
+    with running_server() as server:
+        yield server

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from uuid import UUID
 
 import typer
 
-from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, Option, data_folder
+from actors.proxy.serve_command import DATA, EMBEDDER, LOG, MODELS, Option, data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
@@ -58,6 +59,16 @@ Data = Annotated[
     Path | None,
     typer_option(DATA, file_okay=False, readable=False, show_default="the platform's data directory"),
 ]
+
+
+def _choose_log(address: str | None) -> str | None:
+    """Let this process and the hub that it may start find the log (`events.postgres.address`)."""
+    if address is not None:
+        os.environ[LOG.variable] = address
+    return address
+
+
+Log = Annotated[str | None, typer_option(LOG, callback=_choose_log)]
 Embedder = Annotated[str, typer_option(EMBEDDER)]
 Models = Annotated[
     Path | None, typer_option(MODELS, file_okay=False, readable=False, show_default="from the Hugging Face hub")
@@ -76,7 +87,7 @@ Call: TypeAlias = tuple[JsonObject, View]
 """Arguments of an operation, those left out that are None, and the view of its answer."""
 
 
-def _shared(data: Data = None, *, as_json: Json = False) -> None:
+def _shared(data: Data = None, log: Log = None, *, as_json: Json = False) -> None:
     """Declare the options of every command on a store."""
 
 
@@ -92,6 +103,7 @@ def store_command(
     embeds: bool = False,
     creates: bool = False,
     succeeded: Callable[[JsonObject], bool] = lambda _answer: True,
+    to: typer.Typer = app,
 ) -> Callable[[Callable[..., Call | None]], Callable[..., Call | None]]:
     """Register a command that calls one operation.
 
@@ -105,11 +117,13 @@ def store_command(
         embeds: Whether it takes `--embedder` and `--models`.
         creates: Whether it creates the store if there is none.
         succeeded: Whether an answer ends the command with status 0 instead of 1.
+        to: The program, or the group that the command belongs to.
     """
 
     def register(call: Callable[..., Call | None]) -> Callable[..., Call | None]:
         def run(
             data: Path | None,
+            log: str | None,  # noqa: ARG001 -- `_choose_log` has read it
             embedder: str = ModelProfile.EMBEDDED,
             models: Path | None = None,
             *,
@@ -129,7 +143,7 @@ def store_command(
         keyword_only = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
         run.__signature__ = inspect.Signature(keyword_only)  # pyright: ignore[reportFunctionMemberAccess]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
-        app.command(call.__name__, help=call.__doc__, rich_help_panel=panel)(run)
+        to.command(call.__name__, help=call.__doc__, rich_help_panel=panel)(run)
         return call
 
     return register

@@ -45,9 +45,16 @@ class StoreLocation(msgspec.Struct, frozen=True):
         """Seconds until the deadline."""
         return self.deadline - monotonic()
 
+    @property
+    def log(self) -> str | None:
+        """Address of the shared log; None for one in the folder."""
+        from events.postgres.address import log_address
+
+        return log_address(self.folder)
+
     def check_exists(self) -> None:
         """Raise `NoStoreError` if there is no store."""
-        if not (self.folder / "log.duckdb").exists():
+        if self.log is None and not (self.folder / "log.duckdb").exists():
             raise NoStoreError(f"no store in {self.folder}; serve and store create one")
 
 
@@ -133,7 +140,7 @@ def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
     from actors.api.tools.agent_tools import BY_METHOD
     from actors.hub.composition import open_hub
 
-    hub = stack.enter_context(open_hub(location.folder, location.profile, location.models))
+    hub = stack.enter_context(open_hub(location.folder, location.profile, location.models, address=location.log))
     context = Context(hub, project=location.project)
     portal = stack.enter_context(start_blocking_portal())
 

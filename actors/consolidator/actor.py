@@ -28,6 +28,8 @@ from actors.consolidator.messages import (
     DreamState,
     FindGoals,
     MeasureDrift,
+    MoveMemories,
+    MoveResult,
     QueryReceived,
     ReadCandidates,
     ReadDream,
@@ -39,6 +41,7 @@ from actors.consolidator.messages import (
     UndoRun,
 )
 from actors.consolidator.runs.execution import RunExecution
+from actors.consolidator.runs.moves import move
 from actors.consolidator.runs.planner import RunPlanner
 from actors.consolidator.runs.undo import undo
 from actors.runtime.actor import ActorRef
@@ -46,7 +49,7 @@ from actors.runtime.faults import NotFoundFault, RateLimitFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
-from events.vocabulary import ConsolidationSkipped, ConsolidationUndone, MemoryRestored, MemoryStored
+from events.vocabulary import ConsolidationSkipped, ConsolidationUndone, MemoriesMoved, MemoryRestored, MemoryStored
 from events.vocabulary.values import Mode, Outcome
 from projections.registry import ConsolidatorProjections
 
@@ -103,7 +106,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
     def on_receive(self, message: ConsolidatorMessage | AlignMemories | NextSlice) -> object:
         """Route a message."""
         match message:
-            case FindGoals() | CorrectDrift() | Consolidate() | ReadCandidates():
+            case FindGoals() | CorrectDrift() | Consolidate() | MoveMemories() | ReadCandidates():
                 return self._queue(message)
             case NextSlice():
                 return self._jobs.execute_slice()
@@ -141,18 +144,21 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
         for envelope in message.envelopes:
             self._apply(envelope)
             unaligned.update(self._unaligned_namespaces(envelope.event))
-        for namespace in () if message.replayed else sorted(unaligned):
+        for namespace in () if message.replayed or message.foreign else sorted(unaligned):
             self.actor_ref.tell(AlignMemories(namespace))
 
     def _unaligned_namespaces(self, event: object) -> Iterable[str]:
         """Return namespaces with memories that may not be measured against the North Star.
 
-        They were embedded before it was chosen and stored after it, or stored while all its members were forgotten.
+        They were embedded before it was chosen and stored after it, stored while all its members were forgotten, or
+        moved.
         """
         stars = self._projections.stars.chosen
         match event:
             case MemoryStored(namespace=namespace, north_star=star):
                 return (namespace,) if star != stars.get(namespace) else ()
+            case MemoriesMoved(target=namespace):
+                return (namespace,) if namespace in stars else ()
             case MemoryRestored() | ConsolidationUndone(memories=()):
                 return stars
             case _:
@@ -160,7 +166,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
 
     # ── jobs ────────────────────────────────────────────────────────────────────────────────────────
 
-    def _queue(self, message: FindGoals | CorrectDrift | Consolidate | ReadCandidates) -> Reply[Any]:
+    def _queue(self, message: FindGoals | CorrectDrift | Consolidate | MoveMemories | ReadCandidates) -> Reply[Any]:
         """Queue a job, and return the reply that its result resolves."""
         work: Sliced[Any]
         match message:
@@ -172,6 +178,8 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
                 if message.pause:
                     self._check_pause(message.pause)
                 work = self._execute(RunExecution(self._clients, self._goals, message, self._clock))
+            case MoveMemories():
+                work = self._move(message)
             case ReadCandidates(namespace=namespace, salience_threshold=threshold):
                 request = Consolidate(mode=Mode.LIGHT, namespace=namespace, salience_threshold=threshold)
                 work = RunPlanner(self._clients, self._goals, request, self._clock()).candidates()
@@ -203,6 +211,11 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
                 return (yield from execution.work())
         finally:
             self._active = None
+
+    def _move(self, message: MoveMemories) -> Sliced[MoveResult]:
+        if earlier := self._runs.get(message.run):  # the request was sent again
+            return MoveResult(run=earlier.run, moved=earlier.moved, dry_run=False)
+        return (yield from move(self._clients, message))
 
     def _start_scheduled(self, message: StartScheduledRun) -> None:
         """Queue a scheduled run, unless a job is active."""

@@ -8,9 +8,9 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from actors.consolidator.values import Drift, DriftStrategy, Trend
+from actors.consolidator.values import Drift, DriftStrategy, MoveKind, Trend
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
-from events.vocabulary import ConsolidationSkipped, GoalDiscovered, MemoriesMerged, PatternDiscovered
+from events.vocabulary import ConsolidationSkipped, GoalDiscovered, MemoriesMerged, MemoriesMoved, PatternDiscovered
 from events.vocabulary.values import Counts, Mode, Outcome, Pruned, Salience, Trigger
 from projections.mind.goals import DriftRecord
 from projections.mind.runs import Run
@@ -199,6 +199,33 @@ class Consolidate(Cancellable[RunResult], frozen=True, kw_only=True):
     """Receives (done, total, what), in the consolidator's thread."""
 
 
+class MoveResult(Answer, frozen=True, kw_only=True):
+    """What a move did, or a dry run would do."""
+
+    run: UUID
+    moved: tuple[MemoriesMoved, ...]
+    """One for each source."""
+    dry_run: bool
+
+    @property
+    def count(self) -> int:
+        """Number of moved memories."""
+        return sum(len(one.memories) for one in self.moved)
+
+
+class MoveMemories(Cancellable[MoveResult], frozen=True, kw_only=True):
+    """Put memories into another namespace; queued behind an active run. A run that did it already is the answer."""
+
+    run: UUID
+    kind: MoveKind
+    source: str | None
+    target: str
+    session: str | None = None
+    memories: tuple[UUID, ...] = ()
+    dry_run: bool = False
+    rationale: str | None = None
+
+
 class StartScheduledRun(Message[None], frozen=True, kw_only=True):
     """Start a run, or record that it was skipped because another job is active. Sent by the scheduler."""
 
@@ -252,6 +279,7 @@ ConsolidatorMessage: TypeAlias = (
     | MeasureDrift
     | CorrectDrift
     | Consolidate
+    | MoveMemories
     | StartScheduledRun
     | QueryReceived
     | StopRuns

@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from actors.api.caller import NOBODY, Caller
-from actors.http.sessions import COOKIE, SESSION_SECONDS, Sessions
+from actors.http.access.sessions import COOKIE, SESSION_SECONDS, Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,27 +11,32 @@ from typing import TYPE_CHECKING
 import anyio
 import uvicorn
 from anyio import CancelScope
+from mcp.server.auth.provider import TokenVerifier
+from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
+from pydantic import AnyHttpUrl
 from starlette.routing import Route
 
-from actors.api.caller import NOBODY, Caller, Scope
+from actors.api.caller import NOBODY, Caller
+from actors.api.caller import Scope as Permission
 from actors.api.params.http import HttpListen, is_loopback
 from actors.api.params.parsing import invalid
+from actors.http.access.authentication import MCP_PATH, Authentication, KeyVerifier
+from actors.http.access.keys import Keys
+from actors.http.access.oauth import IssuerVerifier
+from actors.http.access.rates import Rates
+from actors.http.access.sessions import Sessions
 from actors.http.app import LOGIN, RequireCaller, build_app, home
-from actors.http.authentication import Authentication, KeyVerifier
 from actors.http.guard import Guard
-from actors.http.keys import Keys
-from actors.http.rates import Rates
-from actors.http.sessions import Sessions
+from actors.http.mcp_endpoint import McpSessions, mcp_sessions
 from actors.runtime.faults import InvalidParamsFault
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
-    from starlette.types import ASGIApp, Receive, Send
-    from starlette.types import Scope as HttpScope
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from actors.api.context import Context
 
-UI = Caller(name="ui", scope=Scope.ADMIN, namespaces=None)
+UI = Caller(name="ui", scope=Permission.ADMIN, namespaces=None)
 """The person who runs `context-graph ui`: the owner of the store's folder."""
 MAX_CONNECTIONS = 512
 """Open requests; further ones are answered 503."""
@@ -123,7 +128,8 @@ class HttpServer:
             raise invalid("address", problem)
         listener = bind(params)
         try:
-            server = _Uvicorn(self._config(params))
+            sessions = mcp_sessions(self._context, self._per_minute)
+            server = _Uvicorn(self._config(params, sessions))
         except (OSError, ssl.SSLError) as error:
             listener.close()
             raise invalid("tls_cert", f"the certificate or its key can't be used: {error}") from None
@@ -131,14 +137,14 @@ class HttpServer:
         name = f"[{host}]" if ":" in host else host
         self._url = f"{'https' if params.tls else 'http'}://{name}:{port}"
         self._params = params
-        self._group.start_soon(self._run, server, listener)
+        self._group.start_soon(self._run, server, listener, sessions)
         await server.listening.wait()
         self._announce(self._url)
         return self._url
 
-    def _config(self, params: HttpListen) -> uvicorn.Config:
+    def _config(self, params: HttpListen, sessions: McpSessions) -> uvicorn.Config:
         config = uvicorn.Config(
-            self._app(params),
+            self._app(params, sessions),
             http="h11",
             ws="none",
             lifespan="off",
@@ -155,24 +161,32 @@ class HttpServer:
         config.load()
         return config
 
-    def _app(self, params: HttpListen) -> ASGIApp:
+    def _app(self, params: HttpListen, sessions: McpSessions) -> ASGIApp:
         host, _ = params.endpoint
         hosts = frozenset({host.lower(), *map(str.lower, params.allow_hosts)} | LOOPBACK_NAMES)
         secure = params.tls or params.behind_proxy
-        app: ASGIApp = build_app(self._context, self._sessions, [Route("/", home)], tls=secure)
-        app = RequireCaller(app, None)
+        verifiers: list[TokenVerifier] = [KeyVerifier(self._keys)]
+        routes: list[Route] = [Route(MCP_PATH, sessions), Route("/", home)]
+        metadata_url = None
+        if params.oauth_issuer is not None and params.oauth_audience is not None:
+            verifiers.append(IssuerVerifier(params.oauth_issuer, params.oauth_audience))
+            resource = AnyHttpUrl(params.oauth_audience)
+            metadata_url = str(build_resource_metadata_url(resource))
+            routes += create_protected_resource_routes(resource, [AnyHttpUrl(params.oauth_issuer)], list(Permission))
+        app: ASGIApp = build_app(self._context, self._sessions, routes, tls=secure)
+        app = RequireCaller(app, metadata_url)
         app = _with_context(app, self._context, self._hold)
-        app = Authentication(app, [KeyVerifier(self._keys)], self._sessions, Rates())
+        app = Authentication(app, verifiers, self._sessions, Rates())
         return Guard(app, hosts, tls=secure)
 
-    async def _run(self, server: _Uvicorn, listener: socket.socket) -> None:
+    async def _run(self, server: _Uvicorn, listener: socket.socket, sessions: McpSessions) -> None:
         async def stop_on_cancel() -> None:
             try:
                 await anyio.sleep_forever()
             finally:
                 server.should_exit = True
 
-        async with anyio.create_task_group() as group:
+        async with sessions.run(), anyio.create_task_group() as group:
             group.start_soon(stop_on_cancel)
             with CancelScope(shield=True):
                 await server.serve([listener])
@@ -182,7 +196,7 @@ class HttpServer:
 def _with_context(app: ASGIApp, context: Context, hold: Callable[[], AbstractContextManager[None]]) -> ASGIApp:
     """Return an application whose requests find their caller's context in `request.state.context`."""
 
-    async def handle(scope: HttpScope, receive: Receive, send: Send) -> None:
+    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
         scope["state"]["context"] = context.for_caller(scope["state"]["caller"])
         with hold():
             await app(scope, receive, send)

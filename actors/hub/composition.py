@@ -29,8 +29,8 @@ from actors.workspace.messages import ReadAttention
 
 if TYPE_CHECKING:
     from actors.embedder.actor import Profile
-    from events.storage.duckdb_log import DuckDBLog
     from events.storage.log import Log
+    from events.storage.stored_log import StoredLog
 
 SWITCH_INTERVAL = 5e-4
 """Seconds after which Python switches threads: at the default of 5e-3 an ask beside busy Python code takes 10 ms at the
@@ -137,7 +137,7 @@ def start_hub(
 
 
 @contextmanager
-def open_hub(
+def open_hub(  # noqa: PLR0913 -- what may be chosen about a store, by name
     folder: Path,
     profile: str = ModelProfile.EMBEDDED,
     models: Path | None = None,
@@ -147,30 +147,33 @@ def open_hub(
     clock: Callable[[], datetime] = utc_now,
     patience: float = 0.0,
     load: Callable[[Latencies], Profile] | None = None,
+    address: str | None = None,
 ) -> Iterator[Hub]:
     """Open the store in a folder, creating it if there is none.
 
-    Waits up to `patience` seconds for another process that has it open. `load` replaces `load_profile`. The other
-    arguments are those of `load_profile` and `start_actors`.
+    With an `address`, the log is on that server, and the folder holds what belongs to this hub. Waits up to `patience`
+    seconds for another process that has the store open. `load` replaces `load_profile`. The other arguments are those
+    of `load_profile` and `start_actors`.
 
     Raises:
         LogInUseError: Another process still has the store open.
         LogError: The log is invalid.
     """
-    log = _open_log(folder, monotonic() + patience)
+    log = _open_log(folder, address, monotonic() + patience)
     load = load or partial(load_profile, profile=profile, models=models)
-    snapshots = Snapshots(folder, log.keys)
+    snapshots = Snapshots(folder, log.snapshot_keys)
     with start_hub(
         log, folder, load, profile, priming=priming, scheduled=scheduled, clock=clock, snapshots=snapshots
     ) as hub:
         yield hub
 
 
-def _open_log(folder: Path, until: float) -> DuckDBLog:
+def _open_log(folder: Path, address: str | None, until: float) -> StoredLog:
     """Open the log in a folder; a backup read-only, and a damaged one too, as far as it can be proved.
 
     Args:
         folder: Of the store.
+        address: Of the server that holds the log; None for a log in the folder.
         until: When, by the monotonic clock, not to wait any longer for another process that has it open.
     """
     from events.recovery.salvage import describe_damage, marked_damage, unmark_damaged
@@ -179,6 +182,8 @@ def _open_log(folder: Path, until: float) -> DuckDBLog:
     from events.storage.log import LogDamagedError, LogError, LogInUseError, PassphraseError
     from events.verify.verification import verify
 
+    if address is not None:
+        return _open_shared(folder, address)
     read_only = BACKUP if is_backup(folder) else None
     marked = damage = marked_damage(folder)
     while True:
@@ -200,3 +205,20 @@ def _open_log(folder: Path, until: float) -> DuckDBLog:
             if not isinstance(error, LogDamagedError):
                 raise
             damage = str(error)
+
+
+def _open_shared(folder: Path, address: str) -> StoredLog:
+    """Open a log on a server, and let later commands on the folder find it."""
+    from events.postgres.address import remember_address
+    from events.postgres.log import PostgresLog
+    from events.storage.database import DATABASE
+    from events.storage.log import LogError
+
+    if (folder / DATABASE).exists():
+        raise LogError(
+            f"{folder} holds a log of its own: choose another folder by --data for the hub of a shared log, or move "
+            f"the log by: context-graph move --to URL"
+        )
+    log = PostgresLog(address, folder, passphrase())
+    remember_address(folder, address)
+    return log

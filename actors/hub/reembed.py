@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 import anyio.to_thread
@@ -201,7 +201,7 @@ async def _reembed(old: Log, hub: Hub, progress: Progress) -> ReembedCounts:
         async def report(place: int, start: int = done) -> None:
             await progress(start + place, total, "memories embedded")
 
-        await _store_again(context, envelopes, history.born_with, report)
+        await _store_again(context, batch, envelopes, history.born_with, report)
         done += len(batch)
     for link in history.later:
         await _append(hub, link, request)
@@ -259,6 +259,7 @@ def _batches(history: History) -> Iterator[list[Entry]]:
 
 async def _store_again(
     context: Context,
+    entries: Sequence[Entry],
     envelopes: Sequence[Envelope],
     born_with: Mapping[UUID, tuple[MemoriesLinked, ...]],
     report: Callable[[int], Awaitable[None]],
@@ -274,20 +275,23 @@ async def _store_again(
             raise outcome
 
     try:
-        await ingest(context, [_item(envelope, born_with.get(envelope.id, ())) for envelope in envelopes], check)
+        pairs = zip(entries, envelopes, strict=True)
+        await ingest(context, [_item(entry, envelope, born_with.get(entry.id, ())) for entry, envelope in pairs], check)
     except ExceptionGroup as group:  # of the task group in which memories are embedded
         raise group.exceptions[0] from None
 
 
-def _item(envelope: Envelope, links: tuple[MemoriesLinked, ...]) -> IngestItem:
+def _item(entry: Entry, envelope: Envelope, links: tuple[MemoriesLinked, ...]) -> IngestItem:
     old = envelope.event
-    if not isinstance(old, MemoryStored):
+    if not isinstance(old, MemoryStored) or entry.body is None:
         raise StorageFault(f"Storage failed: event {envelope.seq} is no longer the memory {envelope.id}")
+    given: dict[str, Any] = {name: getattr(old, name) for name in ("importance", *STORED_AS_GIVEN)}
+    given["namespace"] = entry.body.namespace  # it may have been moved since
     params = StoreMemory(
         content=decompress(old.content),
         created_at=old.created_at.isoformat(),
         link_to=tuple(target for link in links for target in link.targets),
-        **{name: getattr(old, name) for name in ("importance", *STORED_AS_GIVEN)},
+        **given,
     )
     return IngestItem(params, id=envelope.id, links=links, actor=ACTOR)
 

@@ -41,6 +41,12 @@ class Option(NamedTuple):
 
 
 DATA = Option("data", "CONTEXT_GRAPH_DATA", "The store's folder.")
+LOG = Option(
+    "log",
+    "CONTEXT_GRAPH_LOG",
+    "A PostgreSQL database that holds the log, which hubs on several machines share; by default it is in the folder.",
+    metavar="postgresql://…",
+)
 EMBEDDER = Option(
     "embedder",
     "CONTEXT_GRAPH_EMBEDDER",
@@ -83,7 +89,7 @@ NAMESPACE = Option(
     "Namespace of memories that name none, instead of the project's.",
     metavar="NAME",
 )
-OPTIONS = (NAMESPACE, DATA, EMBEDDER, MODELS, LIMIT, PRIMING, SLEEP, TOOLS, LINGERING, LOG_LEVEL)
+OPTIONS = (NAMESPACE, DATA, LOG, EMBEDDER, MODELS, LIMIT, PRIMING, SLEEP, TOOLS, LINGERING, LOG_LEVEL)
 
 SWITCH_VALUES = {"1": True, "true": True, "0": False, "false": False}
 """Values of the environment variable of a switch."""
@@ -98,6 +104,8 @@ class ServeCommand(msgspec.Struct, frozen=True, kw_only=True):
     linger: float = LINGER
     log_level: LogLevel = LogLevel.WARNING
     namespace: str | None = None
+    log: str | None = None
+    """Address of a shared log."""
 
 
 def proxy_supported() -> bool:
@@ -125,6 +133,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
             linger=float(last.get("linger", LINGER)),
             log_level=LogLevel(last.get("log-level", LogLevel.WARNING)),
             namespace=last.get("namespace"),
+            log=last.get("log"),
         )
     except (getopt.GetoptError, KeyError, ValueError):
         return None
@@ -186,6 +195,8 @@ def run_proxy(command: ServeCommand) -> int:
     from actors.proxy.project import serving_project
     from actors.proxy.proxy import Proxy
 
+    if command.log is not None:
+        os.environ[LOG.variable] = command.log  # a command line would show its password to everybody
     hub_arguments = [f"--linger={command.linger}", f"--log-level={command.log_level.value}"]
     launcher = HubLauncher(command.folder, [*command.options.arguments(), *hub_arguments])
     find_project = partial(serving_project, command.namespace, command.folder)

@@ -41,6 +41,8 @@ class Appended(Message[None], frozen=True, kw_only=True):
     envelopes: tuple[Envelope, ...]
     replayed: bool = False
     """Whether an earlier run appended them; then their consequences are in the log already."""
+    foreign: bool = False
+    """Whether another hub appended them to the shared log; that hub decides what follows from them."""
     applied: Reply[None] | None = None
     """Backpressure signal, resolved after the comparator has applied the batch. Cannot deadlock: the comparator never
     asks another actor."""

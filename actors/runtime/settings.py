@@ -38,6 +38,14 @@ class SearchProfile(StrEnum):
     BALANCED = "balanced"
 
 
+class Confidence(StrEnum):
+    """How sure a search is that what it found bears on the query; ascending."""
+
+    NOTHING = "nothing"
+    UNCERTAIN = "uncertain"
+    CONFIDENT = "confident"
+
+
 class Strategy(StrEnum):
     """How thirteen scores become one. μ and σ are the mean and standard deviation of the scores s of one pair.
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
-import msgspec
-
-from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef
-from actors.runtime.faults import DISK_FULL, NotFoundFault, StorageFault
+from actors.runtime.actor import LOGGER
+from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.messages import (
     Appended,
     AppendRejected,
@@ -26,7 +22,9 @@ from actors.runtime.messages import (
 )
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
-from actors.store.commit import HeldAppends, PendingAppend, answered, event_time, pending_append, unreadable
+from actors.store.commit import HeldAppends, answered, event_time, pending_append
+from actors.store.committer import Committer, Flush
+from actors.store.following import FollowerMessage, FollowLog, LogLost
 from actors.store.messages import (
     Append,
     AppendMemories,
@@ -40,8 +38,8 @@ from actors.store.messages import (
     StoreMessage,
     TakeSnapshot,
 )
-from actors.store.queries import answer, find_request, request_result, same_models
-from actors.store.replay import fold_log
+from actors.store.queries import answer, find_request, same_models
+from actors.store.replay import fold_log, read_digests
 from actors.store.snapshot_files import Snapshots
 from actors.store.snapshot_policy import (
     MIN_EVENTS,
@@ -52,8 +50,14 @@ from actors.store.snapshot_policy import (
     SnapshotPolicy,
     SnapshotSynced,
 )
-from events.storage.log import Envelope, Head, Log, LogDamagedError, LogError, LogFullError
-from events.vocabulary import MemoryErased, SpacesDeclared
+from events.storage.log import (
+    Envelope,
+    Head,
+    Log,
+    LogDamagedError,
+    LogError,
+)
+from events.vocabulary import SpacesDeclared
 from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
 from projections.registry import StoreProjections
@@ -63,10 +67,6 @@ if TYPE_CHECKING:
 
 OWN = "store"
 """The name of the store among the actors that own projections."""
-
-
-class Flush(msgspec.Struct, frozen=True):
-    """Sent by the store to itself: commit the pending appends."""
 
 
 class Store(ProjectionActor[StoreProjections]):
@@ -96,9 +96,7 @@ class Store(ProjectionActor[StoreProjections]):
         self._replayed = False
         self._held = HeldAppends()
         self._clock = clock
-        self._owners: Sequence[ActorRef] = ()
-        self._latencies = latencies
-        self._pending: list[PendingAppend] = []
+        self._commits = Committer(log, latencies, self._keeper, self.actor_ref, self._apply, lambda: self._projections)
 
     @property
     def _catalog(self) -> Catalog:
@@ -109,7 +107,8 @@ class Store(ProjectionActor[StoreProjections]):
         if self._keeper is not None:
             self._keeper.verified = True
         self._held.release(self.on_receive, unacknowledged=True)
-        self._flush()
+        self._commits.flush()
+        self._commits.shared.stop()
         if self._keeper is not None:
             self._keeper.stop()
         try:
@@ -117,27 +116,30 @@ class Store(ProjectionActor[StoreProjections]):
         except LogError as error:  # nothing is lost: the next start merges the write-ahead log
             LOGGER.warning("the log was closed without a checkpoint; the next start makes up for it: %s", error)
 
-    def on_receive(self, message: StoreMessage | Flush | SnapshotEvent | ProjectionMessage) -> object:
+    def on_receive(self, message: StoreMessage | Flush | FollowerMessage | SnapshotEvent | ProjectionMessage) -> object:
         """Route a message."""
         match message:
             case Append() | AppendMemories():
                 return self._on_append(message)
             case FindRequests(keys=keys):
-                self._flush()  # events of the request may be pending
+                self._commits.flush()  # events of the request may be pending
+                self._commits.shared.on_message(FollowLog())  # or another hub may have appended them
                 return tuple(find_request(self._log, self._catalog, key) for key in keys)
             case Reserve(ids=ids):
                 with suppress(LogError):  # the append makes missing keys, and reports the error
                     self._log.reserve(ids)
                 return None
             case Flush():
-                return self._flush()
+                return self._commits.flush()
+            case FollowLog() | LogLost():
+                return self._commits.shared.on_message(message)
             case Declare():
                 return self._declare(message)
             case Replay(owners=owners):
-                self._owners = owners
+                self._commits.owners = owners
                 return self._replay()
             case ReadDigests():
-                return self._digests()
+                return read_digests(self._log.head.seq, self._tellers().values())
             case TakeSnapshot(after=after):
                 return self._take_snapshot(after)
             case SnapshotWritten() | IdleReached() | SnapshotSynced() | SnapshotBroken() | LogVerified():
@@ -158,9 +160,9 @@ class Store(ProjectionActor[StoreProjections]):
 
     def _append_memory(self, message: Append) -> Reply[RequestResult | StorageFault]:
         """Queue a memory, unless an earlier request with the same key stored it."""
-        if message.once:
-            if any(one.drafts[0].correlation_id == message.correlation_id for one in self._pending):
-                self._flush()
+        if message.once and self._take_turn() is None:
+            if any(one.drafts[0].correlation_id == message.correlation_id for one in self._commits.pending):
+                self._commits.flush()
             if found := find_request(self._log, self._catalog, message.correlation_id):
                 return answered(result=found)
             if message.id in self._catalog:
@@ -169,76 +171,33 @@ class Store(ProjectionActor[StoreProjections]):
 
     def _append(self, message: Append, *, is_memory: bool = False) -> Reply[Any]:
         """Queue events. Messages in the inbox by then join them in one commit."""
-        if message.live and not self._frozen:
+        fault = self._take_turn()
+        if message.live and fault is None:
             self._check_live(message.live)
-        at = event_time(message, self._clock(), self._pending, self._log)
-        pending = pending_append(message, at, is_memory=is_memory)
-        if self._frozen:
-            self._refuse([pending], StorageFault(f"Storage failed: {self._frozen}"))
+            fault = self._take_turn()
+        now = self._clock()
+        if fault is not None:
+            pending = pending_append(message, now, is_memory=is_memory)
+            self._commits.refuse([pending], fault)
             return pending.reply
-        if not self._pending:
-            self.actor_ref.tell(Flush())
-        self._pending.append(pending)
+        pending = pending_append(
+            message, event_time(message, now, self._commits.pending, self._log), is_memory=is_memory
+        )
+        self._commits.pending.append(pending)
         return pending.reply
+
+    def _take_turn(self) -> StorageFault | None:
+        """Take the turn to append to a shared log until the next flush; return why nothing can be appended."""
+        if self._frozen:
+            return StorageFault(f"Storage failed: {self._frozen}")
+        return self._commits.take_turn()
 
     def _check_live(self, memories: tuple[UUID, ...]) -> None:
         """Raise `GoneError` if a memory that an append depends on was deleted after the append was decided."""
-        self._flush()
+        self._commits.flush()
         gone = tuple(memory for memory in memories if self._catalog.get(memory).state is not MemoryState.LIVE)
         if gone:
             raise GoneError(gone)
-
-    def _flush(self) -> None:
-        """Commit the pending appends, notify the owners of projections, then resolve the replies.
-
-        This order gives read-your-writes, since inboxes are FIFO.
-        """
-        pending, self._pending = self._pending, []
-        if not pending:
-            return
-        try:
-            with self._latencies.timed("commit"):
-                envelopes = self._log.append([draft for one in pending for draft in one.drafts])
-            for envelope in envelopes:
-                self._apply(envelope)
-            self._shred([envelope.event.memory for envelope in envelopes if isinstance(envelope.event, MemoryErased)])
-        except LogFullError as error:
-            LOGGER.error("nothing was stored: %s", error)
-            self._refuse(pending, StorageFault(DISK_FULL))
-            return
-        except (LogError, OSError):
-            # It is unknown whether the rows are on the disk. The next start replays the log, and a proxy without an
-            # answer sends its requests to the next hub.
-            LOGGER.critical("a commit failed with an unknown outcome; stopping", exc_info=True)
-            os._exit(EXIT_UNCERTAIN)
-        remaining = iter(envelopes)
-        appended = [(one, tuple(islice(remaining, len(one.drafts)))) for one in pending]
-        faults = unreadable(self._log, [events[0] for one, events in appended if one.read_back])
-        outcomes = [faults.get(events[0].seq) or request_result(self._catalog, events) for one, events in appended]
-        # After the read-back, which the work of the other actors would delay.
-        self._tell(Appended(envelopes=envelopes))
-        if self._keeper is not None:
-            self._keeper.on_append(self._log.head)
-        for one, outcome in zip(pending, outcomes, strict=True):
-            one.answer(outcome)
-
-    def _refuse(self, pending: Sequence[PendingAppend], fault: StorageFault) -> None:
-        for owner in self._owners:
-            owner.tell(AppendRejected(correlations=tuple(one.drafts[0].correlation_id for one in pending)))
-        for one in pending:
-            one.answer(fault)
-
-    def _shred(self, erased: list[UUID]) -> None:
-        """Destroy the keys of erased memories and of events derived from them alone, and the snapshots."""
-        shredded = [*erased, *self._projections.derived.pop_orphans()]
-        if shredded:
-            self._log.shred(shredded)
-            if self._keeper is not None:
-                self._keeper.erase()
-
-    def _tell(self, appended: Appended) -> None:
-        for owner in self._owners:
-            owner.tell(appended)
 
     def _replay(self) -> Head:
         """Apply the log, and finish erasures that a crash cut off between the event and the key."""
@@ -252,28 +211,22 @@ class Store(ProjectionActor[StoreProjections]):
                 self._keeper.exit_damaged(error)
             raise
         self._frozen = self._frozen or read_only
+        self._commits.erasures.add(erased)
         if self._frozen is None:
-            self._shred(erased)
+            self._commits.erasures.carry_out((), self._projections)
+        self._commits.shared.start()
         self._replayed = True
         return self._log.head
 
     def _fold(self, batch: Sequence[Envelope], folded: Reply[None]) -> None:
         for envelope in batch:
             self._apply(envelope)
-        self._tell(Appended(envelopes=tuple(batch), replayed=True, applied=folded))
+        self._commits.tell(Appended(envelopes=tuple(batch), replayed=True, applied=folded))
 
     def _tellers(self) -> dict[str, Callable[[Any], object]]:
         """Return how to send each owner a message at the present cut; the store itself handles its own at once."""
-        others = {owner.actor_class.__name__.lower(): owner.tell for owner in self._owners}
+        others = {owner.actor_class.__name__.lower(): owner.tell for owner in self._commits.owners}
         return {**others, OWN: self._on_projection_message}
-
-    def _digests(self) -> Reply[tuple[int, dict[str, str]]]:
-        seq = self._log.head.seq
-        replies: list[Reply[dict[str, str]]] = []
-        for tell in self._tellers().values():
-            replies.append(Reply())
-            tell(ReadDigest(reply=replies[-1]))
-        return gather(replies, lambda found: (seq, dict(chain.from_iterable(one.items() for one in found))))
 
     def _take_snapshot(self, after: int) -> Reply[bool]:
         if self._keeper is None or not self._replayed or self._frozen:

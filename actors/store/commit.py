@@ -10,7 +10,7 @@ from uuid import uuid4
 from actors.runtime.faults import Fault, StorageFault
 from actors.runtime.reply import Reply
 from actors.store.messages import Append, AppendMemories, GoneError, RequestResult
-from events.storage.log import Draft, Envelope, Log, LogError
+from events.storage.log import Draft, Envelope, Log, LogAwayError, LogError
 from events.vocabulary import SpacesDeclared
 
 T = TypeVar("T")
@@ -104,10 +104,15 @@ def unreadable(log: Log, written: Sequence[Envelope]) -> dict[int, StorageFault]
 
     Returns:
         A fault for each event that reads otherwise than it was written, by sequence number.
+
+    Raises:
+        LogAwayError: the server of the log can't be reached.
     """
     read: dict[int, Envelope | LogError] = {}
     try:
         read = {envelope.seq: envelope for envelope in log.get([one.seq for one in written])}
+    except LogAwayError:
+        raise
     except LogError:  # of one of them: the others can be read
         read = {one.seq: _read(log, one.seq) for one in written}
     return {one.seq: _fault(one, read.get(one.seq)) for one in written if read.get(one.seq) != one}

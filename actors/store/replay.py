@@ -1,12 +1,13 @@
 """Replay of the log in batches, at the pace of the comparator, which folds slower than the log is read."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from typing import Final, TypeAlias
 from uuid import UUID
 
-from actors.runtime.reply import Reply
+from actors.runtime.messages import ReadDigest
+from actors.runtime.reply import Reply, gather
 from events.storage.log import Envelope, Log, LogDamagedError
 from events.vocabulary import MemoryErased
 
@@ -62,3 +63,12 @@ def _paced(envelopes: Iterator[Envelope]) -> Iterator[tuple[Batch, Reply[None]]]
         yield batch, pending[-1]
     for folded in pending:
         folded.get()
+
+
+def read_digests(seq: int, tellers: Iterable[Callable[[ReadDigest], object]]) -> Reply[tuple[int, dict[str, str]]]:
+    """Read the digests of all projections after event `seq`, from each owner at the present cut."""
+    replies: list[Reply[dict[str, str]]] = []
+    for tell in tellers:
+        replies.append(Reply())
+        tell(ReadDigest(reply=replies[-1]))
+    return gather(replies, lambda found: (seq, dict(chain.from_iterable(one.items() for one in found))))

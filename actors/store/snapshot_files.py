@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from actors.runtime.actor import LOGGER
 from actors.runtime.snapshot_io import EncryptedReader, EncryptedWriter, Part, check, read
-from events.crypto.keys import KeyRing, KeyUnreadableError
+from events.crypto.keys import Keys, KeyUnreadableError
 from events.recovery.salvage import mark_damaged
 from events.storage.durable import DurableFile, sync_folder
 from events.storage.log import Head, Log, LogError
@@ -138,10 +138,10 @@ class Snapshots:
 
     Args:
         folder: Of the store.
-        keys: Of its log.
+        keys: Of its snapshots.
     """
 
-    def __init__(self, folder: Path, keys: KeyRing) -> None:
+    def __init__(self, folder: Path, keys: Keys) -> None:
         self._folder = folder / "snapshot"
         self._keys = keys
 

@@ -20,7 +20,7 @@ from events.storage.chain import GENESIS, verify_chain
 from events.storage.log import Head, Log, LogError
 
 if TYPE_CHECKING:
-    from events.storage.duckdb_log import DuckDBLog
+    from events.storage.stored_log import StoredLog
     from projections.storage.lazy_array import LazyArray
 
 IDLE: Final = 60.0
@@ -32,8 +32,9 @@ MIN_EVENTS: Final = 1_000
 READ_DELAY: Final = 5.0
 """Seconds after a start until the log is verified and the unread arrays are read: the models load first."""
 
+PAGE: Final = 256
 PAGE_PAUSE: Final = 0.005
-"""Seconds between two pages of the log that are verified, in which other threads get the processor.
+"""Seconds after so many rows of the log that are verified, in which other threads get the processor.
 
 There is neither delay nor pause once an append waits for the verification.
 """
@@ -248,17 +249,14 @@ class SnapshotPolicy:
             error = failed
         self._tell(SnapshotSynced(draft, error))
 
-    def _verify(self, log: DuckDBLog, head: Head, arrays: list[LazyArray]) -> None:
-        from events.storage.database import PAGE, select_pages  # noqa: PLC0415 -- only a log on disk has a snapshot
-
+    def _verify(self, log: StoredLog, head: Head, arrays: list[LazyArray]) -> None:
         self._hurried.wait(READ_DELAY)
         try:
-            with log.cursor() as cursor:
-                for row in verify_chain(GENESIS, head, select_pages(cursor, 1, head.seq)):
-                    if self._stopped.is_set():
-                        return
-                    if row.seq % PAGE == 0:
-                        self._hurried.wait(PAGE_PAUSE)
+            for row in verify_chain(GENESIS, head, log.rows(1, head.seq)):
+                if self._stopped.is_set():
+                    return
+                if row.seq % PAGE == 0:
+                    self._hurried.wait(PAGE_PAUSE)
         except LogError as error:
             self._tell(SnapshotBroken(error))
             return

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import Final, Protocol
 from uuid import UUID
 from zlib import crc32
 
@@ -32,6 +32,26 @@ _NONCE: Final = 12
 
 class KeyUnreadableError(Exception):
     """A key is missing, or damaged, or another one than that which encrypted; never the result of an erasure."""
+
+
+class Keys(Protocol):
+    """Keys by the id of what they encrypt, which is erased with its key."""
+
+    def create(self, ids: Collection[UUID]) -> None:
+        """Generate a key for each id that has none, durably (`OSError`)."""
+        ...
+
+    def seal(self, id_: UUID, aad: bytes, plain: bytes) -> bytes:
+        """Encrypt with the key of this id (`KeyUnreadableError`, `OSError`)."""
+        ...
+
+    def open(self, id_: UUID, aad: bytes, sealed: bytes) -> bytes | None:
+        """Decrypt the result of `seal`; None when the key was destroyed (`KeyUnreadableError`, `OSError`)."""
+        ...
+
+    def destroy(self, ids: Collection[UUID]) -> None:
+        """Destroy these keys, durably (`OSError`)."""
+        ...
 
 
 class KeyRing:
@@ -118,11 +138,18 @@ class KeyRing:
     def undamaged(self) -> "KeyRing":
         """Return a copy in memory alone, without the damaged records."""
         bad = {number for number, _ in self.damaged()}
-        records = (self._records[offset : offset + _RECORD] for offset in range(0, len(self._records), _RECORD))
+        return self.holding(b"".join(record for number, record in enumerate(self.records()) if number not in bad))
+
+    def holding(self, records: bytes) -> "KeyRing":
+        """Return a ring in memory alone that holds other records behind the same passphrase."""
         ring = KeyRing()
         ring._wrapping, ring._header = self._wrapping, self._header
-        ring._index(b"".join(record for number, record in enumerate(records) if number not in bad))
+        ring._index(records)
         return ring
+
+    def records(self) -> Iterator[bytes]:
+        """Yield all records, which begin with the id of their event, in the order of their creation."""
+        return (bytes(self._records[offset : offset + _RECORD]) for offset in range(0, len(self._records), _RECORD))
 
     def create(self, ids: Collection[UUID]) -> None:
         """Generate a key for each id that has none; they are on the disk when this returns.

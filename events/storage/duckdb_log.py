@@ -37,15 +37,7 @@ from events.storage.database import (
     select_range,
 )
 from events.storage.durable import HeadFile, check_files, check_private, check_room
-from events.storage.log import (
-    Draft,
-    Envelope,
-    Head,
-    LogBehindError,
-    LogCorruptError,
-    LogDamagedError,
-    LogError,
-)
+from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogDamagedError, LogError
 
 _RELEASE_EVERY: Final = 4_096
 """Events of a long read between two releases of DuckDB's memory: some 50 MB."""
@@ -112,6 +104,16 @@ class DuckDBLog:
     def keys(self) -> KeyRing:
         """The keys of its sealed events."""
         return self._keys
+
+    @property
+    def snapshot_keys(self) -> KeyRing:
+        """The keys of its snapshots, which are in the same file."""
+        return self._keys
+
+    def rows(self, first: int, last: int) -> Iterator[Row]:
+        """Yield the rows from `first` to `last`, unverified and in pages; missing ones are left out."""
+        with self.cursor() as cursor:
+            yield from select_pages(cursor, first, last)
 
     def salvage(self, damage: str) -> str:
         """Close the damaged files, and go on read-only with all events that can be proved; return why, in words.

@@ -5,7 +5,7 @@ Every backend passes the suite in `tests/events/log_suite.py`.
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 from uuid import UUID
 
 import msgspec
@@ -77,6 +77,14 @@ class LogFullError(LogError):
     """The disk has too little room for an append. Nothing was written, and the log stays usable."""
 
 
+class LogAwayError(LogError):
+    """The server of the log can't be reached, or refuses to work. Nothing was written; a later attempt may succeed."""
+
+
+class LogUncertainError(LogError):
+    """The server was lost during a commit. Once it is back, the log tells whether the events are in it."""
+
+
 class PassphraseError(LogError):
     """The passphrase of the keys is wrong, or missing, or the keys have none."""
 
@@ -143,4 +151,63 @@ class Log(Protocol):
 
     def close(self) -> None:
         """Checkpoint and close the files; a second call does nothing."""
+        ...
+
+
+class Listener(Protocol):
+    """Waits for events of other processes. One thread waits; any thread may call `wake`."""
+
+    def wait(self, seconds: float) -> int:
+        """Return the end of the log once events were appended, or after the time (`LogAwayError`)."""
+        ...
+
+    def wake(self) -> None:
+        """End a wait of another thread."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
+
+
+@runtime_checkable
+class SharedLog(Log, Protocol):
+    """A log that several processes append to. `head` is the last event that this process has taken notice of.
+
+    One thread appends: it takes the turn (`begin`), folds what others appended, decides, and appends or gives it back.
+    """
+
+    @property
+    def name(self) -> str:
+        """The address of the log, as it may be shown."""
+        ...
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether this process holds the turn to append."""
+        ...
+
+    @property
+    def last(self) -> int:
+        """The sequence number of the last event of the log when this process last looked."""
+        ...
+
+    def listen(self) -> Listener:
+        """Open a connection that tells of events (`LogAwayError`)."""
+        ...
+
+    def follow(self) -> tuple[Envelope, ...]:
+        """Return the next events of other processes, and move `head` behind them; none at the end of the log.
+
+        Raises:
+            LogAwayError: the server can't be reached.
+        """
+        ...
+
+    def begin(self) -> tuple[Envelope, ...]:
+        """Take the turn to append, for which others wait, and do as `follow` for all events that are left."""
+        ...
+
+    def give_back(self) -> None:
+        """End the turn without an append; without a turn nothing happens."""
         ...

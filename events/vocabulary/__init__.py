@@ -14,6 +14,7 @@ from events.vocabulary.event import Shredded as Shredded
 from events.vocabulary.memories import (
     LinksTraversed,
     MemoriesLinked,
+    MemoriesMoved,
     MemoryErased,
     MemoryForgotten,
     MemoryRecalled,
@@ -60,6 +61,7 @@ Known: TypeAlias = (
     | MemoryForgotten
     | MemoryRestored
     | MemoryErased
+    | MemoriesMoved
     | CausalClausesFound
     | CausesLinked
     | GoalDiscovered

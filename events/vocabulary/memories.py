@@ -95,6 +95,21 @@ class MemoryRestored(Event, frozen=True, kw_only=True, tag="memory_restored.1"):
     memory: UUID
 
 
+class MemoriesMoved(Event, frozen=True, kw_only=True, tag="memories_moved.1"):
+    """Memories were put into another namespace."""
+
+    run: UUID | None
+    """The run that moved them; None where such a run was undone."""
+    source: str
+    target: str
+    memories: tuple[UUID, ...]
+    renamed: bool = False
+    """Whether the namespace changed its name: its goals, North Star and clusters follow.
+
+    Those of an earlier namespace of that name take its own, so that moving back reverts it.
+    """
+
+
 class MemoryErased(Event, frozen=True, kw_only=True, tag="memory_erased.1"):
     """A memory's key was destroyed: its body can't be read again."""
 

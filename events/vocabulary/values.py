@@ -126,6 +126,8 @@ class Mode(StrEnum):
     DREAM = "dream"
     LINK = "link"
     """Finds causes and effects among newly stored memories; it is no part of the others."""
+    MOVE = "move"
+    """Puts memories into another namespace, on request only."""
 
 
 class Trigger(StrEnum):
@@ -216,3 +218,5 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     goals_adjusted: int = 0
     causes: int = 0
     """Edges from causes to effects."""
+    moved: int = 0
+    """Memories that were put into another namespace."""

@@ -5,7 +5,7 @@ from uuid import UUID
 import msgspec
 
 from events.storage.log import Envelope
-from events.vocabulary import CausalClausesFound, CausesLinked, MemoryErased, MemoryStored
+from events.vocabulary import CausalClausesFound, CausesLinked, MemoriesMoved, MemoryErased, MemoryStored
 from events.vocabulary.causes import Clause
 from events.vocabulary.values import Modality
 from projections.projection import digest_of, is_shredded_memory
@@ -34,6 +34,8 @@ class CausalClauses:
             case CausesLinked(examined=examined):
                 for memory in examined:
                     self._unexamined.pop(memory, None)
+            case MemoriesMoved(memories=memories, target=target):
+                self._unexamined |= dict.fromkeys((one for one in memories if one in self._unexamined), target)
             case MemoryErased(memory=memory):
                 self._forget(memory)
             case event if is_shredded_memory(event):

@@ -26,26 +26,17 @@ class Turns:
         self._positions.append(position)
         self._before.append(_NONE)
         self._after.append(_NONE)
-        if namespace is None or session is None:
-            return
-        before, after = self._last.get((namespace, session), _NONE), _NONE
-        while before != _NONE and self._positions.array[before] > position:
-            before, after = int(self._before.array[before]), before
-        self._join(before, row)
-        self._join(row, after)
-        if after == _NONE:
-            self._last[namespace, session] = row
+        if namespace is not None and session is not None:
+            self._insert((namespace, session), row)
+
+    def move(self, row: int, namespace: str, session: str) -> None:
+        """Put a row into the session of another namespace, at its position."""
+        self._unlink(row)
+        self._insert((namespace, session), row)
 
     def clear(self, row: int) -> None:
         """Unlink a row from its session; the other rows keep their positions."""
-        before, after = int(self._before.array[row]), int(self._after.array[row])
-        for key in [key for key, last in self._last.items() if last == row]:
-            if before == _NONE:
-                del self._last[key]
-            else:
-                self._last[key] = before
-        self._join(before, after)
-        self._before.array[row] = self._after.array[row] = _NONE
+        self._unlink(row)
         self._positions.array[row] = 0
 
     def around(self, rows: Rows, reach: int) -> tuple[Rows, npt.NDArray[np.int64]]:
@@ -68,6 +59,28 @@ class Turns:
     def digest(self) -> bytes:
         """Return the SHA-256 of all lists."""
         return digest_of(self._positions.array, self._before.array, self._after.array)
+
+    def _insert(self, key: tuple[str, str], row: int) -> None:
+        """Link a row into a session, by position and then by row, so that the order of insertions doesn't matter."""
+        place = (int(self._positions.array[row]), row)
+        before, after = self._last.get(key, _NONE), _NONE
+        while before != _NONE and (int(self._positions.array[before]), before) > place:
+            before, after = int(self._before.array[before]), before
+        self._join(before, row)
+        self._join(row, after)
+        if after == _NONE:
+            self._last[key] = row
+
+    def _unlink(self, row: int) -> None:
+        before, after = int(self._before.array[row]), int(self._after.array[row])
+        if after == _NONE:
+            for key in [key for key, last in self._last.items() if last == row]:
+                if before == _NONE:
+                    del self._last[key]
+                else:
+                    self._last[key] = before
+        self._join(before, after)
+        self._before.array[row] = self._after.array[row] = _NONE
 
     def _join(self, before: int, after: int) -> None:
         if before != _NONE:

@@ -11,7 +11,7 @@ from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse
 from events.quantization import levels
 from events.spaces import SPACES
 from events.storage.log import Envelope
-from events.vocabulary import MemoryStored, PurposesRealigned, SpacesDeclared
+from events.vocabulary import MemoriesMoved, MemoryStored, PurposesRealigned, SpacesDeclared
 from projections.graph.clusters import Clusters
 from projections.memories.facets import Facets
 from projections.memories.lifecycle import Lifecycle, StateChange
@@ -90,6 +90,9 @@ class Atlas(Fingerprints):
                     row = self._rows[memory]
                     if self.facets.state(row) is not MemoryState.ERASED:
                         self.purposes.realign(row, purpose, realigned.goal)
+            case MemoriesMoved(memories=memories, target=target):
+                rows = np.array([self._rows[memory] for memory in memories], np.int64)
+                self.facets.move(rows[~self.facets.erased[rows]], target)
             case event if is_shredded_memory(event):
                 self._append(envelope.id, None)
             case _:

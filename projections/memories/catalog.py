@@ -16,6 +16,7 @@ from events.vocabulary import (
     EventLost,
     MemoriesLinked,
     MemoriesMerged,
+    MemoriesMoved,
     MemoriesPruned,
     MemoriesReplayed,
     MemoryErased,
@@ -29,6 +30,7 @@ from events.vocabulary import (
 )
 from projections.memories.entries import Body, Entry, erased_entry, merged_entry
 from projections.memories.lifecycle import Lifecycle, StateChange
+from projections.memories.placement import Placement
 from projections.memories.requests import Requests
 from projections.projection import MemoryState, digest_of, is_shredded_memory
 from projections.storage.arrays import GrowableArray
@@ -68,12 +70,14 @@ class Catalog:
         self._marks = GrowableArray(np.uint64)
         """The first 8 bytes of each content's SHA-256, a prefilter for duplicates; 0 once a memory is erased."""
         self._lifecycle = Lifecycle()
+        self._placement = Placement()
         self._requests = Requests()
         self._live = Counter()
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""
         self._requests.apply(envelope)
+        self._placement.apply(envelope)
         changes = self._lifecycle.apply(envelope)
         match envelope.event:
             case MemoryStored() as stored:
@@ -86,6 +90,12 @@ class Catalog:
                 for memory, purpose in zip(realigned.memories, realigned.rows(), strict=True):
                     erased = self._entries[memory].state is MemoryState.ERASED
                     self._touch(memory, envelope, purpose=() if erased else purpose)
+            case MemoriesMoved(memories=memories, source=source, target=target):
+                for memory in memories:
+                    live = self._entries[memory].state is MemoryState.LIVE
+                    self._live[source] -= live
+                    self._live[target] += live
+                    self._touch(memory, envelope)
             case event if is_shredded_memory(event):
                 entry = erased_entry(envelope.id, envelope.seq, envelope.at, (envelope.seq,))
                 reason = f"lost, because the store was damaged: {event.why}" if isinstance(event, EventLost) else None
@@ -118,8 +128,12 @@ class Catalog:
     def by_sha(self, sha256: bytes, namespace: str) -> tuple[UUID, ...]:
         """Return the live memories with this content in this namespace, the oldest first."""
         rows = np.flatnonzero(self._marks.array == _hash_prefix(sha256)).tolist()
-        key = _ContentKey(sha256, namespace)
-        same = (self._ids[row] for row in rows if _key_decoder.decode(self._bodies.at(row)) == key)
+        keys = ((self._ids[row], _key_decoder.decode(self._bodies.at(row))) for row in rows)
+        same = (
+            memory
+            for memory, key in keys
+            if key.sha256 == sha256 and self._placement.of(memory, key.namespace) == namespace
+        )
         return tuple(memory for memory in same if self._entries[memory].state is MemoryState.LIVE)
 
     def count(self) -> int:
@@ -142,7 +156,8 @@ class Catalog:
         """Return the SHA-256 of all entries and bodies in the order of arrival, of merges and of requests."""
         entries, lengths = _encoder.encode(list(self._entries.values())), self._bodies.lengths
         bodies = self._bodies.concatenated()
-        return digest_of(entries, lengths, bodies, self._lifecycle.digest(), self._requests.digest())
+        folds = (self._lifecycle, self._placement, self._requests)
+        return digest_of(entries, lengths, bodies, *(fold.digest() for fold in folds))
 
     def after_load(self) -> None:
         """Derive what a snapshot leaves out."""
@@ -150,8 +165,13 @@ class Catalog:
         self._rows = {memory: row for row, memory in enumerate(self._ids)}
 
     def _with_body(self, memory: UUID) -> Entry:
-        entry, body = self._entries[memory], self._bodies.at(self._rows[memory])
-        return msgspec.structs.replace(entry, body=_body_decoder.decode(body)) if body else entry
+        entry, encoded = self._entries[memory], self._bodies.at(self._rows[memory])
+        if not encoded:
+            return entry
+        body = _body_decoder.decode(encoded)
+        if not self._placement.contains(body.namespace, memory):
+            body = msgspec.structs.replace(body, namespace=self._placement.of(memory, body.namespace))
+        return msgspec.structs.replace(entry, body=body)
 
     def _add(self, entry: Entry, body: bytes, hash_prefix: int) -> None:
         self._rows[entry.id] = len(self._ids)
@@ -179,7 +199,8 @@ class Catalog:
         if is_live and _restores_single_memories(envelope.event):
             fields["protected"] = True
         if body:
-            self._live[_key_decoder.decode(body).namespace] += is_live - (change.before is MemoryState.LIVE)
+            namespace = self._placement.of(memory, _key_decoder.decode(body).namespace)
+            self._live[namespace] += is_live - (change.before is MemoryState.LIVE)
             fields |= {"run": self._lifecycle.run_of(memory), "merged_into": self._lifecycle.survivor(memory)}
         if change.after is MemoryState.ERASED:
             self._bodies.clear(row)

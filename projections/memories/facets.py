@@ -54,10 +54,16 @@ class _Column:
         self._next = 0
 
     def append(self, value: str | None) -> None:
-        if value is not None and value not in self._numbers:
+        self._codes.append(-1 if value is None else self._number(value))
+
+    def put(self, rows: Rows, value: str) -> None:
+        self._codes.array[rows] = self._number(value)
+
+    def _number(self, value: str) -> int:
+        if value not in self._numbers:
             self._numbers[value] = self._next
             self._next += 1
-        self._codes.append(-1 if value is None else self._numbers[value])
+        return self._numbers[value]
 
     def equals(self, value: str) -> Mask:
         return self._codes.array == self._numbers.get(value, self._next)
@@ -141,6 +147,14 @@ class Facets:
         """Make a hidden row live again."""
         self._states.array[row] = _LIVE
         self._survivors.array[row] = row
+
+    def move(self, rows: Rows, namespace: str) -> None:
+        """Put rows that aren't erased into another namespace, with their places in their sessions."""
+        self._columns["namespace"].put(rows, namespace)
+        sessions = self._columns["session"].values()
+        for row in map(int, rows):
+            if (session := sessions[row]) is not None:
+                self._turns.move(row, namespace, session)
 
     def clear(self, row: int) -> None:
         """Make a row erased, and delete its values."""
@@ -226,7 +240,8 @@ class Facets:
         columns = [column.values() for column in self._columns.values()]
         tagged = sorted((tag, rows.array.tolist()) for tag, rows in self._tagged.items())
         values = msgspec.msgpack.encode((columns, tagged))
-        return digest_of(values, self._created.array, self._states.array, self._survivors.array, self._turns.digest())
+        arrays = (self._code.array, self._created.array, self._states.array, self._survivors.array)
+        return digest_of(values, *arrays, self._turns.digest())
 
     def _roots(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
         """Return the last survivor of each of these rows."""

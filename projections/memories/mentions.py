@@ -14,7 +14,7 @@ from events.fingerprint import Dense
 from events.quantization import Float32, Levels, directions, levels
 from events.vocabulary import MemoryStored
 from projections.projection import digest_of
-from projections.storage.arrays import GrowableArray
+from projections.storage.arrays import GrowableArray, rows_of_ids
 
 RARE: Final = 8
 """Mentions up to which a name connects the memories that mention it; a commoner one says too little."""
@@ -78,12 +78,17 @@ class Mentions:
         for row in np.flatnonzero((self._memories.array == np.frombuffer(memory.bytes, np.uint8)).all(axis=1)).tolist():
             self._memories.array[row] = 0
             self._vectors.array[row] = 0
-            for namespace, names in self._rows.items():
-                left = {name: [one for one in rows if one != row] for name, rows in names.items()}
-                self._rows[namespace] = {name: rows for name, rows in left.items() if rows}
-            self._rows = {namespace: names for namespace, names in self._rows.items() if names}
-            self._wholes = {}
-            self.after_load()
+            for names in self._rows.values():
+                _take_out(names, {row})
+            self._tidy()
+
+    def move(self, memories: Iterable[UUID], source: str, target: str) -> None:
+        """Put memories into another namespace."""
+        taken = _take_out(self._rows.get(source, {}), {*rows_of_ids(self._memories, memories).tolist()})
+        names = self._rows.setdefault(target, {})
+        for name, rows in taken.items():
+            names[name] = sorted((*names.get(name, ()), *rows))
+        self._tidy()
 
     def other_names(self, namespace: str, names: Collection[str]) -> set[str]:
         """Return what else these names are called in a namespace: "mara" for "mara lind", and the other way round.
@@ -139,8 +144,24 @@ class Mentions:
         rows: npt.NDArray[np.int64] = np.flatnonzero(self._memories.array.any(axis=1))
         return digest_of(msgspec.msgpack.encode(names), self._memories.array[rows], self._vectors.array[rows])
 
+    def _tidy(self) -> None:
+        """Drop namespaces without a name, and derive the rest."""
+        self._rows = {namespace: names for namespace, names in self._rows.items() if names}
+        self._wholes = {}
+        self.after_load()
+
     def _index(self, namespace: str, name: str) -> None:
         _add_words(self._wholes.setdefault(namespace, {}), name)
+
+
+def _take_out(names: dict[str, list[int]], wanted: set[int]) -> dict[str, list[int]]:
+    """Remove rows, and the names that no other row mentions; return what was removed."""
+    taken = {name: found for name, rows in names.items() if (found := [one for one in rows if one in wanted])}
+    for name in taken:
+        names[name] = [one for one in names[name] if one not in wanted]
+        if not names[name]:
+            del names[name]
+    return taken
 
 
 def _add_words(wholes: dict[str, set[str]], name: str) -> None:

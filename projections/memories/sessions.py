@@ -10,10 +10,10 @@ import numpy.typing as npt
 from events.fingerprint import Dense
 from events.quantization import Float32, Levels, directions, levels
 from events.storage.log import Envelope
-from events.vocabulary import MemoryErased, MemoryStored
+from events.vocabulary import MemoriesMoved, MemoryErased, MemoryStored
 from projections.memories.mentions import Mentions
 from projections.projection import digest_of
-from projections.storage.arrays import GrowableArray
+from projections.storage.arrays import GrowableArray, rows_of_ids
 
 REACH: Final = 3
 """Number of preceding positions that give context to a turn."""
@@ -64,6 +64,9 @@ class Sessions:
                 if session is not None:
                     e1 = stored.fingerprint.take("e1_semantic", Dense).levels
                     self._append((stored.namespace, session), envelope.id, stored.position, e1)
+            case MemoriesMoved(memories=memories, source=source, target=target):
+                self.mentions.move(memories, source, target)
+                self._move(memories, target)
             case MemoryErased(memory=memory):
                 self.mentions.erase(memory)
                 self._erase(memory)
@@ -107,18 +110,39 @@ class Sessions:
     def _append(self, key: _Key, memory: UUID, position: int, e1: Levels) -> None:
         if not self._vectors:
             self._vectors = GrowableArray(np.int8, len(e1))
-        if key not in self._numbers:
-            self._numbers[key] = self._next_number
-            self._next_number += 1
         turn = len(self._owners)
         self._memories.append(np.frombuffer(memory.bytes, np.uint8))
-        self._owners.append(self._numbers[key])
+        self._owners.append(self._number(key))
         self._positions.append(position)
         self._vectors.append(e1)
         self._set_latest(key, (*self._latest.get(key, ()), turn))
         pending = tuple(other for other in self._ahead.pop(key, ()) if other.position != position)
         if pending:
             self._ahead[key] = pending
+
+    def _number(self, key: _Key) -> int:
+        if key not in self._numbers:
+            self._numbers[key] = self._next_number
+            self._next_number += 1
+        return self._numbers[key]
+
+    def _move(self, memories: tuple[UUID, ...], target: str) -> None:
+        turns = rows_of_ids(self._memories, memories)
+        keys = {number: key for key, number in self._numbers.items()}
+        for number in dict.fromkeys(self._owners.array[turns].tolist()):
+            moved = turns[self._owners.array[turns] == number]
+            key = (target, keys[number][1])
+            self._owners.array[moved] = self._number(key)
+            self._set_latest(key, (*self._latest.get(key, ()), *moved.tolist()))
+            self._leave(keys[number], number)
+
+    def _leave(self, key: _Key, number: int) -> None:
+        """Find the latest turns of a session anew, after one left it."""
+        left = tuple(np.flatnonzero(self._owners.array == number).tolist())
+        if left:
+            self._set_latest(key, left)
+        else:  # erasure leaves no trace, not even the name of the session
+            del self._numbers[key], self._latest[key]
 
     def _set_latest(self, key: _Key, turns: tuple[int, ...]) -> None:
         """Keep the turns of the highest positions; of equal positions the turn that was stored later."""
@@ -136,8 +160,4 @@ class Sessions:
         self._owners.array[turn] = -1
         self._positions.array[turn] = 0
         self._vectors.array[turn] = 0
-        left = tuple(np.flatnonzero(self._owners.array == number).tolist())
-        if left:
-            self._set_latest(key, left)
-        else:  # erasure leaves no trace, not even the name of the session
-            del self._numbers[key], self._latest[key]
+        self._leave(key, number)

@@ -14,10 +14,12 @@ from events.vocabulary import (
     DriftDetected,
     GoalAdjusted,
     GoalDiscovered,
+    MemoriesMoved,
     MemoryErased,
     NorthStarChosen,
 )
 from projections.memories.lifecycle import Lifecycle
+from projections.memories.placement import Placement, swap_keys
 from projections.projection import MemoryState, digest_of
 
 EXEMPLARS: Final = 8
@@ -55,8 +57,9 @@ class Goals:
 
     Undoing a run removes its goals and choices. A choice of a goal that no longer exists gives way to the one before.
 
-    A goal exists as long as one of its members isn't erased, and doesn't list erased members. Shredded goals are
-    skipped. A goal that a later discovery finds again keeps its id, and the later event replaces the earlier.
+    A goal exists as long as one of its members isn't erased, and lists neither erased members nor those that were moved
+    to another namespace. Shredded goals are skipped. A goal that a later discovery finds again keeps its id, and the
+    later event replaces the earlier.
     """
 
     _goals: dict[UUID, _Known]
@@ -71,10 +74,12 @@ class Goals:
         self._choices = {}
         self._findings = {}
         self._lifecycle = Lifecycle()
+        self._placement = Placement()
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""
         self._lifecycle.apply(envelope)
+        self._placement.apply(envelope)
         match envelope.event:
             case GoalDiscovered() as goal:
                 self._discover(goal, envelope.correlation_id)
@@ -87,20 +92,23 @@ class Goals:
             case DriftDetected() as drift:
                 findings = (*self._findings.get(drift.namespace, ()), DriftRecord(envelope.at, drift))
                 self._findings[drift.namespace] = findings[-MAX_DRIFTS:]
+            case MemoriesMoved(source=source, target=target, renamed=True):
+                self._rename(source, target)
             case MemoryErased(memory=memory):
                 self._remove_member(memory)
             case _:
                 pass
 
     def get(self, goal: UUID) -> GoalDiscovered | None:
-        """Return a goal of any discovery without its erased members; None if it is unknown or they all are."""
+        """Return a goal of any discovery with the members that are left; None if it is unknown or none is."""
         known = self._goals.get(goal)
-        return None if known is None else known.goal
+        return None if known is None else self._with_members_left(known.goal)
 
     def current(self, namespace: str) -> tuple[GoalDiscovered, ...]:
         """Return the goals of the latest discovery in a namespace, preceded by its North Star if that is older."""
         found = [known for known in self._goals.values() if known.goal.namespace == namespace]
-        latest = tuple(known.goal for known in found if known.discovery == found[-1].discovery)
+        goals = (self._with_members_left(known.goal) for known in found if known.discovery == found[-1].discovery)
+        latest = tuple(goal for goal in goals if goal is not None)
         star = self.north_star(namespace)
         return latest if star is None or star in latest else (star, *latest)
 
@@ -129,13 +137,17 @@ class Goals:
             [(namespace, choices) for namespace, choices in sorted(self._choices.items()) if choices],
             [(namespace, list(findings)) for namespace, findings in sorted(self._findings.items())],
         )
-        return digest_of(msgspec.msgpack.encode(state), self._lifecycle.digest())
+        return digest_of(msgspec.msgpack.encode(state), self._lifecycle.digest(), self._placement.digest())
 
     def _live_members(self, goal: UUID) -> Iterator[UUID]:
         known = self._goals.get(goal)
-        members = () if known is None else known.goal.members
+        if known is None:
+            return
+        members = known.goal.members
         represented: set[UUID] = set()
         for member in members:
+            if not self._placement.contains(known.goal.namespace, member):
+                continue
             root = self._lifecycle.root(member)
             if root != member and (root in represented or root in members):
                 continue
@@ -167,9 +179,31 @@ class Goals:
         for goal_id in self._serving.pop(memory, ()):
             known = self._goals[goal_id]
             pairs = [one for one in zip(known.goal.members, known.goal.centrality, strict=True) if one[0] != memory]
-            if pairs:
-                members, centrality = zip(*pairs, strict=True)
-                goal = msgspec.structs.replace(known.goal, members=members, centrality=centrality)
+            if goal := _with_members(known.goal, pairs):
                 self._goals[goal_id] = _Known(goal, known.discovery)
             else:
                 del self._goals[goal_id]
+
+    def _with_members_left(self, goal: GoalDiscovered) -> GoalDiscovered | None:
+        """Return a goal with the members that are in its namespace; None if there is none."""
+        if not self._placement:
+            return goal
+        pairs = zip(goal.members, goal.centrality, strict=True)
+        left = [one for one in pairs if self._placement.contains(goal.namespace, one[0])]
+        return goal if len(left) == len(goal.members) else _with_members(goal, left)
+
+    def _rename(self, source: str, target: str) -> None:
+        names = {source: target, target: source}
+        for id_, known in self._goals.items():
+            if (name := names.get(known.goal.namespace)) is not None:
+                goal = msgspec.structs.replace(known.goal, namespace=name)
+                self._goals[id_] = _Known(goal, known.discovery)
+        swap_keys(self._choices, source, target)
+        swap_keys(self._findings, source, target)
+
+
+def _with_members(goal: GoalDiscovered, pairs: list[tuple[UUID, float]]) -> GoalDiscovered | None:
+    if not pairs:
+        return None
+    members, centrality = zip(*pairs, strict=True)
+    return msgspec.structs.replace(goal, members=members, centrality=centrality)

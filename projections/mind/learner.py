@@ -19,14 +19,16 @@ from events.storage.log import Envelope
 from events.vocabulary import (
     ConsolidationFinished,
     ConsolidationStarted,
+    MemoriesMoved,
     MemoryErased,
     MemoryForgotten,
     MemoryRecalled,
     MemoryStored,
 )
 from events.vocabulary.values import Learning, Mode, Outcome, Quadrant
+from projections.memories.placement import swap_keys
 from projections.projection import digest_of, is_shredded_memory
-from projections.storage.arrays import GrowableArray, Rows
+from projections.storage.arrays import GrowableArray, Rows, rows_of_ids
 from projections.storage.blobs import Blobs
 
 HORIZON: Final = 100
@@ -116,6 +118,10 @@ class Learner:
                     self._settle(memory, recalled=True)
             case MemoryForgotten(memory=memory):
                 self._open.pop(memory, None)
+            case MemoriesMoved(memories=memories, source=source, target=target):
+                self._namespaces.array[rows_of_ids(self._learners, memories)] = _hash(target)
+                if envelope.event.renamed:
+                    swap_keys(self._dreamt, _hash(source), _hash(target))
             case MemoryErased(memory=memory):
                 self._erase(memory)
             case ConsolidationStarted(run=run, mode=Mode.REM | Mode.DREAM, dry_run=False, namespace=namespace):

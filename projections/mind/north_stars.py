@@ -5,7 +5,8 @@ from uuid import UUID
 import msgspec
 
 from events.storage.log import Envelope
-from events.vocabulary import ConsolidationUndone, GoalAdjusted, NorthStarChosen
+from events.vocabulary import ConsolidationUndone, GoalAdjusted, MemoriesMoved, NorthStarChosen
+from projections.memories.placement import swap_keys
 from projections.projection import digest_of
 
 
@@ -30,6 +31,9 @@ class NorthStars:
                 self._before.setdefault(run, {})[namespace] = previous
             case ConsolidationUndone(run=run, memories=()):
                 self.chosen |= self._before.get(run, {})
+            case MemoriesMoved(source=source, target=target, renamed=True):
+                for goals in (self.chosen, *self._before.values()):
+                    swap_keys(goals, source, target)
             case _:
                 pass
 

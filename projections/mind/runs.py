@@ -17,6 +17,7 @@ from events.vocabulary import (
     GoalAdjusted,
     LinksStrengthened,
     MemoriesMerged,
+    MemoriesMoved,
     MemoriesPruned,
     MemoriesReplayed,
     MemoryErased,
@@ -50,6 +51,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     shortcuts: tuple[Shortcut, ...] = ()
     replayed: tuple[UUID, ...] = ()
     adjusted: tuple[GoalAdjusted, ...] = ()
+    moved: tuple[MemoriesMoved, ...] = ()
     realigned: tuple[int, ...] = ()
     """Sequence numbers of its `PurposesRealigned` events."""
     events: tuple[int, ...] = ()
@@ -72,8 +74,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def namespace(self) -> str | None:
-        """The namespace that it consolidated; None for all."""
-        return self.params.namespace
+        """The namespace that it consolidated; None for all, and if it moved memories from one to another."""
+        return None if self.moved else self.params.namespace
 
     @property
     def interrupted(self) -> bool:
@@ -194,6 +196,8 @@ class Runs:
                 self._add(run, "adjusted", (adjusted,))
             case PurposesRealigned(run=UUID() as run):
                 self._add(run, "realigned", (envelope.seq,))
+            case MemoriesMoved(run=UUID() as run) as moved:
+                self._add(run, "moved", (moved,))
             case _:
                 pass
 

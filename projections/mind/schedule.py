@@ -28,6 +28,7 @@ INCLUDED: Final[dict[Mode, tuple[Mode, ...]]] = {
     Mode.REM: (Mode.LIGHT, Mode.DEEP, Mode.REM),
     Mode.DREAM: (),
     Mode.LINK: (),
+    Mode.MOVE: (),
 }
 """The scheduled modes whose work a run of each mode includes."""
 

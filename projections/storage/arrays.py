@@ -1,7 +1,9 @@
 """Growable arrays, ragged arrays in flat storage, and reductions over them."""
 
+from collections.abc import Iterable
 from math import prod
 from typing import Any, Generic, TypeVar
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +17,12 @@ Mask = npt.NDArray[np.bool_]
 """One truth value for each row."""
 Scores = npt.NDArray[np.float32]
 """One score for each row."""
+
+
+def rows_of_ids(ids: "GrowableArray[np.uint8]", memories: Iterable[UUID]) -> Rows:
+    """Return the rows of a column of ids, shape (rows, 16), that hold one of these, ascending."""
+    wanted = np.array([memory.bytes for memory in memories], "S16")
+    return np.flatnonzero(np.isin(np.ascontiguousarray(ids.array).view("S16").reshape(-1), wanted))
 
 
 class GrowableArray(Generic[S]):

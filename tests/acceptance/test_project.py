@@ -181,3 +181,15 @@ def test_two_sessions_of_one_hub_have_a_project_each_and_namespaces_lists_both(
         ("clinic", 1, str(clinic / ".git")),
         ("shop", 1, str(tmp_path / "shop" / ".git")),
     ]
+
+
+def test_the_command_merges_namespaces_and_refuses_an_unknown_one(data: Path, clinic: Path) -> None:
+    with serving(data, clinic) as server:
+        memory = answer(server, "store_memory", content=DESK)["fingerprintId"]
+        answer(server, "store_memory", content=KEY, namespace="office")
+        merge = [COMMAND, "namespaces", "merge", "clinic", "office", "--data", str(data), "--json"]
+        moved = json.loads(subprocess.run(merge, capture_output=True, check=True).stdout)
+        assert moved["moved_from"] == {"clinic": 1}
+        assert place(server, memory) == "office"
+        again = subprocess.run(merge, capture_output=True, text=True, check=False)
+        assert (again.returncode, again.stderr) == (1, "context-graph: Namespace not found: clinic\n")

@@ -18,6 +18,7 @@ from events.vocabulary import (
     LinksTraversed,
     MemoriesLinked,
     MemoriesMerged,
+    MemoriesMoved,
     MemoriesPruned,
     MemoriesReplayed,
     MemoryErased,
@@ -106,15 +107,36 @@ def choose(chosen: UUID) -> NorthStarChosen:
     return NorthStarChosen(namespace="default", goal=chosen)
 
 
+def moved(source: str, target: str, *memories: UUID, run: UUID | None = None, renamed: bool = False) -> MemoriesMoved:
+    return MemoriesMoved(run=run, source=source, target=target, memories=memories, renamed=renamed)
+
+
 def log_of(*events: Event) -> list[Envelope]:
-    """Wrap the memories and then these events; a goal that was discovered before isn't again."""
+    """Wrap the memories and then these events.
+
+    A goal that was discovered before isn't again, and only memories that are in a namespace form clusters and leave it.
+    """
     seen: set[UUID] = set()
+    places = dict.fromkeys(IDS, "default")
     kept: list[Event] = []
     for event in events:
-        again = isinstance(event, GoalDiscovered) and event.goal in seen
+        happens = True
         if isinstance(event, GoalDiscovered):
+            happens = event.goal not in seen
             seen.add(event.goal)
-        kept.append(NOTHING if again else event)
+        if isinstance(event, MemoriesMoved):
+            there = [memory for memory, place in places.items() if place == event.source]
+            leaving = there if event.renamed else [memory for memory in there if memory in event.memories]
+            happens = bool(leaving) and event.source != event.target
+            if happens:
+                event = msgspec.structs.replace(event, memories=tuple(leaving))  # noqa: PLW2901 -- the event as it is kept
+                places |= dict.fromkeys(leaving, event.target)
+        if isinstance(event, ClustersFormed):
+            named = event.namespace
+            there = [[one for one in each.members if places[one] == named] for each in event.clusters]
+            happens = any(there)
+            event = formed(event.run, *(group(*one) for one in there if one), namespace=named)  # noqa: PLW2901 -- as above
+        kept.append(event if happens else NOTHING)
     return history(*STORED, *kept)
 
 
@@ -134,6 +156,7 @@ def read_last(log: Iterable[Envelope]) -> list[Envelope]:
 _id, _run, _goal = st.sampled_from(IDS), st.sampled_from(RUNS), st.sampled_from(GOALS)
 _some = st.lists(_id, min_size=1, max_size=3, unique=True).map(tuple)
 _set = st.lists(_id, min_size=2, max_size=4, unique=True)
+_namespace = st.sampled_from(["default", "sea", "land"])
 _weight = st.sampled_from([0.2, 0.5, 0.8])
 _step = st.builds(Step, source=_id, target=_id, relation=st.sampled_from(["link_to", "cluster", "next"]))
 _shortcut = st.builds(
@@ -150,7 +173,7 @@ _groups = st.tuples(st.permutations(IDS), st.integers(1, COUNT - 1)).map(
 OF_A_RUN = st.one_of(
     st.builds(lambda run, memories: pruned(run, *memories), _run, _some),
     st.builds(lambda run, memories: merged(run, *memories), _run, _set),
-    st.builds(lambda run, groups: formed(run, *groups), _run, _groups),
+    st.builds(lambda run, groups, namespace: formed(run, *groups, namespace=namespace), _run, _groups, _namespace),
     st.builds(
         lambda run, step, weight: LinksStrengthened(run=run, links=(Strengthened(step, weight, 0.9),)),
         _run,
@@ -178,6 +201,13 @@ OF_A_LIFE = st.one_of(
     st.builds(restored, _id),
     st.builds(goal, _goal, _set.map(tuple)),
     st.builds(choose, _goal),
+    st.builds(
+        lambda source, target, memories, renamed: moved(source, target, *memories, renamed=renamed),
+        _namespace,
+        _namespace,
+        _some,
+        st.booleans(),
+    ),
     st.builds(lambda memory: MemoryIgnited(memory=memory, order=0.9), _id),
     st.builds(lambda memory: MemoryFaded(memory=memory, order=0.5), _id),
     st.builds(lambda run, memories: MemoriesReplayed(run=run, memories=memories), _run, _some),

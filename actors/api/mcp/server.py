@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeAlias
-from uuid import uuid4
+from uuid import uuid4, uuid5
 
 import mcp_types as types
 import msgspec
@@ -19,13 +19,15 @@ from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from actors.api.caller import Caller
+from actors.api.confinement import permitted
 from actors.api.context import Context
 from actors.api.idempotency import parse_key
 from actors.api.mcp import prompts, resources
 from actors.api.mcp.flow_control import ResponseWriter, valid_messages
 from actors.api.mcp.session_project import SessionProject
 from actors.api.mcp.texts import INSTRUCTIONS
-from actors.api.mcp.tool_schemas import listed
+from actors.api.mcp.tool_schemas import listed, schema_of
 from actors.api.params.parsing import invalid
 from actors.api.pulse import read_pulse
 from actors.api.tools.agent_tools import BY_NAME, TOOLS
@@ -57,6 +59,7 @@ class Front:
         limits: Of this session's calls.
         tools: What `tools/list` lists, unless its `_meta` says otherwise.
         project: Finds the namespace of the session.
+        caller_of: Returns who sends a request over HTTP; None for a session on the hub's own socket.
     """
 
     def __init__(
@@ -65,8 +68,10 @@ class Front:
         limits: Limits | None = None,
         tools: ToolSet = ToolSet.ALL,
         project: SessionProject | None = None,
+        caller_of: Callable[[Request], Caller | None] = lambda _request: None,
     ) -> None:
         self._context = context
+        self._caller_of = caller_of
         self._project = project or SessionProject(context.hub.folder)
         self._limits = limits or Limits()
         self._tools = tools
@@ -84,6 +89,7 @@ class Front:
             on_read_resource=self._read_resource,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
+            get_tool_input_schema=schema_of,
         )
         for tool in TOOLS:
             server.add_request_handler(tool.method, types.RequestParams, partial(self._call_method, tool))
@@ -98,7 +104,12 @@ class Front:
         is_request = ctx.request_id is not None  # not a notification
         key, resent = parse_key(ctx.params) if is_request else (None, False)
         CORRELATION.set(str(key or uuid4()))
-        context = self._context.for_request(ctx.session.report_progress, key, resent=resent)
+        caller = self._caller_of(ctx)
+        context = self._context
+        if caller is not None:
+            context = context.for_caller(caller)
+            key = key and uuid5(key, caller.name)  # of two callers, neither may learn of the other's requests
+        context = context.for_request(ctx.session.report_progress, key, resent=resent)
         async with self._context.locks.hold(key):
             result = await call_next(replace(ctx, lifespan_context=context))
         if ctx.method != "tools/call" or not isinstance(result, dict):
@@ -111,7 +122,8 @@ class Front:
             wanted = ToolSet(meta.get(TOOL_SET, self._tools))
         except ValueError:
             raise invalid(TOOL_SET, f"one of {', '.join(ToolSet)}") from None
-        return types.ListToolsResult(tools=listed(wanted))
+        caller = self._caller_of(request)
+        return types.ListToolsResult(tools=[one for one in listed(wanted) if permitted(caller, BY_NAME[one.name])])
 
     async def _call_tool(self, request: Request, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Run a tool. A failure is a readable answer that also carries its numeric code."""
@@ -120,7 +132,7 @@ class Front:
             raise UnknownOperationFault(f"Unknown tool: {params.name}", name=params.name)
         try:
             context = await self._in_project(request)
-            answer = await call(context, tool, params.arguments or {}, self._counted(tool))
+            answer = await call(context, tool, params.arguments or {}, self._counted(tool, context))
         except Exception as error:  # noqa: BLE001 -- the SDK would show its text to the agent
             fault = _fault(error, params.name)
             text = types.TextContent(type="text", text=f"{fault.message} (error {fault.code})")
@@ -131,19 +143,22 @@ class Front:
     async def _call_method(self, tool: Tool, request: Request, _params: types.RequestParams) -> JsonObject:
         """Run a tool as a plain JSON-RPC method: the same answer without an envelope, and errors as JSON-RPC's own."""
         arguments = {name: value for name, value in (request.params or {}).items() if name != "_meta"}
-        return await call(await self._in_project(request), tool, arguments, self._counted(tool))
+        context = await self._in_project(request)
+        return await call(context, tool, arguments, self._counted(tool, context))
 
     async def _in_project(self, request: Request) -> Context:
         """Return the context of a request with the session's project. A stored memory is noted in the context given."""
         context: Context = request.lifespan_context
         context.project = await self._project.find(request.params, request.session)
+        if context.project is None and context.visible is not None and len(context.visible) == 1:
+            context.project = context.own_namespace
         return context
 
     async def _on_roots_changed(self, _request: Request, _params: types.NotificationParams) -> None:
         self._project.forget()
 
-    def _counted(self, tool: Tool) -> Callable[[], object]:
-        return partial(self._limits.take, tool.name)
+    def _counted(self, tool: Tool, context: Context) -> Callable[[], object]:
+        return partial(self._limits.take, tool.name, context.caller.name if context.caller else "")
 
     async def _list_resources(self, _request: Request, _params: object) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=resources.RESOURCES)
@@ -152,9 +167,9 @@ class Front:
         return types.ListResourceTemplatesResult(resource_templates=resources.TEMPLATES)
 
     async def _read_resource(
-        self, _request: Request, params: types.ReadResourceRequestParams
+        self, request: Request, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        return await resources.read(self._context, str(params.uri))
+        return await resources.read(request.lifespan_context, str(params.uri))
 
     async def _list_prompts(self, _request: Request, _params: object) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=prompts.PROMPTS)

@@ -31,11 +31,13 @@ class SessionProject:
     Args:
         store: The store's folder.
         own: The project that this process found for its own client; requests from a proxy bring theirs.
+        asks: Whether the client is asked for its roots; over HTTP these may be folders of another machine.
     """
 
-    def __init__(self, store: Path, own: Mapping[str, str | None] | None = None) -> None:
+    def __init__(self, store: Path, own: Mapping[str, str | None] | None = None, *, asks: bool = True) -> None:
         self._store = store
         self._own = own or {}
+        self._asks = asks
         self._lock = anyio.Lock()
         self._asked = False
         self._root: str | None = None
@@ -54,6 +56,8 @@ class SessionProject:
             return None
         if isinstance(project := fields[PROJECT], str) and project:
             return None if project == DEFAULT_NAMESPACE else project
+        if not self._asks:
+            return None
         async with self._lock:
             if not self._asked:
                 self._root = await self._ask_client(session)

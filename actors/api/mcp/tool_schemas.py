@@ -31,6 +31,11 @@ def listed(tools: ToolSet = ToolSet.ALL) -> list[types.Tool]:
     ]
 
 
+def schema_of(name: str) -> Schema | None:
+    """Return the schema of a listed tool's parameters; None for another name."""
+    return next((tool.input_schema for tool in listed() if tool.name == name), None)
+
+
 def input_schema(kind: type[Params]) -> Schema:
     """Return the JSON Schema of parameters, with `"type": "object"` at the root, as MCP requires."""
     (root,), components = msgspec.json.schema_components([kind])

@@ -21,7 +21,7 @@ from actors.runtime.types import JsonObject
 from actors.store.messages import FindMemories, FindRequests, ReadEvents, ReadStatus
 from events.spaces import SPACES
 from events.storage.log import Envelope
-from events.vocabulary import MemoriesLinked, MemoryErased, MemoryStored, Shredded, SpacesDeclared
+from events.vocabulary import MemoriesLinked, MemoriesMoved, MemoryErased, MemoryStored, Shredded, SpacesDeclared
 from projections.memories.entries import Body, Entry
 from projections.projection import MemoryState, event_name
 
@@ -37,8 +37,8 @@ EMBEDDED = 20
 """Memories on a page with embeddings: some 100 KB each as JSON."""
 
 _CARRIED = get_args(Carried)
-_NOT_COUNTED = (SpacesDeclared, MemoryErased, Shredded)
-"""Events that an export leaves out without saying so: what they are about isn't there."""
+_NOT_COUNTED = (SpacesDeclared, MemoryErased, MemoriesMoved, Shredded)
+"""Events that an export leaves out without saying so: what they are about isn't there, or each line says it."""
 
 
 class MemoryExport(Reading, frozen=True, kw_only=True):
@@ -147,8 +147,11 @@ def _is_wanted(entry: Entry, namespace: str | None) -> bool:
 def _memory_line(
     envelope: Envelope, stored: MemoryStored, entry: Entry, links: list[MemoriesLinked], gone: set[UUID]
 ) -> JsonObject:
-    """Return a memory as it was stored, with its links of then."""
+    """Return a memory as it was stored, in its present namespace, with its links of then."""
     kept = [link for one in links if (link := without(one, gone)) is not None]
-    own = msgspec.structs.replace(entry, body=Body.of(stored))  # without the tags of what it absorbed
+    body = Body.of(stored)  # without the tags of what it absorbed
+    if entry.body is not None:
+        body = msgspec.structs.replace(body, namespace=entry.body.namespace)
+    own = msgspec.structs.replace(entry, body=body)
     drawn = [{name: value for name, value in msgspec.to_builtins(link).items() if name != "type"} for link in kept]
     return memories.exported(own) | {"stored_at": iso(envelope.at), "links": drawn}

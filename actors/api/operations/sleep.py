@@ -177,6 +177,7 @@ async def _earlier_undo(context: Context, params: UndoConsolidation, before: Req
     hidden = {
         one for merge in run.merged for one in merge.absorbed if memory is None or memory in {one, merge.survivor}
     } | {one.memory for one in run.pruned if memory is None or one.memory == memory}
+    hidden |= {one for moved in run.moved for one in moved.memories}
     entries = (await _entries(context, hidden)).values()
     again = {one.event.goal for one in before.events if isinstance(one.event, PurposesRealigned)}
     return UndoResult(

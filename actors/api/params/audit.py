@@ -14,10 +14,10 @@ class AuditTrail(Reading, frozen=True, kw_only=True):
 
     aliases: ClassVar[dict[str, str]] = {"id": "memory_id", "fingerprint_id": "memory_id"}
 
-    memory_id: Annotated[UUID | None, Meta(description="Only events about this memory")] = None
-    run_id: Annotated[UUID | None, Meta(description="Only events of this run")] = None
-    since: Annotated[When | None, Meta(description="Event number or ISO 8601 time")] = None
-    until: Annotated[When | None, Meta(description="Event number or ISO 8601 time")] = None
+    memory_id: Annotated[UUID | None, Meta(description="Only this memory")] = None
+    run_id: Annotated[UUID | None, Meta(description="Only this run")] = None
+    since: Annotated[When | None, Meta(description="Event number or time")] = None
+    until: Annotated[When | None, Meta(description="Event number or time")] = None
     limit: Annotated[int, Meta(ge=1, le=500, description="Events")] = 50
     before: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="next_before of the page before")] = None
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from actors.api.params.parsing import Params, invalid
+from actors.runtime.settings import Confidence
 from events.spaces import SPACES
 
 MAX_CONTENT = 65_536
@@ -50,7 +51,8 @@ Redact = Annotated[bool, Meta(description="Leave out secrets")]
 # Values outside 0 to 1 are clamped, not refused; the published schema lists the limits.
 Importance = Annotated[float, Meta(description="How much it matters", extra_json_schema={"minimum": 0, "maximum": 1})]
 Share = Annotated[float, Meta(ge=0, le=1)]
-MinSimilarity = Annotated[Share, Meta(description="Leave out less similar ones")]
+MinSimilarity = Annotated[Share, Meta(description="Leave out less similar")]
+MinConfidence = Annotated[Confidence, Meta(description="Else no results")]
 Alignment = Annotated[float, Meta(ge=-1, le=1)]
 TopK = Annotated[int, Meta(ge=1, le=1_000, description="Results")]
 PerEmbedder = Annotated[bool, Meta(description="Add the score of each space")]
@@ -71,7 +73,7 @@ Purpose = Annotated[tuple[Alignment, ...], Meta(min_length=WIDTH, max_length=WID
 class Reading(Params, frozen=True, kw_only=True):
     """The parameters of an operation that only reads: it can answer as of a past moment."""
 
-    as_of: Annotated[When | None, Meta(description="As of this event number or time")] = None
+    as_of: Annotated[When | None, Meta(description="As of this event or time")] = None
 
 
 class QueryType(StrEnum):

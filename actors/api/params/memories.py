@@ -108,7 +108,7 @@ class MemoryRetrieve(Reading, frozen=True, kw_only=True):
 class MemoryDelete(OneMemory, frozen=True, kw_only=True):
     """Take a memory out of every search, when the user asks to forget it or it is wrong.
 
-    memory_restore undoes it; soft=false destroys it for good.
+    soft=false destroys it for good.
     """
 
     soft: Annotated[bool, Meta(description="Keep it for memory_restore")] = True

@@ -10,6 +10,7 @@ from actors.api.params.fields import (
     SPACE_RANGE,
     Alignment,
     AskedAt,
+    MinConfidence,
     MinSimilarity,
     Moment,
     Name,
@@ -31,7 +32,7 @@ from actors.api.params.fields import (
 )
 from actors.api.params.parsing import invalid
 from actors.runtime.faults import InvalidParamsFault
-from actors.runtime.settings import SearchProfile
+from actors.runtime.settings import Confidence, SearchProfile
 from actors.runtime.types import JsonObject
 from events.vocabulary.values import Modality, Quadrant
 
@@ -59,6 +60,7 @@ class SearchGraph(Reading, frozen=True, kw_only=True):
     session: SessionFilter = None
     top_k: Annotated[int, Meta(ge=1, le=100, description="Results")] = 10
     min_similarity: MinSimilarity = 0.0
+    min_confidence: MinConfidence = Confidence.NOTHING
     profile: Annotated[SearchProfile, Meta(description="Kind of question")] = SearchProfile.AUTO
     speaker: Annotated[Name | None, Meta(description="As in metadata.speaker")] = None
     modality: Annotated[Modality | None, Meta(description="Only this kind")] = None
@@ -94,6 +96,7 @@ class MemorySearchMultiPerspective(Reading, frozen=True, kw_only=True):
     perspectives: Annotated[Spaces | None, Meta(description="Spaces, 0 = E1 to 12 = E13; all")] = None
     top_k: TopK = 10
     min_similarity: MinSimilarity = 0.0
+    min_confidence: MinConfidence = Confidence.NOTHING
     fusion_k: Annotated[int, Meta(ge=1, le=1_000, description="k of 1 / (k + rank)")] = 60
     asked_at: AskedAt = None
 
@@ -115,6 +118,7 @@ class SearchMulti(Reading, frozen=True, kw_only=True):
     active_spaces: Annotated[Spaces | None, Meta(description="0 = E1 to 12 = E13; all")] = None
     top_k: TopK = 10
     min_similarity: MinSimilarity = 0.5
+    min_confidence: MinConfidence = Confidence.NOTHING
     include_per_embedder_scores: PerEmbedder = True
     include_purpose_alignment: ShowAlignment = False
     namespace: NamespaceFilter = None
@@ -149,6 +153,7 @@ class SearchSingleSpace(Reading, frozen=True, kw_only=True):
     query: Annotated[QueryText | None, Meta(description="Text, instead of query_embedding")] = None
     top_k: TopK = 10
     min_similarity: MinSimilarity = 0.0
+    min_confidence: MinConfidence = Confidence.NOTHING
     namespace: NamespaceFilter = None
     session: SessionFilter = None
     asked_at: AskedAt = None

@@ -37,8 +37,8 @@ class ConsolidateMemories(Params, frozen=True, kw_only=True):
 class UndoConsolidation(Params, frozen=True, kw_only=True):
     """Take back what a run did; searches then answer as before."""
 
-    run_id: Annotated[UUID, Meta(description="Of consolidate_memories or list_consolidations")]
-    memory_id: Annotated[UUID | None, Meta(description="Only what was done to this memory")] = None
+    run_id: Annotated[UUID, Meta(description="Of list_consolidations")]
+    memory_id: Annotated[UUID | None, Meta(description="Only this memory")] = None
 
 
 class ListConsolidations(Reading, frozen=True, kw_only=True):

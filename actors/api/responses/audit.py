@@ -106,6 +106,10 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
     ev.ConsolidationUndone: lambda e: f"run {e.run} was undone{f' for {_ids(e.memories)}' if e.memories else ''}",
     ev.ConsolidationSkipped: lambda e: f"a {e.mode} run by {e.trigger} didn't begin: {e.reason}",
     ev.MemoriesMerged: lambda e: f"{_several(e.absorbed)} merged into {e.survivor} (run {e.run})",
+    ev.MemoriesMoved: lambda e: (
+        f"{_several(e.memories)} {'' if e.run else 'returned '}from {e.source} to {e.target}"
+        f"{', which is its new name' if e.renamed else ''}{f' (run {e.run})' if e.run else ''}"
+    ),
     ev.MemoriesPruned: lambda e: f"{_several([one.memory for one in e.pruned])} pruned (run {e.run})",
     ev.ClustersFormed: lambda e: f"the memories of {e.namespace} were put into {len(e.clusters)} groups (run {e.run})",
     ev.LinksStrengthened: lambda e: f"{len(e.links)} links were strengthened (run {e.run})",
@@ -171,6 +175,8 @@ def _run_sentence(event: ev.Event, memory: UUID) -> str:
                 )
                 + f" (run {run})"
             )
+        case ev.MemoriesMoved(source=source, target=target, run=run):
+            return f"moved from {source} to {target} (run {run})" if run else f"returned from {source} to {target}"
         case ev.MemoriesReplayed(run=run):
             return f"replayed in a dream (run {run})"
         case ev.ConsolidationUndone(run=run):
@@ -213,6 +219,7 @@ def _finished(event: ev.ConsolidationFinished) -> str:
     counts = event.counts
     done = f"{counts.merged} merged, {counts.pruned} pruned, {counts.clusters} groups, {counts.patterns} patterns, "
     done += f"{counts.causes} causes"
+    done += f", {counts.moved} moved" if counts.moved else ""
     return f"the run {event.outcome} after {event.milliseconds / 1e3:.1f} s: {done}"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from actors.api.responses.common import alignment, rounded, shown
-from actors.comparator.messages import Comparison, Found, Hit, Match
+from actors.comparator.messages import Comparison, Found, Hit, Match, Relevance
 from actors.runtime.types import JsonObject
 from events.spaces import INDEX, SPACES
 from projections.memories.catalog import Entry
@@ -50,6 +50,11 @@ def explanation(found: Found) -> JsonObject:
             for stage in found.stages
         ],
     }
+
+
+def relevance(found: Relevance | None) -> JsonObject:
+    """Return how sure a search is that its results bear on the query; nothing where it can't tell."""
+    return {} if found is None else {"confidence": found.confidence.value, "relevance": rounded(found.probability)}
 
 
 def match(found: Match, entry: Entry) -> JsonObject:

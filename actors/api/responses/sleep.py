@@ -199,6 +199,7 @@ def _details(run: Run, patterns: Sequence[PatternDiscovered], entries: Entries) 
             for one in run.adjusted
         ],
         "patterns": [pattern(one) for one in patterns],
+        "moved": [{**pick(one, "source", "target", "memories")} for one in run.moved],
     }
 
 

@@ -17,6 +17,7 @@ from actors.api.operations import (
     import_export,
     maintenance,
     memories,
+    namespaces,
     scan,
     sleep,
     workspace,
@@ -76,6 +77,7 @@ TOOLS = (
     tool("store/scan", scan.store_scan, listed=False, scope=Scope.ADMIN),
     tool("http/listen", http.http_listen, listed=False),
     tool("http/login", http.http_login, listed=False),
+    tool("namespace/move", namespaces.namespace_move, listed=False, scope=Scope.ADMIN),
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS if tool.listed} | {"memory_store": TOOLS[0]}

@@ -19,7 +19,7 @@ DEFAULT: Mapping[str, int] = {"consolidate_memories": 1}
 
 
 class Limits:
-    """The recent calls of one session. A tool and its JSON-RPC method share one limit.
+    """The recent calls of one session, or of each caller over HTTP. A tool and its JSON-RPC method share one limit.
 
     Args:
         per_minute: Calls a minute by tool; other tools are not limited.
@@ -29,10 +29,10 @@ class Limits:
     def __init__(self, per_minute: Mapping[str, int] = DEFAULT, clock: Callable[[], float] = monotonic) -> None:
         self._per_minute = per_minute
         self._clock = clock
-        self._calls: defaultdict[str, deque[float]] = defaultdict(deque)
+        self._calls: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
 
-    def take(self, tool: str) -> None:
-        """Count one call of a tool.
+    def take(self, tool: str, caller: str = "") -> None:
+        """Count one call of a tool by a caller.
 
         Raises:
             RateLimitFault: the limit is reached; this call does not count.
@@ -41,7 +41,7 @@ class Limits:
         if limit is None:
             return
         now = self._clock()
-        calls = self._calls[tool]
+        calls = self._calls[caller, tool]
         while calls and calls[0] <= now - WINDOW:
             calls.popleft()
         if len(calls) >= limit:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterable
@@ -23,8 +24,8 @@ import msgspec
 import typer
 
 from actors.cli.program import Panel, app, data_folder
-from actors.cli.store_access import RETRY_INTERVAL, StoreLocation, open_store
-from actors.runtime.settings import ModelProfile
+from actors.cli.store_access import RETRY_INTERVAL, StoreLocation, StoreSession, open_store
+from actors.runtime.settings import Confidence, ModelProfile
 from actors.runtime.types import JsonObject
 
 SERVER_TIMEOUT = 1.5
@@ -35,7 +36,7 @@ NAP_SECONDS = 55.0
 MAX_RECALLED = 3
 """Memories that a prompt recalls."""
 MIN_SIMILARITY = 0.5
-"""Least similarity of a recalled memory, at which people call half of the pairs related."""
+"""Least similarity of the second and third, at which people call half of the pairs related."""
 RECALLED_CHARACTERS = 400
 """Characters of a recalled memory; memory_retrieve reads the whole."""
 BRIEF_CHARACTERS = 120
@@ -128,7 +129,7 @@ def _project(payload: Payload, store: Path) -> str | None:
 
 
 def brief(call: HookCall) -> None:
-    """Print how much is stored, the North Star, and the memory in the workspace.
+    """Print how much is stored, the North Star, the memory in the workspace, and what bears on the project's name.
 
     The models are used only if a server has them: opening the store until they are loaded would block the session's
     own server.
@@ -150,15 +151,15 @@ def brief(call: HookCall) -> None:
                 "results"
             ]
         elif store.served:
-            query = f"{Path(call.payload.cwd).name}: what was decided, what is to be done next?"
+            query = re.sub(r"[-_.]+", " ", Path(call.payload.cwd).name).strip()
             with suppress(TimeoutError):  # the models are still loading
-                results = store.call("search/graph", query=query, namespace=namespace, top_k=MAX_RECALLED)["results"]
+                results = _search(store, query, namespace=namespace) if query else []
         lines += [f"- {_quoted(one['content'], BRIEF_CHARACTERS)}" for one in results]
         _print_context("SessionStart", lines)
 
 
 def recall(call: HookCall) -> None:
-    """Print the memories that are similar to the prompt, if there are any."""
+    """Print the memories that bear on the prompt, if there are any."""
     from actors.api.params.fields import MAX_QUERY
 
     query = call.payload.prompt.strip()[:MAX_QUERY]
@@ -167,12 +168,16 @@ def recall(call: HookCall) -> None:
     # In a project found by its folder, also what every project shares; in a namespace that was chosen, nothing else.
     scope = {} if call.location.project else {"namespace": call.namespace}
     with open_store(call.location) as store:
-        found = store.call("search/graph", query=query, top_k=MAX_RECALLED, min_similarity=MIN_SIMILARITY, **scope)
-        if found["results"]:
-            lines = [
-                f"- {one['createdAt'][:10]} {_quoted(one['content'], RECALLED_CHARACTERS)}" for one in found["results"]
-            ]
+        if results := _search(store, query, **scope):
+            lines = [f"- {one['createdAt'][:10]} {_quoted(one['content'], RECALLED_CHARACTERS)}" for one in results]
             _print_context("UserPromptSubmit", [f"Context Graph recalls. {FRAME}", *lines])
+
+
+def _search(store: StoreSession, query: str, **scope: str) -> list[JsonObject]:
+    """Return the best memory for a query, and what is similar enough; nothing if nothing bears on it."""
+    least = Confidence.UNCERTAIN.value
+    found = store.call("search/graph", query=query, top_k=MAX_RECALLED, min_confidence=least, **scope)["results"]
+    return [one for rank, one in enumerate(found) if rank == 0 or one["similarity"] >= MIN_SIMILARITY]
 
 
 def capture(call: HookCall) -> None:

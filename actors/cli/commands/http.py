@@ -40,7 +40,7 @@ def create(
     """Make a key and print it; it can't be shown again."""
     from actors.api.params.fields import EVERYWHERE
     from actors.api.params.parsing import invalid
-    from actors.http.keys import Keys, parse_expiry
+    from actors.http.access.keys import Keys, parse_expiry
 
     with exit_on_error():
         if not namespace:
@@ -55,7 +55,7 @@ def create(
 @keys.command(name="list")
 def list_keys(data: Data = None, *, as_json: Json = False) -> None:
     """List the keys: what each may do and see, until when, and when it was used last."""
-    from actors.http.keys import Keys
+    from actors.http.access.keys import Keys
 
     with exit_on_error():
         found = Keys(data_folder(data)).all()
@@ -82,7 +82,7 @@ def list_keys(data: Data = None, *, as_json: Json = False) -> None:
 @keys.command()
 def revoke(name: Name, data: Data = None, *, as_json: Json = False) -> None:
     """Make a key invalid at once, also in a server that runs."""
-    from actors.http.keys import Keys
+    from actors.http.access.keys import Keys
 
     with exit_on_error():
         revoked = Keys(data_folder(data)).revoke(name)

@@ -12,6 +12,7 @@ from actors.cli.program import (
     Data,
     Embedder,
     Json,
+    Log,
     Models,
     Panel,
     app,
@@ -35,6 +36,7 @@ MAX_WORKERS = 256
 @app.command(rich_help_panel=Panel.TRUST)
 def verify(
     data: Data = None,
+    log: Log = None,  # noqa: ARG001 -- the option's callback has read it
     *,
     quarantine: Annotated[
         bool, typer.Option("--quarantine", help="Move the files of a damaged store aside; nothing is deleted.")
@@ -59,15 +61,19 @@ def verify(
 def _verify(folder: Path, *, quiet: bool) -> JsonObject:
     """Check a store through the process that serves it, or without opening it for writing."""
     from actors.api.responses.store import verified
-    from actors.cli.store_access import served_store, store_location
+    from actors.cli.store_access import open_store, served_store, store_location
     from actors.cli.views.terminal import progress_bar
     from actors.store.snapshot_files import Snapshots
     from events.crypto.keys import KeyRing
     from events.verify.verification import verify as check
 
-    with progress_bar(quiet=quiet) as report, served_store(store_location(folder)) as store:
+    location = store_location(folder)
+    with progress_bar(quiet=quiet) as report, served_store(location) as store:
         if store is not None:
             return store.call("store/verify", report)
+        if location.log is not None:
+            with open_store(location) as opened:
+                return opened.call("store/verify", report)
         found = check(folder, passphrase(), lambda done, total: report(done, total, "events checked"))
         if found.problems:  # then no process would start from a snapshot
             return verified(found, ())

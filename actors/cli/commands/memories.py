@@ -10,7 +10,7 @@ from uuid import UUID
 import typer
 
 from actors.cli.program import AsOf, Call, Namespace, Panel, Session, Tags, store_command
-from actors.runtime.settings import SearchProfile
+from actors.runtime.settings import Confidence, SearchProfile
 
 
 def _text(content: str) -> str:
@@ -44,6 +44,9 @@ def search(
     profile: Annotated[
         SearchProfile, typer.Option("--profile", "-p", help="Kind of question, which weighs the spaces.")
     ] = SearchProfile.AUTO,
+    min_confidence: Annotated[Confidence, typer.Option(help="Show nothing if the search is less sure.")] = (
+        Confidence.NOTHING
+    ),
     as_of: AsOf = None,
     *,
     explain: Annotated[bool, typer.Option("--explain", help="Show the similarity in each space.")] = False,
@@ -52,7 +55,9 @@ def search(
     from actors.cli.views.memories import found
 
     arguments = {"query": query, "namespace": namespace, "session": session, "tags": tags, "top_k": top_k}
-    return arguments | {"profile": profile, "as_of": as_of, "explain": True}, partial(found, explain=explain)
+    return arguments | {"profile": profile, "min_confidence": min_confidence, "as_of": as_of, "explain": True}, partial(
+        found, explain=explain
+    )
 
 
 @store_command(Panel.REMEMBER, "memory/delete", "memories.forgotten")

@@ -14,7 +14,7 @@ import msgspec
 import typer
 
 from actors.api.params.http import DEFAULT_ADDRESS
-from actors.cli.program import Data, Embedder, Models, Panel, app, data_folder, exit_on_error, typer_option
+from actors.cli.program import Data, Embedder, Log, Models, Panel, app, data_folder, exit_on_error, typer_option
 from actors.cli.store_access import LONGEST
 from actors.proxy.project import ProjectError, serving_project
 from actors.proxy.serve_command import (
@@ -53,6 +53,7 @@ Level = Annotated[LogLevel, typer_option(LOG_LEVEL)]
 @app.command(rich_help_panel=Panel.CONNECT)
 def serve(
     data: Data = None,
+    log: Log = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     namespace: Annotated[str | None, typer_option(NAMESPACE)] = None,
@@ -97,7 +98,13 @@ def serve(
         _serve_alone(folder, options, tools, log_level, namespace)
     else:
         command = ServeCommand(
-            folder=folder, options=options, tools=tools, linger=linger, log_level=log_level, namespace=namespace
+            folder=folder,
+            options=options,
+            tools=tools,
+            linger=linger,
+            log_level=log_level,
+            namespace=namespace,
+            log=log,
         )
         raise typer.Exit(run_proxy(command))
 
@@ -105,6 +112,7 @@ def serve(
 @app.command(rich_help_panel=Panel.CONNECT)
 def hub(
     data: Data = None,
+    log: Log = None,  # noqa: ARG001 -- the option's callback has read it
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
@@ -182,12 +190,19 @@ def _opened(folder: Path, options: ServeOptions) -> Iterator[tuple[Hub, dict[str
     from actors.api.tools.rate_limits import limits_of
     from actors.hub.composition import open_hub
     from actors.proxy.endpoint import HubInfo
+    from events.postgres.address import log_address
 
     per_minute = limits_of(options.limits)
     info = HubInfo(pid=os.getpid(), version=version("context-graph"), options=options)
     models = Path(options.models) if options.models else None
     with open_hub(
-        folder, options.embedder, models, priming=options.priming, scheduled=options.sleep, patience=PATIENCE
+        folder,
+        options.embedder,
+        models,
+        priming=options.priming,
+        scheduled=options.sleep,
+        patience=PATIENCE,
+        address=log_address(folder),
     ) as running:
         yield running, per_minute, info
 

@@ -31,6 +31,15 @@ def restored(answer: JsonObject) -> None:
         OUT.print(f"the previous store is in {answer['replaced']}", markup=False)
 
 
+def moved(answer: JsonObject) -> None:
+    """Print where a log is now, and how to go on with it."""
+    OUT.print(
+        f"{answer['events']} events are in {answer['target']}; all {len(answer['projections'])} projections are equal",
+        markup=False,
+    )
+    OUT.print("the original stays as it is: stop its hubs, and serve the new one with --log or --data", markup=False)
+
+
 def repaired(answer: JsonObject) -> None:
     """Print what of a damaged store is in the new one, and which events are lost."""
     lost = sum(one["last"] - one["first"] + 1 for one in answer["lost"])

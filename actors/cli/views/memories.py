@@ -4,6 +4,7 @@ from rich.table import Table
 from rich.text import Text
 
 from actors.cli.views.terminal import OUT, minute
+from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 
@@ -42,6 +43,8 @@ def found(answer: JsonObject, *, explain: bool) -> None:
     """Print search results: text, time, place and reasons; with `explain` also the similarity in each space."""
     if not answer["results"]:
         OUT.print("nothing found")
+    elif answer.get("confidence") == Confidence.NOTHING:
+        OUT.print("probably nothing of this bears on the query", style="yellow")
     for rank, hit in enumerate(answer["results"], 1):
         OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"]))
         session = f", session {hit['session']}" if "session" in hit else ""
@@ -56,7 +59,8 @@ def found(answer: JsonObject, *, explain: bool) -> None:
             top = ", ".join(f"{space['space']} {space['contribution']:+.2f}" for space in hit["topSpaces"])
             OUT.print(f"   top spaces: {top}", style="dim")
         OUT.print(f"   {hit['fingerprintId']}", style="dim")
-    OUT.print(f"{answer['count']} found in {answer['queryLatencyMs']:.0f} ms as {answer['profile']}", style="dim")
+    sure = f", relevant with probability {answer['relevance']:.2f}" if "relevance" in answer else ""
+    OUT.print(f"{answer['count']} found in {answer['queryLatencyMs']:.0f} ms as {answer['profile']}{sure}", style="dim")
 
 
 def _reasons(hit: JsonObject) -> str:

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from actors.runtime.messages import Answer, Message
-from actors.runtime.settings import SearchProfile
+from actors.runtime.settings import Confidence, SearchProfile
 from events.fingerprint import Embedding
 from projections.memories.facets import Filter
 from projections.memories.indexes import IndexState
@@ -43,6 +43,13 @@ class Hit(Answer, frozen=True, kw_only=True):
     """Part of `score` from being in a shared namespace, at most 0."""
 
 
+class Relevance(Answer, frozen=True, kw_only=True):
+    """The probability that what was found bears on the query, and what it is called."""
+
+    probability: float
+    confidence: Confidence
+
+
 class StageReport(Answer, frozen=True, kw_only=True):
     """One stage of the search: candidates left after it, and its duration."""
 
@@ -66,6 +73,8 @@ class Found(Answer, frozen=True, kw_only=True):
     stages: tuple[StageReport, ...]
     primed: dict[UUID, float]
     """Contents of the workspace; `primed` for another page."""
+    relevance: Relevance | None
+    """Of the best results, the same for all pages; None for models without a calibration."""
 
 
 class Match(Answer, frozen=True, kw_only=True):
@@ -86,6 +95,8 @@ class Ranked(Answer, frozen=True, kw_only=True):
     scanned: int
     silent: frozenset[str] = frozenset()
     """Weighted spaces that had nothing to say of any memory."""
+    relevance: Relevance | None = None
+    """None for models without a calibration, for a query without text, and for purposes."""
 
 
 class Search(Message[Found], frozen=True, kw_only=True):

@@ -20,13 +20,14 @@ import numpy as np
 
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.graph.causal_bonus import CausalBonus
-from actors.comparator.messages import Found, Hit, Search, StageReport
+from actors.comparator.messages import Found, Hit, Relevance, Search, StageReport
 from actors.comparator.messages.profiles import Weights
 from actors.comparator.search import fusion
 from actors.comparator.search.explanation import RankedRows, explain_page
 from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import recency_boost
+from actors.comparator.search.relevance import NOTHING_FOUND, estimate
 from actors.comparator.search.weight_profiles import applied_weights, by_space, weighted_views
 from projections.memories.atlas import Atlas
 from projections.spaces.fingerprints import RECENCY
@@ -114,6 +115,7 @@ def search(
     rows = np.union1d(rows, np.array([*causes], np.int64))
     hits: tuple[Hit, ...] = ()
     weights: Weights = {}
+    relevance: Relevance | None = NOTHING_FOUND
     if len(rows):
         candidates = fusion.Candidates(atlas, request.embeddings, request.hints, rows)
         candidates.score(view for view in weighted_views(request) if view != LATE_INTERACTION)
@@ -122,6 +124,7 @@ def search(
         ranked = _rank(candidates, request, by_view, eligible, primed, causes, timer)
         similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
         hits = explain_page(atlas, similarities, request, weights, ranked)
+        relevance = estimate(similarities, ranked.rows, similarities.calibrated)
         timer.record("explanation", len(hits[: request.limit]))
     return Found(
         hits=hits[: request.limit],
@@ -131,6 +134,7 @@ def search(
         weights=weights,
         stages=tuple(timer.reports),
         primed=primed,
+        relevance=relevance,
     )
 
 

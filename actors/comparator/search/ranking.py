@@ -13,6 +13,7 @@ import numpy as np
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.messages import Match, Rank, RankByPerspectives, RankByPurpose, Ranked
 from actors.comparator.rows import live_row
+from actors.comparator.search.relevance import estimate
 from events.fingerprint import Embedding
 from events.quantization import Float32
 from projections.memories.atlas import Atlas
@@ -69,6 +70,11 @@ class Similarities:
         self._embeddings = embeddings
         self._direction = direction
 
+    @property
+    def calibrated(self) -> frozenset[str]:
+        """The spaces in which the query has a calibrated similarity."""
+        return self._calibration.fitted & self._embeddings.keys()
+
     def __call__(self, key: str, rows: Rows) -> Scores:
         """Return the similarity of these rows in one space, shape (rows,)."""
         # Scoring all rows is faster than gathering most of them, except for late interaction, whose cost is per row.
@@ -84,13 +90,16 @@ def rank(atlas: Atlas, calibration: Calibration, message: Rank | RankByPerspecti
         NotFoundFault: the memory whose purpose is compared is not live.
     """
     eligible, limit, minimum = atlas.facets.eligible(message.filter), message.limit, message.min_similarity
+    relevance = None
     match message:
         case Rank(embeddings=embeddings, weights=weights, shown=shown):
             similarities = Similarities(atlas, calibration, embeddings, message.direction)
             found = by_weights(similarities, weights, eligible, limit, minimum, shown)
+            relevance = estimate(similarities, found.rows, similarities.calibrated)
         case RankByPerspectives(embeddings=embeddings, keys=keys):
             similarities = Similarities(atlas, calibration, embeddings, message.direction)
             found = by_perspectives(similarities, keys, eligible, limit, minimum, message.k)
+            relevance = estimate(similarities, found.rows, similarities.calibrated)
         case RankByPurpose(purpose=UUID() as memory):
             found = by_purpose(atlas, atlas.purposes.at(live_row(atlas, memory)), eligible, limit, minimum)
         case RankByPurpose(purpose=purpose):
@@ -104,7 +113,7 @@ def rank(atlas: Atlas, calibration: Calibration, message: Rank | RankByPerspecti
         )
         for index, memory in enumerate(atlas.ids(found.rows))
     )
-    return Ranked(matches=matches, scanned=found.scanned, silent=found.silent)
+    return Ranked(matches=matches, scanned=found.scanned, silent=found.silent, relevance=relevance)
 
 
 def by_weights(

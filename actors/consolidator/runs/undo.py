@@ -9,6 +9,7 @@ import msgspec
 from actors.comparator.messages import ReadGoals
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.messages import UndoResult, UndoRun
+from actors.consolidator.runs.moves import moves_back
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.store.messages import ReadEvents
 from events.vocabulary import ConsolidationUndone, Event, GoalAdjusted, PurposesRealigned
@@ -54,10 +55,11 @@ def undo(clients: ActorClients, runs: Runs, request: UndoRun) -> UndoResult:
         if previous := list(_previous_purposes(clients, adjusted, run.realigned)):
             events += previous
             stars.append(adjusted.namespace)
-    clients.append(events, actor="front", correlation=request.request)
+    back = list(moves_back(clients, run))
+    clients.append([*events, *back], actor="front", correlation=request.request)
     return UndoResult(
         run=run,
-        restored=restored,
+        restored=(*restored, *(one for moved in back for one in moved.memories)),
         erased=tuple(entry.id for entry in entries if entry.state is MemoryState.ERASED),
         stars=tuple(stars),
     )

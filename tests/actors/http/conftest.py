@@ -6,12 +6,15 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 import anyio
 import httpx2
 import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from actors.api.caller import Scope
 from actors.api.context import Context
 from actors.api.params.http import HttpListen
-from actors.http.keys import Keys
+from actors.http.access.keys import Keys
 from actors.http.server import HttpServer
+from tests.actors.conftest import Agent
 
 ANY_PORT = HttpListen(address="127.0.0.1:0")
 
@@ -41,6 +44,16 @@ class Served:
             headers["authorization"] = f"Bearer {key}"
         async with httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=30) as client:
             yield client
+
+    @asynccontextmanager
+    async def agent(self, key: str, mode: str = "legacy") -> AsyncIterator[Agent]:
+        """Yield the official MCP client, with a key."""
+        async with (
+            # Reading the machine's certificates takes longer than a request.
+            httpx2.AsyncClient(headers={"authorization": f"Bearer {key}"}, timeout=60, verify=False) as http,
+            Client(streamable_http_client(f"{self.url}/mcp", http_client=http), mode=mode) as client,
+        ):
+            yield Agent(client)
 
     @asynccontextmanager
     async def browser(self) -> AsyncIterator[httpx2.AsyncClient]:

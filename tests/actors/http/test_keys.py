@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.api.caller import Scope
-from actors.http.keys import KEYS, Keys, parse_expiry
+from actors.http.access.keys import KEYS, Keys, parse_expiry
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 
 

@@ -129,6 +129,7 @@ def test_there_is_a_sample_of_every_kind():
         "memory_forgotten.1",
         "memory_restored.1",
         "memory_erased.1",
+        "memories_moved.1",
         "causal_clauses_found.1",
         "causes_linked.1",
         "goal_discovered.1",

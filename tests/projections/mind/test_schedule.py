@@ -22,7 +22,7 @@ from projections.mind.schedule import MAX_SKIPS, Schedule
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
 
-LIGHT, DEEP, REM, DREAM, _ = Mode
+LIGHT, DEEP, REM, DREAM, *_ = Mode
 RUN = UUID(int=801)
 STORED = stored()
 FORGOTTEN = MemoryForgotten(memory=memory_id(1))

@@ -30,6 +30,7 @@ STRUCTURES = {
     4: "53907b7aaf9dcb1128ea76bea732828d1fccf2198e81a6edb1ae2274b58f8c73",
     5: "4c060e61c3e9d194073b3ce2ad2b6fff17016b5777027812605cc0a90a30c3fb",
     6: "ff9e03be92a0b699bf9bc2153513da073a0060e3e86a7e9090fd6d87a7c3cab3",
+    7: "2a330536ac1209fedaaf8780ac9d4bb84e49d6b046cb5af3a69f697ec320c86f",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 

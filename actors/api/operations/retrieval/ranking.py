@@ -6,7 +6,7 @@ from time import perf_counter
 
 from actors.api.context import Context, wait_until_ready, wait_until_replayed
 from actors.api.operations.retrieval.query import Query, parse_query
-from actors.api.operations.retrieval.search import live_memories, milliseconds_since, record_recall
+from actors.api.operations.retrieval.search import live_memories, milliseconds_since, reaches, record_recall
 from actors.api.params import embeddings
 from actors.api.params.search import (
     MemorySearchMultiPerspective,
@@ -17,11 +17,11 @@ from actors.api.params.search import (
 )
 from actors.api.responses import searches
 from actors.api.responses.common import alignment
-from actors.comparator.messages import Rank, RankByPerspectives, RankByPurpose, Ranked
+from actors.comparator.messages import Match, Rank, RankByPerspectives, RankByPurpose, Ranked
 from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
 from actors.consolidator.messages import QueryReceived
 from actors.runtime.ask import ask
-from actors.runtime.settings import SearchProfile
+from actors.runtime.settings import Confidence, SearchProfile
 from actors.runtime.types import JsonObject
 from events.spaces import INDEX, SPACES
 from projections.time.time_mentions import NO_HINTS
@@ -59,7 +59,7 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
             min_similarity=params.min_similarity,
         ),
     )
-    matches = await live_memories(context, found.matches)
+    matches = await live_memories(context, _confident(found, params.min_confidence))
     if isinstance(params.query, str):
         record_recall(context, query, [match.memory for match, _ in matches], weights)
     return {
@@ -80,6 +80,7 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
             "total_candidates_scanned": found.scanned,
             "search_time_ms": milliseconds_since(start),
         },
+        **searches.relevance(found.relevance),
     }
 
 
@@ -102,7 +103,7 @@ async def search_single_space(context: Context, params: SearchSingleSpace) -> Js
     found = await _rank(
         context,
         Rank(
-            embeddings={space.key: query.embeddings[space.key]},
+            embeddings=query.embeddings,
             weights=weights,
             direction=query.hints.direction,
             filter=wanted,
@@ -110,13 +111,14 @@ async def search_single_space(context: Context, params: SearchSingleSpace) -> Js
             min_similarity=params.min_similarity,
         ),
     )
-    matches = await live_memories(context, found.matches)
+    matches = await live_memories(context, _confident(found, params.min_confidence))
     if params.query is not None:
         record_recall(context, query, [match.memory for match, _ in matches], weights)
     return {
         "results": [searches.match(match, entry) for match, entry in matches],
         "space_index": params.space_index,
         "space_name": space.key,
+        **searches.relevance(found.relevance),
         "total_candidates_scanned": found.scanned,
         "search_time_ms": milliseconds_since(start),
     }
@@ -147,12 +149,13 @@ async def memory_search_multi_perspective(context: Context, params: MemorySearch
             k=params.fusion_k,
         ),
     )
-    matches = await live_memories(context, found.matches)
+    matches = await live_memories(context, _confident(found, params.min_confidence))
     record_recall(context, query, [match.memory for match, _ in matches], dict.fromkeys(keys, 1 / len(keys)))
     return {
         "results": [searches.fused_match(match, entry) for match, entry in matches],
         "perspectives": [INDEX[key] for key in keys],
         "fusionK": params.fusion_k,
+        **searches.relevance(found.relevance),
         "queryLatencyMs": milliseconds_since(start),
     }
 
@@ -193,6 +196,11 @@ async def _rank(context: Context, message: Rank | RankByPerspectives | RankByPur
     """Ask for a ranking; a dream that a query aborts is notified."""
     context.hub.consolidator.tell(QueryReceived(at=perf_counter()))
     return await ask(context.hub.comparator, message)
+
+
+def _confident(found: Ranked, least: Confidence) -> tuple[Match, ...]:
+    """Return the matches of an answer; none if its relevance doesn't reach the least confidence."""
+    return found.matches if reaches(found.relevance, least) else ()
 
 
 def _applied(params: SearchMulti) -> Weights:

@@ -12,11 +12,12 @@ import msgspec
 from actors.api.context import Context, describe, wait_until_ready
 from actors.api.operations.retrieval import pagination
 from actors.api.operations.retrieval.query import Query, parse_query, search
-from actors.api.params.parsing import moment
+from actors.api.params.parsing import invalid, moment
 from actors.api.params.search import MemorySearch, SearchGraph
 from actors.api.responses import searches
-from actors.comparator.messages import Found, Hit, Match
+from actors.comparator.messages import Found, Hit, Match, Relevance
 from actors.comparator.messages.profiles import Weights, pool_size
+from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.store.messages import Append
 from actors.workspace.messages import QueryAnswered
@@ -60,9 +61,11 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
         include_alignment=params.include_purpose_alignment,
         primed=page.primed,
     )
+    if not reaches(found.relevance, params.min_confidence):
+        found = msgspec.structs.replace(found, hits=(), more=False)
     hits = await live_memories(context, found.hits)
     results = [searches.result(hit, entry, explain=params.explain) for hit, entry in hits]
-    answer: JsonObject = {"profile": found.profile.value}
+    answer: JsonObject = {"profile": found.profile.value, **searches.relevance(found.relevance)}
     if params.explain:
         answer |= searches.explanation(found)
     shown = results
@@ -83,6 +86,21 @@ async def live_memories(context: Context, found: tuple[F, ...]) -> list[tuple[F,
     """Return found memories with their catalog entries, without those that were deleted since."""
     entries = await describe(context, *(one.memory for one in found))
     return [(one, entry) for one, entry in zip(found, entries, strict=True) if entry.state is MemoryState.LIVE]
+
+
+def reaches(relevance: Relevance | None, least: Confidence) -> bool:
+    """Tell whether the relevance of an answer reaches the least confidence that was asked for.
+
+    Raises:
+        InvalidParamsFault: The answer has none: a query without text, or models without a calibration.
+    """
+    if least is Confidence.NOTHING:
+        return True
+    if relevance is None:
+        problem = "the relevance of an answer is known for queries of text, with the embedded models"
+        raise invalid("min_confidence", problem)
+    order = list(Confidence)
+    return order.index(relevance.confidence) >= order.index(least)
 
 
 def record_recall(context: Context, query: Query, found: list[UUID], weights: Weights) -> None:

@@ -15,9 +15,9 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from actors.api.caller import NOBODY, Caller, Scope, highest
+from actors.http.access.rates import Rates
+from actors.http.access.sessions import COOKIE, Session, Sessions
 from actors.http.guard import RefusedError
-from actors.http.rates import Rates
-from actors.http.sessions import COOKIE, Session, Sessions
 from actors.runtime.faults import RateLimitFault
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Send
     from starlette.types import Scope as HttpScope
 
-    from actors.http.keys import Keys
+    from actors.http.access.keys import Keys
 
 NAMESPACES = "namespaces"
 """The claim of a token that lists the namespaces its owner sees; `*` for all. Without it, there are none."""

@@ -1,0 +1,1 @@
+"""Who sends a request: keys, tokens of an issuer, browser sessions, and rates."""

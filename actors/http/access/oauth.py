@@ -1,0 +1,110 @@
+"""OAuth 2.1 resource server: access tokens (JWT) of an external issuer, whose keys are found by its metadata.
+
+A token permits what its `scope` names (`read`, `write`, `admin`) in the namespaces that its claim `namespaces` lists.
+"""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+import anyio.to_thread
+import jwt
+from mcp.server.auth.provider import AccessToken, TokenVerifier
+
+from actors.api.params.http import is_loopback
+from actors.api.params.parsing import invalid
+from actors.http.access.keys import PREFIX
+from actors.runtime.actor import LOGGER
+
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""Asymmetric ones only: with a symmetric one, the issuer's public key would sign."""
+WELL_KNOWN = ("oauth-authorization-server", "openid-configuration")
+TIMEOUT = 10.0
+"""Seconds for one request to the issuer."""
+KEYS_SECONDS = 300
+"""For which the issuer's keys are kept."""
+MAX_METADATA = 1 << 20
+"""Bytes."""
+
+
+class IssuerVerifier(TokenVerifier):
+    """Verifies the tokens of an issuer.
+
+    Args:
+        issuer: Its URL, as in the claim `iss`; HTTPS, or on this machine.
+        audience: The URL of this server, as in the claim `aud`.
+
+    Raises:
+        InvalidParamsFault: The issuer's URL is neither.
+    """
+
+    def __init__(self, issuer: str, audience: str) -> None:
+        parts = urlsplit(issuer)
+        if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
+            raise invalid("oauth_issuer", "expected a URL with https")
+        self._issuer = issuer
+        self._audience = audience
+        self._keys: jwt.PyJWKClient | None = None
+        self._turn = anyio.Lock()
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Return what a token permits; None for one that is invalid, expired, or of another issuer or audience."""
+        if token.startswith(PREFIX):
+            return None
+        try:
+            async with self._turn:  # one request to the issuer at a time
+                claims = await anyio.to_thread.run_sync(self._claims, token)
+        except jwt.PyJWKClientConnectionError:
+            LOGGER.warning("the issuer %s can't be reached", self._issuer)
+            return None
+        except (jwt.PyJWTError, OSError, ValueError) as error:
+            LOGGER.info("a token was refused: %s", type(error).__name__)
+            return None
+        scope = claims.get("scope", claims.get("scp", ""))
+        return AccessToken(
+            token=token,
+            client_id=f"oauth:{claims['sub']}",
+            scopes=scope.split() if isinstance(scope, str) else [str(one) for one in scope],
+            expires_at=int(claims["exp"]),
+            resource=self._audience,
+            subject=claims["sub"],
+            claims=claims,
+        )
+
+    def _claims(self, token: str) -> dict[str, Any]:
+        if self._keys is None:
+            self._keys = jwt.PyJWKClient(self._find_keys(), lifespan=KEYS_SECONDS, timeout=TIMEOUT)
+        key = self._keys.get_signing_key_from_jwt(token)
+        return jwt.decode(
+            token,
+            key,
+            algorithms=list(ALGORITHMS),
+            audience=self._audience,
+            issuer=self._issuer,
+            options={"require": ["exp", "iss", "aud", "sub"]},
+        )
+
+    def _find_keys(self) -> str:
+        """Return the URL of the issuer's keys, from its metadata (RFC 8414, or OpenID Connect Discovery).
+
+        Raises:
+            OSError, ValueError: It has none.
+        """
+        parts = urlsplit(self._issuer)
+        path = parts.path.rstrip("/")
+        places = (f"/.well-known/{WELL_KNOWN[0]}{path}", f"{path}/.well-known/{WELL_KNOWN[1]}")
+        for place in places:
+            request = urllib.request.Request(parts._replace(path=place).geturl())  # noqa: S310 -- checked above
+            try:
+                with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310
+                    metadata = json.loads(answer.read(MAX_METADATA))
+            except urllib.error.HTTPError:
+                continue
+            if isinstance(metadata, dict) and metadata.get("issuer") == self._issuer:
+                return str(metadata["jwks_uri"])
+        raise ValueError(f"{self._issuer} publishes no metadata")

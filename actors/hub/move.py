@@ -1,0 +1,92 @@
+"""Moving a log between a folder and a PostgreSQL server: the same rows and keys, compared by what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from actors.runtime.settings import passphrase
+from events.postgres.address import is_url, without_password
+from events.storage.chain import GENESIS, Row, verify_chain
+from events.storage.log import Envelope, LogError, SharedLog
+from projections.registry import digests, rebuild
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from events.storage.stored_log import StoredLog
+
+Report = Callable[[float, float | None, str], None]
+"""Receives (done, total, what)."""
+
+
+class Moved(msgspec.Struct, frozen=True):
+    """A log in its new place."""
+
+    target: str
+    """Without a password."""
+    events: int
+    hash: str
+    """Of the last event, in hexadecimal."""
+    projections: dict[str, str]
+    """Digest of each, which both logs lead to."""
+
+
+def move(source: StoredLog, target: str, report: Report) -> Moved:
+    """Copy a log with its keys to a folder that doesn't exist, or into a database without a log.
+
+    The target appears once it is complete and leads to the same projections as the source, which stays as it is.
+
+    Raises:
+        LogError: a log is damaged, the target can't be written, or events were appended meanwhile.
+    """
+    head = source.head
+    rows = _counted(verify_chain(GENESIS, head, source.rows(1, head.seq)), head.seq, report)
+    wanted = digests(rebuild(_reported(source.read(), head.seq, report)))
+    if is_url(target):
+        from events.postgres.moving import new_log
+
+        with new_log(target, source.keys) as copy:
+            copy.write(rows)
+            _compare(copy.read(), wanted, head.seq, report)
+            _check_unchanged(source)
+    else:
+        from events.storage.backup import new_store, write_log
+        from events.storage.duckdb_log import DuckDBLog
+
+        with new_store(Path(target)) as partial:
+            write_log(partial, rows, head.seq, source.keys, None)
+            log = DuckDBLog(partial, passphrase())
+            try:
+                _compare(log.read(), wanted, head.seq, report)
+            finally:
+                log.close()
+            _check_unchanged(source)
+    return Moved(without_password(target), head.seq, head.hash.hex(), wanted)
+
+
+def _compare(envelopes: Iterable[Envelope], wanted: dict[str, str], last: int, report: Report) -> None:
+    found = digests(rebuild(_reported(envelopes, last, report)))
+    if found != wanted:
+        other = ", ".join(name for name in wanted if found[name] != wanted[name])
+        raise LogError(f"the copy leads to other projections than the log ({other}); nothing was moved")
+
+
+def _check_unchanged(source: StoredLog) -> None:
+    if isinstance(source, SharedLog) and source.follow():
+        raise LogError("other hubs appended events meanwhile; nothing was moved: stop them, and move the log again")
+
+
+def _counted(rows: Iterable[Row], last: int, report: Report) -> Iterator[Row]:
+    for row in rows:
+        yield row
+        report(row.seq, last, "events copied")
+
+
+def _reported(envelopes: Iterable[Envelope], last: int, report: Report) -> Iterator[Envelope]:
+    for envelope in envelopes:
+        yield envelope
+        report(envelope.seq, last, "events replayed")

@@ -1,0 +1,50 @@
+"""The address of a shared log: how it is recognised, shown, and remembered in the folder of a hub.
+
+Imports nothing of the database, since a proxy reads it too and must start at once.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from events.storage.log import LogError
+
+VARIABLE: Final = "CONTEXT_GRAPH_LOG"
+"""Of the environment, which hubs inherit: on a command line everybody could read a password."""
+ADDRESS: Final = "log.url"
+"""The name of a file in the folder of a hub."""
+
+_SCHEMES: Final = ("postgresql", "postgres")
+
+
+def is_url(text: str) -> bool:
+    """Tell whether this is the address of a server."""
+    return text.partition("://")[0] in _SCHEMES and "://" in text
+
+
+def without_password(url: str) -> str:
+    """Return an address as it may be shown and stored."""
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    query = urlencode([(name, value) for name, value in parse_qsl(parts.query) if name != "password"], safe="/")
+    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}{at}{host}", query=query))
+
+
+def log_address(folder: Path) -> str | None:
+    """Return the address of the log that the hub of a folder works on; None for a log in the folder itself.
+
+    Raises:
+        LogError: the chosen address is none of a server.
+    """
+    if url := os.environ.get(VARIABLE):
+        if not is_url(url):
+            raise LogError("--log must be the URL of a PostgreSQL database, as postgresql://user@host/database")
+        return url
+    path = folder / ADDRESS
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else None
+
+
+def remember_address(folder: Path, url: str) -> None:
+    """Let later commands on the folder find the log; passwords come from PGPASSWORD or a password file (`OSError`)."""
+    (folder / ADDRESS).write_text(without_password(url) + "\n", encoding="utf-8")

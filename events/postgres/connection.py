@@ -1,0 +1,147 @@
+"""Connections to the PostgreSQL server of a log, and its errors in words."""
+
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from threading import Lock
+from typing import Any, Final, TypeAlias
+
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
+
+from events.postgres.address import without_password
+from events.storage.log import LogAwayError, LogError, LogFullError
+
+Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+
+MIN_VERSION: Final = 140_000
+"""The oldest server, as libpq counts: 14 brought `idle_session_timeout`, which frees the locks of a stopped process."""
+
+_CONNECT: Final = {
+    "connect_timeout": 3,
+    # A server that vanished without closing its connections is noticed within these times.
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+    "application_name": "context-graph",
+}
+_SETTINGS: Final = """
+    SET TIME ZONE 'UTC';
+    SET client_min_messages = 'error';
+    SET lock_timeout = '10s';
+    SET idle_in_transaction_session_timeout = '5s'
+"""
+"""A process that is stopped while it holds the head of the log delays the others by at most five seconds."""
+_DURABLE: Final = (
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+)
+"""An acknowledged event is on the disk, whatever the server's default is."""
+
+_IDLE: Final = 4
+"""Connections that are kept for the next reader."""
+
+
+def connect(url: str) -> Connection:
+    """Open a connection in autocommit mode.
+
+    Raises:
+        LogAwayError: the server can't be reached, or refuses the connection; the message says why.
+        LogError: the URL is invalid, or the server is older than `MIN_VERSION`.
+    """
+    shown = without_password(url)
+    try:
+        given = conninfo_to_dict(url)
+    except psycopg.ProgrammingError as error:
+        raise LogError(f"{shown} is no URL of a PostgreSQL database: {reason(error)}") from None
+    try:
+        connection = psycopg.connect(
+            url, autocommit=True, **{**_CONNECT, **{k: given[k] for k in _CONNECT if k in given}}
+        )
+    except psycopg.Error as error:
+        raise LogAwayError(f"{shown} can't be opened: {reason(error)}") from None
+    with _closed_on_error(connection), translated():
+        if connection.info.server_version < MIN_VERSION:
+            version = connection.info.parameter_status("server_version")
+            raise LogError(f"{shown} is PostgreSQL {version}; version {MIN_VERSION // 10_000} is the oldest that works")
+        connection.execute(_SETTINGS)
+        connection.execute(_DURABLE)
+    return connection
+
+
+def reason(error: psycopg.Error) -> str:
+    """Return the line of an error that says what is wrong."""
+    if error.diag.message_primary:
+        return error.diag.message_primary
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = lines[-1] if lines else type(error).__name__
+    return said.rpartition("FATAL: ")[2].strip()
+
+
+@contextmanager
+def translated() -> Generator[None, None, None]:
+    """Turn errors of the server into those of the log port.
+
+    Raises:
+        LogFullError: the server's disk is full.
+        LogAwayError: any other error.
+    """
+    try:
+        yield
+    except errors.DiskFull as error:
+        raise LogFullError(f"the disk of the PostgreSQL server is full: {reason(error)}") from error
+    except psycopg.Error as error:
+        raise LogAwayError(f"PostgreSQL doesn't serve the log: {reason(error)}") from error
+
+
+class ReaderPool:
+    """Connections for reading, lent to one thread at a time; a broken one is replaced."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._lock = Lock()
+        self._idle: list[Connection] = []
+        self._closed = False
+
+    @contextmanager
+    def borrow(self) -> Generator[Connection, None, None]:
+        """Lend a connection that answers (`LogAwayError`)."""
+        connection = self._take() or connect(self._url)
+        try:
+            with translated():
+                yield connection
+        finally:
+            with self._lock:
+                keeps = not self._closed and not connection.broken and len(self._idle) < _IDLE
+                if keeps:
+                    self._idle.append(connection)
+            if not keeps:
+                connection.close()
+
+    def close(self) -> None:
+        """Close all connections; those that are lent are closed when they come back."""
+        with self._lock:
+            idle, self._idle, self._closed = self._idle, [], True
+        for connection in idle:
+            connection.close()
+
+    def _take(self) -> Connection | None:
+        """Return an idle connection that the server hasn't closed meanwhile."""
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                connection = self._idle.pop()
+            with suppress(psycopg.Error):
+                connection.execute("")
+                return connection
+            connection.close()
+
+
+@contextmanager
+def _closed_on_error(connection: Connection) -> Generator[None, None, None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise

@@ -1,0 +1,43 @@
+"""Waiting for the events of other processes: notifications, and a look at the head for those that were lost."""
+
+import select
+import socket
+from contextlib import suppress
+from typing import Final
+
+from events.postgres.connection import connect, translated
+from events.postgres.rows import select_head
+from events.postgres.schema import CHANNEL
+
+_IDLE: Final = "SET idle_session_timeout = '10s'"
+"""The server ends the session, and frees its locks, of a process that is stopped: it would never look again."""
+
+
+class PostgresListener:
+    """A connection that receives the notification of each commit. One thread waits; any thread may call `wake`."""
+
+    def __init__(self, url: str) -> None:
+        """Connect (`LogAwayError`)."""
+        self._connection = connect(url)
+        self._woken, self._wake = socket.socketpair()  # a pipe can't be waited for on Windows
+        with translated():
+            self._connection.execute(_IDLE)
+            self._connection.execute(f"LISTEN {CHANNEL}")
+
+    def wait(self, seconds: float) -> int:
+        """Return the end of the log once events were appended, or after the time (`LogAwayError`)."""
+        with translated():
+            select.select([self._connection.fileno(), self._woken], [], [], seconds)
+            list(self._connection.notifies(timeout=0))
+            return select_head(self._connection).seq
+
+    def wake(self) -> None:
+        """End a wait of another thread."""
+        with suppress(OSError):  # closed meanwhile
+            self._wake.send(b"\0")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+        self._woken.close()
+        self._wake.close()

@@ -1,0 +1,289 @@
+"""The log in a PostgreSQL database: one order and one chain, to which several processes append in turn.
+
+Each append locks the row of the head until it is committed. A process takes notice of the events of others before its
+own (`follow`, `begin`), so its projections fold all events in their order. Keys stay in their table and are read
+together with their rows, so a key that any process destroyed is gone for all of them.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, closing
+from datetime import datetime
+from pathlib import Path
+from typing import NoReturn
+from uuid import UUID
+
+from events.crypto.keys import KeyRing, KeyUnreadableError
+from events.postgres import rows as table
+from events.postgres import schema
+from events.postgres.address import without_password
+from events.postgres.connection import Connection, ReaderPool, translated
+from events.postgres.listener import PostgresListener
+from events.postgres.snapshot_keys import SnapshotKeys
+from events.postgres.writer import Writer
+from events.storage.chain import GENESIS, Row, build_rows, decode_rows, encode_drafts, envelope_of, read_row, to_utc
+from events.storage.durable import HeadFile, check_private
+from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogError
+
+
+class PostgresLog:
+    """Implements `events.storage.log.SharedLog` in the schema `context_graph` of a database.
+
+    The folder holds `head`, the last event that this process acknowledged or took notice of: a server that was restored
+    from an old copy, or failed over to a replica that lagged, is found behind it.
+    """
+
+    read_only = None
+
+    def __init__(self, url: str, folder: Path, passphrase: str | None = None) -> None:
+        """Open the log, or create one; a passphrase for a new log protects its keys.
+
+        Args:
+            url: Of the database, as `postgresql://user@host/database`.
+            folder: Of this process, for its head file.
+            passphrase: Of the keys.
+
+        Raises:
+            PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
+            LogAwayError: the server can't be reached, or refuses the connection.
+            LogBehindError: events that this process has seen are missing from the end of the log.
+            LogCorruptError: the last event was changed.
+            LogError: the database holds something else, or the role may not append.
+        """
+        self._url = url
+        self._name = without_password(url)
+        self._closed = False
+        with ExitStack() as stack:
+            self._writer = stack.enter_context(closing(Writer(url)))
+            self._ring = schema.open_store(self._writer.connection, passphrase)
+            self._readers = ReaderPool(url)
+            stack.callback(self._readers.close)
+            try:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                check_private(folder)
+                self._head_file = stack.enter_context(closing(HeadFile(folder / "head")))
+                self._head = self._recover()
+            except OSError as error:
+                raise LogError(f"the log can't be opened: {error}") from error
+            self._last = self._head.seq
+            self._resources = stack.pop_all()
+
+    @property
+    def head(self) -> Head:
+        """The last event that this process has taken notice of."""
+        return self._head
+
+    @property
+    def name(self) -> str:
+        """The address of the log, without a password."""
+        return self._name
+
+    @property
+    def last(self) -> int:
+        """The sequence number of the last event of the log when this process last looked."""
+        return self._last
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether this process holds the turn to append."""
+        return self._writer.in_turn
+
+    @property
+    def keys(self) -> KeyRing:
+        """All keys as they are now, in memory alone."""
+        with self._readers.borrow() as connection:
+            found = connection.execute("SELECT record FROM context_graph.keys", binary=True)
+            return self._ring.holding(b"".join(record for (record,) in found))
+
+    @property
+    def snapshot_keys(self) -> SnapshotKeys:
+        """The keys of the snapshots of all hubs."""
+        return SnapshotKeys(self._readers, self._ring)
+
+    def head_at(self, seq: int) -> Head:
+        """Return the head after event `seq`, 0 for the empty log; `LogCorruptError` beyond its end."""
+        self._check_open()
+        if not seq:
+            return GENESIS
+        with self._readers.borrow() as connection:
+            return table.select_verified(connection, seq).head
+
+    def seq_at(self, moment: datetime, last: int | None = None) -> int:
+        """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none."""
+        self._check_open()
+        query = "SELECT coalesce(max(seq), 0) FROM context_graph.log WHERE at <= %s AND seq <= %s"
+        with self._readers.borrow() as connection:
+            ((seq,),) = connection.execute(query, [to_utc(moment), self._head.seq if last is None else last]).fetchall()
+        return seq
+
+    def reserve(self, ids: Collection[UUID]) -> None:
+        """Do nothing: a key is written by the transaction that appends its event."""
+
+    def rows(self, first: int, last: int) -> Iterator[Row]:
+        """Yield the rows from `first` to `last`, unverified; missing ones are left out."""
+        for start in range(first, last + 1, table.PAGE):
+            with self._readers.borrow() as connection:
+                page = table.select_range(connection, start, min(start + table.PAGE - 1, last))
+            yield from page.rows
+
+    def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
+        """Yield the events after `after`, up to `last` or the present end, and verify the chain (`LogCorruptError`)."""
+        self._check_open()
+        end = self._head if last is None else self.head_at(last)
+        head = self.head_at(after) if after < end.seq else end
+        while head.seq < end.seq:
+            with self._readers.borrow() as connection:
+                page = table.select_range(connection, head.seq + 1, min(head.seq + table.PAGE, end.seq))
+            stop = end if not page.rows or page.rows[-1].seq == end.seq else page.rows[-1].head
+            yield from decode_rows(head, stop, page.rows, self._ring.holding(page.records))
+            head = stop
+
+    def get(self, seqs: Collection[int]) -> list[Envelope]:
+        """Return the events with these sequence numbers, ascending; a missing one is a `LogCorruptError`."""
+        self._check_open()
+        wanted = sorted(set(seqs))
+        if not wanted:
+            return []
+        with self._readers.borrow() as connection:
+            page = table.select(connection, wanted)
+        missing = set(wanted) - {row.seq for row in page.rows}
+        if missing:
+            raise LogCorruptError(min(missing), "it is missing")
+        ring = self._ring.holding(page.records)
+        return [read_row(row, ring) for row in page.rows]
+
+    def listen(self) -> PostgresListener:
+        """Open a connection that tells of events (`LogAwayError`)."""
+        return PostgresListener(self._url)
+
+    def follow(self) -> tuple[Envelope, ...]:
+        """Return the next events of other processes, and move `head` behind them; none at the end of the log."""
+        self._check_open()
+        with self._readers.borrow() as connection:
+            return self._next_page(connection)
+
+    def begin(self) -> tuple[Envelope, ...]:
+        """Take the turn to append, and return all events that others appended.
+
+        Raises:
+            LogAwayError: the server can't be reached, or another process keeps the turn for ten seconds.
+        """
+        self._check_open()
+        if self._writer.in_turn:
+            return ()
+        found: list[Envelope] = []
+        try:
+            self._last = self._writer.lock().seq
+            with translated():
+                while self._head.seq < self._last:
+                    found += self._next_page(self._writer.connection)
+        except BaseException:
+            self.give_back()
+            raise
+        return tuple(found)
+
+    def give_back(self) -> None:
+        """End the turn without an append; without a turn nothing happens."""
+        self._writer.give_back()
+
+    def append(self, drafts: Sequence[Draft]) -> tuple[Envelope, ...]:
+        """Append all drafts or none, durably, in one transaction; without a turn, one is taken for it.
+
+        Raises:
+            LogAwayError: the server refused; nothing was written.
+            LogUncertainError: the connection was lost during the commit; `begin` then returns what was committed.
+            LogFullError: the server's disk is full; nothing was written.
+            LogError: the log is closed, or without a turn, others have appended.
+            ValueError, TypeError, OverflowError: a draft can't be encoded (`encode_drafts`); nothing was written.
+        """
+        self._check_open()
+        if not drafts:
+            return ()
+        known = self._head
+        try:
+            encoded = encode_drafts(drafts)
+            self._check_nothing_new(self.begin(), known)
+            with translated():
+                sealed = [draft.id for draft in drafts if draft.event.sealed]
+                ring = self._ring.holding(table.select_records(self._writer.connection, sealed) if sealed else b"")
+                rows = build_rows(self._head, encoded, ring)
+                table.insert(self._writer.connection, rows, list(ring.records()))
+        except KeyUnreadableError as error:
+            self.give_back()
+            raise LogError(f"a key can't be read: {error}") from error
+        except BaseException:
+            self.give_back()
+            raise
+        self._writer.commit()
+        self._advance(rows[-1].head)
+        return tuple(envelope_of(row, draft.event) for row, draft in zip(rows, drafts, strict=True))
+
+    def shred(self, ids: Collection[UUID]) -> None:
+        """Destroy the keys of these events and of all snapshots; unknown ids and repeats are no error.
+
+        The snapshots of all hubs are worthless afterwards, also of those that aren't running.
+        """
+        self._check_open()
+        with self._readers.borrow() as connection:
+            with connection.transaction():
+                ring = self._ring.holding(table.select_records(connection, list(ids)))
+                ring.destroy(ids)
+                destroyed = table.destroy_keys(connection, list(ring.records()))
+                if destroyed:
+                    connection.execute("DELETE FROM context_graph.snapshot_keys")
+            if destroyed:  # frees what the former versions of these rows hold
+                connection.execute("VACUUM context_graph.keys, context_graph.snapshot_keys")
+
+    def salvage(self, damage: str) -> NoReturn:
+        """Refuse: restore the database, or a backup (`LogError`)."""
+        raise LogError(damage)
+
+    def close(self) -> None:
+        """Close the connections; a second call does nothing."""
+        if not self._closed:
+            self._closed = True
+            self._resources.close()
+
+    def _next_page(self, connection: Connection) -> tuple[Envelope, ...]:
+        """Return up to a page of the events after the head, verified, and move the head."""
+        page = table.select_range(connection, self._head.seq + 1, self._head.seq + table.PAGE)
+        if not page.rows:
+            if self._head.seq < self._last:
+                raise LogCorruptError(self._head.seq + 1, "it is missing")
+            return ()
+        end = page.rows[-1].head
+        found = tuple(decode_rows(self._head, end, page.rows, self._ring.holding(page.records)))
+        self._advance(end)
+        return found
+
+    def _advance(self, head: Head) -> None:
+        self._head = head
+        self._last = max(self._last, head.seq)
+        try:
+            self._head_file.write(head)
+        except OSError as error:
+            raise LogError(f"the head can't be written: {error}") from error
+
+    def _recover(self) -> Head:
+        """Compare the end of the log with the head that this process saw last, and return it."""
+        with translated():
+            head = table.select_head(self._writer.connection)
+            if head.seq and table.select_verified(self._writer.connection, head.seq).head != head:
+                raise LogCorruptError(head.seq, "it isn't the event with which the log ends")
+            seen = self._head_file.acknowledged
+            if seen is not None and seen.seq > head.seq:
+                raise LogBehindError(head.seq, seen.seq)
+            if seen is not None and seen.seq and table.select_verified(self._writer.connection, seen.seq).head != seen:
+                raise LogCorruptError(seen.seq, "it isn't the event that this hub has seen")
+        if head != seen:
+            self._head_file.write(head)
+        return head
+
+    def _check_nothing_new(self, others: tuple[Envelope, ...], known: Head) -> None:
+        """Refuse an append without a turn if there are events that its caller doesn't know (`LogError`)."""
+        if others:
+            self._head = known
+            raise LogError("other processes have appended events: take the turn first")
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise LogError("the log is closed")

@@ -1,0 +1,152 @@
+"""The tables of a log on PostgreSQL: how they are created, and how they are recognised."""
+
+from typing import Final
+
+import psycopg
+
+from events.crypto.keys import KeyRing
+from events.crypto.wrapping import KeyWrapping
+from events.postgres.connection import Connection, reason, translated
+from events.storage.log import LogError
+
+SCHEMA: Final = "context_graph"
+"""The schema of all tables; a database holds one log."""
+FORMAT: Final = 1
+CHANNEL: Final = "context_graph"
+"""Of the notification of each commit."""
+
+_COLUMNS: Final = {
+    "head": "single seq hash",
+    "keys": "id record",
+    "log": "seq id at kind actor correlation_id causation_id data prev_hash hash",
+    "snapshot_keys": "id record",
+    "store": "single format header",
+}
+"""The columns of each table, in their order."""
+
+_CREATE: Final = """
+CREATE SCHEMA context_graph;
+CREATE TABLE context_graph.store (
+    single boolean PRIMARY KEY DEFAULT true CHECK (single),
+    format integer NOT NULL,
+    header bytea NOT NULL
+);
+CREATE TABLE context_graph.head (
+    single boolean PRIMARY KEY DEFAULT true CHECK (single),
+    seq bigint NOT NULL,
+    hash bytea NOT NULL
+) WITH (fillfactor = 10);
+CREATE TABLE context_graph.log (
+    seq bigint PRIMARY KEY,
+    id uuid NOT NULL,
+    at timestamp NOT NULL,
+    kind text NOT NULL,
+    actor text NOT NULL,
+    correlation_id uuid NOT NULL,
+    causation_id uuid,
+    data bytea NOT NULL,
+    prev_hash bytea NOT NULL,
+    hash bytea NOT NULL
+);
+CREATE TABLE context_graph.keys (id uuid PRIMARY KEY, record bytea NOT NULL CHECK (octet_length(record) = 64));
+CREATE TABLE context_graph.snapshot_keys (LIKE context_graph.keys INCLUDING ALL);
+-- Encrypted bytes don't compress.
+ALTER TABLE context_graph.log ALTER COLUMN data SET STORAGE EXTERNAL;
+CREATE FUNCTION context_graph.refuse() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'the log is append-only'; END $$;
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON context_graph.log
+    FOR EACH STATEMENT EXECUTE FUNCTION context_graph.refuse();
+"""
+"""`head` is updated by each commit: room in its page keeps the update there. The trigger guards against accidents."""
+
+_FOUND: Final = """
+SELECT c.relname, string_agg(a.attname, ' ' ORDER BY a.attnum)
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+WHERE n.nspname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f') GROUP BY c.relname
+"""
+_FORBIDDEN: Final = """
+SELECT name || ' (' || privilege || ')' FROM (VALUES
+    ('log', 'SELECT'), ('log', 'INSERT'), ('head', 'UPDATE'), ('keys', 'INSERT'), ('keys', 'UPDATE'),
+    ('store', 'SELECT'), ('snapshot_keys', 'INSERT'), ('snapshot_keys', 'DELETE')) AS needed (name, privilege)
+WHERE NOT has_table_privilege('context_graph.' || name, privilege)
+"""
+
+
+def exists(connection: Connection) -> bool:
+    """Tell whether the database holds a log.
+
+    Raises:
+        LogError: the schema of that name holds something else.
+    """
+    with translated():
+        if not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [SCHEMA]).fetchone():
+            return False
+        found = dict(connection.execute(_FOUND, [SCHEMA]).fetchall())
+    if found != _COLUMNS:
+        other = sorted(name for name in found.keys() | _COLUMNS.keys() if found.get(name) != _COLUMNS.get(name))
+        raise LogError(
+            f"the schema {SCHEMA} of database {connection.info.dbname} is no log of this program: "
+            f"{', '.join(other)} isn't as expected; choose another database"
+        )
+    return True
+
+
+def check_usable(connection: Connection) -> None:
+    """Check that the log is of a known format, and that the role may append to it (`LogError`)."""
+    with translated():
+        row = connection.execute("SHOW transaction_read_only").fetchone()
+        if row and row[0] == "on":
+            raise LogError(f"the database {connection.info.dbname} is read-only for {connection.info.user}")
+        schema = connection.execute("SELECT has_schema_privilege(%s, 'USAGE')", [SCHEMA]).fetchone()
+        if schema and not schema[0]:
+            raise LogError(f"the role {connection.info.user} has no rights on the schema {SCHEMA}")
+        missing = [name for (name,) in connection.execute(_FORBIDDEN).fetchall()]
+        if missing:
+            raise LogError(f"the role {connection.info.user} may not use all tables of {SCHEMA}: {', '.join(missing)}")
+        found = connection.execute("SELECT format FROM context_graph.store").fetchone()
+    if found is None or found[0] != FORMAT:
+        raise LogError(f"the log has format {found[0] if found else 'unknown'}, and this version reads {FORMAT}")
+
+
+def create(connection: Connection, header: bytes) -> None:
+    """Create all tables within a transaction of the caller's.
+
+    Args:
+        connection: A transaction is open on it.
+        header: Of the keys: what wraps them, empty without a passphrase.
+
+    Raises:
+        LogError: the role may not create them.
+    """
+    try:
+        connection.execute(_CREATE)
+    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction) as error:
+        raise LogError(
+            f"the role {connection.info.user} can't create the schema {SCHEMA} in database "
+            f"{connection.info.dbname}: {reason(error)}"
+        ) from error
+    connection.execute("INSERT INTO context_graph.store (format, header) VALUES (%s, %s)", [FORMAT, header])
+    connection.execute("INSERT INTO context_graph.head (seq, hash) VALUES (0, %s)", [bytes(32)])
+
+
+def open_store(connection: Connection, passphrase: str | None) -> KeyRing:
+    """Create the tables if there are none; return a ring without keys, behind the passphrase of the log.
+
+    Raises:
+        PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
+        LogError: the database holds something else, or the role may not use or create the log.
+    """
+    with translated(), connection.transaction():
+        lock_creation(connection)
+        if exists(connection):
+            check_usable(connection)
+        else:
+            create(connection, KeyWrapping.create(passphrase).header if passphrase is not None else b"")
+        ((header,),) = connection.execute("SELECT header FROM context_graph.store", binary=True).fetchall()
+        return KeyRing.of(header, passphrase)
+
+
+def lock_creation(connection: Connection) -> None:
+    """Let one process at a time look for the tables and create them, until the end of the transaction."""
+    connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [SCHEMA])

@@ -1,0 +1,172 @@
+"""`scripts/bench relevance`: does a search know whether the store can answer the question?
+
+Questions are put to their own store, and to stores that can't answer them: another person's in the same set, and those
+of the other sets. Prompts that are about none of them are put to all.
+"""
+
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import anyio
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from rich.progress import Progress
+from typer import Argument, BadParameter, Option
+
+from actors.api.operations.retrieval.query import search
+from actors.comparator.messages import Hit, Relevance
+from actors.runtime.settings import Confidence, SearchProfile
+from benchmarks.datasets import DEPTH, Dataset, Document, read_dataset
+from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.store import Store, open_store
+
+PROMPTS = Path(__file__).with_name("unrelated_prompts.txt")
+FOREIGN = 60
+"""Questions of each other set that are put to a store."""
+AUROC, REFUSED, KEPT = 0.93, 0.95, 0.9
+"""What is required: of the ranking by relevance, and of the shares at the shipped threshold."""
+
+Floats = npt.NDArray[np.float64]
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """One question, put to one store."""
+
+    kind: str
+    """Name of the set in the store."""
+    source: str
+    """Name of the set that the question is from."""
+    answerable: bool
+    hits: tuple[Hit, ...]
+    relevance: Relevance
+
+    def similarity(self, key: str, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Return the similarities of the hits at these places, NaN where a space has nothing to say."""
+        spaces = [self.hits[row].spaces for row in rows.tolist()]
+        return np.array([one[key].similarity if key in one else np.nan for one in spaces], np.float32)
+
+
+def sample(dataset: Dataset, questions: int, documents: int) -> Dataset:
+    """Return a set with questions at even distances, their answers, and other documents up to a number.
+
+    Sets with namespaces keep all documents: their namespaces are small stores already.
+    """
+    judged = [query for query in dataset.queries if query.id in dataset.judgements]
+    queries = judged[:: max(1, len(judged) // questions)][:questions]
+    if any("namespace" in document.metadata for document in dataset.documents):
+        return msgspec.structs.replace(dataset, queries=queries)
+    answers = {name for query in queries for name in dataset.judgements[query.id]}
+    others = [document.id for document in dataset.documents if document.id not in answers]
+    wanted = max(0, documents - len(answers))
+    kept = answers | set(others[:: max(1, len(others) // max(1, wanted))][:wanted])
+    chosen = [document for document in dataset.documents if document.id in kept]
+    return msgspec.structs.replace(dataset, queries=queries, documents=chosen)
+
+
+@asynccontextmanager
+async def kept_store(dataset: Dataset, keep: Path | None, bar: Progress) -> AsyncIterator[Store]:
+    """Open the store of a set, in a temporary folder or in one that is kept, and fill it if it is empty.
+
+    Raises:
+        BadParameter: the kept store holds something else, such as the beginning of a run that was cut off.
+    """
+    async with AsyncExitStack() as stack:
+        folder = keep / dataset.name if keep else Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        store = await stack.enter_async_context(open_store(folder))
+        if not (held := await store.live()):
+            task = bar.add_task(f"storing {dataset.name}", total=len(dataset.documents))
+            await store.store_documents(dataset.documents, lambda: bar.advance(task))
+        elif held != len(dataset.documents):
+            raise BadParameter(f"{folder} holds {held} memories, not {len(dataset.documents)}; delete it")
+        yield store
+
+
+async def ask_all(sets: Sequence[Dataset], keep: Path | None, bar: Progress) -> list[Asked]:
+    """Put the questions of all sets, and the prompts, to the stores of all sets."""
+    prompts = [Document(id=line, text=line) for line in PROMPTS.read_text().splitlines()]
+    asked: list[Asked] = []
+    for own in sets:
+        names = sorted({one.metadata["namespace"] for one in own.documents if "namespace" in one.metadata})
+        put = [(own.name, query, query.metadata.get("namespace"), True) for query in own.queries]
+        if len(names) > 1:
+            following = dict(zip(names, names[1:] + names[:1], strict=True))
+            put += [(own.name, query, following[query.metadata["namespace"]], False) for query in own.queries]
+        others = {one.name: one.queries[:: max(1, len(one.queries) // FOREIGN)][:FOREIGN] for one in sets if one != own}
+        for source, queries in {**others, PROMPTS.stem: prompts}.items():
+            put += [
+                (source, query, names[place % len(names)] if names else None, False)
+                for place, query in enumerate(queries)
+            ]
+        async with kept_store(own, keep, bar) as store:
+            for source, query, namespace, answerable in bar.track(put, description=f"asking {own.name}"):
+                metadata = {**query.metadata, "namespace": namespace}
+                embedded = await store.embed_query(msgspec.structs.replace(query, metadata=metadata))
+                found = await search(store.context, embedded, SearchProfile.AUTO, DEPTH, primed={})
+                if found.relevance is None:
+                    raise BadParameter("the relevance of an answer is known with the embedded models only")
+                asked.append(Asked(own.name, source, answerable, found.hits, found.relevance))
+    return asked
+
+
+def auroc(scores: Floats, positive: npt.NDArray[np.bool_]) -> float:
+    """Return the probability that a positive scores higher than a negative; ties count half."""
+    values, ranks = np.unique(scores, return_inverse=True)
+    below = np.bincount(ranks[~positive], minlength=len(values))
+    better = np.cumsum(below) - below / 2
+    return float(better[ranks[positive]].sum() / (positive.sum() * (~positive).sum()))
+
+
+def relevance(
+    folders: Annotated[list[Path], Argument(exists=True, file_okay=False, help="Data sets in the BEIR layout.")],
+    questions: Annotated[int, Option(min=1, help="Questions of each set.")] = 300,
+    documents: Annotated[int, Option(min=1, help="Documents of a set without namespaces.")] = 1_600,
+    keep: Annotated[Path | None, Option(file_okay=False, help="Folder that keeps the stores.")] = None,
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure whether searches know what their store can answer."""
+    sets = [sample(read_dataset(folder), questions, documents) for folder in folders]
+    with progress_bar() as bar:
+        asked = anyio.run(partial(ask_all, sets, keep, bar))
+    sections = {kind.name: _verdicts([one for one in asked if one.kind == kind.name]) for kind in sets}
+    publish({**sections, "all": [*_verdicts(asked), _reliability(asked)]}, as_json=as_json)
+
+
+def _verdicts(asked: Sequence[Asked]) -> list[Verdict]:
+    probabilities, answerable = _measured(asked)
+    own = np.array([one.source == one.kind for one in asked])
+    brought = np.array([one.relevance.confidence is not Confidence.NOTHING for one in asked])
+    separated = {"all": auroc(probabilities, answerable)}
+    if (own & ~answerable).any():
+        separated["another person's store"] = auroc(probabilities[own], answerable[own])
+    refused = {"all": float(1 - brought[~answerable].mean())}
+    for source in dict.fromkeys(one.source for one in asked if not one.answerable):
+        refused[source] = float(1 - brought[[not one.answerable and one.source == source for one in asked]].mean())
+    kept = float(brought[answerable].mean())
+    return [
+        Verdict(f"AUROC at least {AUROC}", separated, min(separated.values()) >= AUROC),
+        Verdict(f"at least {REFUSED} of unrelated prompts bring nothing", refused, refused["all"] >= REFUSED),
+        Verdict(f"at least {KEPT} of answerable questions keep their answer", {"kept": kept}, kept >= KEPT),
+    ]
+
+
+def _reliability(asked: Sequence[Asked]) -> Verdict:
+    """Return how many questions are answerable by stated probability, both halves weighing the same."""
+    probabilities, answerable = _measured(asked)
+    weights = np.where(answerable, 1 / answerable.sum(), 1 / (~answerable).sum())
+    bins = np.minimum((probabilities * 5).astype(int), 4)
+    shares = {
+        f"{place / 5:.1f} to {(place + 1) / 5:.1f}": float(weights[within & answerable].sum() / weights[within].sum())
+        for place in range(5)
+        if (within := bins == place).any()
+    }
+    return Verdict("answerable by stated probability", shares)
+
+
+def _measured(asked: Sequence[Asked]) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    return np.array([one.relevance.probability for one in asked]), np.array([one.answerable for one in asked])

@@ -1,0 +1,70 @@
+"""Many clients at once, and a client that was cut off."""
+
+import anyio
+import pytest
+from mcp.server.streamable_http import EventMessage
+from mcp_types import JSONRPCNotification
+
+from actors.api.caller import Scope
+from actors.api.context import Context
+from actors.http.replay_buffer import MAX_MESSAGES, ReplayBuffer
+from tests.actors.conftest import Agent
+from tests.actors.http.conftest import Serve
+
+pytestmark = pytest.mark.anyio
+
+CLIENTS = 50
+
+
+async def test_fifty_clients_at_once_lose_and_mix_up_nothing(context: Context, serve: Serve) -> None:
+    """Half of them speak each era; every ten share a namespace, and each stores and finds its own memory."""
+    found: dict[int, list[tuple[str, str]]] = {}
+    mine: dict[int, str] = {}
+
+    async def work(agent: Agent, number: int) -> None:
+        text = f"Locker {number} of hall {number % 5} belongs to guest {number * 7919}."
+        stored = await agent.call("store_memory", content=text)
+        answer = await agent.call("memory_retrieve", id=stored["fingerprintId"])
+        results = (await agent.call("search_graph", query=text, top_k=50))["results"]
+        mine[number] = answer["content"]
+        found[number] = [(one["fingerprintId"], one["content"]) for one in results]
+        assert answer["content"] == text
+
+    async with serve(context) as served:
+        keys = [served.key(f"hall-{hall}", Scope.WRITE, (f"hall-{hall}",)) for hall in range(5)]
+
+        async def visit(number: int) -> None:
+            async with served.agent(keys[number % 5], "legacy" if number % 2 else "2026-07-28") as agent:
+                await work(agent, number)
+
+        async with anyio.create_task_group() as group:
+            for number in range(CLIENTS):
+                group.start_soon(visit, number)
+        async with served.agent(served.key("all")) as agent:
+            counts = (await agent.request("store/status"))["namespaces"]
+    assert len(mine) == CLIENTS
+    assert counts == {f"hall-{hall}": CLIENTS // 5 for hall in range(5)}
+    for number, results in found.items():
+        assert mine[number] in [content for _, content in results]
+        assert all(f"of hall {number % 5} belongs" in content for _, content in results)
+
+
+async def test_a_reconnecting_client_gets_the_later_messages_of_its_own_stream() -> None:
+
+    buffer = ReplayBuffer()
+    numbers = [
+        await buffer.store_event(stream, JSONRPCNotification(jsonrpc="2.0", method=f"notifications/{stream}/{place}"))
+        for place in range(3)
+        for stream in ("one", "two")
+    ]
+    sent: list[EventMessage] = []
+
+    async def send(message: EventMessage) -> None:
+        sent.append(message)
+
+    assert await buffer.replay_events_after(numbers[0], send) == "one"
+    assert [one.message.method for one in sent] == ["notifications/one/1", "notifications/one/2"]
+    for _ in range(MAX_MESSAGES):
+        await buffer.store_event("three", None)
+    assert await buffer.replay_events_after(numbers[0], send) is None
+    assert await buffer.replay_events_after("no number", send) is None

@@ -1,0 +1,62 @@
+"""MCP over HTTP: the official client does what it does over stdio."""
+
+import pytest
+
+from actors.api.caller import Scope
+from actors.api.context import Context
+from actors.api.mcp.tool_schemas import listed
+from tests.actors.http.conftest import Serve
+
+pytestmark = pytest.mark.anyio
+ERAS = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+
+
+@ERAS
+async def test_an_agent_stores_finds_and_forgets_over_http(context: Context, serve: Serve, mode: str) -> None:
+    async with serve(context) as served, served.agent(served.key("me"), mode) as agent:
+        tools = await agent.client.list_tools()
+        assert [one.name for one in tools.tools] == [one.name for one in listed()]
+        stored = await agent.call("store_memory", content="The ferry to Amrum leaves at seven.")
+        assert stored["_cognitive_pulse"]
+        found = await agent.call("search_graph", query="When does the ferry leave?")
+        assert [one["fingerprintId"] for one in found["results"]] == [stored["fingerprintId"]]
+        await agent.call("memory_delete", id=stored["fingerprintId"])
+        assert (await agent.call("search_graph", query="When does the ferry leave?"))["results"] == []
+        assert (await agent.request("store/status"))["memories"]["live"] == 0
+        assert await agent.client.list_resources()
+        assert (await agent.refused("memory_retrieve", id="no id"))["code"] == -32602
+
+
+@ERAS
+async def test_a_key_to_read_changes_nothing_and_is_shown_no_tool_that_would(
+    context: Context, serve: Serve, mode: str
+) -> None:
+    async with serve(context) as served, served.agent(served.key("reader", Scope.READ), mode) as agent:
+        names = {one.name for one in (await agent.client.list_tools()).tools}
+        assert "search_graph" in names
+        assert names.isdisjoint({"store_memory", "memory_delete", "consolidate_memories"})
+        assert (await agent.refused("store_memory", content="x"))["code"] == -32003
+        assert (await agent.request_refused("store/verify"))["code"] == -32003
+
+
+async def test_what_a_key_stored_carries_its_name_in_the_audit(context: Context, serve: Serve) -> None:
+    async with serve(context) as served, served.agent(served.key("laptop")) as agent:
+        await agent.call("store_memory", content="Bread is baked on Fridays.")
+        await agent.call("search_graph", query="When is bread baked?")
+        trail = await agent.call("audit_trail")
+    by = {event["kind"]: event["actor"] for event in trail["events"]}
+    assert by["memory_stored"] == by["memory_recalled"] == "http:laptop"
+
+
+async def test_a_session_belongs_to_the_key_that_began_it(context: Context, serve: Serve) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
+    body["params"] = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    accept = {"accept": "application/json, text/event-stream"}
+    async with serve(context) as served, served.client(served.key("one"), **accept) as client:
+        begun = await client.post("/mcp", json=body)
+        assert begun.status_code == 200
+        session = {"mcp-session-id": begun.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        async with served.client(served.key("two"), **accept) as other:
+            assert (await other.post("/mcp", json=ping, headers=session)).status_code == 404
+        assert (await client.post("/mcp", json=ping, headers=session)).status_code == 200

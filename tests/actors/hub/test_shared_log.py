@@ -1,0 +1,159 @@
+"""Hubs that share a log on a real server: each sees what the others store, also after the server was away."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from actors.api.context import Context
+from actors.api.operations.memories import memory_delete, store_memory
+from actors.api.params.memories import MemoryDelete, StoreMemory
+from actors.api.params.parsing import parse
+from actors.hub.composition import open_hub
+from actors.hub.hub import Hub
+from actors.runtime.faults import StorageFault
+from actors.store.messages import ReadDigests, ReadStatus, TakeSnapshot
+from events.postgres.writer import Writer
+from events.storage.log import LogUncertainError
+from tests.actors.conftest import search, store
+from tests.postgres import Server
+
+BOUND = 60.0
+
+pytestmark = pytest.mark.anyio
+
+Open = Callable[..., Hub]
+
+
+@pytest.fixture(scope="module")
+def database(postgres: Server) -> str:
+    return postgres.new_database()
+
+
+@pytest.fixture
+def address(postgres: Server, database: str) -> str:
+    """An empty database."""
+    postgres.execute("DROP SCHEMA IF EXISTS context_graph CASCADE", database)
+    return postgres.url(database)
+
+
+@pytest.fixture
+def opened(address: str, tmp_path: Path, profile: Any) -> Iterator[Open]:
+    """Opens a hub on the shared log, each in a folder of its own."""
+    with ExitStack() as stack:
+
+        def hub(name: str) -> Hub:
+            return stack.enter_context(open_hub(tmp_path / name, load=lambda _latencies: profile, address=address))
+
+        yield hub
+
+
+def known(hub: Hub, seq: int) -> None:
+    """Wait until a hub has folded an event, about which nobody but the server told it."""
+    deadline = monotonic() + BOUND
+    while hub.store.ask(ReadStatus(), timeout=BOUND).head.seq < seq:
+        assert monotonic() < deadline, "the hub doesn't follow"
+
+
+@contextmanager
+def stopped(postgres: Server) -> Iterator[None]:
+    postgres.stop()
+    try:
+        yield
+    finally:
+        postgres.start()
+
+
+async def test_what_one_hub_stores_the_other_finds_and_both_know_the_same(opened: Open) -> None:
+    here, there = Context(opened("here")), Context(opened("there"))
+    first = await store(here, "the ferry leaves the eastern harbour at nine")
+    known(there.hub, here.hub.log.head.seq)
+    assert [one["fingerprintId"] for one in await search(there, "when does the boat sail")] == [first]
+    second = await store(there, "the lighthouse keeper has a grey cat")
+    known(here.hub, there.hub.log.head.seq)
+    assert second in [one["fingerprintId"] for one in await search(here, "a cat in the lighthouse")]
+    deadline = monotonic() + BOUND
+    while True:  # until neither has anything more to say about what was stored
+        ours, theirs = (hub.store.ask(ReadDigests(), timeout=BOUND) for hub in (here.hub, there.hub))
+        if ours[0] == theirs[0]:
+            break
+        assert monotonic() < deadline
+    assert ours == theirs
+
+
+async def test_a_request_that_is_sent_to_two_hubs_is_carried_out_once(opened: Open) -> None:
+    here, there = Context(opened("here")), Context(opened("there"))
+    request = parse({"content": "the key is under the third stone"}, StoreMemory)
+    key = uuid4()
+    first = await store_memory(replace(here, key=key), request)
+    second = await store_memory(replace(there, key=key), request)
+    assert second["fingerprintId"] == first["fingerprintId"]
+    assert there.hub.store.ask(ReadStatus(), timeout=BOUND).live == 1
+
+
+async def test_what_one_hub_erases_no_other_can_read_not_even_from_its_snapshot(opened: Open, tmp_path: Path) -> None:
+    here, there = Context(opened("here")), Context(opened("there"))
+    kept, secret = await store(here, "the bakery opens at six"), await store(here, "the vault opens with 4417")
+    known(there.hub, here.hub.log.head.seq)
+    assert there.hub.store.ask(TakeSnapshot(), timeout=BOUND)
+    assert list((tmp_path / "there" / "snapshot").iterdir())
+    await memory_delete(here, parse({"id": secret, "soft": False}, MemoryDelete))
+    known(there.hub, here.hub.log.head.seq)
+    assert [one["fingerprintId"] for one in await search(there, "when does it open")] == [kept]
+    assert not list((tmp_path / "there" / "snapshot").iterdir())
+
+
+async def test_without_the_server_searches_go_on_and_stores_fail_at_once(opened: Open, postgres: Server) -> None:
+    here = Context(opened("here"))
+    memory = await store(here, "the ferry leaves the eastern harbour at nine")
+    with stopped(postgres):
+        assert [one["fingerprintId"] for one in await search(here, "when does the boat sail")] == [memory]
+        with pytest.raises(StorageFault) as caught:
+            await store(here, "the second ferry leaves at ten")
+        assert caught.value.code == -32004
+        assert caught.value.data["retry_after_ms"] > 0
+    deadline = monotonic() + BOUND
+    while True:
+        try:
+            await store(here, "the third ferry leaves at eleven")
+            break
+        except StorageFault:
+            assert monotonic() < deadline
+    assert here.hub.store.ask(ReadStatus(), timeout=BOUND).live == 2
+
+
+async def test_a_store_whose_commit_was_not_answered_is_acknowledged_once_the_log_shows_it(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Context(opened("here"))
+    await store(here, "the ferry leaves the eastern harbour at nine")
+    commit = Writer.commit
+
+    def lost_after(writer: Writer) -> None:
+        commit(writer)
+        monkeypatch.setattr(Writer, "commit", commit)
+        writer.close()
+        raise LogUncertainError("the connection was lost during a commit")
+
+    monkeypatch.setattr(Writer, "commit", lost_after)
+    memory = await store(here, "the lighthouse keeper has a grey cat")
+    assert memory in [one["fingerprintId"] for one in await search(here, "a cat in the lighthouse")]
+    assert here.hub.store.ask(ReadStatus(), timeout=BOUND).live == 2
+
+
+async def test_a_hub_starts_from_its_own_snapshot_and_folds_what_others_stored_since(
+    opened: Open, address: str, tmp_path: Path, profile: Any
+) -> None:
+    there = Context(opened("there"))
+    with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
+        await store(Context(hub), "the bakery opens at six")
+        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+    later = await store(there, "the bakery has moved to the harbour")
+    here = Context(opened("here"))
+    assert list((tmp_path / "here" / "snapshot").iterdir())
+    assert later in [one["fingerprintId"] for one in await search(here, "where is the bakery")]

@@ -1,0 +1,100 @@
+"""What isn't a log that this process may append to is refused in a sentence, and nothing is created there."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from events.postgres import connection
+from events.postgres.address import without_password
+from events.postgres.log import PostgresLog
+from events.storage.log import LogError
+from tests.postgres import Server
+
+
+@pytest.fixture(scope="module")
+def database(postgres: Server) -> str:
+    return postgres.new_database()
+
+
+@pytest.fixture(scope="module")
+def locked(postgres: Server) -> Iterator[str]:
+    """A role that needs a password."""
+    rules = postgres.data / "pg_hba.conf"
+    before = rules.read_text()
+    postgres.execute("CREATE ROLE locked LOGIN PASSWORD 'right'")
+    rules.write_text(f"local all locked scram-sha-256\n{before}")
+    postgres.execute("SELECT pg_reload_conf()")
+    yield "locked"
+    rules.write_text(before)
+    postgres.execute("SELECT pg_reload_conf()")
+
+
+def tables(postgres: Server, database: str) -> list[str]:
+    query = "SELECT schemaname || '.' || tablename FROM pg_tables WHERE schemaname !~ '^(pg_|information_schema)'"
+    return [name for (name,) in postgres.execute(query, database)]
+
+
+def refused(url: str, folder: Path) -> str:
+    with pytest.raises(LogError) as error:
+        PostgresLog(url, folder / "hub")
+    assert not (folder / "hub").exists()
+    return str(error.value)
+
+
+def test_a_wrong_password_is_named_and_never_shown(
+    postgres: Server, database: str, locked: str, tmp_path: Path
+) -> None:
+    url = f"postgresql://{locked}:wrong@/{database}?host={postgres.folder}"
+    said = refused(url, tmp_path)
+    assert "password authentication failed" in said
+    assert "wrong@" not in said
+    assert without_password(url) == f"postgresql://{locked}@/{database}?host={postgres.folder}"
+    assert "no password" in refused(postgres.url(database, locked), tmp_path)
+    assert tables(postgres, database) == []
+
+
+def test_a_database_that_does_not_exist_is_named(postgres: Server, tmp_path: Path) -> None:
+    assert 'database "nowhere" does not exist' in refused(postgres.url("nowhere"), tmp_path)
+
+
+def test_a_server_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    assert "can't be opened" in refused(f"postgresql://me@/memories?host={tmp_path}", tmp_path)
+    assert "no URL" in refused("postgresql://me@/memories?colour=blue", tmp_path)
+
+
+def test_an_old_server_is_refused(
+    postgres: Server, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "MIN_VERSION", 990_000)
+    assert "version 99 is the oldest that works" in refused(postgres.url(database), tmp_path)
+    assert tables(postgres, database) == []
+
+
+def test_tables_of_another_program_are_left_alone(postgres: Server, tmp_path: Path) -> None:
+    database = postgres.new_database()
+    postgres.execute("CREATE SCHEMA context_graph CREATE TABLE context_graph.log (line text)", database)
+    assert "choose another database" in refused(postgres.url(database), tmp_path)
+    assert tables(postgres, database) == ["context_graph.log"]
+
+
+def test_a_role_that_may_only_read_is_refused(postgres: Server, tmp_path: Path) -> None:
+    database = postgres.new_database()
+    postgres.execute("CREATE ROLE reader LOGIN")
+    assert "can't create the schema" in refused(postgres.url(database, "reader"), tmp_path)
+    assert tables(postgres, database) == []
+    PostgresLog(postgres.url(database), tmp_path / "owner").close()
+    assert "no rights on the schema" in refused(postgres.url(database, "reader"), tmp_path)
+    grant = (
+        "GRANT USAGE ON SCHEMA context_graph TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA context_graph TO reader"
+    )
+    postgres.execute(grant, database)
+    said = refused(postgres.url(database, "reader"), tmp_path)
+    assert "log (INSERT)" in said
+    assert "head (UPDATE)" in said
+
+
+def test_a_database_that_takes_no_writes_is_refused(postgres: Server, tmp_path: Path) -> None:
+    database = postgres.new_database()
+    postgres.execute(f"ALTER DATABASE {database} SET default_transaction_read_only = on")
+    assert "can't create the schema" in refused(postgres.url(database), tmp_path)
