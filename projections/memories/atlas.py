@@ -205,7 +205,7 @@ class Atlas(Fingerprints):
 
     def term_counts(self, rows: Rows) -> Scores:
         """Return the number of terms of each of these rows, repeated ones included, shape (rows,)."""
-        return self._sparse(TERMS).totals(rows)
+        return self._sparse(TERMS).lengths.take(rows)
 
     def passage_scores(self, query_e1: npt.NDArray[np.floating], rows: Rows) -> tuple[Scores, list[Span | None]]:
         """Return the E1 scores of these rows, and the span of each row's best passage (None without passages)."""

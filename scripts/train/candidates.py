@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import anyio
 import numpy as np
 import torch
 from rich.progress import Progress
@@ -53,7 +54,7 @@ class Lists(NamedTuple):
     measured: list[dict[str, float]]
     asked: Tensor
     """Whether each view may have a weight, shape (questions, views)."""
-    count: float
+    importance: float
     """Weight of the set in the loss."""
 
     @property
@@ -69,7 +70,7 @@ async def lists(folder: Path, keep: Path, views: Sequence[str], limit: int | Non
     if limit is not None and len(questions) > limit:
         questions = [questions[index] for index in np.linspace(0, len(questions) - 1, limit).astype(int)]
     async with open_store(keep / folder.name / "data") as store:
-        documents = await _stored(store, judged, keep / folder.name / "documents.json", bar)
+        documents = await _stored(store, judged, anyio.Path(keep / folder.name / "documents.json"), bar)
         atlas = _atlas(store.hub.log)
         both = ((folder.name, questions, 1.0), (f"{folder.name}, misspelt", misspell(questions)[::3], MISSPELT))
         return [
@@ -85,12 +86,13 @@ async def lists(folder: Path, keep: Path, views: Sequence[str], limit: int | Non
         ]
 
 
-async def _stored(store: Store, judged: Dataset, file: Path, bar: Progress) -> dict[str, str]:
+async def _stored(store: Store, judged: Dataset, file: anyio.Path, bar: Progress) -> dict[str, str]:
     """Return the document of each memory; stores the documents unless `file` says that they are stored."""
-    if not file.exists():
+    if not await file.exists():
         task = bar.add_task(f"storing {judged.name}", total=len(judged.documents))
-        file.write_text(json.dumps(await store.store_documents(judged.documents, lambda: bar.advance(task))))
-    return json.loads(file.read_text())
+        stored = await store.store_documents(judged.documents, lambda: bar.advance(task))
+        await file.write_text(json.dumps(stored))
+    return json.loads(await file.read_text())
 
 
 def _atlas(log: Log) -> Atlas:

@@ -120,7 +120,7 @@ def search(
         candidates = fusion.Candidates(atlas, request.embeddings, request.hints, rows)
         candidates.score(view for view in weighted_views(request) if view != LATE_INTERACTION)
         by_view = applied_weights(atlas, request, eligible, candidates)
-        weights = by_space(by_view)
+        weights = by_space(by_view, embeddings.keys())
         ranked = _rank(candidates, request, by_view, eligible, primed, causes, timer)
         similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
         hits = explain_page(atlas, similarities, request, weights, ranked)

@@ -1,6 +1,6 @@
 """Choose the weight of each view of a search: those of a fixed profile, or of `auto`, which measures the question."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from actors.comparator.messages import Search
 from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
@@ -37,12 +37,13 @@ def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: C
     return normalised({view: 0.0 if view in silent else weights[view] for view in weighted_views(request)})
 
 
-def by_space(weights: Mapping[str, float]) -> Weights:
-    """Return the weight of each space: the sum of its views."""
-    sums = dict.fromkeys((space.key for space in SPACES if space.key in map(space_of, weights)), 0.0)
-    for view, weight in weights.items():
-        sums[space_of(view)] += weight
-    return sums
+def by_space(weights: Mapping[str, float], available: Collection[str]) -> Weights:
+    """Return the weight of each space for which the query has an embedding: the sum of its views."""
+    return {
+        space.key: sum(weight for view, weight in weights.items() if space_of(view) == space.key)
+        for space in SPACES
+        if space.key in available
+    }
 
 
 def normalised(weights: Weights) -> Weights:
