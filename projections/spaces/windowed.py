@@ -83,6 +83,11 @@ class WindowedSpace:
         """Return how many passages each of these rows has, shape (rows,); 0 for a memory of one window."""
         return np.maximum(self._slices.lengths[rows] - 1, 0)
 
+    def wholes(self, rows: Rows) -> Levels:
+        """Return the vectors of the whole memories of rows that aren't empty, shape (rows, dimension)."""
+        indices, lengths = self._slices.indices(rows)
+        return self.vectors.array[indices[np.cumsum(lengths) - lengths]]
+
     def passages(self, query: Levels, rows: Rows) -> tuple[Scores, list[Span | None]]:
         """Return the scores of these rows, and the span of each row's best passage (None without passages)."""
         indices, lengths = self._slices.indices(rows)

@@ -11,6 +11,7 @@ from functools import partial
 from actors.api.caller import Scope
 from actors.api.operations import (
     audit,
+    browsing,
     export,
     goals,
     http,
@@ -77,6 +78,10 @@ TOOLS = (
     tool("store/scan", scan.store_scan, listed=False, scope=Scope.ADMIN),
     tool("http/listen", http.http_listen, listed=False),
     tool("http/login", http.http_login, listed=False),
+    search_tool("memory/list", browsing.memory_list, listed=False),
+    search_tool("store/calendar", browsing.store_calendar, listed=False),
+    search_tool("store/map", browsing.store_map, listed=False),
+    read_tool("goal/list", browsing.goal_list, listed=False),
     tool("namespace/move", namespaces.namespace_move, listed=False, scope=Scope.ADMIN),
 )
 

@@ -28,6 +28,7 @@ from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import recency_boost
 from actors.comparator.search.relevance import NOTHING_FOUND, estimate
+from actors.comparator.search.versions import asks_for_past, version_boost, with_latest, without_superseded
 from actors.comparator.search.weight_profiles import applied_weights, by_space, weighted_views
 from projections.memories.atlas import Atlas
 from projections.spaces.fingerprints import RECENCY
@@ -101,6 +102,8 @@ def search(
     eligible = atlas.facets.eligible(request.filter)
     if request.as_of is not None:
         eligible[request.as_of :] = False
+    if not request.include_superseded:
+        eligible = without_superseded(atlas, eligible)
     primed = request.primed
     if primed is None:
         primed = {
@@ -167,6 +170,8 @@ def _rank(
     turns, _ = atlas.facets.turns(candidates.rows[top_k(fused, EXPANDED)], REACH)
     added = np.setdiff1d(turns[turns >= 0], candidates.rows)
     added = added[eligible[added]]
+    later = atlas.successors(eligible, np.union1d(candidates.rows, added))
+    added = np.union1d(added, with_latest(later, candidates.rows))
     candidates.add(added[_aligned(atlas, added, request.min_alignment)])
     rows = candidates.rows
     contributions = candidates.contributions(weights)
@@ -179,8 +184,10 @@ def _rank(
     scope = _scope_penalty(atlas, rows, request.filter.shared)
     scores = fused + context + alignment + priming + stated + scope
     # Questions about a time or an end of a session ask for what was true then.
-    asks_when = request.hints.intervals or request.hints.recurring or request.hints.start or request.hints.end
+    hints = request.hints
+    asks_when = hints.intervals or hints.recurring or hints.start or hints.end or asks_for_past(request.text)
     recency = np.zeros_like(scores) if asks_when else recency_boost(atlas, rows, scores)
+    recency += version_boost(atlas, request, later, rows, scores + recency)
     order = top_k(scores + recency, len(rows))
     timer.record("context", len(rows))
     return RankedRows(
