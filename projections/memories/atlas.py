@@ -215,20 +215,6 @@ class Atlas(Fingerprints):
         """Tell whether every term of a query occurs in some eligible row."""
         return self._sparse(key).contains_terms(query, eligible)
 
-    def semantic_parts(self, query_e1: Embedding, rows: Rows) -> tuple[Scores, Scores]:
-        """Return the E1 cosines of these rows as a whole and of their first passage, each of shape (rows,)."""
-        if not isinstance(query_e1, Dense):
-            raise kind_mismatch(SEMANTIC, query_e1)
-        return self._semantic.parts(query_e1.levels, rows)
-
-    def passage_counts(self, rows: Rows) -> Rows:
-        """Return how many passages each of these rows has, shape (rows,); 0 for a memory of one window."""
-        return self._semantic.passage_counts(rows)
-
-    def term_counts(self, rows: Rows) -> Scores:
-        """Return the number of terms of each of these rows, repeated ones included, shape (rows,)."""
-        return self._sparse(TERMS).lengths.take(rows)
-
     def passage_scores(self, query_e1: npt.NDArray[np.floating], rows: Rows) -> tuple[Scores, list[Span | None]]:
         """Return the E1 scores of these rows, and the span of each row's best passage (None without passages)."""
         return self._semantic.passages(levels(query_e1), rows)
