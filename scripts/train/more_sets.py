@@ -77,7 +77,7 @@ def claims(judged: Dataset, rng: random.Random) -> Pairs:
 def readmes() -> Iterator[tuple[str, str]]:
     """Yield headings, with the name of the package, and the sections below them."""
     for package in sorted(metadata.distributions(), key=lambda one: one.metadata["Name"] or ""):
-        text = str(package.metadata.get_payload() or "")
+        text = (package.read_text("METADATA") or "").partition("\n\n")[2]
         parts = re.split(r"^#{1,4}\s+(.+)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), flags=re.MULTILINE)
         for heading, body in zip(parts[1::2], parts[2::2], strict=True):
             plain = " ".join(re.sub(r"<[^>]+>|!?\[|\]\([^)]*\)", " ", body).split())
