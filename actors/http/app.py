@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from actors.api.caller import NOBODY, Caller
 from actors.http.access.sessions import COOKIE, SESSION_SECONDS, Sessions
+from actors.http.guard import RefusedError, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,9 +93,15 @@ def build_app(context: Context, sessions: Sessions, routes: Sequence[BaseRoute],
             Route("/logout", log_out, methods=["POST"]),
             *routes,
         ],
+        # Of a body that is too long or too slow; Starlette would answer it as a failure of the server.
+        exception_handlers={RefusedError: _refused},
     )
     app.state.context = context
     return app
+
+
+async def _refused(_request: Request, refused: Exception) -> Response:
+    return refusal(refused.status, refused.sentence) if isinstance(refused, RefusedError) else refusal(500, "Failed")
 
 
 async def _health(_request: Request) -> Response:

@@ -81,11 +81,11 @@ class Guard:
             await self._app(scope, bounded(receive), send_secured)
         except RefusedError as refused:
             if not started:
-                await _answer(refused.status, refused.sentence)(scope, receive, send_secured)
+                await refusal(refused.status, refused.sentence)(scope, receive, send_secured)
         except Exception:  # noqa: BLE001 -- logged, and told without its text
             LOGGER.exception("an HTTP request failed")
             if not started:
-                await _answer(500, "Internal error; the server's log has the details")(scope, receive, send_secured)
+                await refusal(500, "Internal error; the server's log has the details")(scope, receive, send_secured)
 
     def _check(self, headers: Headers) -> None:
         """Raise `RefusedError` for a request to another name, from another site, or with too long a body."""
@@ -140,6 +140,7 @@ def is_same_origin(origin: str, host: str) -> bool:
     return bool(separator) and scheme in {"http", "https"} and rest.lower() == host.lower()
 
 
-def _answer(status: int, sentence: str) -> PlainTextResponse:
+def refusal(status: int, sentence: str) -> PlainTextResponse:
+    """Return the answer to a request that is refused."""
     # The rest of the body isn't read, so the connection can't be used again.
     return PlainTextResponse(sentence + "\n", status, {"connection": "close"})
