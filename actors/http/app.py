@@ -14,7 +14,7 @@ from actors.http.access.sessions import COOKIE, SESSION_SECONDS, Sessions
 from actors.http.guard import RefusedError, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -62,13 +62,16 @@ class RequireCaller:
         await app(scope, receive, send)
 
 
-def build_app(context: Context, sessions: Sessions, routes: Sequence[BaseRoute], *, tls: bool) -> Starlette:
+def build_app(
+    context: Context, sessions: Sessions, routes: Sequence[BaseRoute], answers: Mapping[int, int], *, tls: bool
+) -> Starlette:
     """Return the application.
 
     Args:
         context: Of nobody: operations need the one of a caller, `request.state.context`.
         sessions: Of browsers.
         routes: Of MCP, metrics and pages.
+        answers: How many there were by their status, for `/metrics`.
         tls: Whether browsers may send the cookie by HTTPS only.
     """
 
@@ -97,6 +100,7 @@ def build_app(context: Context, sessions: Sessions, routes: Sequence[BaseRoute],
         exception_handlers={RefusedError: _refused},
     )
     app.state.context = context
+    app.state.answers = answers
     return app
 
 

@@ -6,6 +6,7 @@ be a name of this server, and an `Origin` must be the same.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -50,12 +51,14 @@ class Guard:
     Args:
         app: Gets the requests that pass.
         hosts: Names under which the server may be addressed.
+        answers: Counts the answers by their status.
         tls: Whether clients use HTTPS.
     """
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str], *, tls: bool) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], answers: Counter[int], *, tls: bool) -> None:
         self._app = app
         self._hosts = hosts
+        self._answers = answers
         self._headers = dict(SECURITY_HEADERS)
         if tls:
             self._headers["strict-transport-security"] = "max-age=31536000"
@@ -70,6 +73,7 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
+                self._answers[message["status"]] += 1
                 headers = MutableHeaders(scope=message)
                 for name, value in self._headers.items():
                     headers[name] = value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ from actors.http.access.sessions import Sessions
 from actors.http.app import LOGIN, RequireCaller, build_app
 from actors.http.guard import Guard
 from actors.http.mcp_endpoint import McpSessions, mcp_sessions
+from actors.http.metrics import metrics
 from actors.runtime.faults import InvalidParamsFault
 
 if TYPE_CHECKING:
@@ -167,18 +169,19 @@ class HttpServer:
         hosts = frozenset({host.lower(), *map(str.lower, params.allow_hosts)} | LOOPBACK_NAMES)
         secure = params.tls or params.behind_proxy
         verifiers: list[TokenVerifier] = [KeyVerifier(self._keys)]
-        routes: list[BaseRoute] = [Route(MCP_PATH, sessions), *pages()]
+        routes: list[BaseRoute] = [Route(MCP_PATH, sessions), Route("/metrics", metrics), *pages()]
+        answers: Counter[int] = Counter()
         metadata_url = None
         if params.oauth_issuer is not None and params.oauth_audience is not None:
             verifiers.append(IssuerVerifier(params.oauth_issuer, params.oauth_audience))
             resource = AnyHttpUrl(params.oauth_audience)
             metadata_url = str(build_resource_metadata_url(resource))
             routes += create_protected_resource_routes(resource, [AnyHttpUrl(params.oauth_issuer)], list(Permission))
-        app: ASGIApp = build_app(self._context, self._sessions, routes, tls=secure)
+        app: ASGIApp = build_app(self._context, self._sessions, routes, answers, tls=secure)
         app = RequireCaller(app, metadata_url)
         app = _with_context(app, self._context, self._hold)
         app = Authentication(app, verifiers, self._sessions, Rates())
-        return Guard(app, hosts, tls=secure)
+        return Guard(app, hosts, answers, tls=secure)
 
     async def _run(self, server: _Uvicorn, listener: socket.socket, sessions: McpSessions) -> None:
         async def stop_on_cancel() -> None:
