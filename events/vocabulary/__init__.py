@@ -18,8 +18,10 @@ from events.vocabulary.memories import (
     MemoryErased,
     MemoryForgotten,
     MemoryRecalled,
+    MemoryReinstated,
     MemoryRestored,
     MemoryStored,
+    MemorySuperseded,
     SpacesDeclared,
 )
 from events.vocabulary.mind import (
@@ -40,6 +42,7 @@ from events.vocabulary.sleep import (
     ConsolidationSkipped,
     ConsolidationStarted,
     ConsolidationUndone,
+    ConsolidatorChanged,
     GoalAdjusted,
     LinksStrengthened,
     MemoriesMerged,
@@ -61,6 +64,8 @@ Known: TypeAlias = (
     | MemoryForgotten
     | MemoryRestored
     | MemoryErased
+    | MemorySuperseded
+    | MemoryReinstated
     | MemoriesMoved
     | CausalClausesFound
     | CausesLinked
@@ -85,6 +90,7 @@ Known: TypeAlias = (
     | PatternDiscovered
     | GoalAdjusted
     | ConsolidationUndone
+    | ConsolidatorChanged
     | ConsolidationSkipped
     | ScheduleChanged
     | ScheduleSwitched
