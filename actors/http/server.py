@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
 from collections import Counter
@@ -16,6 +17,7 @@ from mcp.server.auth.provider import TokenVerifier
 from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
 from pydantic import AnyHttpUrl
 from starlette.routing import BaseRoute, Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from actors.api.caller import NOBODY, Caller
 from actors.api.caller import Scope as Permission
@@ -43,12 +45,35 @@ UI = Caller(name="ui", scope=Permission.ADMIN, namespaces=None)
 """The person who runs `context-graph ui`: the owner of the store's folder."""
 MAX_CONNECTIONS = 512
 """Open requests; further ones are answered 503."""
+HEADER_SECONDS = 15.0
+"""In which the headers of a request must have arrived; twice as many for one that begins just after a check."""
 KEEP_ALIVE = 30
 """Seconds that an idle connection stays open."""
 GRACE = 2
 """Seconds in which requests under way may end when the server stops."""
 BACKLOG = 256
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class _Protocol(H11Protocol):
+    """Uvicorn's protocol, which waits for ever for the headers of a request: this one gives such a connection up."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Begin to check."""
+        super().connection_made(transport)
+        self._check = self.loop.call_later(HEADER_SECONDS, self._close_unless_used)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End the checks."""
+        self._check.cancel()
+        super().connection_lost(exc)
+
+    def _close_unless_used(self) -> None:
+        answers = self.cycle is not None and not self.cycle.response_complete
+        if answers or self.timeout_keep_alive_task is not None:
+            self._check = self.loop.call_later(HEADER_SECONDS, self._close_unless_used)
+        else:
+            self.transport.close()
 
 
 class _Uvicorn(uvicorn.Server):
@@ -148,7 +173,7 @@ class HttpServer:
     def _config(self, params: HttpListen, sessions: McpSessions) -> uvicorn.Config:
         config = uvicorn.Config(
             self._app(params, sessions),
-            http="h11",
+            http=_Protocol,
             ws="none",
             lifespan="off",
             log_config=None,

@@ -163,3 +163,20 @@ async def test_a_body_that_never_ends_is_given_up(
             async with await anyio.connect_tcp("127.0.0.1", place.port) as stream:
                 await stream.send((head + "content-length: 100\r\n\r\n{").encode())
                 assert (await stream.receive()).startswith(b"HTTP/1.1 408")
+
+
+async def test_headers_that_never_end_are_given_up(
+    context: Context, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.http.server.HEADER_SECONDS", 0.1)
+    async with serve(context) as served:
+        place = urlsplit(served.url)
+        assert place.port
+        for sent in (b"", b"GET / HTTP/1.1\r\nhost: 127"):
+            with anyio.fail_after(SECONDS):
+                async with await anyio.connect_tcp("127.0.0.1", place.port) as stream:
+                    if sent:
+                        await stream.send(sent)
+                    with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+                        while True:
+                            await stream.receive()
