@@ -65,7 +65,9 @@ def read_neutral(documents: list[Document], graded: Path, *, held_out: bool) -> 
                 turns.append((before[speaker], turn.text))
             before[speaker] = turn.text
     rest = NEUTRAL - len(pairs)
-    return pairs + random.sample(same, rest // 2) + random.sample(turns, rest - rest // 2)
+    for found, wanted in ((same, rest // 2), (turns, rest - rest // 2)):
+        pairs += random.sample(found, min(wanted, len(found)))
+    return pairs
 
 
 async def _store(store: Store, texts: list[str], since: datetime, namespace: str, bar: Progress) -> list[Answer]:
