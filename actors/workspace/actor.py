@@ -168,8 +168,8 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         }
         if not wanted:
             return {}
-        describe = Describe(memories=tuple(wanted), own=True)
-        return {entry.id: entry for entry in self._store.ask(describe, timeout=TIMEOUT)}
+        described: Any = self._store.ask(Describe(memories=tuple(wanted), own=True), timeout=TIMEOUT)
+        return {entry.id: entry for entry in described}
 
     def _judgement(self, memory: UnjudgedMemory, near: Neighbours, entries: Mapping[UUID, Entry]) -> Judgement:
         new = memory.new
