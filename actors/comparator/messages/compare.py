@@ -35,11 +35,11 @@ class Neighbours(Answer, frozen=True, kw_only=True):
     """Similarity of the most similar memory over all spaces (`Strategy.GRADED`), in [0, 1]; 0 without one."""
     nearest: tuple[UUID, ...]
     """The most similar memories over all content spaces, best first."""
-    alike: tuple[tuple[UUID, float], ...]
-    """Stored memories of before whose statement it may correct, the most similar first, with their similarity in E1."""
     purpose: tuple[float, ...]
     """Its alignment with the North Star by space; zeros without one."""
     north_star: UUID | None
+    alike: tuple[tuple[UUID, float], ...] = ()
+    """Stored memories of before whose statement it may correct, the most similar first, with their similarity in E1."""
 
 
 class Resonances(Answer, frozen=True, kw_only=True):
