@@ -220,7 +220,7 @@ class Store(ProjectionActor[StoreProjections]):
         if self._keeper is not None and self._frozen is None:
             after = self._keeper.load(self._log, self._tellers())
         try:
-            erased, read_only = fold_log(self._log, after, self._fold, salvages=not after)
+            erased, read_only = fold_log(self._log, after, self._fold, salvages=not after and self._frozen is None)
         except LogDamagedError as error:
             if self._keeper is not None and after:
                 self._keeper.exit_damaged(error)
@@ -228,7 +228,8 @@ class Store(ProjectionActor[StoreProjections]):
         self._frozen = self._frozen or read_only
         self._commits.erasures.add(erased)
         if self._frozen is None:
-            self._commits.erasures.carry_out((), self._projections)
+            self._commits.erasures.carry_out(())
+            self._commits.begin_erasures()
         self._commits.shared.start()
         self._replayed = True
         return self._log.head

@@ -46,6 +46,18 @@ def test_each_space_is_left_out_with_queries_as_they_stand_and_misspelt(tmp_path
     assert ablated["set"]["all"] == 1.0
 
 
+def test_relevance_is_measured_against_stores_that_cannot_answer(tmp_path: Path) -> None:
+    folders = [str(write(tmp_path / "bees", stream())), str(write(tmp_path / "boxes", talk(20)))]
+    for _ in range(2):  # the second run finds the stores that the first one kept
+        report = bench("relevance", *folders, "--keep", str(tmp_path / "stores"))
+        assert report["sections"].keys() == {"bees", "boxes", "all"}
+        _, refused, kept, stated = report["sections"]["all"]
+        assert {"all", "bees", "boxes", "unrelated_prompts"} == refused["figures"].keys()
+        assert refused["figures"]["unrelated_prompts"] >= 0.9
+        assert 0 <= kept["figures"]["kept"] <= 1
+        assert stated["figures"]
+
+
 def test_similarity_is_compared_with_grades_for_all_spaces_and_each(tmp_path: Path) -> None:
     pairs = [("A dog runs.", "A dog is running.", 5), ("A cat sleeps.", "The market fell.", 0), ("Bees.", "Bears.", 1)]
     lines = [json.dumps({"text_a": one, "text_b": other, "score": score}) for one, other, score in pairs]
