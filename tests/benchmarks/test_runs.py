@@ -139,6 +139,15 @@ def test_kills_and_flips_lose_nothing_and_are_all_counted() -> None:
     assert {"closed: log.duckdb", "killed: log.duckdb.wal", "killed: head", "killed: keys"} <= flipped.keys()
 
 
+@pytest.mark.slow
+def test_hubs_that_share_a_log_are_killed_and_cut_off_and_compared() -> None:
+    options = "--hubs 2 --clients 2 --stores 15 --kills 2 --restarts 1 --samples 5 --memories 100"
+    report = bench("cluster", *options.split())
+    for title in ("kills and restarts", "sleep", "move"):
+        assert all(verdict["holds"] is not False for verdict in report["sections"][title]), report["sections"][title]
+    assert len(report["sections"]["cost"]) == 3
+
+
 def test_throughput_and_cold_starts_are_measured() -> None:
     report = bench("scale", "--memories", "40", "--clients", "2", "--stores", "5", "--rounds", "1")
     assert report["failed"] == []
