@@ -1,6 +1,7 @@
 """The commands of scripts/bench, one for each benchmark."""
 
 from benchmarks.causes.command import causes
+from benchmarks.cluster.command import cluster
 from benchmarks.crash.command import crash
 from benchmarks.fuzz.command import fuzz
 from benchmarks.index import index
@@ -18,7 +19,7 @@ from typer import Typer
 
 app = Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 MEMORY = (retrieval, relevance, similarity, mind, topics, sleep, merging, causes)
-SERVER = (latency, crash, scale, index, peers, fuzz)
+SERVER = (latency, crash, cluster, scale, index, peers, fuzz)
 for command in (*MEMORY, *SERVER):
     app.command()(command)
 

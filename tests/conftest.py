@@ -18,7 +18,7 @@ SLOW_MODULES = """
     actors/api/test_ordinary_topics.py
     actors/api/test_hostile.py actors/api/test_mind_holds.py actors/api/test_parsing.py actors/api/test_past.py
     actors/api/test_refusals.py actors/api/test_replaying.py actors/api/test_storing.py actors/api/test_weighing.py
-    actors/api/test_workspace.py actors/comparator/compare/test_neighbours.py
+    actors/api/test_workspace.py actors/dashboard/test_browser.py actors/comparator/compare/test_neighbours.py
     actors/comparator/compare/test_strategies.py actors/comparator/search/test_pipeline.py
     actors/text/test_recurring_dates.py actors/consolidator/goals/test_discovery.py
     actors/embedder/models/test_backbone.py actors/embedder/models/test_full_models.py

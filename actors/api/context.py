@@ -106,6 +106,8 @@ class Context:
     """That the request is about; None for all."""
     project: str | None = None
     """Namespace of the session, for requests that name none."""
+    traced: bool = True
+    """Whether searches log what they found and move the focus; not where a person looks at what an agent would see."""
     caller: Caller | None = None
     """Who sends the request over HTTP; None on the hub's own socket, which only its user can reach."""
     web: WebServer | None = None

@@ -14,7 +14,8 @@ from actors.comparator.graph import causes, edges
 from actors.comparator.graph.causal_bonus import CausalBonus
 from actors.comparator.graph.statements import StatedPhrasesCache
 from actors.comparator.index_upkeep import IndexUpkeep
-from actors.comparator.rows import list_memories, not_found
+from actors.comparator.messages.browse import ReadColumns
+from actors.comparator.rows import list_memories, not_found, read_columns
 from actors.comparator.search import pipeline, ranking
 from actors.runtime.faults import Fault, StorageFault
 from actors.runtime.messages import (
@@ -75,6 +76,8 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return alignment.nearness_to_goals(self._loaded_atlas, self._calibration, message)
             case msg.ListMemories() | msg.MeasurePurposes() | msg.ReadPurposes() | msg.ReadGoals():
                 return self._read_purposes(message)
+            case ReadColumns():
+                return None if self._atlas is None else read_columns(self._atlas, message)
             case (
                 msg.FindPaths()
                 | msg.FindNeighbourhood()

@@ -1,4 +1,4 @@
-"""Resolve ids of memories to rows of the atlas."""
+"""Resolve ids of memories to rows of the atlas, and read columns of rows."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -6,6 +6,7 @@ from uuid import UUID
 import numpy as np
 
 from actors.comparator.messages import ListMemories
+from actors.comparator.messages.browse import Columns, ReadColumns
 from actors.runtime.faults import NotFoundFault
 from projections.memories.atlas import Atlas
 from projections.projection import MemoryState
@@ -46,3 +47,21 @@ def list_memories(atlas: Atlas, message: ListMemories) -> tuple[UUID, ...]:
     if message.unaligned is not None:
         rows = [row for row in rows.tolist() if atlas.purposes.goal(row) != message.unaligned]
     return tuple(atlas.ids(rows))
+
+
+def read_columns(atlas: Atlas, message: ReadColumns) -> Columns:
+    """Return the filter columns of memories in the order in which they were stored."""
+    facets = atlas.facets
+    in_state = facets.in_state(message.state)
+    rows = np.flatnonzero(in_state if message.namespaces is None else in_state & facets.in_any(message.namespaces))
+    session, sessions = facets.codes("session", rows)
+    namespace, namespaces = facets.codes("namespace", rows)
+    return Columns(
+        memories=tuple(atlas.ids(rows)),
+        created=facets.created(rows),
+        namespace=namespace,
+        namespaces=namespaces,
+        session=session,
+        sessions=sessions,
+        vectors=atlas.prefixes(rows) if message.vectors else None,
+    )

@@ -27,7 +27,8 @@ BY_BEARER = ("/mcp", "/metrics")
 """Paths of programs: without a token they are answered 401 instead of a page."""
 
 _PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Context Graph</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"></head><body><main><h1>Context Graph</h1>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="/static/style.css"></head><body><main><h1>Context Graph</h1>
 <p>{text}</p></main></body></html>
 """
 _LOGGED_OUT = "Run <code>context-graph ui</code> on the computer that holds the memories, and open the link it prints."
@@ -94,12 +95,6 @@ def build_app(context: Context, sessions: Sessions, routes: Sequence[BaseRoute],
     )
     app.state.context = context
     return app
-
-
-async def home(request: Request) -> Response:
-    """Answer that the login worked."""
-    caller: Caller = request.state.caller
-    return HTMLResponse(_PAGE.format(text=f"You are logged in as {caller.name}, who may {caller.scope.value}."))
 
 
 async def _health(_request: Request) -> Response:

@@ -14,18 +14,19 @@ from anyio import CancelScope
 from mcp.server.auth.provider import TokenVerifier
 from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
 from pydantic import AnyHttpUrl
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from actors.api.caller import NOBODY, Caller
 from actors.api.caller import Scope as Permission
 from actors.api.params.http import HttpListen, is_loopback
 from actors.api.params.parsing import invalid
+from actors.dashboard.routes import routes as pages
 from actors.http.access.authentication import MCP_PATH, Authentication, KeyVerifier
 from actors.http.access.keys import Keys
 from actors.http.access.oauth import IssuerVerifier
 from actors.http.access.rates import Rates
 from actors.http.access.sessions import Sessions
-from actors.http.app import LOGIN, RequireCaller, build_app, home
+from actors.http.app import LOGIN, RequireCaller, build_app
 from actors.http.guard import Guard
 from actors.http.mcp_endpoint import McpSessions, mcp_sessions
 from actors.runtime.faults import InvalidParamsFault
@@ -166,7 +167,7 @@ class HttpServer:
         hosts = frozenset({host.lower(), *map(str.lower, params.allow_hosts)} | LOOPBACK_NAMES)
         secure = params.tls or params.behind_proxy
         verifiers: list[TokenVerifier] = [KeyVerifier(self._keys)]
-        routes: list[Route] = [Route(MCP_PATH, sessions), Route("/", home)]
+        routes: list[BaseRoute] = [Route(MCP_PATH, sessions), *pages()]
         metadata_url = None
         if params.oauth_issuer is not None and params.oauth_audience is not None:
             verifiers.append(IssuerVerifier(params.oauth_issuer, params.oauth_audience))

@@ -13,7 +13,7 @@ from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef
 from actors.runtime.faults import DISK_FULL, StorageFault
 from actors.runtime.messages import Appended, AppendRejected
 from actors.store.commit import PendingAppend, unreadable
-from actors.store.erasures import Erasures
+from actors.store.erasures import Erasures, erasure_of_derived
 from actors.store.following import Following, away_fault
 from actors.store.queries import request_result
 from events.storage.log import Envelope, Log, LogAwayError, LogError, LogFullError, LogUncertainError
@@ -76,12 +76,14 @@ class Committer:
         """
         self._flush_told = False
         pending, self.pending = self.pending, []
-        if not pending:
+        drafts = [draft for one in pending for draft in one.drafts]
+        drafts += erasure_of_derived(drafts, self._projections().derived)
+        if not drafts:
             self.shared.give_back()
             return
         try:
             with self._latencies.timed("commit"):
-                envelopes = self._log.append([draft for one in pending for draft in one.drafts])
+                envelopes = self._log.append(drafts)
         except LogFullError as error:
             LOGGER.error("nothing was stored: %s", error)
             self.refuse(pending, StorageFault(DISK_FULL))
@@ -101,7 +103,7 @@ class Committer:
         remaining = iter(envelopes)
         appended = [(one, tuple(islice(remaining, len(one.drafts)))) for one in pending]
         try:
-            self.erasures.carry_out(envelopes, self._projections())
+            self.erasures.carry_out(envelopes)
             faults = unreadable(self._log, [events[0] for one, events in appended if one.read_back])
         except LogAwayError:
             self.shared.keep(pending, envelopes)
@@ -117,6 +119,12 @@ class Committer:
             self._snapshots.on_append(self._log.head)
         for (one, _), outcome in zip(appended, outcomes, strict=True):
             one.answer(outcome)
+        self.begin_erasures()
+
+    def begin_erasures(self) -> None:
+        """Let the next flush erase what was derived from memories that had been erased before."""
+        if self._projections().derived.orphans():
+            self.take_turn()
 
     def _exit_uncertain(self) -> NoReturn:
         """End the process: it is unknown whether the rows are on the disk, or keys destroyed.
@@ -133,7 +141,7 @@ class Committer:
         self.tell(Appended(envelopes=envelopes, foreign=True))
         if self._snapshots is not None:
             self._snapshots.on_append(self._log.head)
-        self.erasures.carry_out(envelopes, self._projections())
+        self.erasures.carry_out(envelopes)
 
     def _answer_late(self, one: PendingAppend, outcome: tuple[Envelope, ...] | StorageFault) -> None:
         """Answer an append during which the server of the log was lost."""

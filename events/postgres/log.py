@@ -15,14 +15,15 @@ from uuid import UUID
 from events.crypto.keys import KeyRing, KeyUnreadableError
 from events.postgres import rows as table
 from events.postgres import schema
-from events.postgres.address import without_password
+from events.postgres.address import MAX_LAG, without_password
 from events.postgres.connection import Connection, ReaderPool, translated
+from events.postgres.lag_clock import LagClock
 from events.postgres.listener import PostgresListener
 from events.postgres.snapshot_keys import SnapshotKeys
 from events.postgres.writer import Writer
 from events.storage.chain import GENESIS, Row, build_rows, decode_rows, encode_drafts, envelope_of, read_row, to_utc
 from events.storage.durable import HeadFile, check_private
-from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogError
+from events.storage.log import Draft, Envelope, Head, Lag, LogBehindError, LogCorruptError, LogError
 
 
 class PostgresLog:
@@ -34,13 +35,14 @@ class PostgresLog:
 
     read_only = None
 
-    def __init__(self, url: str, folder: Path, passphrase: str | None = None) -> None:
+    def __init__(self, url: str, folder: Path, passphrase: str | None = None, max_lag: float = MAX_LAG) -> None:
         """Open the log, or create one; a passphrase for a new log protects its keys.
 
         Args:
             url: Of the database, as `postgresql://user@host/database`.
             folder: Of this process, for its head file.
             passphrase: Of the keys.
+            max_lag: Seconds from which on `lag` is exceeded.
 
         Raises:
             PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
@@ -51,6 +53,7 @@ class PostgresLog:
         """
         self._url = url
         self._name = without_password(url)
+        self._clock = LagClock(max_lag)
         self._closed = False
         with ExitStack() as stack:
             self._writer = stack.enter_context(closing(Writer(url)))
@@ -60,7 +63,7 @@ class PostgresLog:
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 check_private(folder)
-                self._head_file = stack.enter_context(closing(HeadFile(folder / "head")))
+                self._head_file = stack.enter_context(closing(HeadFile(folder / "head", self._ring.chain)))
                 self._head = self._recover()
             except OSError as error:
                 raise LogError(f"the log can't be opened: {error}") from error
@@ -78,9 +81,9 @@ class PostgresLog:
         return self._name
 
     @property
-    def last(self) -> int:
-        """The sequence number of the last event of the log when this process last looked."""
-        return self._last
+    def lag(self) -> Lag:
+        """How far this process is behind."""
+        return self._clock.lag(self._last - self._head.seq)
 
     @property
     def in_turn(self) -> bool:
@@ -105,7 +108,7 @@ class PostgresLog:
         if not seq:
             return GENESIS
         with self._readers.borrow() as connection:
-            return table.select_verified(connection, seq).head
+            return table.select_verified(connection, seq, self._ring).head
 
     def seq_at(self, moment: datetime, last: int | None = None) -> int:
         """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none."""
@@ -158,8 +161,11 @@ class PostgresLog:
     def follow(self) -> tuple[Envelope, ...]:
         """Return the next events of other processes, and move `head` behind them; none at the end of the log."""
         self._check_open()
-        with self._readers.borrow() as connection:
-            return self._next_page(connection)
+        with self._clock.noting_absence(), self._readers.borrow() as connection:
+            found = self._next_page(connection)
+        if not found:
+            self._clock.reset()
+        return found
 
     def begin(self) -> tuple[Envelope, ...]:
         """Take the turn to append, and return all events that others appended.
@@ -172,13 +178,14 @@ class PostgresLog:
             return ()
         found: list[Envelope] = []
         try:
-            self._last = self._writer.lock().seq
-            with translated():
+            with self._clock.noting_absence(), translated():
+                self._last = self._writer.lock().seq
                 while self._head.seq < self._last:
                     found += self._next_page(self._writer.connection)
         except BaseException:
             self.give_back()
             raise
+        self._clock.reset()
         return tuple(found)
 
     def give_back(self) -> None:
@@ -267,13 +274,14 @@ class PostgresLog:
         """Compare the end of the log with the head that this process saw last, and return it."""
         with translated():
             head = table.select_head(self._writer.connection)
-            if head.seq and table.select_verified(self._writer.connection, head.seq).head != head:
+            if head.seq and table.select_verified(self._writer.connection, head.seq, self._ring).head != head:
                 raise LogCorruptError(head.seq, "it isn't the event with which the log ends")
             seen = self._head_file.acknowledged
             if seen is not None and seen.seq > head.seq:
                 raise LogBehindError(head.seq, seen.seq)
-            if seen is not None and seen.seq and table.select_verified(self._writer.connection, seen.seq).head != seen:
-                raise LogCorruptError(seen.seq, "it isn't the event that this hub has seen")
+            last = seen.seq if seen is not None else 0
+            if last and table.select_verified(self._writer.connection, last, self._ring).head != seen:
+                raise LogCorruptError(last, "it isn't the event that this hub has seen")
         if head != seen:
             self._head_file.write(head)
         return head

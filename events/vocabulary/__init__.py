@@ -11,6 +11,7 @@ from events.vocabulary.causes import CausalClausesFound, CausesLinked
 from events.vocabulary.event import Event as Event
 from events.vocabulary.event import EventLost as EventLost
 from events.vocabulary.event import Shredded as Shredded
+from events.vocabulary.integrity import ChainKeyed, DerivedEventsErased
 from events.vocabulary.memories import (
     LinksTraversed,
     MemoriesLinked,
@@ -18,8 +19,10 @@ from events.vocabulary.memories import (
     MemoryErased,
     MemoryForgotten,
     MemoryRecalled,
+    MemoryReinstated,
     MemoryRestored,
     MemoryStored,
+    MemorySuperseded,
     SpacesDeclared,
 )
 from events.vocabulary.mind import (
@@ -40,6 +43,7 @@ from events.vocabulary.sleep import (
     ConsolidationSkipped,
     ConsolidationStarted,
     ConsolidationUndone,
+    ConsolidatorChanged,
     GoalAdjusted,
     LinksStrengthened,
     MemoriesMerged,
@@ -61,6 +65,8 @@ Known: TypeAlias = (
     | MemoryForgotten
     | MemoryRestored
     | MemoryErased
+    | MemorySuperseded
+    | MemoryReinstated
     | MemoriesMoved
     | CausalClausesFound
     | CausesLinked
@@ -85,10 +91,13 @@ Known: TypeAlias = (
     | PatternDiscovered
     | GoalAdjusted
     | ConsolidationUndone
+    | ConsolidatorChanged
     | ConsolidationSkipped
     | ScheduleChanged
     | ScheduleSwitched
     | PruningPermitted
     | EventLost
+    | ChainKeyed
+    | DerivedEventsErased
 )
 """All kinds that are written. A reader gets `Shredded` too."""

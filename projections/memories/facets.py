@@ -72,6 +72,9 @@ class _Column:
         if not (self._codes.array == code).any():  # erasure leaves no unused value behind
             self._numbers = {value: number for value, number in self._numbers.items() if number != code}
 
+    def codes(self, rows: Rows) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
+        return self._codes.array[rows], {number: value for value, number in self._numbers.items()}
+
     def values(self) -> list[str | None]:
         names = {number: value for value, number in self._numbers.items()}
         return [names.get(code) for code in self._codes.array.tolist()]
@@ -161,6 +164,18 @@ class Facets:
         self._turns.clear(row)
         self._survivors.array[row] = row
         self._states.array[row] = _ERASED
+
+    def in_state(self, state: MemoryState) -> Mask:
+        """Return which rows are in a state, shape (rows,)."""
+        return self._states.array == _CODES[state]
+
+    def codes(self, column: str, rows: Rows) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
+        """Return a filter column of these rows as codes, shape (rows,), -1 for none, and the value of each code."""
+        return self._columns[column].codes(rows)
+
+    def created(self, rows: Rows) -> npt.NDArray[np.int64]:
+        """Return the `created_at` of these rows in microseconds since 1970, shape (rows,)."""
+        return self._created.array[rows]
 
     def in_any(self, namespaces: tuple[str, ...]) -> Mask:
         """Return which rows are in one of these namespaces, shape (rows,)."""

@@ -67,6 +67,8 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
         f"an answer contained {_several(e.memories)}, best first; hash of the question {_hash(e.query_sha256)}"
     ),
     ev.MemoriesLinked: lambda e: f"{e.source} was linked to {_ids(e.targets)} ({e.relation}, weight {e.weight:.2f})",
+    ev.MemorySuperseded: lambda e: f"memory {e.memory} was superseded by {e.by} (evidence: {e.rule})",
+    ev.MemoryReinstated: lambda e: f"memory {e.memory} holds again; nothing supersedes it any more",
     ev.CausalClausesFound: lambda e: (
         f"memory {e.memory} states {len(e.clauses)} causes, by rules of version {e.rules}: "
         f"{', '.join(one.connective for one in e.clauses)}"
@@ -103,6 +105,7 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
         f"a {e.mode} run over {e.namespace or 'all namespaces'} began by {e.trigger}"
         f"{', as a dry run' if e.dry_run else ''} (run {e.run}){_because(e.rationale)}"
     ),
+    ev.ConsolidatorChanged: lambda e: f"{e.host} consolidates from now on (epoch {e.epoch})",
     ev.ConsolidationUndone: lambda e: f"run {e.run} was undone{f' for {_ids(e.memories)}' if e.memories else ''}",
     ev.ConsolidationSkipped: lambda e: f"a {e.mode} run by {e.trigger} didn't begin: {e.reason}",
     ev.MemoriesMerged: lambda e: f"{_several(e.absorbed)} merged into {e.survivor} (run {e.run})",
@@ -116,6 +119,10 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
     ev.ShortcutsDrawn: lambda e: f"{len(e.shortcuts)} shortcuts were drawn along walked paths (run {e.run})",
     ev.MemoriesReplayed: lambda e: f"{_several(e.memories)} replayed in a dream (run {e.run})",
     ev.PatternDiscovered: lambda e: f"a pattern was found in {len(e.members)} memories of {e.namespace} (run {e.run})",
+    ev.ChainKeyed: lambda e: f"from here on the chain is keyed; the {e.plain} events before have plain hashes",
+    ev.DerivedEventsErased: lambda e: (
+        f"{len(e.events)} goals, patterns or causes were erased with the memories that they came from"
+    ),
     ev.GoalAdjusted: lambda e: (
         f"drift of {e.namespace} changed its North Star from {e.previous} to {e.goal} (run {e.run})"
     ),
@@ -137,6 +144,11 @@ def _memory_sentence(envelope: Envelope, memory: UUID) -> str:
         case ev.MemoriesLinked() as event:
             linked = f"to {_ids(event.targets)}" if event.source == memory else f"from {event.source}"
             return f"linked {linked} ({event.relation}, weight {event.weight:.2f})"
+        case ev.MemorySuperseded() as event:
+            change = f"superseded by {event.by}" if event.memory == memory else f"superseded {event.memory}"
+            return f"{change} (evidence: {event.rule})"
+        case ev.MemoryReinstated():
+            return "reinstated: nothing supersedes it any more"
         case ev.MemoryRecalled() as event:
             rank = event.memories.index(memory) + 1
             return f"recalled as number {rank} of {len(event.memories)}, by the question {_hash(event.query_sha256)}"

@@ -11,6 +11,8 @@ from functools import partial
 from actors.api.caller import Scope
 from actors.api.operations import (
     audit,
+    browsing,
+    capture,
     export,
     goals,
     http,
@@ -71,12 +73,17 @@ TOOLS = (
     tool("store/schedule", sleep.store_schedule, listed=False, scope=Scope.ADMIN),
     tool("store/verify", maintenance.store_verify, listed=False, scope=Scope.ADMIN),
     tool("store/backup", maintenance.store_back_up, listed=False),
+    tool("memory/capture", capture.memory_capture, listed=False),
     tool("memory/import", import_export.memory_import, listed=False, scope=Scope.ADMIN),
     read_tool("memory/export", export.memory_export, listed=False),
     tool("store/export", export.store_export, listed=False, scope=Scope.READ),
     tool("store/scan", scan.store_scan, listed=False, scope=Scope.ADMIN),
     tool("http/listen", http.http_listen, listed=False),
     tool("http/login", http.http_login, listed=False),
+    search_tool("memory/list", browsing.memory_list, listed=False),
+    search_tool("store/calendar", browsing.store_calendar, listed=False),
+    search_tool("store/map", browsing.store_map, listed=False),
+    read_tool("goal/list", browsing.goal_list, listed=False),
     tool("namespace/move", namespaces.namespace_move, listed=False, scope=Scope.ADMIN),
 )
 

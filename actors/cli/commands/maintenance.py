@@ -100,7 +100,7 @@ def restore(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Restore a memory that was forgotten or pruned, or a whole store from a backup."""
+    """Restore a memory that was forgotten, pruned or superseded, or a whole store from a backup."""
     from actors.cli.views.maintenance import restored
     from actors.cli.views.memories import memory_restored
 
@@ -203,6 +203,7 @@ def change_passphrase(
     data: Data = None,
     *,
     remove: Annotated[bool, typer.Option("--remove", help="Let the store be opened without one.")] = False,
+    weak: Annotated[bool, typer.Option("--weak", help="Allow fewer than 12 characters.")] = False,
 ) -> None:
     """Put a passphrase around the store's keys, or change it.
 
@@ -211,12 +212,13 @@ def change_passphrase(
     """
     from actors.cli.store_access import store_location
     from events.crypto.passphrase import change_passphrase as change
+    from events.crypto.wrapping import check_strength, is_locked
 
     folder = data_folder(data)
     with exit_on_error():
         store_location(folder).check_exists()
         keys, known = folder / "keys", passphrase()
-        locked = _is_locked(keys)
+        locked = is_locked(keys.read_bytes())
         old = (known or typer.prompt("Present passphrase", hide_input=True)) if locked else None
         if remove:
             new = None
@@ -224,16 +226,7 @@ def change_passphrase(
             new = known
         else:
             new = typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True)
+        if new is not None and not weak:
+            check_strength(new)
         change(keys, old, new)
     typer.echo(f"{folder} opens without a passphrase now" if remove else f"{folder} needs the new passphrase now")
-
-
-def _is_locked(keys: Path) -> bool:
-    from events.crypto.wrapping import KeyWrapping
-    from events.storage.log import PassphraseError
-
-    try:
-        KeyWrapping.open(keys.read_bytes(), None)
-    except PassphraseError:
-        return True
-    return False

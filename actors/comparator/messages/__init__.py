@@ -2,6 +2,7 @@
 
 from typing import TypeAlias
 
+from actors.comparator.messages.browse import ReadColumns
 from actors.comparator.messages.compare import (
     Compare,
     Comparison,
@@ -78,6 +79,7 @@ ComparatorMessage: TypeAlias = (
     | Compare
     | ScorePairs
     | ListMemories
+    | ReadColumns
     | ReadVectors
     | CountLinks
     | ReadWalks

@@ -15,7 +15,9 @@ from events.quantization import directions, levels
 from events.spaces import SPACES
 from events.storage.log import LogError
 from events.vocabulary import (
+    ChainKeyed,
     CouplingAdjusted,
+    DerivedEventsErased,
     DriftDetected,
     Event,
     EventLost,
@@ -29,8 +31,10 @@ from events.vocabulary import (
     MemoryForgotten,
     MemoryIgnited,
     MemoryRecalled,
+    MemoryReinstated,
     MemoryRestored,
     MemoryStored,
+    MemorySuperseded,
     NorthStarChosen,
     PurposesRealigned,
     Shredded,
@@ -57,6 +61,8 @@ SAMPLES: list[Event] = [
     MemoryForgotten(memory=MEMORY),
     MemoryRestored(memory=MEMORY),
     MemoryErased(memory=MEMORY, reason="asked for"),
+    MemorySuperseded(memory=MEMORY, by=GOAL, rule="number", was=(3, 5), now=(0, 2)),
+    MemoryReinstated(memory=MEMORY),
     GoalDiscovered(
         goal=GOAL,
         namespace="sea",
@@ -90,6 +96,8 @@ SAMPLES: list[Event] = [
     MemoryFaded(memory=MEMORY, order=0.25),
     WorkspaceConflicted(memories=(MEMORY, GOAL)),
     EventLost(kind="memory_stored.3", why="its content doesn't match its hash"),
+    ChainKeyed(plain=12),
+    DerivedEventsErased(events=(MEMORY, GOAL)),
     WorkspaceEmptied(),
     CouplingAdjusted(previous=3.0, coupling=7.5),
     *SLEEP,
@@ -128,6 +136,8 @@ def test_there_is_a_sample_of_every_kind():
         "memory_recalled.1",
         "memory_forgotten.1",
         "memory_restored.1",
+        "memory_superseded.1",
+        "memory_reinstated.1",
         "memory_erased.1",
         "memories_moved.1",
         "causal_clauses_found.1",
@@ -153,11 +163,14 @@ def test_there_is_a_sample_of_every_kind():
         "pattern_discovered.1",
         "goal_adjusted.1",
         "consolidation_undone.1",
+        "consolidator_changed.1",
         "consolidation_skipped.1",
         "schedule_changed.1",
         "schedule_switched.1",
         "pruning_permitted.1",
         "event_lost.1",
+        "chain_keyed.1",
+        "derived_events_erased.1",
     }
 
 

@@ -59,6 +59,7 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
         min_similarity=params.min_similarity,
         min_alignment=params.min_alignment,
         include_alignment=params.include_purpose_alignment,
+        include_superseded=params.include_superseded,
         primed=page.primed,
     )
     if not reaches(found.relevance, params.min_confidence):
@@ -109,7 +110,7 @@ def record_recall(context: Context, query: Query, found: list[UUID], weights: We
     The focus speaks to the spaces of meaning, and to those of time where they weigh at least their share. A query of a
     past state of the store leaves no trace.
     """
-    if context.as_of is not None:
+    if context.as_of is not None or not context.traced:
         return
     if found:
         event = MemoryRecalled(memories=tuple(found), query_sha256=hashlib.sha256(query.text.encode()).digest())

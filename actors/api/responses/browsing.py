@@ -1,0 +1,141 @@
+"""Answers about many memories: an entry of a list, the calendar, and the map."""
+
+import base64
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+
+from actors.api.responses.common import body_of, iso, shown
+from actors.comparator.messages.browse import Columns
+from actors.runtime.types import JsonObject
+from projections.memories.entries import Entry
+
+MAX_POINTS: Final = 200_000
+"""Points on a map: 1.8 MB. Of more memories, every n-th is shown."""
+
+SAMPLED: Final = 20_000
+"""Memories that the axes of a map are computed from."""
+
+NONE: Final = 255
+"""Code of a point without a goal, or beyond the first 255 values."""
+
+MAX_AGE: Final = 65_535
+"""Days, the age of a point at most."""
+
+EMPTY_MAP: Final[JsonObject] = {"memories": [], "points": "", "namespaces": [], "goals": [], "total": 0}
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY: Final = 86_400_000_000
+"""Microseconds."""
+
+
+def microseconds(time: datetime) -> int:
+    """Return a time in microseconds since 1970."""
+    return (time - _EPOCH) // timedelta(microseconds=1)
+
+
+def listed(entry: Entry, *, whole: bool = False) -> JsonObject:
+    """Return one memory of a list; `whole` for its complete text."""
+    body = body_of(entry)
+    return {
+        "id": str(entry.id),
+        **shown(entry),
+        **({"content": body.text} if whole else {}),
+        "state": entry.state.value,
+        "reason": entry.reason,
+        "mergedInto": str(entry.merged_into) if entry.merged_into else None,
+        "importance": body.importance,
+        "modality": body.modality.value,
+        "speaker": body.metadata.get("speaker"),
+        "accessCount": entry.access_count,
+    }
+
+
+def calendar(columns: Columns, most: int) -> JsonObject:
+    """Return the number of memories of each day, and the sessions with the latest memories, at most `most`."""
+    days, counts = np.unique(columns.created // _DAY, return_counts=True)
+    in_session = np.flatnonzero(columns.session >= 0)
+    pairs = np.stack([columns.namespace[in_session], columns.session[in_session]], axis=1)
+    names, which, sizes = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+    first = np.full(len(names), np.iinfo(np.int64).max)
+    last = np.full(len(names), np.iinfo(np.int64).min)
+    np.minimum.at(first, which, columns.created[in_session])
+    np.maximum.at(last, which, columns.created[in_session])
+    return {
+        "days": [
+            {"day": (_EPOCH + timedelta(days=day)).date().isoformat(), "count": count}
+            for day, count in zip(days.tolist(), counts.tolist(), strict=True)
+        ],
+        "sessions": [
+            {
+                "session": columns.sessions[int(names[index, 1])],
+                "namespace": columns.namespaces[int(names[index, 0])],
+                "count": int(sizes[index]),
+                "first": iso(_EPOCH + timedelta(microseconds=int(first[index]))),
+                "last": iso(_EPOCH + timedelta(microseconds=int(last[index]))),
+            }
+            for index in np.argsort(-last, kind="stable")[:most].tolist()
+        ],
+        "namespaces": dict(Counter(columns.namespaces[code] for code in columns.namespace.tolist()).most_common()),
+        "total": len(columns.memories),
+    }
+
+
+def plane(
+    columns: Columns,
+    goals: Sequence[tuple[str, tuple[UUID, ...]]],
+    salience: Mapping[UUID, float],
+    now: datetime,
+) -> JsonObject:
+    """Return memories as points.
+
+    `points` is Base64 of columns of little-endian numbers, one after the other: x and y in [0, 65535], age in days
+    (each uint16), namespace, goal, and salience in [0, 255] (each uint8). Codes of namespaces and goals are positions
+    in `namespaces` and `goals`, or 255.
+
+    Args:
+        columns: With vectors.
+        goals: Description and members of each.
+        salience: In [0, 1], of the memories that were judged; 0 of others.
+        now: The time that ages count to.
+    """
+    if columns.vectors is None:
+        raise ValueError("a map needs vectors")
+    step = -(-len(columns.memories) // MAX_POINTS) or 1
+    rows = np.arange(0, len(columns.memories), step)
+    memories = [columns.memories[row] for row in rows.tolist()]
+    places = np.full((len(rows), 2), 32_767, np.uint16) if len(rows) < 2 else _project(columns.vectors[rows])
+    age = np.clip((microseconds(now) - columns.created[rows]) // _DAY, 0, MAX_AGE).astype(np.uint16)
+    spoken = sorted(set(columns.namespace[rows].tolist()), key=lambda code: columns.namespaces[code])
+    code_of = {code: min(place, NONE) for place, code in enumerate(spoken)}
+    namespace = np.array([code_of[code] for code in columns.namespace[rows].tolist()], np.uint8)
+    goal_of = {member: min(place, NONE) for place, (_, members) in enumerate(goals) for member in members}
+    goal = np.array([goal_of.get(memory, NONE) for memory in memories], np.uint8)
+    weight = np.array([round(255 * salience.get(memory, 0.0)) for memory in memories], np.uint8)
+    parts = (places[:, 0].astype("<u2"), places[:, 1].astype("<u2"), age.astype("<u2"), namespace, goal, weight)
+    return {
+        "memories": [str(memory) for memory in memories],
+        "points": base64.b64encode(b"".join(part.tobytes() for part in parts)).decode(),
+        "namespaces": [columns.namespaces[code] for code in spoken],
+        "goals": [description for description, _ in goals],
+        "total": len(columns.memories),
+    }
+
+
+def _project(vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.uint16]:
+    """Return the two principal components of vectors, scaled to [0, 65535]; shape (vectors, 2)."""
+    unit = vectors.astype(np.float32)
+    unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-6)
+    sample = unit[:: max(1, len(unit) // SAMPLED)]
+    unit -= sample.mean(axis=0)
+    _, axes = np.linalg.eigh(np.cov(sample, rowvar=False))
+    axes = axes[:, [-1, -2]]
+    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])  # a sign of its own: eigenvectors have none
+    places = unit @ axes.astype(np.float32)
+    reach = max(float(np.quantile(np.abs(places), 0.999)), 1e-6)
+    return np.round(np.clip((places / reach + 1) / 2, 0, 1) * 65_535).astype(np.uint16)

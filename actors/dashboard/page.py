@@ -1,0 +1,257 @@
+"""What every page needs: the operations, the templates, and the conversion of faults into pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+import jinja2
+from markupsafe import Markup, escape
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from actors.api.caller import Caller, Scope
+from actors.api.confinement import permitted
+from actors.api.context import Context, Progress, ignore_progress
+from actors.api.params.fields import Reading
+from actors.api.tools.agent_tools import BY_METHOD
+from actors.api.tools.dispatch import call
+from actors.dashboard import names
+from actors.dashboard.jobs import Jobs
+from actors.dashboard.maps import Maps
+from actors.runtime.faults import Fault, ForbiddenFault, InvalidParamsFault, NotFoundFault, RateLimitFault
+from actors.runtime.types import JsonObject
+from events.spaces import SPACES
+
+STATUS: Final = {
+    InvalidParamsFault.code: 400,
+    ForbiddenFault.code: 403,
+    NotFoundFault.code: 404,
+    RateLimitFault.code: 429,
+}
+"""HTTP status of a fault; 500 for all others."""
+
+AS_OF: Final = "as_of"
+
+_IDS: Final = re.compile(r"(goal |run )?\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b")
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What the pages of one server share."""
+
+    jobs: Jobs = field(default_factory=Jobs)
+    maps: Maps = field(default_factory=Maps)
+
+
+def page(handler: Handler, shared: Shared) -> Handler:
+    """Return a handler that puts `shared` into `request.state.shared`, and shows a fault as a page."""
+
+    async def handle(request: Request) -> Response:
+        request.state.shared = shared
+        try:
+            return await handler(request)
+        except Fault as fault:
+            return _problem(request, fault.message, STATUS.get(fault.code, 500))
+
+    return handle
+
+
+def caller_of(request: Request) -> Caller:
+    """Return who sends a request."""
+    return request.state.caller
+
+
+def sees_all(request: Request) -> bool:
+    """Return whether the caller sees all namespaces, and so what concerns the whole store."""
+    return caller_of(request).namespaces is None
+
+
+async def operate(
+    request: Request, method: str, /, progress: Progress = ignore_progress, **arguments: Any
+) -> JsonObject:
+    """Call an operation as the caller, at the moment that the page shows; arguments that are None are left out.
+
+    Searches leave no trace: a person who looks isn't an agent that uses a memory.
+    """
+    tool = BY_METHOD[method]
+    given = {name: value for name, value in arguments.items() if value is not None}
+    as_of = moment(request)
+    if as_of and issubclass(tool.params, Reading):
+        given.setdefault(AS_OF, as_of)
+    return await call(_context(request, progress), tool, given)
+
+
+def in_background(
+    request: Request,
+    kind: str,
+    method: str,
+    then: Callable[[JsonObject], Awaitable[JsonObject]] | None = None,
+    **arguments: Any,
+) -> Response:
+    """Start an operation that takes long, and lead to the page that shows its progress and its result.
+
+    Args:
+        request: Of the caller.
+        kind: Chooses how the result is shown.
+        method: The operation.
+        then: Applied to its answer.
+        **arguments: Of the operation.
+
+    Raises:
+        ForbiddenFault: The caller may not call it.
+        RateLimitFault: Too many are running.
+    """
+    caller = caller_of(request)
+    if not permitted(caller, BY_METHOD[method]):
+        raise ForbiddenFault(f"'{caller.name}' may not do this")
+
+    async def work(progress: Progress) -> JsonObject:
+        answer = await operate(request, method, progress, **arguments)
+        return answer if then is None else await then(answer)
+
+    return redirect(request, f"/jobs/{request.state.shared.jobs.start(kind, caller.name, work).id}")
+
+
+def _context(request: Request, progress: Progress) -> Context:
+    context: Context = request.state.context
+    return replace(context.for_request(progress), traced=False)
+
+
+def moment(request: Request) -> str | None:
+    """Return the past moment that a page shows; None for the present."""
+    return request.query_params.get(AS_OF) or None
+
+
+def chosen(request: Request, name: str) -> str | None:
+    """Return a query parameter; None if it is missing or blank."""
+    return (request.query_params.get(name) or "").strip() or None
+
+
+def number(text: str | None, name: str, default: int, least: int, most: int) -> int:
+    """Parse a whole number of a form.
+
+    Raises:
+        InvalidParamsFault: It is none, or outside of its limits.
+    """
+    if text is None or not text.strip():
+        return default
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdecimal() and len(digits) < 18 and least <= int(digits) <= most):
+        raise InvalidParamsFault(f"Invalid '{name}': expected a whole number from {least} to {most}", parameter=name)
+    return int(digits)
+
+
+def identifier(request: Request, name: str = "id") -> str:
+    """Return the id in the path of a request.
+
+    Raises:
+        NotFoundFault: It is none.
+    """
+    text = request.path_params[name]
+    try:
+        return str(UUID(text))
+    except ValueError:
+        raise NotFoundFault(f"Not found: {text}") from None
+
+
+def link(request: Request, path: str, **parameters: object) -> str:
+    """Return an address at the moment that the page shows; parameters that are None or empty are left out."""
+    query = {name: value for name, value in parameters.items() if value not in (None, "")}
+    if (as_of := moment(request)) and AS_OF not in parameters:
+        query[AS_OF] = as_of
+    return request.scope.get("root_path", "") + path + (f"?{urlencode(query)}" if query else "")
+
+
+def render(request: Request, template: str, status: int = 200, /, **values: Any) -> Response:
+    """Return a page."""
+    shown = {
+        "request": request,
+        "path": request.url.path,
+        "as_of": moment(request),
+        "csrf": request.state.csrf,
+        "may_write": caller_of(request).scope.covers(Scope.WRITE) and not moment(request),
+        "may_administer": caller_of(request).scope.covers(Scope.ADMIN) and not moment(request),
+        "sees_all": sees_all(request),
+        "link": lambda path, **parameters: link(request, path, **parameters),
+    }
+    return HTMLResponse(TEMPLATES.get_template(template).render(shown | values), status)
+
+
+def redirect(request: Request, path: str, **parameters: object) -> Response:
+    """Return an answer that leads to another page after a change."""
+    return RedirectResponse(link(request, path, **parameters), 303)
+
+
+def _problem(request: Request, message: str, status: int) -> Response:
+    return render(request, "problem.html", status, title="This did not work", message=message)
+
+
+def _minute(value: str | None) -> str:
+    """Return an ISO 8601 time to the minute, in UTC."""
+    if not value:
+        return ""
+    return datetime.fromisoformat(value).astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def _plural(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def _excerpt(text: str | None, length: int = 160) -> str:
+    line = " ".join((text or "").split())
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def _spoken(what: str, address: Callable[[str], str]) -> Markup:
+    """Return a sentence of the audit with each id shortened, and that of a memory or a run as a link."""
+
+    def shortened(found: re.Match[str]) -> str:
+        before, uuid = found.group(1) or "", found.group(2)
+        if before == "goal ":
+            return f"{before}{uuid[:8]}"
+        folder = "sleep" if before == "run " else "memory"
+        return f'{before}<a href="{escape(address(f"/{folder}/{uuid}"))}" title="{uuid}">{uuid[:8]}</a>'
+
+    return Markup(_IDS.sub(shortened, str(escape(what))))  # noqa: S704 -- escaped before the links are put in
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("actors.dashboard"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "minute": _minute,
+        "signed": _signed,
+        "plural": _plural,
+        "excerpt": _excerpt,
+        "spoken": _spoken,
+    }
+    environment.globals |= {
+        "SPACES": SPACES,
+        "SPACE_NAMES": names.SPACE_NAMES,
+        "PARTS": names.PARTS,
+        "MODES": names.MODES,
+        "RUNS": names.RUNS,
+        "SHORT": names.SHORT,
+        "relation": names.relation,
+    }
+    return environment
+
+
+TEMPLATES: Final = _environment()

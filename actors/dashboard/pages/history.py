@@ -1,0 +1,82 @@
+"""Past and audit: any moment of the log, what changed since, who did what, and proof that nothing was altered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from actors.dashboard.page import chosen, in_background, number, operate, render, sees_all
+from actors.runtime.faults import NotFoundFault
+from actors.runtime.types import JsonObject
+
+PAGE = 50
+EXPORTED = 500
+"""Events in each piece of an export."""
+
+MOST = 10**15
+
+CHECKS = {"verify": "store/verify", "replay": "store/replay"}
+
+
+async def past(request: Request) -> Response:
+    """Let a person choose a moment, and show what happened there and since."""
+    last = (await operate(request, "audit/trail", limit=1))["events"]
+    head = last[0]["seq"] if last else 0
+    at = number(chosen(request, "at"), "at", head, 1, max(head, 1))
+    around = await operate(request, "audit/trail", until=at, limit=8) if head else {"events": []}
+    since = await operate(request, "store/diff", a=at, limit=10) if head and sees_all(request) else None
+    return render(request, "past.html", head=head, at=at, events=around["events"], since=since)
+
+
+async def audit(request: Request) -> Response:
+    """Show the log in words, the latest first."""
+    wanted = _filter(request)
+    before = number(chosen(request, "before"), "before", 0, 1, MOST) or None
+    found = await operate(request, "audit/trail", **wanted, before=before, limit=PAGE)
+    return render(
+        request,
+        "audit.html",
+        events=found["events"],
+        total=found.get("total"),
+        next_before=found.get("next_before"),
+        wanted=wanted,
+    )
+
+
+async def export(request: Request) -> Response:
+    """Download the filtered log as lines of JSON, the latest first."""
+    wanted = _filter(request)
+    first = await operate(request, "audit/trail", **wanted, limit=EXPORTED)
+
+    async def lines() -> AsyncIterator[str]:
+        found = first
+        while True:
+            yield "".join(json.dumps(event, ensure_ascii=False) + "\n" for event in found["events"])
+            if (before := found.get("next_before")) is None:
+                return
+            found = await operate(request, "audit/trail", **wanted, before=before, limit=EXPORTED)
+
+    headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}
+    return StreamingResponse(lines(), media_type="application/x-ndjson", headers=headers)
+
+
+async def check(request: Request) -> Response:
+    """Verify the log, or replay it, in the background."""
+    kind = request.path_params["kind"]
+    if kind not in CHECKS:
+        raise NotFoundFault(f"Not found: {kind}")
+    return in_background(request, kind, CHECKS[kind])
+
+
+async def job(request: Request) -> Response:
+    """Show how far an operation is, or its result."""
+    found = request.state.shared.jobs.get(request.path_params["id"], request.state.caller.name)
+    return render(request, "job.html", job=found)
+
+
+def _filter(request: Request) -> JsonObject:
+    wanted = {name: chosen(request, name) for name in ("memory_id", "run_id", "since", "until")}
+    return {name: value for name, value in wanted.items() if value is not None}

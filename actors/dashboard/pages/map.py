@@ -1,0 +1,81 @@
+"""The map: all memories as points of a plane, near each other if they are about the same."""
+
+from __future__ import annotations
+
+import json
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from actors.dashboard.maps import StoreMap
+from actors.dashboard.page import chosen, link, moment, operate, render
+from actors.runtime.faults import InvalidParamsFault
+from actors.runtime.types import JsonObject
+
+COLOURS = {
+    "namespace": "Project",
+    "goal": "Goal",
+    "age": "Age",
+    "salience": "Salience",
+}
+
+MAX_TEXTS = 40
+"""Points whose texts are sent at once."""
+
+
+async def map_page(request: Request) -> Response:
+    """Show the map, and without JavaScript what it is made of."""
+    colour = chosen(request, "colour") or "namespace"
+    if colour not in COLOURS:
+        raise InvalidParamsFault(f"Invalid 'colour': expected one of {', '.join(COLOURS)}", parameter="colour")
+    namespace = chosen(request, "namespace")
+    calendar = await operate(request, "store/calendar", sessions=0)
+    return render(
+        request,
+        "map.html",
+        colour=colour,
+        colours=COLOURS,
+        namespace=namespace,
+        namespaces=calendar["namespaces"],
+        total=calendar["total"] if namespace is None else calendar["namespaces"].get(namespace, 0),
+        points=link(request, "/map/points", namespace=namespace, colour=colour),
+        texts=link(request, "/map/texts"),
+    )
+
+
+async def points(request: Request) -> Response:
+    """Return the points as binary columns; the legend and the token of the map are in the header `X-Map`."""
+    namespace, salience = chosen(request, "namespace"), chosen(request, "colour") == "salience"
+
+    async def compute() -> JsonObject:
+        return await operate(request, "store/map", namespace=namespace, salience=salience)
+
+    key = (request.state.caller.name, namespace, moment(request), salience)
+    found: StoreMap = await request.state.shared.maps.get(key, compute)
+    legend = json.dumps({"token": found.token, "count": len(found.memories)} | found.legend)
+    return Response(found.points, media_type="application/octet-stream", headers={"X-Map": legend})
+
+
+async def texts(request: Request) -> Response:
+    """Return what some points of a map stand for.
+
+    Raises:
+        InvalidParamsFault: The points are no list of numbers, or too many.
+    """
+    asked = (chosen(request, "n") or "").split(",")
+    if not 0 < len(asked) <= MAX_TEXTS or not all(one.isascii() and one.isdecimal() and len(one) < 9 for one in asked):
+        raise InvalidParamsFault(f"Invalid 'n': expected up to {MAX_TEXTS} numbers of points", parameter="n")
+    ids = request.state.shared.maps.find(chosen(request, "map") or "", request.state.caller.name, [*map(int, asked)])
+    found = {one["id"]: one for one in (await operate(request, "memory/list", ids=ids))["memories"]}
+    answers = [
+        {
+            "n": int(number),
+            "content": found[memory]["content"][:300],
+            "created": found[memory]["createdAt"],
+            "namespace": found[memory]["namespace"],
+            "url": link(request, f"/memory/{memory}"),
+        }
+        for number, memory in zip(asked, ids, strict=True)
+        if memory in found
+    ]
+    return JSONResponse(answers)

@@ -1,0 +1,103 @@
+"""One memory: its text, circumstances, life and relations; forgetting, restoring and erasing it."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from actors.api.params.fields import MAX_QUERY
+from actors.dashboard.layout import surroundings
+from actors.dashboard.names import closeness
+from actors.dashboard.page import chosen, identifier, number, operate, redirect, render
+from actors.runtime.faults import InvalidParamsFault
+from actors.runtime.types import JsonObject
+
+SIMILAR = 5
+NEIGHBOURS = 60
+EVENTS = 100
+
+
+async def memory(request: Request) -> Response:
+    """Show one memory in any state; of an erased one what the log still knows."""
+    asked = identifier(request)
+    life = await operate(request, "audit/trail", memory_id=asked, limit=EVENTS)
+    (own,) = (await operate(request, "memory/list", ids=[asked]))["memories"] or [None]
+    if own is None:
+        return render(request, "erased.html", 410, id=asked, life=life["events"])
+    found = await operate(request, "memory/retrieve", id=asked)
+    live = own["state"] == "live"
+    return render(
+        request,
+        "memory.html",
+        memory=found if own["state"] != "merged" else found | own,
+        own=own,
+        pieces=_marked(own["content"], chosen(request, "from"), chosen(request, "to")),
+        life=life["events"],
+        more_life="next_before" in life,
+        edges=await _edges(request, asked) if live else [],
+        similar=await _similar(request, own) if live else [],
+    )
+
+
+async def graph(request: Request) -> Response:
+    """Show what surrounds a memory."""
+    depth = number(chosen(request, "depth"), "depth", 2, 1, 3)
+    found = await operate(
+        request, "graph/neighborhood", id=identifier(request), depth=depth, limit=number(None, "limit", 30, 1, 100)
+    )
+    picture = surroundings(found["center"], found["neighbors"])
+    return render(
+        request, "graph.html", centre=found["center"], neighbours=found["neighbors"], depth=depth, picture=picture
+    )
+
+
+async def forget(request: Request) -> Response:
+    """Take a memory out of every search."""
+    form = await request.form()
+    asked = identifier(request)
+    await operate(request, "memory/delete", id=asked, reason=str(form.get("reason") or "").strip() or None)
+    return redirect(request, f"/memory/{asked}")
+
+
+async def restore(request: Request) -> Response:
+    """Bring a forgotten or pruned memory back."""
+    asked = identifier(request)
+    await operate(request, "memory/restore", id=asked)
+    return redirect(request, f"/memory/{asked}")
+
+
+async def erase(request: Request) -> Response:
+    """Destroy a memory for good.
+
+    Raises:
+        InvalidParamsFault: The confirmation is missing.
+    """
+    form = await request.form()
+    asked = identifier(request)
+    if form.get("confirm") != "yes":
+        raise InvalidParamsFault("Nothing was erased: tick the box that says you understand", parameter="confirm")
+    reason = str(form.get("reason") or "").strip() or None
+    await operate(request, "memory/delete", id=asked, soft=False, reason=reason)
+    return redirect(request, f"/memory/{asked}")
+
+
+async def _edges(request: Request, memory_id: str) -> list[JsonObject]:
+    found = await operate(request, "graph/neighborhood", id=memory_id, depth=1, limit=NEIGHBOURS)
+    return sorted(found["neighbors"], key=lambda one: closeness(one["edge_type"]))
+
+
+async def _similar(request: Request, own: JsonObject) -> list[JsonObject]:
+    found = await operate(
+        request, "search/graph", query=own["content"][:MAX_QUERY], namespace=own["namespace"], top_k=SIMILAR + 1
+    )
+    others = [one for one in found["results"] if one["fingerprintId"] != own["id"]]
+    return sorted(others, key=lambda one: -one["similarity"])[:SIMILAR]
+
+
+def _marked(text: str, start: str | None, end: str | None) -> tuple[str, str, str]:
+    """Return the text before, in and after the passage between two positions; all of it before without them."""
+    if start is None or end is None:
+        return text, "", ""
+    first = number(start, "from", 0, 0, len(text))
+    last = number(end, "to", len(text), first, len(text))
+    return text[:first], text[first:last], text[last:]

@@ -1,0 +1,182 @@
+"""Search: what an agent would find, why, and what other weights would find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from actors.api.params.fields import MAX_QUERY
+from actors.dashboard.comparing import why_above
+from actors.dashboard.page import chosen, operate, render
+from actors.runtime.faults import InvalidParamsFault
+from actors.runtime.settings import SearchProfile
+from actors.runtime.types import JsonObject
+from events.spaces import SPACES
+
+CUSTOM = "custom"
+RESULTS = 10
+FULL = 100
+"""Position of a slider that stands for the largest weight."""
+
+
+async def search(request: Request) -> Response:
+    """Show the results of a question, and how each came to its place."""
+    query, profile = chosen(request, "q"), chosen(request, "profile") or SearchProfile.AUTO.value
+    namespace = chosen(request, "namespace")
+    calendar = await operate(request, "store/calendar", sessions=0)
+    answer: JsonObject | None = None
+    if query is not None:
+        if len(query) > MAX_QUERY:
+            raise InvalidParamsFault(f"Invalid 'q': a question has at most {MAX_QUERY} characters", parameter="q")
+        find = _by_weights if profile == CUSTOM else _by_profile
+        answer = await find(request, query, profile, namespace)
+    return render(
+        request,
+        "search.html",
+        query=query or "",
+        profile=profile,
+        profiles=[*(one.value for one in SearchProfile), CUSTOM],
+        namespace=namespace,
+        namespaces=calendar["namespaces"],
+        total=calendar["total"],
+        answer=answer,
+        sliders=_sliders(request, profile, answer),
+    )
+
+
+async def _by_profile(request: Request, query: str, profile: str, namespace: str | None) -> JsonObject:
+    found = await operate(
+        request, "search/graph", query=query, profile=profile, namespace=namespace, top_k=RESULTS, explain=True
+    )
+    results = [
+        {
+            "id": one["fingerprintId"],
+            "similarity": one["similarity"],
+            "score": one["score"],
+            "similarities": {
+                space.key: value for space, value in zip(SPACES, _by_index(one["embedderScores"]), strict=True)
+            },
+            "contributions": one["contributions"],
+        }
+        | _place(one)
+        for one in found["results"]
+    ]
+    return {
+        "results": _explained(results),
+        "profile": found["profile"],
+        "weights": found["weightsApplied"],
+        "stages": found["stages"],
+        "milliseconds": found["queryLatencyMs"],
+        "confidence": found.get("confidence"),
+    }
+
+
+async def _by_weights(request: Request, query: str, _profile: str, namespace: str | None) -> JsonObject:
+    """Rank by exactly the weights of the sliders."""
+    weights = _asked_weights(request)
+    found = await operate(
+        request,
+        "search/multi",
+        query=query,
+        query_type=CUSTOM,
+        weights=list(weights.values()),
+        namespace=namespace,
+        top_k=RESULTS,
+        min_similarity=0.0,
+    )
+    meta = found["query_metadata"]
+    applied = dict(zip(weights, meta["weights_applied"], strict=True))
+    results: list[JsonObject] = []
+    for one in found["results"]:
+        scores = one["per_embedder_scores"]
+        total = sum(weight for key, weight in applied.items() if scores[key] is not None) or 1.0
+        parts = {key: applied[key] * scores[key] / total for key in weights if scores[key] is not None}
+        score = one["aggregate_similarity"]
+        results.append(
+            {"id": one["id"], "similarity": score, "score": score, "similarities": scores, "contributions": parts}
+            | _place(one)
+        )
+    return {
+        "results": _explained(results),
+        "profile": CUSTOM,
+        "weights": applied,
+        "stages": [
+            {
+                "name": "all memories by these weights",
+                "candidates": meta["total_candidates_scanned"],
+                "milliseconds": meta["search_time_ms"],
+            }
+        ],
+        "milliseconds": meta["search_time_ms"],
+        "confidence": None,
+    }
+
+
+def _by_index(scores: JsonObject) -> list[float | None]:
+    return [scores[space.key] for space in SPACES]
+
+
+def _place(one: JsonObject) -> JsonObject:
+    """Return the text of a result and where it stands."""
+    return {
+        "content": one["content"],
+        "excerpt": one.get("excerpt"),
+        "created": one["createdAt"],
+        "namespace": one["namespace"],
+        "session": one.get("session"),
+        "tags": one.get("tags", []),
+    }
+
+
+def _explained(results: list[JsonObject]) -> list[JsonObject]:
+    """Add to each result why it is above the next one, and the parts of its score by size."""
+    for index, one in enumerate(results):
+        following = results[index + 1] if index + 1 < len(results) else None
+        one["above"] = None if following is None else why_above(one["contributions"], following["contributions"])
+        one["parts"] = sorted(
+            ((part, value) for part, value in one["contributions"].items() if value), key=lambda part: -abs(part[1])
+        )
+    top = max((abs(value) for one in results for value in one["contributions"].values()), default=0.0) or 1.0
+    for one in results:
+        one["shares"] = {part: abs(value) / top for part, value in one["contributions"].items()}
+    return results
+
+
+def _asked_weights(request: Request) -> dict[str, float]:
+    """Return the weights of the sliders, which sum to 1.
+
+    Raises:
+        InvalidParamsFault: One is no number from 0 to 100, or all are 0.
+    """
+    given: dict[str, float] = {}
+    for space in SPACES:
+        name = f"w_{space.key}"
+        text = chosen(request, name) or "0"
+        if not (text.isascii() and text.isdecimal() and int(text[:9]) <= FULL):
+            raise InvalidParamsFault(f"Invalid '{name}': expected a whole number from 0 to {FULL}", parameter=name)
+        given[space.key] = int(text)
+    total = sum(given.values())
+    if not total:
+        raise InvalidParamsFault("All weights are 0: give at least one space some weight", parameter="weights")
+    return {key: value / total for key, value in given.items()}
+
+
+def _sliders(request: Request, profile: str, answer: JsonObject | None) -> list[dict[str, Any]]:
+    """Return the position of each slider: as it was moved, or as the profile weighs."""
+    weights = {space.key: 1.0 for space in SPACES} if answer is None else answer["weights"]
+    top = max(weights.values(), default=0.0) or 1.0
+    return [
+        {
+            "key": space.key,
+            "value": _moved(request, space.key)
+            if profile == CUSTOM
+            else round(FULL * max(weights.get(space.key, 0.0), 0.0) / top),
+        }
+        for space in SPACES
+    ]
+
+
+def _moved(request: Request, key: str) -> int:
+    return int(chosen(request, f"w_{key}") or "0")

@@ -1,0 +1,98 @@
+"""Sleep: what each run merged and hid, why, taking it back, dry runs, and the schedule."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from actors.api.params.fields import MAX_BATCH
+from actors.dashboard.comparing import differing
+from actors.dashboard.page import caller_of, identifier, in_background, operate, redirect, render, sees_all
+from actors.runtime.types import JsonObject
+
+RUNS = 50
+
+
+async def sleep(request: Request) -> Response:
+    """Show the runs and the schedule."""
+    runs = await operate(request, "memory/consolidations", limit=RUNS)
+    state = await operate(request, "dream/status") if sees_all(request) else None
+    return render(request, "sleep.html", runs=runs["runs"], skipped=runs["skipped"], state=state)
+
+
+async def run(request: Request) -> Response:
+    """Show one run: every merge with both texts, and every memory that it hid."""
+    found = await operate(request, "memory/consolidations", run_id=identifier(request))
+    (shown,) = found["runs"]
+    return render(request, "run.html", run=await _with_texts(request, shown))
+
+
+async def undo(request: Request) -> Response:
+    """Take back a run, whole or for one memory."""
+    form = await request.form()
+    asked = identifier(request)
+    memory = str(form.get("memory") or "") or None
+    await operate(request, "memory/undo_consolidation", run_id=asked, memory_id=memory)
+    return redirect(request, f"/sleep/{asked}")
+
+
+async def start(request: Request) -> Response:
+    """Start a run, or a dry run."""
+    form = await request.form()
+    return in_background(
+        request,
+        "sleep",
+        "memory/consolidate",
+        partial(_with_texts, request),
+        mode=str(form.get("mode") or "light"),
+        dry_run=form.get("dry_run") == "yes",
+        rationale=f"by {caller_of(request).name} on the dashboard",
+    )
+
+
+async def schedule(request: Request) -> Response:
+    """Change the schedule."""
+    form = await request.form()
+    whens: dict[str, Any] = {mode: str(form.get(mode) or "").strip() or "off" for mode in ("light", "deep", "rem")}
+    await operate(
+        request,
+        "store/schedule",
+        **whens,
+        paused=form.get("paused") == "yes",
+        pruning_permitted=form.get("pruning") == "yes",
+    )
+    return redirect(request, "/sleep")
+
+
+async def _with_texts(request: Request, run_: JsonObject) -> JsonObject:
+    """Add to each merge both texts with the difference marked, and to each hidden memory its text."""
+    wanted = [one for merge in run_["merges"] for one in (merge["survivor"], *(two["id"] for two in merge["absorbed"]))]
+    wanted += [one["id"] for one in run_["pruned"]]
+    texts: dict[str, JsonObject] = {}
+    distinct = list(dict.fromkeys(wanted))
+    for start_ in range(0, len(distinct), MAX_BATCH):
+        found = await operate(request, "memory/list", ids=distinct[start_ : start_ + MAX_BATCH])
+        texts |= {one["id"]: one for one in found["memories"]}
+    pairs = [
+        {
+            "survivor": merge["survivor"],
+            "absorbed": one["id"],
+            "similarity": one["similarity"],
+            "state": texts[one["id"]]["state"] if one["id"] in texts else "erased",
+            "texts": differing(texts[merge["survivor"]]["content"], texts[one["id"]]["content"])
+            if {merge["survivor"], one["id"]} <= texts.keys()
+            else None,
+        }
+        for merge in run_["merges"]
+        for one in merge["absorbed"]
+    ]
+    pruned = [
+        one | {"text": texts[one["id"]]["content"], "state": texts[one["id"]]["state"]}
+        if one["id"] in texts
+        else one | {"text": None, "state": "erased"}
+        for one in run_["pruned"]
+    ]
+    return run_ | {"pairs": pairs, "pruned": pruned}

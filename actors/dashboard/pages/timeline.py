@@ -1,0 +1,61 @@
+"""Timeline: memories by day and by session."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from actors.dashboard.layout import days
+from actors.dashboard.page import chosen, number, operate, render
+from actors.runtime.faults import InvalidParamsFault
+
+PAGE = 40
+SHOWN_DAYS = 120
+SESSIONS = 40
+MOST = 10_000_000
+
+
+async def timeline(request: Request) -> Response:
+    """Show memories by time: the latest, those of a day, or those of a session as they were said."""
+    namespace, session, state = chosen(request, "namespace"), chosen(request, "session"), chosen(request, "state")
+    day = _day(chosen(request, "day"))
+    offset = number(chosen(request, "offset"), "offset", 0, 0, MOST)
+    calendar = await operate(request, "store/calendar", namespace=namespace, sessions=SESSIONS)
+    found = await operate(
+        request,
+        "memory/list",
+        namespace=namespace,
+        session=session,
+        state=state,
+        since=f"{day}T00:00:00+00:00" if day else None,
+        until=f"{day + timedelta(days=1)}T00:00:00+00:00" if day else None,
+        oldest_first=bool(session),
+        offset=offset,
+        limit=PAGE,
+    )
+    return render(
+        request,
+        "timeline.html",
+        days=days(calendar["days"], SHOWN_DAYS),
+        sessions=calendar["sessions"],
+        namespaces=calendar["namespaces"],
+        memories=found["memories"],
+        total=found["total"],
+        offset=offset,
+        page_size=PAGE,
+        namespace=namespace,
+        session=session,
+        state=state or "live",
+        day=day.isoformat() if day else None,
+    )
+
+
+def _day(text: str | None) -> date | None:
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise InvalidParamsFault("Invalid 'day': expected a date such as 2026-03-09", parameter="day") from None

@@ -1,0 +1,53 @@
+"""The addresses of the dashboard."""
+
+from pathlib import Path
+
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from actors.dashboard.page import Handler, Shared, page
+from actors.dashboard.pages import goals, history, home, map, memories, search, sleep, timeline  # noqa: A004
+
+_PAGES: tuple[tuple[str, Handler], ...] = (
+    ("/", home.home),
+    ("/search", search.search),
+    ("/memory/{id}", memories.memory),
+    ("/memory/{id}/graph", memories.graph),
+    ("/map", map.map_page),
+    ("/map/points", map.points),
+    ("/map/texts", map.texts),
+    ("/timeline", timeline.timeline),
+    ("/goals", goals.goals),
+    ("/sleep", sleep.sleep),
+    ("/sleep/{id}", sleep.run),
+    ("/past", history.past),
+    ("/audit", history.audit),
+    ("/audit/export", history.export),
+    ("/jobs/{id}", history.job),
+)
+
+_CHANGES: tuple[tuple[str, Handler], ...] = (
+    ("/memory/{id}/forget", memories.forget),
+    ("/memory/{id}/restore", memories.restore),
+    ("/memory/{id}/erase", memories.erase),
+    ("/goals/discover", goals.discover),
+    ("/sleep/start", sleep.start),
+    ("/sleep/schedule", sleep.schedule),
+    ("/sleep/{id}/undo", sleep.undo),
+    ("/audit/{kind}", history.check),
+)
+
+
+def routes() -> list[BaseRoute]:
+    """Return the routes of the dashboard.
+
+    A handler expects the caller in `request.state.caller`, the `Context` of its requests in `request.state.context` and
+    the token against forged requests in `request.state.csrf`: the server sets all three, and checks the token. What a
+    caller may do and see is decided where operations are dispatched.
+    """
+    shared = Shared()
+    return [
+        *(Route(path, page(handler, shared), methods=["GET"]) for path, handler in _PAGES),
+        *(Route(path, page(handler, shared), methods=["POST"]) for path, handler in _CHANGES),
+        Mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static"),
+    ]

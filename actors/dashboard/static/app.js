@@ -1,0 +1,37 @@
+// Small comforts on every page; each page can be read without them.
+"use strict";
+
+// A slider shows its value, and one of the weights turns the kind of question into "my own weights".
+document.addEventListener("input", (event) => {
+  const slider = event.target;
+  if (slider.type !== "range") return;
+  const output = slider.dataset.output ? document.getElementById(slider.dataset.output) : slider.nextElementSibling;
+  if (output) output.value = slider.value;
+  if (slider.name.startsWith("w_")) document.getElementById("profile").value = "custom";
+}, true);
+
+// "/" leads to the search field.
+document.addEventListener("keydown", (event) => {
+  const field = document.querySelector("[data-hotkey='/']");
+  if (event.key !== "/" || !field || event.target.closest("input, textarea, select")) return;
+  event.preventDefault();
+  field.focus();
+});
+
+// A choice in a filter takes effect at once.
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("form.controls");
+  if (form && event.target.tagName === "SELECT") form.requestSubmit();
+});
+
+// A refused request is shown in the place of what it was for.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.detail.xhr.status < 400) return;
+  const page = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html");
+  const told = page.querySelector("[role='alert']");
+  const place = event.detail.target;
+  place.replaceChildren(Object.assign(document.createElement("p"), {
+    className: "warning", textContent: told ? told.textContent : "The server did not answer as expected.",
+  }));
+  event.detail.shouldSwap = false;
+});

@@ -1,0 +1,247 @@
+"""Each page of the dashboard in a real browser, on a store that the real hub serves."""
+
+import httpx2
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from actors.api.caller import Scope
+from actors.http.access.keys import Keys
+from tests.actors.dashboard.conftest import MARKUP, TEXTS, Go, Site
+
+PAGES = ("/", "/search?q=tokens", "/map", "/timeline", "/goals", "/sleep", "/past", "/audit")
+PAYMENTS = "/search?q=Why+were+payments+down%3F"
+
+
+def results(page: Page) -> list[str]:
+    return page.locator(".result h2").all_inner_texts()
+
+
+def slide(page: Page, **positions: int) -> None:
+    """Move sliders with the browser's own input events, and wait for the ranking that follows."""
+    with page.expect_response(lambda answer: "profile=custom" in answer.url):
+        for key, value in positions.items():
+            page.locator(f"input[name=w_{key}]").fill(str(value))
+    page.wait_for_load_state("networkidle")
+
+
+def test_a_search_shows_how_each_result_came_to_its_place(go: Go) -> None:
+    page = go(PAYMENTS)
+    first = page.locator(".result").first
+    expect(first.locator("h2")).to_contain_text("Payments were down")
+    rows = first.locator(".why tbody tr")
+    assert [row.locator("th").inner_text() for row in rows.all()][:2] == ["Meaning", "Recency"]
+    assert first.locator(".spark rect.track").count() == 13
+    expect(first.locator(".above")).to_contain_text("Why above number 2?")
+    page.locator(".stages summary").click()
+    assert page.locator(".stages tbody tr").count() >= 5
+
+
+def test_moving_a_slider_ranks_the_results_again_at_once(go: Go) -> None:
+    page = go("/search?q=connection+pool&namespace=shop")
+    before = results(page)
+    page.locator(".weights summary").click()
+    silent = dict.fromkeys(("e1_semantic", "e6_sparse", "e8_graph", "e12_late_interaction", "e13_splade"), 0)
+    slide(page, **silent, e2_temporal_recent=100)
+    expect(page.locator("#profile")).to_have_value("custom")
+    after = results(page)
+    assert after != before
+    assert "profile=custom" in page.url
+    page.reload(wait_until="networkidle")
+    assert results(page) == after
+
+
+def test_a_memory_is_forgotten_and_restored(site: Site, go: Go) -> None:
+    page = go(f"/memory/{site.ids[10]}")
+    page.get_by_label("Reason, for the record").first.fill("a test of forgetting")
+    page.get_by_role("button", name="Forget").click()
+    expect(page.get_by_text("This memory is forgotten")).to_be_visible()
+    expect(page.locator(".life")).to_contain_text("a test of forgetting")
+    go("/search?q=boiler+service")
+    assert not any("boiler" in one for one in results(page))
+    go(f"/memory/{site.ids[10]}")
+    page.get_by_role("button", name="Bring it back").click()
+    expect(page.get_by_role("button", name="Forget")).to_be_visible()
+    go("/search?q=boiler+service")
+    assert "boiler" in results(page)[0]
+
+
+def test_erasing_needs_a_confirmation_and_leaves_only_its_history(site: Site, go: Go) -> None:
+    page = go(f"/memory/{site.ids[6]}")
+    page.get_by_text("Erase for good").click()
+    page.get_by_role("button", name="Erase").click()  # the browser asks for the tick
+    expect(page.locator(".content")).to_contain_text("Lisbon")
+    page.get_by_label("I understand").check()
+    page.get_by_role("button", name="Erase").click()
+    expect(page.get_by_role("heading", name="This memory is erased")).to_be_visible()
+    expect(page.locator("main")).not_to_contain_text("Lisbon")
+    site.problems = [one for one in site.problems if "410" not in one]  # the browser's console names the status
+
+
+def test_the_past_shows_the_store_as_it_was(go: Go) -> None:
+    page = go("/past?at=3")
+    with page.expect_response(lambda answer: "at=8" in answer.url):
+        page.locator("#at").fill("8")
+    page.wait_for_load_state("networkidle")
+    page.get_by_role("link", name="Look at the store as it was then").click()
+    expect(page.locator(".past-banner")).to_contain_text("after event 8")
+    page.get_by_label("Question").fill("Where is the boathouse key?")
+    page.get_by_role("button", name="Search").click()
+    page.wait_for_load_state("networkidle")
+    expect(page.locator(".past-banner")).to_be_visible()
+    assert results(page)
+    assert not any("boathouse" in one for one in results(page))
+    page.get_by_role("link", name="Back to now").click()
+    expect(page.locator(".past-banner")).to_have_count(0)
+
+
+def test_sleep_shows_both_texts_of_a_merge_and_takes_it_back(site: Site, go: Go) -> None:
+    page = go("/sleep")
+    page.get_by_role("button", name="Try it, change nothing").click()
+    expect(page.get_by_text("Nothing was changed")).to_be_visible()
+    expect(page.locator(".pair .content").first).to_contain_text("red canoe")
+    go("/sleep")
+    page.get_by_role("button", name="Sleep now").click()
+    page.get_by_role("link", name="See the run, and take it back").click()
+    assert page.locator(".pair").count() == 1
+    assert page.locator(".pair ins, .pair del").count() == 2
+    page.get_by_role("button", name="Take this merge back").click()
+    expect(page.get_by_role("heading", name="Is back")).to_be_visible()
+    go(f"/memory/{site.ids[8]}")
+    expect(page.get_by_role("button", name="Forget")).to_be_visible()
+
+
+def test_the_log_is_verified_and_replayed_with_progress(go: Go) -> None:
+    for button, outcome in (("Verify every event", "Sound."), ("Replay and compare", "Equal.")):
+        page = go("/audit")
+        page.get_by_role("button", name=button).click()
+        expect(page.locator(".ok")).to_have_text(outcome)
+
+
+def test_the_log_is_filtered_and_downloaded(site: Site, go: Go) -> None:
+    page = go(f"/audit?memory_id={site.ids[0]}")
+    assert page.locator(".audit tbody tr").count() >= 1
+    expect(page.locator(".audit tbody tr").last).to_contain_text("stored in shop")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    lines = download.value.path().read_text(encoding="utf-8").splitlines()
+    assert len(lines) == page.locator(".audit tbody tr").count()
+
+
+def test_the_map_is_read_with_the_keyboard(go: Go) -> None:
+    page = go("/map?colour=age")
+    expect(page.locator("#map-status")).to_contain_text("points in view")
+    page.locator("#map").focus()
+    for key in ("+", "ArrowLeft", "ArrowDown", "-", "Enter"):
+        page.keyboard.press(key)
+    link = page.locator("#chosen a")
+    expect(link).to_be_visible()
+    assert any(link.inner_text()[:20] in " ".join(text.split()) for *_, text in TEXTS)
+
+
+def test_memories_are_browsed_by_day_and_by_session(go: Go) -> None:
+    page = go("/timeline?day=2026-03-14")
+    assert page.locator(".entry .text", has_text="Payments were down").count() == 1
+    page.locator("section[aria-labelledby=sessions] a.text").first.click()
+    expect(page.get_by_role("heading", name="Session “team”")).to_be_visible()
+    first, *_ = page.locator("section[aria-label=Memories] a.text").all_inner_texts()
+    assert first.startswith("Sessions expire")
+
+
+def test_the_surroundings_of_a_memory_are_a_graph_and_a_list(site: Site, go: Go) -> None:
+    page = go(f"/memory/{site.ids[3]}")
+    page.get_by_role("link", name="See it as a graph").click()
+    expect(page.locator(".graph")).to_be_visible()
+    assert page.locator(".graph circle").count() == page.locator("li.entry").count() + 1
+
+
+def test_markup_in_a_memory_is_shown_and_never_obeyed(site: Site, go: Go) -> None:
+    for path in (f"/memory/{site.ids[9]}", "/search?q=note+of+a+visitor", "/timeline", "/", "/past?at=11"):
+        page = go(path)
+        assert page.title() not in {"taken", "1"}
+        assert page.locator("main img, main script").count() == 0
+    page = go(f"/memory/{site.ids[9]}")
+    assert MARKUP in page.locator(".content").inner_text()
+
+
+def test_no_page_has_a_serious_barrier(site: Site, go: Go) -> None:
+    found = {}
+    for path in (*PAGES, f"/memory/{site.ids[4]}", f"/memory/{site.ids[4]}/graph"):
+        page = go(path)
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        for scheme, options in (("light", None), ("dark", {"runOnly": ["color-contrast"]})):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            problems = Axe().run(page, options=options).response["violations"]
+            found[path, scheme] = [
+                (one["id"], [node["html"][:120] for node in one["nodes"]][:3])
+                for one in problems
+                if one["impact"] in {"serious", "critical"}
+            ]
+    assert {place: problems for place, problems in found.items() if problems} == {}
+
+
+def test_everything_is_reached_with_the_keyboard(go: Go) -> None:
+    page = go("/timeline")
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
+    go("/")
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.type("tokens")
+    page.keyboard.press("Enter")
+    expect(page.locator(".result").first).to_be_visible()
+
+
+def test_pages_fit_a_phone_and_are_read_without_javascript(site: Site, browser: Browser) -> None:
+    context = site.watch(browser.new_context(java_script_enabled=False, viewport={"width": 360, "height": 640}))
+    page = context.new_page()
+    page.goto(site.link())
+    for path in PAGES:
+        page.goto(site.address + path)
+        assert page.get_by_role("heading", level=1).count() == 1
+    page.goto(site.address + PAYMENTS)
+    assert "Payments were down" in results(page)[0]
+    context.close()
+    context = site.watch(browser.new_context(viewport={"width": 360, "height": 640}))
+    page = context.new_page()
+    page.goto(site.link())
+    for path in PAGES:
+        page.goto(site.address + path)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+    context.close()
+    assert site.problems == []
+
+
+def test_nobody_gets_in_without_a_link_or_with_one_that_was_used(site: Site, browser: Browser) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    for path in (*PAGES, f"/memory/{site.ids[0]}"):
+        answer = page.goto(site.address + path)
+        assert answer is not None
+        assert answer.status == 401
+        assert "context-graph ui" in page.inner_text("main")
+    link = site.link()
+    page.goto(link)
+    expect(page.get_by_role("heading", name="What your agents remember")).to_be_visible()
+    context.clear_cookies()
+    answer = page.goto(link)
+    assert answer is not None
+    assert answer.status == 403
+    context.close()
+
+
+def test_a_key_sees_only_its_project_on_every_page_and_changes_nothing(site: Site) -> None:
+    key = Keys(site.folder).create("reader", Scope.READ, ("home",))
+    with httpx2.Client(base_url=site.address, headers={"authorization": f"Bearer {key}"}, timeout=60) as client:
+        for path in (*PAGES, "/search?q=payments+down", "/map/points?colour=goal", "/audit/export", "/past?at=2"):
+            answer = client.get(path)
+            assert answer.status_code == 200, (path, answer.text)
+            told = answer.text + answer.headers.get("x-map", "")
+            assert not any(word in told for word in ("shop", "billing", "Payments", "Lisbon"))
+        absent = client.get(f"/memory/{'0' * 8}-0000-4000-8000-{'0' * 12}")
+        foreign = client.get(f"/memory/{site.ids[0]}")
+        assert (absent.status_code, foreign.status_code) == (404, 404)
+        assert client.post(f"/memory/{site.ids[10]}/forget").status_code == 403
+        assert client.post("/sleep/start").status_code == 403
+        assert "boiler" in client.get(f"/memory/{site.ids[10]}").text
