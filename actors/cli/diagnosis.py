@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from time import monotonic
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from actors.cli.checks import Check, failed, passed, warned
 from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
@@ -35,39 +35,6 @@ LAST_ERRORS = 5
 
 _REQUIREMENT = re.compile(r"([\w.-]+)\s*(?:==\s*([\w.]+))?")
 _LOGGED = re.compile(r"context-graph: (?!DEBUG |INFO )")
-
-
-class Verdict(StrEnum):
-    """How a check ended."""
-
-    OK = "ok"
-    WARNING = "warning"
-    """It works, but not as it should."""
-    FAILED = "failed"
-
-
-class Check(msgspec.Struct, frozen=True):
-    """The result of one check."""
-
-    name: str
-    verdict: Verdict
-    found: str
-    advice: str = ""
-
-
-def passed(name: str, found: str) -> Check:
-    """Return a check that found nothing wrong."""
-    return Check(name, Verdict.OK, found)
-
-
-def warned(name: str, found: str, advice: str) -> Check:
-    """Return a check that found something that works, but not as it should."""
-    return Check(name, Verdict.WARNING, found, advice)
-
-
-def failed(name: str, found: str, advice: str) -> Check:
-    """Return a check that found something that does not work."""
-    return Check(name, Verdict.FAILED, found, advice)
 
 
 def diagnose(folder: Path) -> Iterator[Check]:

@@ -27,7 +27,8 @@ def doctor(
     """Check installation, store, hub, clients and hooks, and say what to do. Status 1: something does not work."""
     import msgspec
 
-    from actors.cli.diagnosis import Verdict, diagnose
+    from actors.cli.checks import Verdict
+    from actors.cli.diagnosis import diagnose
 
     folder = data_folder(data).absolute()
     checks = [*diagnose(folder)]
