@@ -19,7 +19,7 @@ COLOURS = {
     "salience": "Salience",
 }
 
-MAX_TEXTS = 40
+MAX_TEXTS = 60
 """Points whose texts are sent at once."""
 
 

@@ -11,12 +11,17 @@ from actors.api.params.fields import MAX_QUERY
 from actors.dashboard.comparing import why_above
 from actors.dashboard.page import chosen, operate, render
 from actors.runtime.faults import InvalidParamsFault
-from actors.runtime.settings import SearchProfile
+from actors.runtime.settings import Confidence, SearchProfile
 from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 
 CUSTOM = "custom"
 RESULTS = 10
+CONFIDENCE = {
+    Confidence.CONFIDENT.value: "The answer is probably among them",
+    Confidence.UNCERTAIN.value: "The answer may be among them",
+    Confidence.NOTHING.value: "Probably none of them answers the question",
+}
 FULL = 100
 """Position of a slider that stands for the largest weight."""
 
@@ -69,7 +74,8 @@ async def _by_profile(request: Request, query: str, profile: str, namespace: str
         "weights": found["weightsApplied"],
         "stages": found["stages"],
         "milliseconds": found["queryLatencyMs"],
-        "confidence": found.get("confidence"),
+        "confidence": CONFIDENCE.get(found.get("confidence", "")),
+        "relevance": found.get("relevance"),
     }
 
 
@@ -110,7 +116,8 @@ async def _by_weights(request: Request, query: str, _profile: str, namespace: st
             }
         ],
         "milliseconds": meta["search_time_ms"],
-        "confidence": None,
+        "confidence": CONFIDENCE.get(found.get("confidence", "")),
+        "relevance": found.get("relevance"),
     }
 
 

@@ -82,6 +82,9 @@ def test_the_past_shows_the_store_as_it_was(go: Go) -> None:
     with page.expect_response(lambda answer: "at=8" in answer.url):
         page.locator("#at").fill("8")
     page.wait_for_load_state("networkidle")
+    page.get_by_role("button", name="Show what they changed").click()
+    expect(page.locator("#job")).to_contain_text("memories stored")
+    go("/past?at=8")
     page.get_by_role("link", name="Look at the store as it was then").click()
     expect(page.locator(".past-banner")).to_contain_text("after event 8")
     page.get_by_label("Question").fill("Where is the boathouse key?")
