@@ -11,6 +11,7 @@ from projections.memories.catalog import Catalog
 from projections.memories.declaration import Declaration, DeclaredAtlas
 from projections.memories.derived_events import DerivedEvents
 from projections.memories.sessions import Sessions
+from projections.mind.consolidator_lease import ConsolidatorLease
 from projections.mind.goals import Goals
 from projections.mind.learner import Learner
 from projections.mind.north_stars import NorthStars
@@ -46,6 +47,7 @@ class StoreProjections(ProjectionSet):
     catalog: Catalog = field(default_factory=Catalog)
     declaration: Declaration = field(default_factory=Declaration)
     derived: DerivedEvents = field(default_factory=DerivedEvents)
+    lease: ConsolidatorLease = field(default_factory=ConsolidatorLease)
 
 
 @dataclass

@@ -192,7 +192,8 @@ def _hub(folder: Path) -> Check:
         return warned(
             "hub", f"process {info.pid} is of version {info.version}, not {own}", "end its clients; it ends after them"
         )
-    return passed("hub", f"process {info.pid} of version {info.version} answers")
+    http = f"HTTP at {info.http}" if info.http else "no HTTP; `context-graph ui` starts it"
+    return passed("hub", f"process {info.pid} of version {info.version} answers; {http}")
 
 
 def _models(status: JsonObject) -> str:

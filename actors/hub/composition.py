@@ -209,7 +209,7 @@ def _open_log(folder: Path, address: str | None, until: float) -> StoredLog:
 
 def _open_shared(folder: Path, address: str) -> StoredLog:
     """Open a log on a server, and let later commands on the folder find it."""
-    from events.postgres.address import remember_address
+    from events.postgres.address import max_lag, remember_address
     from events.postgres.log import PostgresLog
     from events.storage.database import DATABASE
     from events.storage.log import LogError
@@ -219,6 +219,6 @@ def _open_shared(folder: Path, address: str) -> StoredLog:
             f"{folder} holds a log of its own: choose another folder by --data for the hub of a shared log, or move "
             f"the log by: context-graph move --to URL"
         )
-    log = PostgresLog(address, folder, passphrase())
+    log = PostgresLog(address, folder, passphrase(), max_lag())
     remember_address(folder, address)
     return log

@@ -99,6 +99,7 @@ async def serve_socket(
         InvalidParamsFault: HTTP can't be served there.
     """
     context = Context(hub)
+    refused: Fault | None = None
     async with (
         listen(hub.folder, partial(converse, context, per_minute), info) as connections,
         anyio.create_task_group() as group,  # inside: outside it would wrap the OSError in an ExceptionGroup
@@ -107,10 +108,22 @@ async def serve_socket(
         group.start_soon(_warm_up, context)
         group.start_soon(_limit_log, hub.folder)
         context.web = HttpServer(context, per_minute, group, connections.hold, partial(_announce, hub.folder, info))
-        if http is not None:
-            await context.web.listen(http)
-        await _wait_until_idle(connections, linger)
+        refused = await _listen(context.web, http)
+        if refused is None:
+            await _wait_until_idle(connections, linger)
         group.cancel_scope.cancel()
+    if refused is not None:
+        raise refused  # outside: the task group would wrap it in an ExceptionGroup
+
+
+async def _listen(web: HttpServer, params: HttpListen | None) -> Fault | None:
+    """Serve HTTP if that is wanted; return why it can't be served."""
+    try:
+        if params is not None:
+            await web.listen(params)
+    except Fault as fault:
+        return fault
+    return None
 
 
 def _announce(folder: Path, info: HubInfo, url: str) -> None:

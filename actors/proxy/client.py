@@ -96,13 +96,17 @@ class Client:
             while True:
                 self._receive()
 
+    def close(self) -> None:
+        """Close the connection."""
+        self._socket.close()
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._socket.close()
+        self.close()
 
     def _connect(self, folder: Path) -> None:
         with socket_path(folder) as path:

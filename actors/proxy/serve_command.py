@@ -47,6 +47,12 @@ LOG = Option(
     "A PostgreSQL database that holds the log, which hubs on several machines share; by default it is in the folder.",
     metavar="postgresql://…",
 )
+MAX_LAG = Option(
+    "max-lag",
+    "CONTEXT_GRAPH_MAX_LAG",
+    "How far answers may be behind a shared log without saying so; 10 by default.",
+    metavar="SECONDS",
+)
 EMBEDDER = Option(
     "embedder",
     "CONTEXT_GRAPH_EMBEDDER",
@@ -89,7 +95,7 @@ NAMESPACE = Option(
     "Namespace of memories that name none, instead of the project's.",
     metavar="NAME",
 )
-OPTIONS = (NAMESPACE, DATA, LOG, EMBEDDER, MODELS, LIMIT, PRIMING, SLEEP, TOOLS, LINGERING, LOG_LEVEL)
+OPTIONS = (NAMESPACE, DATA, LOG, MAX_LAG, EMBEDDER, MODELS, LIMIT, PRIMING, SLEEP, TOOLS, LINGERING, LOG_LEVEL)
 
 SWITCH_VALUES = {"1": True, "true": True, "0": False, "false": False}
 """Values of the environment variable of a switch."""
@@ -106,6 +112,7 @@ class ServeCommand(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str | None = None
     log: str | None = None
     """Address of a shared log."""
+    max_lag: str | None = None
 
 
 def proxy_supported() -> bool:
@@ -134,6 +141,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
             log_level=LogLevel(last.get("log-level", LogLevel.WARNING)),
             namespace=last.get("namespace"),
             log=last.get("log"),
+            max_lag=last.get("max-lag"),
         )
     except (getopt.GetoptError, KeyError, ValueError):
         return None
@@ -195,8 +203,9 @@ def run_proxy(command: ServeCommand) -> int:
     from actors.proxy.project import serving_project
     from actors.proxy.proxy import Proxy
 
-    if command.log is not None:
-        os.environ[LOG.variable] = command.log  # a command line would show its password to everybody
+    # A command line would show the password of a log to everybody.
+    chosen = {LOG.variable: command.log, MAX_LAG.variable: command.max_lag}
+    os.environ.update({name: value for name, value in chosen.items() if value is not None})
     hub_arguments = [f"--linger={command.linger}", f"--log-level={command.log_level.value}"]
     launcher = HubLauncher(command.folder, [*command.options.arguments(), *hub_arguments])
     find_project = partial(serving_project, command.namespace, command.folder)

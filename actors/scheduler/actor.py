@@ -188,7 +188,9 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         for change in (self._pending_changes.pop(correlation, None) for correlation in correlations):
             if change is not None:
                 change.set_exception((StorageFault, StorageFault(UNWRITTEN), None))
-        self._sleep_pending = False
+        if self._sleep_pending:  # don't try again at once: another hub may consolidate the log
+            self._sleep_pending = False
+            self._begin_quiet()
         self._arm()
 
     def _begin_quiet(self) -> None:

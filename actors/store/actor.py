@@ -25,6 +25,7 @@ from actors.runtime.reply import Reply, gather
 from actors.store.commit import HeldAppends, answered, event_time, pending_append
 from actors.store.committer import Committer, Flush
 from actors.store.following import FollowerMessage, FollowLog, LogLost
+from actors.store.leadership import Leadership
 from actors.store.messages import (
     Append,
     AppendMemories,
@@ -57,7 +58,7 @@ from events.storage.log import (
     LogDamagedError,
     LogError,
 )
-from events.vocabulary import SpacesDeclared
+from events.vocabulary import ConsolidatorChanged, SpacesDeclared
 from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
 from projections.registry import StoreProjections
@@ -97,6 +98,8 @@ class Store(ProjectionActor[StoreProjections]):
         self._held = HeldAppends()
         self._clock = clock
         self._commits = Committer(log, latencies, self._keeper, self.actor_ref, self._apply, lambda: self._projections)
+
+        self._leadership = Leadership(self._commits.shared)
 
     @property
     def _catalog(self) -> Catalog:
@@ -175,6 +178,8 @@ class Store(ProjectionActor[StoreProjections]):
         if message.live and fault is None:
             self._check_live(message.live)
             fault = self._take_turn()
+        if fault is None:
+            fault = self._check_consolidator(message)
         now = self._clock()
         if fault is not None:
             pending = pending_append(message, now, is_memory=is_memory)
@@ -185,6 +190,16 @@ class Store(ProjectionActor[StoreProjections]):
         )
         self._commits.pending.append(pending)
         return pending.reply
+
+    def _check_consolidator(self, message: Append) -> StorageFault | None:
+        """Return why a consolidation run can't be begun or finished here; let this hub take over if it can."""
+        checked = self._leadership.check((message.event, *message.consequences), self._projections.lease)
+        if not isinstance(checked, ConsolidatorChanged):
+            return checked
+        change = Append(id=uuid4(), event=checked, actor="store", correlation_id=message.correlation_id)
+        self._commits.pending.append(pending_append(change, self._clock(), is_memory=False))
+        self._commits.flush()
+        return self._take_turn()
 
     def _take_turn(self) -> StorageFault | None:
         """Take the turn to append to a shared log until the next flush; return why nothing can be appended."""

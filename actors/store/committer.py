@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NoReturn
+from uuid import UUID
 
 import msgspec
 
@@ -13,15 +14,52 @@ from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef
 from actors.runtime.faults import DISK_FULL, StorageFault
 from actors.runtime.messages import Appended, AppendRejected
 from actors.store.commit import PendingAppend, unreadable
-from actors.store.erasures import Erasures
 from actors.store.following import Following, away_fault
 from actors.store.queries import request_result
 from events.storage.log import Envelope, Log, LogAwayError, LogError, LogFullError, LogUncertainError
+from events.vocabulary import MemoryErased
 
 if TYPE_CHECKING:
     from actors.runtime.metrics import Latencies
     from actors.store.snapshot_policy import SnapshotPolicy
     from projections.registry import StoreProjections
+
+
+class Erasures:
+    """Destroys keys after their `MemoryErased` was folded. Used by the thread of the store's actor.
+
+    Args:
+        log: Holds the keys.
+        snapshots: Are erased too, since they contain what was erased; None for a store without.
+    """
+
+    def __init__(self, log: Log, snapshots: SnapshotPolicy | None) -> None:
+        self._log = log
+        self._snapshots = snapshots
+        self._due: list[UUID] = []
+
+    def carry_out(self, envelopes: Iterable[Envelope], projections: StoreProjections) -> None:
+        """Destroy the keys of erased memories and of events derived from them alone, and the snapshots.
+
+        Args:
+            envelopes: Events that are folded.
+            projections: Know which events were derived from which memories.
+
+        Raises:
+            LogAwayError: the server of the log can't be reached; the next call makes up for it.
+            LogError, OSError: the keys can't be written.
+        """
+        self.add(envelope.event.memory for envelope in envelopes if isinstance(envelope.event, MemoryErased))
+        self._due += projections.derived.pop_orphans()
+        if self._due:
+            self._log.shred(self._due)
+            if self._snapshots is not None:
+                self._snapshots.erase()
+            self._due = []
+
+    def add(self, memories: Iterable[UUID]) -> None:
+        """Let the next call destroy the keys of these memories."""
+        self._due += memories
 
 
 class Flush(msgspec.Struct, frozen=True):

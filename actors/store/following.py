@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from threading import Event, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Final, TypeAlias, assert_never
 
 import msgspec
 import pykka
@@ -43,19 +43,6 @@ class LogLost(msgspec.Struct, frozen=True):
 FollowerMessage: TypeAlias = FollowLog | LogLost
 
 
-class FollowState(NamedTuple):
-    """How well a hub follows the log."""
-
-    log: str
-    """Its URL, without a password."""
-    behind: int
-    """Events of the log that this hub knows to lack."""
-    seconds: float
-    """Since this hub last knew all events of the log."""
-    away: str | None
-    """Why the server can't be used, in words."""
-
-
 class Following:
     """What a store knows and does where it shares its log. Used by the thread of the store's actor.
 
@@ -81,26 +68,21 @@ class Following:
         self._uncertain_until = 0.0
         self._found: dict[UUID, Envelope] = {}
         """Events of uncertain appends that are in the log."""
-        self._current_at = monotonic()
-        self._away: str | None = None
+        self._away = False
         self._stopped = Event()
         self._listener: Listener | None = None
         self._thread: Thread | None = None
 
     @property
-    def state(self) -> FollowState | None:
-        """How well this hub follows the log; None where it isn't shared."""
-        if self._log is None:
-            return None
-        behind = self._log.last - self._log.head.seq
-        late = monotonic() - self._current_at
-        # A poll that is due says nothing yet.
-        return FollowState(self._log.name, behind, late if behind or self._away or late > 3 * POLL else 0.0, self._away)
+    def shared(self) -> bool:
+        """Whether other hubs append to the log."""
+        return self._log is not None
 
     def start(self) -> None:
         """Start to follow, once the log is replayed."""
         if self._log is not None:
-            self._current_at = monotonic()
+            with suppress(LogAwayError):  # then the thread tries again
+                self._listener = self._log.listen()
             self._thread = Thread(target=self._run, args=(self._log,), name="follower", daemon=True)
             self._thread.start()
 
@@ -113,10 +95,7 @@ class Following:
                 self._take(events)
             self._take(self._log.begin())
         except LogAwayError as error:
-            self._away = str(error)
             return away_fault(error)
-        self._away = None
-        self._current_at = monotonic()
         self._settle()
         return None
 
@@ -124,6 +103,14 @@ class Following:
         """End the turn without an append; without a turn nothing happens."""
         if self._log is not None:
             self._log.give_back()
+
+    def lead(self) -> bool:
+        """Tell whether this hub is the one that consolidates the log, as it becomes if there is no other."""
+        listener = self._listener
+        try:
+            return listener is not None and listener.lead()
+        except LogAwayError:
+            return False
 
     def on_message(self, message: FollowerMessage) -> None:
         """Handle a message of the follower."""
@@ -145,19 +132,18 @@ class Following:
         except LogAwayError as error:
             self._lost(error)
             return
-        self._away = None
+        self._away = False
         if events:
             self._store.tell(FollowLog())
             return
-        self._current_at = monotonic()
         if self._uncertain and self.begin() is None:
             self._log.give_back()
 
     def _lost(self, error: LogError) -> None:
         """Note that the server doesn't answer; fail what has waited too long for its outcome."""
-        if self._away is None:
+        if not self._away:
             LOGGER.warning("the log can't be reached, searches go on without it: %s", error)
-        self._away = str(error)
+        self._away = True
         if self._uncertain and monotonic() > self._uncertain_until:
             self._fail_uncertain()
 
@@ -212,12 +198,13 @@ class Following:
     def _run(self, log: SharedLog) -> None:
         while not self._stopped.is_set():
             try:
-                self._listener = listener = log.listen()
+                self._listener = listener = self._listener or log.listen()
                 try:
                     while not self._stopped.is_set():
                         self._tell(FollowLog())
                         listener.wait(POLL)
                 finally:
+                    self._listener = None
                     listener.close()
             except LogError as error:
                 self._tell(LogLost(error))

@@ -18,6 +18,23 @@ ADDRESS: Final = "log.url"
 _SCHEMES: Final = ("postgresql", "postgres")
 
 
+MAX_LAG_VARIABLE: Final = "CONTEXT_GRAPH_MAX_LAG"
+MAX_LAG: Final = 10.0
+"""Seconds that answers of a hub may be behind the log without saying so, unless others are chosen."""
+
+
+def max_lag() -> float:
+    """Return the chosen seconds; a `LogError` where they are no positive number."""
+    text = os.environ.get(MAX_LAG_VARIABLE) or str(MAX_LAG)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0:
+        raise LogError(f"--max-lag must be a positive number of seconds, not {text}")
+    return seconds
+
+
 def is_url(text: str) -> bool:
     """Tell whether this is the address of a server."""
     return text.partition("://")[0] in _SCHEMES and "://" in text

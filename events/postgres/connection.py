@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 import psycopg
 from psycopg import errors
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from events.postgres.address import without_password
 from events.storage.log import LogAwayError, LogError, LogFullError
@@ -51,13 +51,11 @@ def connect(url: str) -> Connection:
     """
     shown = without_password(url)
     try:
-        given = conninfo_to_dict(url)
+        chosen = make_conninfo("", **{**_CONNECT, **conninfo_to_dict(url)})
     except psycopg.ProgrammingError as error:
         raise LogError(f"{shown} is no URL of a PostgreSQL database: {reason(error)}") from None
     try:
-        connection = psycopg.connect(
-            url, autocommit=True, **{**_CONNECT, **{k: given[k] for k in _CONNECT if k in given}}
-        )
+        connection = psycopg.connect(chosen, autocommit=True)
     except psycopg.Error as error:
         raise LogAwayError(f"{shown} can't be opened: {reason(error)}") from None
     with _closed_on_error(connection), translated():

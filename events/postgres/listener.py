@@ -9,6 +9,8 @@ from events.postgres.connection import connect, translated
 from events.postgres.rows import select_head
 from events.postgres.schema import CHANNEL
 
+_LEAD: Final = "SELECT pg_try_advisory_lock(hashtext('context_graph consolidation'))"
+"""A session that has the lock gets it again; the server releases all when the session ends."""
 _IDLE: Final = "SET idle_session_timeout = '10s'"
 """The server ends the session, and frees its locks, of a process that is stopped: it would never look again."""
 
@@ -30,6 +32,12 @@ class PostgresListener:
             select.select([self._connection.fileno(), self._woken], [], [], seconds)
             list(self._connection.notifies(timeout=0))
             return select_head(self._connection).seq
+
+    def lead(self) -> bool:
+        """Take the one lock of all processes that follow the log, or keep it, until this is closed (`LogAwayError`)."""
+        with translated():
+            ((locked,),) = self._connection.execute(_LEAD).fetchall()
+            return locked
 
     def wake(self) -> None:
         """End a wait of another thread."""

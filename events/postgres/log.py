@@ -15,14 +15,15 @@ from uuid import UUID
 from events.crypto.keys import KeyRing, KeyUnreadableError
 from events.postgres import rows as table
 from events.postgres import schema
-from events.postgres.address import without_password
+from events.postgres.address import MAX_LAG, without_password
 from events.postgres.connection import Connection, ReaderPool, translated
+from events.postgres.lag_clock import LagClock
 from events.postgres.listener import PostgresListener
 from events.postgres.snapshot_keys import SnapshotKeys
 from events.postgres.writer import Writer
 from events.storage.chain import GENESIS, Row, build_rows, decode_rows, encode_drafts, envelope_of, read_row, to_utc
 from events.storage.durable import HeadFile, check_private
-from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogError
+from events.storage.log import Draft, Envelope, Head, Lag, LogBehindError, LogCorruptError, LogError
 
 
 class PostgresLog:
@@ -34,13 +35,14 @@ class PostgresLog:
 
     read_only = None
 
-    def __init__(self, url: str, folder: Path, passphrase: str | None = None) -> None:
+    def __init__(self, url: str, folder: Path, passphrase: str | None = None, max_lag: float = MAX_LAG) -> None:
         """Open the log, or create one; a passphrase for a new log protects its keys.
 
         Args:
             url: Of the database, as `postgresql://user@host/database`.
             folder: Of this process, for its head file.
             passphrase: Of the keys.
+            max_lag: Seconds from which on `lag` is exceeded.
 
         Raises:
             PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
@@ -51,6 +53,7 @@ class PostgresLog:
         """
         self._url = url
         self._name = without_password(url)
+        self._clock = LagClock(max_lag)
         self._closed = False
         with ExitStack() as stack:
             self._writer = stack.enter_context(closing(Writer(url)))
@@ -78,9 +81,9 @@ class PostgresLog:
         return self._name
 
     @property
-    def last(self) -> int:
-        """The sequence number of the last event of the log when this process last looked."""
-        return self._last
+    def lag(self) -> Lag:
+        """How far this process is behind."""
+        return self._clock.lag(self._last - self._head.seq)
 
     @property
     def in_turn(self) -> bool:
@@ -158,8 +161,11 @@ class PostgresLog:
     def follow(self) -> tuple[Envelope, ...]:
         """Return the next events of other processes, and move `head` behind them; none at the end of the log."""
         self._check_open()
-        with self._readers.borrow() as connection:
-            return self._next_page(connection)
+        with self._clock.noting_absence(), self._readers.borrow() as connection:
+            found = self._next_page(connection)
+        if not found:
+            self._clock.reset()
+        return found
 
     def begin(self) -> tuple[Envelope, ...]:
         """Take the turn to append, and return all events that others appended.
@@ -172,13 +178,14 @@ class PostgresLog:
             return ()
         found: list[Envelope] = []
         try:
-            self._last = self._writer.lock().seq
-            with translated():
+            with self._clock.noting_absence(), translated():
+                self._last = self._writer.lock().seq
                 while self._head.seq < self._last:
                     found += self._next_page(self._writer.connection)
         except BaseException:
             self.give_back()
             raise
+        self._clock.reset()
         return tuple(found)
 
     def give_back(self) -> None:

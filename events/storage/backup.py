@@ -21,11 +21,11 @@ from events.crypto.keys import KeyRing
 from events.recovery.salvage import DAMAGED
 from events.storage import replacement
 from events.storage.chain import GENESIS, Row, verify_chain
-from events.storage.database import DATABASE, PAGE, caching_parser, connect, exclusive, insert, select_pages
-from events.storage.duckdb_log import DuckDBLog
+from events.storage.database import DATABASE, PAGE, caching_parser, connect, exclusive, insert
 from events.storage.durable import DurableFile, HeadFile, sync_folder
 from events.storage.log import Head, LogError
 from events.storage.replacement import FILES
+from events.storage.stored_log import StoredLog
 from events.verify.examination import Progress
 from events.verify.verification import verify
 
@@ -43,7 +43,7 @@ class _Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """SHA-256 (hex) by file."""
 
 
-def back_up(log: DuckDBLog, target: Path, progress: Progress | None = None) -> Head:
+def back_up(log: StoredLog, target: Path, progress: Progress | None = None) -> Head:
     """Copy a log as it stands now; appends may go on. Return the head of the copy.
 
     Args:
@@ -57,11 +57,18 @@ def back_up(log: DuckDBLog, target: Path, progress: Progress | None = None) -> H
     """
     with new_store(target) as partial:
         head = log.head
-        with log.cursor() as cursor:
-            rows = verify_chain(GENESIS, head, select_pages(cursor, 1, head.seq))
-            write_log(partial, rows, head.seq, log.keys, progress)
+        rows = verify_chain(GENESIS, head, log.rows(1, head.seq))
+        write_log(partial, rows, head.seq, log.keys, progress)
         _write(partial / _MANIFEST, msgspec.json.encode(_describe(partial, head.seq)))
     return head
+
+
+def copy_unverified(log: StoredLog, folder: Path, progress: Progress | None = None) -> None:
+    """Copy a log as it is, right or wrong, into an empty folder, where it can be checked as a store."""
+    head = log.head
+    write_log(folder, log.rows(1, head.seq), head.seq, log.keys, progress)
+    with closing(HeadFile(folder / "head")) as file:
+        file.write(head)
 
 
 def is_backup(folder: Path) -> bool:

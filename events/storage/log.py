@@ -5,7 +5,7 @@ Every backend passes the suite in `tests/events/log_suite.py`.
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 from uuid import UUID
 
 import msgspec
@@ -154,11 +154,28 @@ class Log(Protocol):
         ...
 
 
+class Lag(NamedTuple):
+    """How far a process is behind a log that it shares."""
+
+    events: int
+    """Events of the log that it knows to lack."""
+    seconds: float
+    """Since it last knew all events of the log."""
+    reason: str | None
+    """Why the server can't be used, in words; None while it answers."""
+    exceeded: bool
+    """Whether this is more than its answers may be behind without saying so."""
+
+
 class Listener(Protocol):
     """Waits for events of other processes. One thread waits; any thread may call `wake`."""
 
     def wait(self, seconds: float) -> int:
         """Return the end of the log once events were appended, or after the time (`LogAwayError`)."""
+        ...
+
+    def lead(self) -> bool:
+        """Take the one lock of all processes that follow the log, or keep it, until this is closed (`LogAwayError`)."""
         ...
 
     def wake(self) -> None:
@@ -188,8 +205,8 @@ class SharedLog(Log, Protocol):
         ...
 
     @property
-    def last(self) -> int:
-        """The sequence number of the last event of the log when this process last looked."""
+    def lag(self) -> Lag:
+        """How far this process is behind; any thread may call this."""
         ...
 
     def listen(self) -> Listener:

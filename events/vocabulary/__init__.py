@@ -40,6 +40,7 @@ from events.vocabulary.sleep import (
     ConsolidationSkipped,
     ConsolidationStarted,
     ConsolidationUndone,
+    ConsolidatorChanged,
     GoalAdjusted,
     LinksStrengthened,
     MemoriesMerged,
@@ -85,6 +86,7 @@ Known: TypeAlias = (
     | PatternDiscovered
     | GoalAdjusted
     | ConsolidationUndone
+    | ConsolidatorChanged
     | ConsolidationSkipped
     | ScheduleChanged
     | ScheduleSwitched

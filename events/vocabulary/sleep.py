@@ -39,6 +39,17 @@ class ConsolidationFinished(Event, frozen=True, kw_only=True, tag="consolidation
     """Why it wasn't finished."""
 
 
+class ConsolidatorChanged(Event, frozen=True, kw_only=True, tag="consolidator_changed.1"):
+    """From now on another hub of a shared log consolidates. Runs that are under way then can't change anything."""
+
+    epoch: int
+    """From 1, ascending."""
+    hub: UUID
+    """The process that took over."""
+    host: str
+    """Its machine and process id, for people."""
+
+
 class MemoriesMerged(Event, frozen=True, kw_only=True, tag="memories_merged.1"):
     """Duplicates were merged into one memory, which takes over their ids, tags and links."""
 

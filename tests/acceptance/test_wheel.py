@@ -51,9 +51,9 @@ def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_packages_with_their_data_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert {name.partition("/")[0] for name in names} == set(PACKAGES)
+    assert {name.partition("/")[0] for name in names} == {*PACKAGES, "context_graph"}
     data = {
-        str(path.relative_to(ROOT))
+        str(path.relative_to(ROOT)).removeprefix("actors/library/")
         for folder in PACKAGES
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and path.suffix != ".pyc" and path.name != "README.md"
@@ -75,9 +75,10 @@ def test_the_installed_command_serves_stores_and_searches(command: Path, data: P
             )
             self._id = 0
 
-    ask = [command.parent / "python", "-c", "import actors; print(actors.__file__)"]
-    shown = subprocess.run(ask, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    assert Path(shown.strip()).is_relative_to(command.parents[1])
+    for package in ("actors", "context_graph"):
+        ask = [command.parent / "python", "-c", f"import {package}; print({package}.__file__)"]
+        shown = subprocess.run(ask, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        assert Path(shown.strip()).is_relative_to(command.parents[1])
     server = InstalledServer()
     try:
         assert server.initialize()["serverInfo"]["name"] == "context-graph"

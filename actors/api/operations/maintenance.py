@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
 
 import anyio.from_thread
 import anyio.to_thread
@@ -19,11 +20,14 @@ from actors.runtime.faults import StorageFault
 from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadStatus
-from events.storage.backup import back_up
+from events.storage.backup import back_up, copy_unverified
 from events.storage.duckdb_log import DuckDBLog
-from events.storage.log import LogError
+from events.storage.log import LogError, SharedLog
 from events.verify.examination import Progress, Report
 from events.verify.verification import examine, verify
+
+if TYPE_CHECKING:
+    from events.storage.stored_log import StoredLog
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -58,14 +62,15 @@ async def store_back_up(context: Context, params: StoreBackUp) -> JsonObject:
 
 
 async def _on_files(
-    context: Context, work: Callable[Concatenate[DuckDBLog, P], T], *arguments: P.args, **options: P.kwargs
+    context: Context, work: Callable[Concatenate[StoredLog, P], T], *arguments: P.args, **options: P.kwargs
 ) -> T:
     await wait_until_replayed(context)
     log = context.hub.log
-    if not isinstance(log, DuckDBLog):
-        raise StorageFault("this log has no files")
+    if not isinstance(log, DuckDBLog | SharedLog):
+        raise StorageFault("this log is in memory alone")
+    stored = cast("StoredLog", log)
     try:
-        return await anyio.to_thread.run_sync(lambda: work(log, *arguments, **options))
+        return await anyio.to_thread.run_sync(lambda: work(stored, *arguments, **options))
     except LogError as error:
         raise StorageFault(f"Storage failed: {error}") from error
 
@@ -80,6 +85,10 @@ def _cancellable(report: Callable[..., object]) -> Callable[[int, int], None]:
     return advance
 
 
-def _examine(log: DuckDBLog, progress: Progress) -> Report:
-    """Check the log in use; of a read-only one, which is read from a copy, check the files."""
+def _examine(log: StoredLog, progress: Progress) -> Report:
+    """Check the log in use; of a read-only one its files, of one on a server a copy."""
+    if not isinstance(log, DuckDBLog):
+        with TemporaryDirectory(prefix="context-graph-") as folder:
+            copy_unverified(log, Path(folder), progress)
+            return verify(Path(folder), passphrase(), progress)
     return examine(log, progress) if log.read_only is None else verify(log.folder, passphrase(), progress)

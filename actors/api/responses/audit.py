@@ -103,6 +103,7 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
         f"a {e.mode} run over {e.namespace or 'all namespaces'} began by {e.trigger}"
         f"{', as a dry run' if e.dry_run else ''} (run {e.run}){_because(e.rationale)}"
     ),
+    ev.ConsolidatorChanged: lambda e: f"{e.host} consolidates from now on (epoch {e.epoch})",
     ev.ConsolidationUndone: lambda e: f"run {e.run} was undone{f' for {_ids(e.memories)}' if e.memories else ''}",
     ev.ConsolidationSkipped: lambda e: f"a {e.mode} run by {e.trigger} didn't begin: {e.reason}",
     ev.MemoriesMerged: lambda e: f"{_several(e.absorbed)} merged into {e.survivor} (run {e.run})",

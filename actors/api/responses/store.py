@@ -9,6 +9,7 @@ import msgspec
 from actors.api.responses.common import pick
 from actors.runtime import metrics
 from actors.runtime.types import JsonObject
+from events.storage.log import SharedLog
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from actors.comparator.messages import Indexes
     from actors.hub.composition import Hub
     from actors.store.messages import Status
+    from events.storage.log import Lag
     from events.verify.examination import Problem, Report
     from events.vocabulary.values import SpaceModel
 
@@ -25,6 +27,11 @@ NOTES = {
     "e10_multimodal": "reads text alone: what it says, and the modality that the memory was given; no image, no sound",
 }
 """What a space can't say."""
+
+
+def lag(behind: Lag) -> JsonObject:
+    """Return how far a hub is behind the log that it shares."""
+    return {"events": behind.events, "seconds": round(behind.seconds, 1), "reason": behind.reason}
 
 
 def status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
@@ -39,7 +46,8 @@ def status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
         "indexes": indexes.counts,
         "graphs": msgspec.to_builtins(indexes.states),
         "memory_mb": indexes.megabytes,
-        "log": {"position": state.head.seq, "hash": state.head.hash.hex()},
+        "log": {"position": state.head.seq, "hash": state.head.hash.hex()}
+        | ({"server": hub.log.name, "lag": lag(hub.log.lag)} if isinstance(hub.log, SharedLog) else {}),
         "profile": declared.profile if declared else None,
         "spaces": [_space(space) for space in declared.spaces] if declared else [],
         "runtime": hub.runtime,

@@ -12,10 +12,12 @@ from actors.api.context import NAMESPACE, Context, wait_until_replayed
 from actors.api.operations.as_of import event_at
 from actors.api.params.fields import EVERYWHERE, Reading, When
 from actors.api.params.parsing import parse
+from actors.api.responses import store
 from actors.api.tools.tool import Tool
 from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadErased
+from events.storage.log import SharedLog
 
 REPLAYED = 0.1
 """The progress that `wait_until_ready` reports next; progress must rise."""
@@ -41,9 +43,16 @@ async def call(
     if before_run is not None:
         before_run()
     if not isinstance(params, Reading) or params.as_of is None:
-        return await tool.run(context, params)
+        return await tool.run(context, params) | _lag(context)
     async with _past(context, params.as_of) as (past, erased):
         return await tool.run(past, params) | ({"erased_since": erased} if erased and context.visible is None else {})
+
+
+def _lag(context: Context) -> JsonObject:
+    """Return how far the answer of a hub may be behind the log that it shares, where that is more than it may be."""
+    log = context.hub.log
+    lag = log.lag if isinstance(log, SharedLog) else None
+    return {"lag": store.lag(lag)} if lag is not None and lag.exceeded else {}
 
 
 @asynccontextmanager

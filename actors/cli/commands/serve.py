@@ -22,6 +22,7 @@ from actors.proxy.serve_command import (
     LINGER,
     LINGERING,
     LOG_LEVEL,
+    MAX_LAG,
     NAMESPACE,
     PRIMING,
     SLEEP,
@@ -42,6 +43,15 @@ if TYPE_CHECKING:
 PATIENCE = 10.0
 """Seconds that a server waits for the store: a hook of the previous session may still have it open."""
 
+
+def _choose_lag(seconds: float | None) -> float | None:
+    """Let the hub find the limit (`events.postgres.address`)."""
+    if seconds is not None:
+        os.environ[MAX_LAG.variable] = str(seconds)
+    return seconds
+
+
+MaxLag = Annotated[float | None, typer_option(MAX_LAG, min=0.001, callback=_choose_lag)]
 Limit = Annotated[list[str] | None, typer_option(LIMIT)]
 Priming = Annotated[bool, typer_option(PRIMING)]
 Sleeping = Annotated[bool, typer_option(SLEEP)]
@@ -58,6 +68,7 @@ def serve(
     models: Models = None,
     namespace: Annotated[str | None, typer_option(NAMESPACE)] = None,
     *,
+    max_lag: MaxLag = None,
     limit: Limit = None,
     priming: Priming = False,
     sleep: Sleeping = True,
@@ -105,6 +116,7 @@ def serve(
             log_level=log_level,
             namespace=namespace,
             log=log,
+            max_lag=None if max_lag is None else str(max_lag),
         )
         raise typer.Exit(run_proxy(command))
 
@@ -116,6 +128,7 @@ def hub(
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
+    max_lag: MaxLag = None,  # noqa: ARG001 -- the option's callback has read it
     limit: Limit = None,
     priming: Priming = False,
     sleep: Sleeping = True,

@@ -6,21 +6,30 @@ from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
+import msgspec
 import pytest
 
 from actors.api.context import Context
+from actors.api.operations.maintenance import store_status
 from actors.api.operations.memories import memory_delete, store_memory
+from actors.api.operations.sleep import consolidate_memories
 from actors.api.params.memories import MemoryDelete, StoreMemory
 from actors.api.params.parsing import parse
+from actors.api.params.sleep import ConsolidateMemories
+from actors.api.tools.agent_tools import BY_NAME
+from actors.api.tools.dispatch import call
 from actors.hub.composition import open_hub
 from actors.hub.hub import Hub
 from actors.runtime.faults import StorageFault
 from actors.store.messages import ReadDigests, ReadStatus, TakeSnapshot
 from events.postgres.writer import Writer
-from events.storage.log import LogUncertainError
+from events.storage.log import LogError, LogUncertainError
+from events.vocabulary import ConsolidationFinished, ConsolidationStarted, ConsolidatorChanged
 from tests.actors.conftest import search, store
+from tests.actors.store.test_store import append
+from tests.events.samples import SLEEP
 from tests.postgres import Server
 
 BOUND = 60.0
@@ -117,6 +126,7 @@ async def test_without_the_server_searches_go_on_and_stores_fail_at_once(opened:
             await store(here, "the second ferry leaves at ten")
         assert caught.value.code == -32004
         assert caught.value.data["retry_after_ms"] > 0
+        assert (await store_status(here))["log"]["lag"]["reason"]
     deadline = monotonic() + BOUND
     while True:
         try:
@@ -125,6 +135,23 @@ async def test_without_the_server_searches_go_on_and_stores_fail_at_once(opened:
         except StorageFault:
             assert monotonic() < deadline
     assert here.hub.store.ask(ReadStatus(), timeout=BOUND).live == 2
+
+
+async def test_an_answer_that_may_be_older_than_it_may_be_says_so(
+    address: str, tmp_path: Path, profile: Any, postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTEXT_GRAPH_MAX_LAG", "0.001")
+    with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
+        here = Context(hub)
+        await store(here, "the ferry leaves the eastern harbour at nine")
+        with stopped(postgres):
+            answer = await call(here, BY_NAME["search_graph"], {"query": "when does the boat sail"})
+            assert answer["results"]
+            assert answer["lag"]["seconds"] >= 0
+            assert answer["lag"]["events"] == 0
+    monkeypatch.setenv("CONTEXT_GRAPH_MAX_LAG", "soon")
+    with pytest.raises(LogError, match="--max-lag must be a positive number"):
+        open_hub(tmp_path / "here", address=address).__enter__()
 
 
 async def test_a_store_whose_commit_was_not_answered_is_acknowledged_once_the_log_shows_it(
@@ -144,6 +171,53 @@ async def test_a_store_whose_commit_was_not_answered_is_acknowledged_once_the_lo
     memory = await store(here, "the lighthouse keeper has a grey cat")
     assert memory in [one["fingerprintId"] for one in await search(here, "a cat in the lighthouse")]
     assert here.hub.store.ask(ReadStatus(), timeout=BOUND).live == 2
+
+
+async def test_one_hub_consolidates_and_another_only_after_it_is_gone(
+    opened: Open, address: str, tmp_path: Path, profile: Any
+) -> None:
+    there = Context(opened("there"))
+    light = parse({"mode": "light"}, ConsolidateMemories)
+    with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
+        await store(Context(hub), "the bakery opens at six")
+        assert (await consolidate_memories(Context(hub), light))["outcome"] == "finished"
+        with pytest.raises(StorageFault, match=r"another hub .* consolidates this log"):
+            await consolidate_memories(there, light)
+    deadline = monotonic() + BOUND
+    while True:  # until the server has ended the session of the other hub
+        try:
+            assert (await consolidate_memories(there, light))["outcome"] == "finished"
+            break
+        except StorageFault:
+            assert monotonic() < deadline
+    changes = [envelope.event for envelope in there.hub.log.read() if isinstance(envelope.event, ConsolidatorChanged)]
+    assert [change.epoch for change in changes] == [1, 2]
+
+
+async def test_a_hub_that_was_overtaken_during_its_run_changes_nothing(opened: Open, postgres: Server) -> None:
+    here, there = opened("here"), opened("there")
+    run, later = uuid4(), uuid4()
+
+    def tell(hub: Hub, kind: type[Any], of: UUID) -> None:
+        (sample,) = (event for event in SLEEP if isinstance(event, kind))
+        hub.store.ask(append(msgspec.structs.replace(sample, run=of)), timeout=BOUND)
+
+    tell(here, ConsolidationStarted, run)
+    # As the server does where a process is stopped.
+    postgres.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+    deadline = monotonic() + BOUND
+    while True:
+        try:
+            tell(there, ConsolidationStarted, later)
+            break
+        except StorageFault:
+            assert monotonic() < deadline
+    with pytest.raises(StorageFault, match="has taken over the consolidation"):
+        tell(here, ConsolidationFinished, run)
+    tell(there, ConsolidationFinished, later)
+    known(here, there.log.head.seq)
+    events = [envelope.event for envelope in here.log.read()]
+    assert [event.run for event in events if isinstance(event, ConsolidationFinished)] == [later]
 
 
 async def test_a_hub_starts_from_its_own_snapshot_and_folds_what_others_stored_since(

@@ -153,6 +153,7 @@ def test_there_is_a_sample_of_every_kind():
         "pattern_discovered.1",
         "goal_adjusted.1",
         "consolidation_undone.1",
+        "consolidator_changed.1",
         "consolidation_skipped.1",
         "schedule_changed.1",
         "schedule_switched.1",

@@ -1,0 +1,202 @@
+"""`Memory` and `AsyncMemory`: the operations that a program needs, and `call` for all others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from context_graph import requests
+from context_graph.requests import Found
+from context_graph.transports import HttpTransport, SocketTransport, Transport
+
+TIMEOUT = 300.0
+"""Seconds for one call over HTTP: the first one may wait until the models are loaded."""
+
+
+class Memory:
+    """A store, from any thread.
+
+    Args:
+        data: Its folder on this machine; None for the platform's default.
+        url: Of a server instead.
+        key: For the server.
+        namespace: Of calls that name none.
+        timeout: Seconds for one call to the server.
+
+    Raises:
+        ContextGraphError: The hub can't be started.
+        ValueError: A key without a URL, or the reverse.
+    """
+
+    def __init__(
+        self,
+        data: str | PathLike[str] | None = None,
+        *,
+        url: str | None = None,
+        key: str | None = None,
+        namespace: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> None:
+        self._transport = connect(data, url, key, namespace, timeout)
+
+    def store(
+        self,
+        content: str,
+        *,
+        rationale: str | None = None,
+        tags: Sequence[str] = (),
+        session: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        created_at: datetime | None = None,
+        **more: Any,
+    ) -> str:
+        """Store a text and return its id; further arguments are those of `store_memory`."""
+        call = requests.store(content, rationale, tags, session, metadata, created_at, **more)
+        return self._transport.call(*call)["fingerprintId"]
+
+    def search(
+        self, query: str, *, limit: int = 10, tags: Sequence[str] = (), session: str | None = None, **more: Any
+    ) -> list[Found]:
+        """Return the memories that answer a question, the best first; further arguments as of `search_graph`."""
+        return requests.found(self._transport.call(*requests.search(query, limit, tags, session, **more)))
+
+    def get(self, memory: str) -> dict[str, Any]:
+        """Return everything that is stored of a memory."""
+        return self.call("memory_retrieve", id=memory)
+
+    def forget(self, memory: str, *, reason: str | None = None, erase: bool = False) -> None:
+        """Take a memory out of every search, which `restore` undoes; with `erase`, destroy it."""
+        self._transport.call(*requests.forget(memory, reason, erase=erase))
+
+    def restore(self, memory: str) -> None:
+        """Undo `forget`."""
+        self.call("memory_restore", id=memory)
+
+    def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """Call any tool by its name, and return its answer."""
+        return self._transport.call(tool, arguments)
+
+    def tools(self) -> list[Callable[..., Any]]:
+        """Return functions for an agent, with types and docstrings: `remember`, `recall` and `forget_memory`.
+
+        Frameworks that make tools of functions take them as they are, LangGraph as `tools=memory.tools()`, the OpenAI
+        Agents SDK as `tools=[function_tool(one) for one in memory.tools()]`.
+        """
+
+        def remember(content: str, reason: str) -> str:
+            """Store a fact, a decision or a preference for later conversations, and return its id.
+
+            Args:
+                content: What to remember, as a sentence that can be understood alone.
+                reason: Why it is worth remembering.
+            """
+            return self.store(content, rationale=reason)
+
+        def recall(question: str, limit: int = 5) -> list[str]:
+            """Find what was remembered, before answering about anything said, decided or learned earlier.
+
+            Args:
+                question: A question or keywords.
+                limit: How many memories to return at most.
+            """
+            return [f"{found.id}: {found.content}" for found in self.search(question, limit=limit)]
+
+        def forget_memory(memory_id: str, reason: str) -> str:
+            """Take a memory out of every search, when it is wrong or the user asks to forget it.
+
+            Args:
+                memory_id: The id that recall returned.
+                reason: Why.
+            """
+            self.forget(memory_id, reason=reason)
+            return f"{memory_id} is forgotten"
+
+        return [remember, recall, forget_memory]
+
+    def close(self) -> None:
+        """Close the connection; the store stays."""
+        self._transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncMemory:
+    """A store, from an event loop; arguments and methods as of `Memory`, which does the calls in threads."""
+
+    def __init__(
+        self,
+        data: str | PathLike[str] | None = None,
+        *,
+        url: str | None = None,
+        key: str | None = None,
+        namespace: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> None:
+        self._options = {"url": url, "key": key, "namespace": namespace, "timeout": timeout}
+        self._data = data
+        self._memory: Memory | None = None
+
+    async def store(self, content: str, **more: Any) -> str:
+        """Store a text and return its id."""
+        return await asyncio.to_thread(self._opened.store, content, **more)
+
+    async def search(self, query: str, *, limit: int = 10, **more: Any) -> list[Found]:
+        """Return the memories that answer a question, the best first."""
+        return await asyncio.to_thread(self._opened.search, query, limit=limit, **more)
+
+    async def get(self, memory: str) -> dict[str, Any]:
+        """Return everything that is stored of a memory."""
+        return await asyncio.to_thread(self._opened.get, memory)
+
+    async def forget(self, memory: str, *, reason: str | None = None, erase: bool = False) -> None:
+        """Take a memory out of every search; with `erase`, destroy it."""
+        await asyncio.to_thread(self._opened.forget, memory, reason=reason, erase=erase)
+
+    async def restore(self, memory: str) -> None:
+        """Undo `forget`."""
+        await asyncio.to_thread(self._opened.restore, memory)
+
+    async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """Call any tool by its name, and return its answer."""
+        return await asyncio.to_thread(self._opened.call, tool, **arguments)
+
+    @property
+    def _opened(self) -> Memory:
+        if self._memory is None:
+            raise RuntimeError("use it as `async with AsyncMemory(…) as memory`")
+        return self._memory
+
+    async def __aenter__(self) -> Self:
+        self._memory = await asyncio.to_thread(Memory, self._data, **self._options)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._opened.close()
+
+
+def connect(
+    data: str | PathLike[str] | None, url: str | None, key: str | None, namespace: str | None, timeout: float
+) -> Transport:
+    """Return the transport that the arguments of `Memory` mean; errors as there."""
+    if (url is None) != (key is None):
+        raise ValueError("a server needs both url and key")
+    if url is not None and key is not None:
+        if data is not None:
+            raise ValueError("give either the folder of a store or the url of a server")
+        return HttpTransport(url, key, namespace, timeout)
+    from actors.proxy.serve_command import data_folder
+
+    return SocketTransport(data_folder(None if data is None else Path(data)), namespace)

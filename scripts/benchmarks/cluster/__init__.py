@@ -1,0 +1,1 @@
+"""Several hubs on one log in PostgreSQL: what crashes leave, and what sharing costs."""

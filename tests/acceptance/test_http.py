@@ -1,0 +1,148 @@
+"""`serve --http`, `key` and `ui` as a user runs them, and the Python client over the socket and over HTTP."""
+
+import json
+import os
+import re
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from context_graph import AsyncMemory, ContextGraphError, Memory
+from pydantic import validate_call
+
+from tests.acceptance.conftest import COMMAND, PATIENCE, Open
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the hub's socket is a unix socket")
+
+FACTS = ("Ilse waters the ferns on Sundays.", "The cellar key hangs behind the clock.")
+
+
+def run(*arguments: str, fails: bool = False) -> str:
+    done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode != 0) == fails, done.stderr
+    return done.stderr if fails else done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("served")
+
+
+@pytest.fixture(scope="module")
+def url(folder: Path) -> Iterator[str]:
+    """A server in a process of its own, on a free port."""
+    command = [COMMAND, "serve", "--http", "127.0.0.1:0", "--data", str(folder)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        found = re.search(r"http://\S+", server.stderr.readline())
+        assert found
+        yield found[0]
+        server.terminate()
+        assert server.wait(PATIENCE) == 0
+
+
+Opened = Callable[..., Memory]
+
+
+@pytest.fixture(params=["socket", "http"])
+def opened(request: pytest.FixtureRequest, folder: Path, url: str) -> Iterator[Opened]:
+    """Open the store in one of both ways, in a namespace of this test."""
+    memories: list[Memory] = []
+
+    def by(namespace: str) -> Memory:
+        if request.param == "socket":
+            memories.append(Memory(folder, namespace=namespace))
+        else:
+            key = run("key", "create", namespace, "--scope", "write", "-n", namespace, "--data", str(folder)).strip()
+            memories.append(Memory(url=url, key=key, namespace=namespace))
+        return memories[-1]
+
+    yield by
+    for memory in memories:
+        memory.close()
+
+
+def test_a_program_stores_finds_forgets_and_restores(opened: Opened, request: pytest.FixtureRequest) -> None:
+    memory = opened(f"program-{request.node.callspec.params['opened']}")
+    stored = [memory.store(fact, tags=["home"], rationale="as told") for fact in FACTS]
+    found = memory.search("Where is the key of the cellar?", limit=1, tags=["home"])
+    assert [(one.id, one.content) for one in found] == [(stored[1], FACTS[1])]
+    memory.forget(stored[1], reason="moved")
+    assert FACTS[1] not in [one.content for one in memory.search("Where is the key of the cellar?")]
+    memory.restore(stored[1])
+    assert memory.get(stored[1])["state"] == "live"
+    with pytest.raises(ContextGraphError, match="Content cannot be empty") as refused:
+        memory.store("")
+    assert refused.value.code == -32602
+
+
+@pytest.mark.parametrize("arguments", [{"url": "http://127.0.0.1:1"}, {"key": "cg_a_b"}])
+def test_a_key_and_a_url_belong_together(arguments: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="both"):
+        Memory(**arguments)  # pyright: ignore[reportArgumentType]
+
+
+def test_an_invalid_key_is_told_as_one(url: str) -> None:
+    with Memory(url=url, key="cg_no_key") as memory, pytest.raises(ContextGraphError, match="401: invalid_token"):
+        memory.search("anything")
+
+
+def test_the_tools_of_an_agent_framework_are_made_of_typed_functions_with_docstrings(opened: Opened) -> None:
+    """Frameworks call a function by JSON arguments that they validated by its signature, as pydantic does here."""
+    memory = opened(f"agent-{os.urandom(4).hex()}")
+    tools = {function.__name__: validate_call(function) for function in memory.tools()}
+    assert all(function.__doc__ and "Args:" in function.__doc__ for function in memory.tools())
+    stored = tools["remember"](**json.loads('{"content": "The vet is Dr. Ahrens.", "reason": "asked for often"}'))
+    assert tools["recall"](**json.loads('{"question": "Who is the vet?", "limit": "1"}')) == [
+        f"{stored}: The vet is Dr. Ahrens."
+    ]
+    assert stored in tools["forget_memory"](memory_id=stored, reason="changed")
+    assert tools["recall"](question="Who is the vet?") == []
+
+
+@pytest.mark.anyio
+async def test_an_event_loop_uses_the_same_store(folder: Path, url: str) -> None:
+    async with AsyncMemory(folder, namespace="loop") as memory:
+        stored = await memory.store("The tide turns at noon.")
+        assert [one.id for one in await memory.search("When does the tide turn?")] == [stored]
+        assert (await memory.call("memory_retrieve", id=stored))["namespace"] == "loop"
+
+
+def test_keys_are_listed_with_their_last_use_and_revoked_at_once(folder: Path, url: str) -> None:
+    key = run("key", "create", "visitor", "-n", "guests", "--expires", "30d", "--data", str(folder)).strip()
+    with Memory(url=url, key=key) as memory:
+        assert memory.search("anything") == []
+        run("key", "revoke", "visitor", "--data", str(folder))
+        with pytest.raises(ContextGraphError, match="401"):
+            memory.search("anything")
+    listed: list[dict[str, Any]] = json.loads(run("key", "list", "--json", "--data", str(folder)))["keys"]
+    (found,) = (one for one in listed if one["name"] == "visitor")
+    assert (found["scope"], found["namespaces"], found["valid"]) == ("read", ["guests"], False)
+    assert found["last_used_at"]
+    assert key not in json.dumps(listed)
+
+
+def test_a_key_must_say_what_it_sees(folder: Path) -> None:
+    assert "namespace" in run("key", "create", "blind", "--data", str(folder), fails=True)
+
+
+def test_the_link_of_ui_logs_in_once_to_a_hub_that_an_agent_started(data: Path, window: Open) -> None:
+    window().initialize()
+    link = run("ui", "--no-open", "--data", str(data)).strip()
+    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    with opener.open(link, timeout=PATIENCE) as page:
+        assert page.status == 200
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(link, timeout=PATIENCE)  # noqa: S310 -- our own
+
+
+def test_an_address_that_cannot_be_used_is_told_in_one_sentence(folder: Path, tmp_path: Path, url: str) -> None:
+    port = url.rpartition(":")[2]
+    said = run("serve", "--http", f"127.0.0.1:{port}", "--data", str(tmp_path), fails=True)
+    assert len(said.strip().splitlines()) == 1
+    assert "can't be listened on" in said
+    assert "--behind-proxy" in run("serve", "--http", "0.0.0.0:0", "--data", str(tmp_path), fails=True)
