@@ -25,7 +25,9 @@ from events.vocabulary import (
     MemoriesPruned,
     MemoryForgotten,
     MemoryRecalled,
+    MemoryReinstated,
     MemoryRestored,
+    MemorySuperseded,
     ShortcutsDrawn,
 )
 
@@ -35,6 +37,8 @@ Carried: TypeAlias = (
     | MemoryRecalled
     | MemoryForgotten
     | MemoryRestored
+    | MemorySuperseded
+    | MemoryReinstated
     | ConsolidationStarted
     | ConsolidationFinished
     | MemoriesMerged
@@ -60,8 +64,8 @@ def without(event: Event, gone: Collection[UUID]) -> Event | None:
         case MemoryRecalled(memories=memories):
             left = tuple(one for one in memories if one not in gone)
             return msgspec.structs.replace(event, memories=left) if left else None
-        case MemoryForgotten(memory=memory) | MemoryRestored(memory=memory):
-            return None if memory in gone else event
+        case MemoryForgotten() | MemoryRestored() | MemorySuperseded() | MemoryReinstated():
+            return None if mentioned(event) & set(gone) else event
         case MemoriesMerged(survivor=survivor, absorbed=absorbed, similarities=similarities):
             pairs = [pair for pair in zip(absorbed, similarities, strict=True) if pair[0] not in gone]
             if survivor in gone or not pairs:

@@ -22,6 +22,7 @@ from actors.api.context import Context, Progress, ignore_progress, wait_until_re
 from actors.api.operations.ingest import STORED_AS_GIVEN, ingest
 from actors.api.operations.pending_memory import IngestItem, Outcome
 from actors.api.params.memories import StoreMemory
+from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
 from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault, StorageFault
 from actors.runtime.settings import passphrase
@@ -36,8 +37,10 @@ from events.vocabulary import (
     MemoriesMerged,
     MemoriesPruned,
     MemoryForgotten,
+    MemoryReinstated,
     MemoryRestored,
     MemoryStored,
+    MemorySuperseded,
     PruningPermitted,
     ScheduleChanged,
     ScheduleSwitched,
@@ -77,7 +80,7 @@ class History(msgspec.Struct, frozen=True):
     slept: tuple[Event, ...]
     """What runs of the consolidator hid and still hide: of each that it began, what it merged and pruned, its end.
 
-    And the schedule of runs.
+    And the schedule of runs, and which memories superseded which.
     """
     erased: int
 
@@ -97,8 +100,8 @@ def history_of(log: Log) -> History:
                 links.append((envelope.causation_id, drawn))
             case ConsolidationStarted() | MemoriesMerged() | MemoriesPruned() | ConsolidationFinished() as event:
                 runs.append(event)
-            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() as event:
-                runs.append(event)
+            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() | MemorySuperseded() | MemoryReinstated():
+                runs.append(envelope.event)
             case _:
                 pass
     entries = {memory: entry for memory in stored if (entry := catalog.get(memory)).body is not None}
@@ -112,13 +115,12 @@ def history_of(log: Log) -> History:
             born_with[link.source] = (*born_with.get(link.source, ()), link)
         else:
             later.append(link)
-    erased = catalog.states()[MemoryState.ERASED]
-    slept = tuple(_still_hiding(runs, entries))
-    return History(ingest_order(entries.values(), born_with), born_with, tuple(later), slept, erased)
+    order, slept = ingest_order(entries.values(), born_with), tuple(_still_hiding(runs, entries))
+    return History(order, born_with, tuple(later), slept, catalog.states()[MemoryState.ERASED])
 
 
 def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
-    """Yield the events of runs that still hide memories, without what was undone."""
+    """Yield the events of runs that still hide memories, without what was undone, and of schedule and versions."""
     hidden = {memory: entry for memory, entry in entries.items() if entry.run is not None}
     hiding = {entry.run for entry in hidden.values()}
     for event in runs:
@@ -126,20 +128,18 @@ def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Itera
             case ConsolidationStarted(run=run) | ConsolidationFinished(run=run) if run in hiding:
                 yield event
             case MemoriesMerged(run=run, survivor=survivor):
-                merged = zip(event.absorbed, event.similarities, strict=True)
-                kept = [
+                if kept := [
                     (memory, similarity)
-                    for memory, similarity in merged
+                    for memory, similarity in zip(event.absorbed, event.similarities, strict=True)
                     if memory in hidden and (hidden[memory].run, hidden[memory].merged_into) == (run, survivor)
-                ]
-                if kept:
+                ]:
                     absorbed, similarities = zip(*kept, strict=True)
                     yield msgspec.structs.replace(event, absorbed=absorbed, similarities=similarities)
-            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted():
-                yield event
+            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() | MemorySuperseded() | MemoryReinstated():
+                if mentioned(event) <= entries.keys():
+                    yield event
             case MemoriesPruned(run=run, pruned=pruned):
-                left = tuple(one for one in pruned if one.memory in hidden and hidden[one.memory].run == run)
-                if left:
+                if left := tuple(one for one in pruned if one.memory in hidden and hidden[one.memory].run == run):
                     yield msgspec.structs.replace(event, pruned=left)
             case _:
                 pass

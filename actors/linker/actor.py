@@ -32,8 +32,8 @@ from events.vocabulary import (
     ConsolidationStarted,
     Event,
 )
-from events.vocabulary.causes import CausalLink, Clause, Phrase, Span
-from events.vocabulary.values import Counts, Modality, Mode, Outcome, Trigger
+from events.vocabulary.causes import CausalLink, Clause, Phrase
+from events.vocabulary.values import Counts, Modality, Mode, Outcome, Span, Trigger
 from projections.memories.entries import Body
 from projections.projection import MemoryState
 

@@ -18,8 +18,10 @@ from events.vocabulary.memories import (
     MemoryErased,
     MemoryForgotten,
     MemoryRecalled,
+    MemoryReinstated,
     MemoryRestored,
     MemoryStored,
+    MemorySuperseded,
     SpacesDeclared,
 )
 from events.vocabulary.mind import (
@@ -62,6 +64,8 @@ Known: TypeAlias = (
     | MemoryForgotten
     | MemoryRestored
     | MemoryErased
+    | MemorySuperseded
+    | MemoryReinstated
     | MemoriesMoved
     | CausalClausesFound
     | CausesLinked

@@ -1,15 +1,13 @@
 """Events of causes and effects: what memories state, and the edges that follow."""
 
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 from uuid import UUID
 
 import msgspec
 
 from events.fingerprint import Dense, Sparse, Tokens
 from events.vocabulary.event import Event
-
-Span: TypeAlias = tuple[int, int]
-"""Half-open interval [start, end) of characters of a memory's text."""
+from events.vocabulary.values import Span
 
 
 class Phrase(msgspec.Struct, frozen=True):

@@ -6,7 +6,10 @@ from uuid import UUID
 
 from events.fingerprint import Fingerprint, Passage
 from events.vocabulary.event import Event
-from events.vocabulary.values import WIDTH, JohariRow, Learning, Modality, SpaceModel, Step
+from events.vocabulary.values import WIDTH, JohariRow, Learning, Modality, SpaceModel, Span, Step
+
+STATED = "stated"
+"""The rule of a supersession that the client asked for."""
 
 
 class SpacesDeclared(Event, frozen=True, kw_only=True, tag="spaces_declared.1"):
@@ -115,3 +118,24 @@ class MemoryErased(Event, frozen=True, kw_only=True, tag="memory_erased.1"):
 
     memory: UUID
     reason: str | None = None
+
+
+class MemorySuperseded(Event, frozen=True, kw_only=True, tag="memory_superseded.1"):
+    """A later memory took the place of an earlier one: asked for the present, the later one holds."""
+
+    memory: UUID
+    """The earlier one."""
+    by: UUID
+    """The later one."""
+    rule: str
+    """What shows it: `STATED`, or the kind of the value that differs between their texts."""
+    was: Span | None = None
+    """The value in the earlier text; None where the rule names none."""
+    now: Span | None = None
+    """What the later text says instead."""
+
+
+class MemoryReinstated(Event, frozen=True, kw_only=True, tag="memory_reinstated.1"):
+    """A superseded memory holds again: whatever superseded it no longer does."""
+
+    memory: UUID

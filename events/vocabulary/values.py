@@ -1,6 +1,7 @@
 """The enumerations and value types that events consist of."""
 
 from enum import StrEnum
+from typing import TypeAlias
 from uuid import UUID
 
 import msgspec
@@ -8,6 +9,9 @@ import msgspec
 from events.spaces import SPACES
 
 WIDTH = len(SPACES)
+
+Span: TypeAlias = tuple[int, int]
+"""Half-open interval [start, end) of characters of a memory's text."""
 
 
 class Modality(StrEnum):

@@ -15,6 +15,7 @@ from events.vocabulary import MemoriesMoved, MemoryStored, PurposesRealigned, Sp
 from projections.graph.clusters import Clusters
 from projections.memories.facets import Facets
 from projections.memories.lifecycle import Lifecycle, StateChange
+from projections.memories.supersessions import Supersessions
 from projections.projection import MemoryState, digest_of, is_shredded_memory
 from projections.spaces.binary import BinarySpace
 from projections.spaces.dense import DenseSpace
@@ -70,6 +71,7 @@ class Atlas(Fingerprints):
         self.facets = Facets()
         self.time_mentions = TimeMentions()
         self._lifecycle = Lifecycle()
+        self._supersessions = Supersessions()
         self._clusters = Clusters()
 
     @classmethod
@@ -99,11 +101,27 @@ class Atlas(Fingerprints):
                 pass
         for change in self._lifecycle.apply(envelope):
             self._change_state(change)
+        self._supersessions.apply(envelope)
         self._blend_with_hubs(self._clusters.apply(envelope))
 
     def survivor(self, memory: UUID) -> UUID:
         """Return the last survivor of a merged memory, or the memory itself."""
         return self._lifecycle.root(memory)
+
+    def successors(self, eligible: Mask, rows: Rows | None = None) -> dict[int, int]:
+        """Return the row of the latest eligible version by each row that such a one superseded.
+
+        Args:
+            eligible: Eligible rows, shape (rows,).
+            rows: The rows in question; None for all.
+        """
+        memories = self._supersessions.superseded() if rows is None else self.ids(rows.tolist())
+        found: dict[int, int] = {}
+        for memory in {self._lifecycle.root(one) for one in memories} if self._supersessions else ():
+            later = self._supersessions.successor(memory, self._lifecycle, lambda one: bool(eligible[self._rows[one]]))
+            if later is not None:
+                found[self._rows[memory]] = self._rows[later]
+        return found
 
     def counts(self) -> dict[str, int]:
         """Return the number of rows in the fingerprints, the E1 prefix, the inverted index and the purposes."""
@@ -205,7 +223,14 @@ class Atlas(Fingerprints):
         """Return the SHA-256 of all spaces, filter columns, time mentions, states, clusters and ids."""
         spaces = [space.digest() for space in self._spaces.values()]
         ids = b"".join(memory.bytes for memory in self._ids)
-        folds = (self.purposes, self.facets, self.time_mentions, self._lifecycle, self._clusters)
+        folds = (
+            self.purposes,
+            self.facets,
+            self.time_mentions,
+            self._lifecycle,
+            self._supersessions,
+            self._clusters,
+        )
         return digest_of(*spaces, self._prefix.digest(), *(fold.digest() for fold in folds), ids)
 
     def _entity_relevance(self, terms: Embedding, rows: Rows, hints: QueryHints) -> Scores:

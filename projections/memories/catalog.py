@@ -24,14 +24,17 @@ from events.vocabulary import (
     MemoryForgotten,
     MemoryIgnited,
     MemoryRecalled,
+    MemoryReinstated,
     MemoryRestored,
     MemoryStored,
+    MemorySuperseded,
     PurposesRealigned,
 )
 from projections.memories.entries import Body, Entry, erased_entry, merged_entry
 from projections.memories.lifecycle import Lifecycle, StateChange
 from projections.memories.placement import Placement
 from projections.memories.requests import Requests
+from projections.memories.supersessions import Supersessions
 from projections.projection import MemoryState, digest_of, is_shredded_memory
 from projections.storage.arrays import GrowableArray
 from projections.storage.blobs import Blobs
@@ -70,6 +73,7 @@ class Catalog:
         self._marks = GrowableArray(np.uint64)
         """The first 8 bytes of each content's SHA-256, a prefilter for duplicates; 0 once a memory is erased."""
         self._lifecycle = Lifecycle()
+        self._supersessions = Supersessions()
         self._placement = Placement()
         self._requests = Requests()
         self._live = Counter()
@@ -79,6 +83,7 @@ class Catalog:
         self._requests.apply(envelope)
         self._placement.apply(envelope)
         changes = self._lifecycle.apply(envelope)
+        self._supersessions.apply(envelope)
         match envelope.event:
             case MemoryStored() as stored:
                 self._store(envelope, stored)
@@ -112,7 +117,9 @@ class Catalog:
         """Return the entry of a memory in any state, including what it has absorbed; an unknown id is a KeyError."""
         entry = self._with_body(memory)
         absorbed = [self._with_body(one) for one in self._lifecycle.absorbed(memory)]
-        return merged_entry(entry, sorted(absorbed, key=lambda one: one.seq)) if absorbed else entry
+        if absorbed:
+            entry = merged_entry(entry, sorted(absorbed, key=lambda one: one.seq))
+        return self._with_versions(entry) if self._supersessions else entry
 
     def resolve(self, memory: UUID) -> Entry:
         """Return the entry of a memory, or of its last survivor if it is merged."""
@@ -156,7 +163,7 @@ class Catalog:
         """Return the SHA-256 of all entries and bodies in the order of arrival, of merges and of requests."""
         entries, lengths = _encoder.encode(list(self._entries.values())), self._bodies.lengths
         bodies = self._bodies.concatenated()
-        folds = (self._lifecycle, self._placement, self._requests)
+        folds = (self._lifecycle, self._placement, self._supersessions, self._requests)
         return digest_of(entries, lengths, bodies, *(fold.digest() for fold in folds))
 
     def after_load(self) -> None:
@@ -172,6 +179,22 @@ class Catalog:
         if not self._placement.contains(body.namespace, memory):
             body = msgspec.structs.replace(body, namespace=self._placement.of(memory, body.namespace))
         return msgspec.structs.replace(entry, body=body)
+
+    def _with_versions(self, entry: Entry) -> Entry:
+        """Return an entry with what superseded the memory, and what it superseded."""
+        versions, lifecycle = self._supersessions, self._lifecycle
+        return msgspec.structs.replace(
+            entry,
+            superseded_by=versions.successor(entry.id, lifecycle, lambda one: self._state(one) is MemoryState.LIVE),
+            supersedes=tuple(
+                one
+                for one in versions.earlier(entry.id, lifecycle)
+                if self._state(one) is not MemoryState.ERASED and one != entry.id
+            ),
+        )
+
+    def _state(self, memory: UUID) -> MemoryState:
+        return self._entries[memory].state
 
     def _add(self, entry: Entry, body: bytes, hash_prefix: int) -> None:
         self._rows[entry.id] = len(self._ids)
@@ -221,11 +244,14 @@ def _concerned(event: Event) -> Iterator[UUID]:
         case (
             MemoryForgotten(memory=memory)
             | MemoryRestored(memory=memory)
+            | MemoryReinstated(memory=memory)
             | MemoryErased(memory=memory)
             | MemoryIgnited(memory=memory)
             | MemoryFaded(memory=memory)
         ):
             yield memory
+        case MemorySuperseded(memory=memory, by=by):
+            yield from (memory, by)
         case CausesLinked(links=links):
             yield from dict.fromkeys(end for link in links for end in (link.source, link.target))
         case MemoriesLinked(source=first, targets=others) | MemoriesMerged(survivor=first, absorbed=others):

@@ -66,6 +66,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Memories that it absorbed, the oldest first; it includes their tags and accesses."""
     protected: bool = False
     """Whether it was restored by itself; consolidation runs then leave it live."""
+    superseded_by: UUID | None = None
+    """The latest live memory that took its place; None if it holds."""
+    supersedes: tuple[UUID, ...] = ()
+    """Memories whose place it took, without erased ones."""
     purpose: tuple[float, ...] = ()
     """Latest alignment with the North Star, one value for each space; empty once the memory is erased."""
     access_count: int = 0

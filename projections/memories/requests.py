@@ -8,7 +8,14 @@ import msgspec
 import numpy as np
 
 from events.storage.log import Envelope
-from events.vocabulary import ConsolidationUndone, MemoryErased, MemoryForgotten, MemoryRestored, MemoryStored
+from events.vocabulary import (
+    ConsolidationUndone,
+    MemoryErased,
+    MemoryForgotten,
+    MemoryReinstated,
+    MemoryRestored,
+    MemoryStored,
+)
 from projections.projection import digest_of, is_shredded_memory
 from projections.storage.arrays import GrowableArray
 
@@ -31,6 +38,10 @@ COUNT_BITS: Final = 16
 """Low bits of a stretch of events that hold its length; the bits above hold the first sequence number."""
 
 
+_DONE: Final = (MemoryForgotten, MemoryErased, MemoryRestored, MemoryReinstated, ConsolidationUndone)
+"""Events beside a stored memory with which the events of a request begin."""
+
+
 class Requests:
     """Sequence numbers by key: of the latest requests that stored, deleted or restored something, and of imports."""
 
@@ -51,7 +62,7 @@ class Requests:
         if key.version == DERIVED and (is_memory or self._derived.is_last(key)):
             self._derived.add(key, envelope.seq)
             return
-        done = is_memory or isinstance(event, MemoryForgotten | MemoryErased | MemoryRestored | ConsolidationUndone)
+        done = is_memory or isinstance(event, _DONE)
         if not (done or key.bytes in self._latest):
             return
         self._latest.setdefault(key.bytes, []).append(envelope.seq)

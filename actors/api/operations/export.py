@@ -119,7 +119,7 @@ async def store_export(context: Context, params: StoreExport) -> JsonObject:
                 room -= len(lines[-1]["content"])
         elif isinstance(one.event, _CARRIED):
             kept = without(one.event, gone)
-            if kept is not None and one.causation_id not in stored_here:
+            if kept is not None and not (isinstance(kept, MemoriesLinked) and one.causation_id in stored_here):
                 lines.append({"event": msgspec.to_builtins(kept), "id": str(one.id), "at": iso(one.at)})
         elif not isinstance(one.event, _NOT_COUNTED):
             left_out[event_name(one.event)] += 1

@@ -62,7 +62,7 @@ class MemoryItem(NamedTuple):
     def others(self) -> set[UUID]:
         """The memories that it names."""
         linked = {end for link in self.links or () for end in (link.source, *link.targets)}
-        return (linked | {*self.params.link_to}) - {self.id}
+        return (linked | {*self.params.link_to, *self.params.supersedes}) - {self.id}
 
 
 class EventItem(NamedTuple):

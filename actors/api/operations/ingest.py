@@ -14,7 +14,7 @@ from uuid import UUID
 
 import anyio
 
-from actors.api.context import Context, describe, reporter, wait_until_ready
+from actors.api.context import Context, check_live, describe, reporter, wait_until_ready
 from actors.api.idempotency import key_conflict
 from actors.api.operations.pending_memory import (
     IngestItem,
@@ -35,8 +35,9 @@ from actors.runtime.faults import Fault
 from actors.store.messages import FindRequests, ReadLive, RequestResult, Reserve
 from actors.workspace.messages import IngestResult, JudgeAndAppend
 from events.storage.log import Envelope
-from events.vocabulary import MemoriesLinked
+from events.vocabulary import MemoriesLinked, MemorySuperseded
 from events.vocabulary.codec import decompress
+from events.vocabulary.memories import STATED
 from projections.graph.relations import LINK_TO
 
 GROUP = 24
@@ -117,12 +118,17 @@ async def _settle_repeated(context: Context, pending: Sequence[PendingMemory]) -
 
 
 async def _prepare(context: Context, one: PendingMemory) -> None:
-    """Parse the time of a memory and read the memories that it links to."""
+    """Parse the time of a memory and read the memories that it links to or supersedes."""
     params = one.item.params
     try:
         one.created_at = context.parse_time(params.created_at, "created_at")
         if params.link_to:
             one.targets = await ask(context.hub.store, ReadLive(memories=params.link_to))
+        if params.supersedes:
+            entries = await describe(context, *params.supersedes)
+            for entry in entries:
+                check_live(entry)
+            one.supersedes = tuple(dict.fromkeys(entry.id for entry in entries))
     except Fault as fault:
         one.settle(fault)
 
@@ -176,7 +182,10 @@ async def _outcome(context: Context, one: PendingMemory, result: RequestResult, 
     try:
         if result.repeated:
             await _check_same(context, one.item.params, first, consequences)
-        return StoredMemory(first.id, stored_event(first), milliseconds, result.duplicate_of, result.repeated)
+        superseded = tuple(event for one in consequences if isinstance(event := one.event, MemorySuperseded))
+        return StoredMemory(
+            first.id, stored_event(first), milliseconds, result.duplicate_of, result.repeated, superseded
+        )
     except Fault as fault:
         return fault
 
@@ -191,9 +200,15 @@ async def _check_same(context: Context, params: StoreMemory, first: Envelope, co
     stored = stored_event(first)
     links = [event for one in consequences if isinstance(event := one.event, MemoriesLinked)]
     linked = {target for link in links if link.relation == LINK_TO for target in link.targets}
-    survivors = {entry.id for entry in await describe(context, *params.link_to)} if params.link_to else set[UUID]()
+    replaced = [event for one in consequences if isinstance(event := one.event, MemorySuperseded)]
+    stated = {event.memory for event in replaced if event.rule == STATED}
+
+    async def either(ids: tuple[UUID, ...]) -> tuple[set[UUID], set[UUID]]:
+        return {*ids}, {entry.id for entry in await describe(context, *ids)} if ids else set()
+
     if (
-        linked not in (survivors, {*params.link_to})
+        linked not in await either(params.link_to)
+        or stated not in await either(params.supersedes)
         or (params.created_at is not None and context.parse_time(params.created_at, "created_at") != stored.created_at)
         or any(getattr(params, name) != getattr(stored, name) for name in STORED_AS_GIVEN)
         or (decompress(stored.content), stored.importance) != (params.content, clamped(params.importance))

@@ -7,7 +7,7 @@ from uuid import uuid5
 from actors.api.confinement import confine_item
 from actors.api.context import Context, append, describe, erased, find_request, wait_until_replayed
 from actors.api.idempotency import key_conflict
-from actors.api.operations.ingest import IngestItem, Outcome, ingest, ingest_one
+from actors.api.operations.ingest import IngestItem, Outcome, StoredMemory, ingest, ingest_one
 from actors.api.operations.screening import secrets_in
 from actors.api.params.memories import (
     InjectContext,
@@ -25,7 +25,8 @@ from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadHistory, RequestResult
-from events.vocabulary import MemoryErased, MemoryForgotten, MemoryRestored
+from events.vocabulary import MemoryErased, MemoryForgotten, MemoryReinstated, MemoryRestored
+from events.vocabulary.codec import decompress
 from projections.memories.catalog import Entry
 from projections.projection import MemoryState, is_shredded_memory
 
@@ -33,7 +34,8 @@ from projections.projection import MemoryState, is_shredded_memory
 async def store_memory(context: Context, params: StoreMemory) -> JsonObject:
     """Store a memory; `duplicate_of` names the oldest live memory of the same content."""
     stored = await ingest_one(context, IngestItem(params, context.key, actor=context.actor))
-    return memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of) | secrets_in(params)
+    answer = memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
+    return answer | await _findings(context, params, stored)
 
 
 async def inject_context(context: Context, params: InjectContext) -> JsonObject:
@@ -44,14 +46,14 @@ async def inject_context(context: Context, params: InjectContext) -> JsonObject:
         memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
         | {"rationale": params.rationale, "utl": memories.learning(learning)}
         | memories.learning_inputs(learning)
-        | secrets_in(params)
+        | await _findings(context, params, stored)
     )
 
 
 async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
     """Store a memory and return its summary space by space."""
     stored = await ingest_one(context, IngestItem(params, context.key, actor=context.actor))
-    return memories.injected(stored.id, stored.event, stored.duplicate_of) | secrets_in(params)
+    return memories.injected(stored.id, stored.event, stored.duplicate_of) | await _findings(context, params, stored)
 
 
 async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> JsonObject:
@@ -68,8 +70,9 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> Js
     indexes = list(items)
 
     async def report(place: int, outcome: Outcome) -> None:
-        secrets = {} if isinstance(outcome, Fault) else secrets_in(items[indexes[place]].params)
-        reports[indexes[place]] = item_report(indexes[place], outcome) | secrets
+        given = items[indexes[place]].params
+        findings = {} if isinstance(outcome, Fault) else await _findings(context, given, outcome)
+        reports[indexes[place]] = item_report(indexes[place], outcome) | findings
         await context.progress(len(reports), len(params.items), "memories stored")
 
     await ingest(context, list(items.values()), report)
@@ -83,6 +86,14 @@ def item_report(index: int, outcome: Outcome) -> JsonObject:
     if isinstance(outcome, Fault):
         return memories.item(index, fault=outcome)
     return memories.item(index, outcome.id, twin=outcome.duplicate_of)
+
+
+async def _findings(context: Context, params: StoreMemory, stored: StoredMemory) -> JsonObject:
+    """Return what the caller should know about a stored memory: secrets in it, and what it superseded."""
+    if not stored.superseded:
+        return secrets_in(params)
+    entries = await describe(context, *(one.memory for one in stored.superseded))
+    return secrets_in(params) | memories.superseded(stored.superseded, entries, decompress(stored.event.content))
 
 
 async def memory_retrieve(context: Context, params: MemoryRetrieve) -> JsonObject:
@@ -127,19 +138,24 @@ async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:
 
 
 async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
-    """Restore a memory that was forgotten or pruned."""
+    """Restore a memory that was forgotten, pruned or superseded."""
     await wait_until_replayed(context)
     (entry,) = await describe(context, params.id)
     answer = {"fingerprintId": str(params.id), "restored": True}
+    reinstated = tuple(MemoryReinstated(memory=one) for one in (entry.id, *entry.lineage))
     if earlier := await find_request(context):
-        if [envelope.event for envelope in earlier.events] != [MemoryRestored(memory=entry.id)]:
+        if tuple(envelope.event for envelope in earlier.events) not in ((MemoryRestored(memory=entry.id),), reinstated):
             raise key_conflict()
         return answer
     if entry.state is MemoryState.ERASED:
         raise erased(entry)
-    if entry.state is MemoryState.LIVE:
-        raise invalid("id", f"memory {params.id} is not forgotten: there is nothing to restore", id=str(params.id))
-    await append(context, MemoryRestored(memory=entry.id))
+    if entry.state is not MemoryState.LIVE:
+        await append(context, MemoryRestored(memory=entry.id))
+    elif entry.superseded_by is not None:
+        await append(context, *reinstated)
+    else:
+        problem = f"memory {params.id} is neither forgotten nor superseded: there is nothing to restore"
+        raise invalid("id", problem, id=str(params.id))
     return answer
 
 

@@ -22,8 +22,9 @@ from actors.store.messages import Append
 from actors.workspace.messages import Judgement, UnjudgedMemory
 from events.fingerprint import Fingerprint
 from events.storage.log import Envelope
-from events.vocabulary import MemoriesLinked, MemoryStored
+from events.vocabulary import Event, MemoriesLinked, MemoryStored, MemorySuperseded
 from events.vocabulary.codec import compress
+from events.vocabulary.memories import STATED
 from projections.graph.relations import LINK_TO
 
 LINK_WEIGHT = 1.0
@@ -56,6 +57,8 @@ class StoredMemory(NamedTuple):
     """The oldest live memory of the same content and namespace, if that is another one."""
     repeated: bool
     """Whether an earlier request with the same key had stored it."""
+    superseded: tuple[MemorySuperseded, ...] = ()
+    """What it took the place of when it was stored."""
 
 
 Outcome = StoredMemory | Fault
@@ -71,6 +74,8 @@ class PendingMemory:
         self.created_at: datetime
         self.targets: tuple[Envelope, ...] = ()
         """Memories that it links to."""
+        self.supersedes: tuple[UUID, ...] = ()
+        """Memories whose place it takes by the client's word."""
         self.is_settled = anyio.Event()
         self._result: EmbeddedMemory | Outcome | None = None
         if not self.item.params.content.strip():
@@ -148,7 +153,7 @@ def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgem
     return Append(
         id=one.id,
         event=stored,
-        consequences=tuple(_links(one)) if one.item.links is None else one.item.links,
+        consequences=tuple(_consequences(one)),
         actor=one.item.actor,
         correlation_id=one.correlation_id,
         read_back=True,
@@ -157,12 +162,16 @@ def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgem
     )
 
 
-def _links(one: PendingMemory) -> Iterator[MemoriesLinked]:
-    """Yield the links that were asked for."""
-    if one.targets:
+def _consequences(one: PendingMemory) -> Iterator[Event]:
+    """Yield the links and supersessions that were asked for; of a memory that was judged before its links of then."""
+    if one.item.links is not None:
+        yield from one.item.links
+    elif one.targets:
         yield MemoriesLinked(
             source=one.id, targets=tuple(target.id for target in one.targets), relation=LINK_TO, weight=LINK_WEIGHT
         )
+    for memory in one.supersedes:
+        yield MemorySuperseded(memory=memory, by=one.id, rule=STATED)
 
 
 def stored_event(envelope: Envelope) -> MemoryStored:

@@ -15,13 +15,15 @@ from actors.comparator.messages import ReadLinks
 from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
 from actors.store.messages import FindMemories, ReadEvents, ReadStatus
-from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, MemoryStored
+from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, MemoryStored, MemorySuperseded
 from events.vocabulary.codec import decompress
 from projections.graph.relations import CLUSTER, NEXT
 from projections.projection import MemoryState
 
 EVENTS = 500
 """Events that a page looks at."""
+REDACTION = "redaction"
+"""The rule by which a redacted memory takes over what its original superseded, and what superseded it."""
 REASON = "replaced by a redacted memory: it held a secret"
 
 
@@ -81,9 +83,12 @@ async def _replace(context: Context, memory: UUID, stored: StoreMemory) -> JsonO
         for link in (*edges.outgoing, *edges.incoming)
         if link.relation not in {NEXT, CLUSTER}
     ]
+    versions = [(one, successor.id) for one in entry.supersedes]
+    versions += [(successor.id, entry.superseded_by)] if entry.superseded_by else []
+    superseded = [MemorySuperseded(memory=memory, by=by, rule=REDACTION) for memory, by in versions]
     hidden = entry.state in {MemoryState.FORGOTTEN, MemoryState.PRUNED}
     forgotten = [MemoryForgotten(memory=successor.id, reason=entry.reason)] if hidden else []
-    await append(context, *links, *forgotten, *erasures)
+    await append(context, *links, *superseded, *forgotten, *erasures)
     return {"successor": str(successor.id)}
 
 

@@ -10,16 +10,16 @@ from actors.api.params.parsing import Params
 
 
 class AuditTrail(Reading, frozen=True, kw_only=True):
-    """List what happened and why, latest first: to a memory, in a run, or in the whole store."""
+    """List what happened and why, latest first."""
 
     aliases: ClassVar[dict[str, str]] = {"id": "memory_id", "fingerprint_id": "memory_id"}
 
-    memory_id: Annotated[UUID | None, Meta(description="Only this memory")] = None
-    run_id: Annotated[UUID | None, Meta(description="Only this run")] = None
+    memory_id: Annotated[UUID | None, Meta(description="About this memory")] = None
+    run_id: Annotated[UUID | None, Meta(description="Of this run")] = None
     since: Annotated[When | None, Meta(description="Event number or time")] = None
     until: Annotated[When | None, Meta(description="Event number or time")] = None
     limit: Annotated[int, Meta(ge=1, le=500, description="Events")] = 50
-    before: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="next_before of the page before")] = None
+    before: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="next_before")] = None
 
 
 class StoreStatus(Reading, frozen=True, kw_only=True):

@@ -41,7 +41,7 @@ Namespace = Annotated[Name, Meta(description="If not the project's")]
 NamespaceFilter = Annotated[Name | None, Meta(description="Not the project's; * is all")]
 Session = Annotated[Name | None, Meta(description="Its conversation")]
 SessionFilter = Annotated[Name | None, Meta(description="Only this conversation")]
-MemoryId = Annotated[UUID, Meta(description="Id of a memory")]
+MemoryId = Annotated[UUID, Meta(description="Of a memory")]
 Moment: TypeAlias = str
 """ISO 8601; `Params.times` names these parameters, and checks them."""
 AskedAt = Annotated[Moment | None, Meta(description="When it is asked, ISO 8601; now")]
@@ -51,7 +51,7 @@ Redact = Annotated[bool, Meta(description="Leave out secrets")]
 # Values outside 0 to 1 are clamped, not refused; the published schema lists the limits.
 Importance = Annotated[float, Meta(description="How much it matters", extra_json_schema={"minimum": 0, "maximum": 1})]
 Share = Annotated[float, Meta(ge=0, le=1)]
-MinSimilarity = Annotated[Share, Meta(description="Leave out less similar")]
+MinSimilarity = Annotated[Share, Meta(description="At least this similar")]
 MinConfidence = Annotated[Confidence, Meta(description="Else no results")]
 Alignment = Annotated[float, Meta(ge=-1, le=1)]
 TopK = Annotated[int, Meta(ge=1, le=1_000, description="Results")]
@@ -73,7 +73,7 @@ Purpose = Annotated[tuple[Alignment, ...], Meta(min_length=WIDTH, max_length=WID
 class Reading(Params, frozen=True, kw_only=True):
     """The parameters of an operation that only reads: it can answer as of a past moment."""
 
-    as_of: Annotated[When | None, Meta(description="As of this event or time")] = None
+    as_of: Annotated[When | None, Meta(description="Event number or time")] = None
 
 
 class QueryType(StrEnum):

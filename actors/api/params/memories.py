@@ -41,6 +41,7 @@ class StoreMemory(Params, frozen=True, kw_only=True):
     modality: Annotated[Modality, Meta(description="audio as its transcript")] = Modality.TEXT
     tags: Annotated[Tags, Meta(description="To filter by")] = ()
     link_to: Annotated[tuple[UUID, ...], Meta(max_length=64, description="Ids of related memories")] = ()
+    supersedes: Annotated[tuple[UUID, ...], Meta(max_length=64, description="Ids of memories it corrects")] = ()
     namespace: Namespace = DEFAULT_NAMESPACE
     session: Session = None
     memory_type: Annotated[Name | None, Meta(description="Such as episode")] = None
@@ -57,7 +58,7 @@ class StoreMemory(Params, frozen=True, kw_only=True):
 
 
 class InjectContext(StoreMemory, frozen=True, kw_only=True):
-    """Store a text with the reason why, and get how new it is (entropy) and how well it fits in (coherence)."""
+    """Store a text and why; get how new it is (entropy) and how well it fits in (coherence)."""
 
     # Keyword-only fields may be required after optional ones.
     rationale: Annotated[  # pyright: ignore[reportGeneralTypeIssues]
@@ -97,26 +98,26 @@ class OneMemory(Params, frozen=True, kw_only=True):
 
 
 class MemoryRetrieve(Reading, frozen=True, kw_only=True):
-    """Read one memory in full, with metadata, links, purpose and history."""
+    """Read one memory in full, with links, purpose and history."""
 
     aliases: ClassVar[dict[str, str]] = ID_ALIASES
 
     id: MemoryId
-    include_embeddings: Annotated[bool, Meta(description="Add the thirteen vectors")] = False
+    include_embeddings: Annotated[bool, Meta(description="Add the vectors")] = False
 
 
 class MemoryDelete(OneMemory, frozen=True, kw_only=True):
-    """Take a memory out of every search, when the user asks to forget it or it is wrong.
+    """Take a memory out of every search, when the user asks to forget it.
 
-    soft=false destroys it for good.
+    soft=false destroys it.
     """
 
     soft: Annotated[bool, Meta(description="Keep it for memory_restore")] = True
-    reason: Annotated[Reason | None, Meta(description="Why, for the audit")] = None
+    reason: Annotated[Reason | None, Meta(description="Why")] = None
 
 
 class MemoryRestore(OneMemory, frozen=True, kw_only=True):
-    """Undo a soft memory_delete or a pruning."""
+    """Undo a soft memory_delete, a pruning, or a correction of it."""
 
 
 Combination = Annotated[Strategy, Meta(description="How the spaces are combined")]

@@ -11,14 +11,14 @@ from actors.runtime.settings import PathKind
 
 
 class DiscoverGoals(Params, frozen=True, kw_only=True):
-    """Find the goals that the memories of a namespace serve, in their own words.
+    """Find the goals that the memories of a namespace serve.
 
     The first call also chooses the North Star.
     """
 
     namespace: Namespace = DEFAULT_NAMESPACE
     min_confidence: Annotated[Share, Meta(description="Leave out less certain")] = 0.6
-    max_goals: Annotated[int, Meta(ge=1, le=20, description="How many at most")] = 5
+    max_goals: Annotated[int, Meta(ge=1, le=20, description="At most")] = 5
 
 
 class GetAlignmentDrift(Reading, frozen=True, kw_only=True):

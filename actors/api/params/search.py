@@ -47,9 +47,9 @@ MIN_PURPOSE = 1e-6
 
 
 class SearchGraph(Reading, frozen=True, kw_only=True):
-    """Find memories by a question or keywords, before answering about anything said, decided or learned earlier.
+    """Find memories, before answering about anything said, decided or learned earlier.
 
-    Best first, each with the spaces that found it.
+    Best first, with the spaces that found each.
     """
 
     not_blank = ("query",)
@@ -71,11 +71,10 @@ class SearchGraph(Reading, frozen=True, kw_only=True):
     asked_at: AskedAt = None
     min_alignment: Annotated[Alignment | None, Meta(description="With the North Star")] = None
     include_purpose_alignment: Annotated[bool, Meta(description="Prefer what serves the North Star")] = False
-    max_tokens: Annotated[Annotated[int, Meta(ge=MIN_TOKENS)] | None, Meta(description="Size limit of the answer")] = (
-        None
-    )
+    max_tokens: Annotated[Annotated[int, Meta(ge=MIN_TOKENS)] | None, Meta(description="Size of the answer")] = None
     cursor: Annotated[Annotated[str, Meta(max_length=MAX_CURSOR)] | None, Meta(description="next_cursor")] = None
     explain: Annotated[bool, Meta(description="Add scores, weights, stages")] = False
+    include_superseded: Annotated[bool, Meta(description="Corrected ones too, below")] = True
 
 
 class MemorySearch(SearchGraph, frozen=True, kw_only=True):

@@ -35,7 +35,7 @@ class ConsolidateMemories(Params, frozen=True, kw_only=True):
 
 
 class UndoConsolidation(Params, frozen=True, kw_only=True):
-    """Take back what a run did; searches then answer as before."""
+    """Take back what a run did."""
 
     run_id: Annotated[UUID, Meta(description="Of list_consolidations")]
     memory_id: Annotated[UUID | None, Meta(description="Only this memory")] = None

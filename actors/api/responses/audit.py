@@ -67,6 +67,8 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
         f"an answer contained {_several(e.memories)}, best first; hash of the question {_hash(e.query_sha256)}"
     ),
     ev.MemoriesLinked: lambda e: f"{e.source} was linked to {_ids(e.targets)} ({e.relation}, weight {e.weight:.2f})",
+    ev.MemorySuperseded: lambda e: f"memory {e.memory} was superseded by {e.by} (evidence: {e.rule})",
+    ev.MemoryReinstated: lambda e: f"memory {e.memory} holds again; nothing supersedes it any more",
     ev.CausalClausesFound: lambda e: (
         f"memory {e.memory} states {len(e.clauses)} causes, by rules of version {e.rules}: "
         f"{', '.join(one.connective for one in e.clauses)}"
@@ -138,6 +140,11 @@ def _memory_sentence(envelope: Envelope, memory: UUID) -> str:
         case ev.MemoriesLinked() as event:
             linked = f"to {_ids(event.targets)}" if event.source == memory else f"from {event.source}"
             return f"linked {linked} ({event.relation}, weight {event.weight:.2f})"
+        case ev.MemorySuperseded() as event:
+            change = f"superseded by {event.by}" if event.memory == memory else f"superseded {event.memory}"
+            return f"{change} (evidence: {event.rule})"
+        case ev.MemoryReinstated():
+            return "reinstated: nothing supersedes it any more"
         case ev.MemoryRecalled() as event:
             rank = event.memories.index(memory) + 1
             return f"recalled as number {rank} of {len(event.memories)}, by the question {_hash(event.query_sha256)}"

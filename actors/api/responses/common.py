@@ -66,6 +66,8 @@ def shown(entry: Entry, start: int = 0, end: int | None = None) -> JsonObject:
         answer |= {"session": body.session, "position": body.position}
     if body.tags:
         answer["tags"] = list(body.tags)
+    if entry.superseded_by is not None:
+        answer["superseded_by"] = str(entry.superseded_by)
     return answer
 
 

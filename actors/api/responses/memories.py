@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from actors.api.params.embeddings import shape
-from actors.api.responses.common import body_of, duplicate_of, iso, rounded
+from actors.api.responses.common import LABEL, body_of, duplicate_of, excerpt, iso, rounded
 from actors.runtime.faults import Fault
 from actors.runtime.types import JsonObject
 from events.spaces import SPACES
-from events.vocabulary import MemoryStored
+from events.vocabulary import MemoryStored, MemorySuperseded
+from events.vocabulary.memories import STATED
 from events.vocabulary.values import Learning
 from projections.memories.catalog import Body, Entry
 
@@ -21,6 +22,28 @@ def stored(memory: UUID, event: MemoryStored, milliseconds: float, twin: UUID | 
         "embeddingLatencyMs": round(milliseconds),
         "createdAt": iso(event.created_at),
     } | duplicate_of(twin)
+
+
+def superseded(found: Sequence[MemorySuperseded], entries: Sequence[Entry], text: str) -> JsonObject:
+    """Return what a new memory superseded: as the client stated, or as their texts suggest, with the evidence.
+
+    Args:
+        found: The supersessions.
+        entries: The catalog entry of each superseded memory.
+        text: Content of the new memory.
+    """
+    answer: JsonObject = {}
+    for one, entry in zip(found, entries, strict=True):
+        if one.rule == STATED:
+            answer.setdefault("supersedes", []).append(str(one.memory))
+            continue
+        evidence: JsonObject = {"id": str(one.memory), "content": excerpt(entry, LABEL), "changed": one.rule}
+        if one.was and entry.body is not None:
+            evidence["was"] = entry.body.text[slice(*one.was)]
+        if one.now:
+            evidence["now"] = text[slice(*one.now)]
+        answer.setdefault("may_supersede", []).append(evidence)
+    return answer
 
 
 def injected(memory: UUID, event: MemoryStored, twin: UUID | None) -> JsonObject:

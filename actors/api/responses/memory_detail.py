@@ -69,6 +69,8 @@ def memory(entry: Entry, edges: Edges, history: Sequence[Envelope], *, include_e
         "position": body.position,
         "reason": entry.reason,
         "lineage": [str(absorbed) for absorbed in entry.lineage],
+        "superseded_by": None if entry.superseded_by is None else str(entry.superseded_by),
+        "supersedes": [str(earlier) for earlier in entry.supersedes],
         "links": [str(link.target) for link in edges.outgoing],
         "linkedFrom": [str(link.source) for link in edges.incoming],
         "edges": [

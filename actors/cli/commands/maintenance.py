@@ -100,7 +100,7 @@ def restore(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Restore a memory that was forgotten or pruned, or a whole store from a backup."""
+    """Restore a memory that was forgotten, pruned or superseded, or a whole store from a backup."""
     from actors.cli.views.maintenance import restored
     from actors.cli.views.memories import memory_restored
 

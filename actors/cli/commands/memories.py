@@ -30,6 +30,9 @@ def store(
     rationale: Annotated[str | None, typer.Option("--rationale", "-r", help="Why it is worth remembering.")] = None,
     created_at: Annotated[str | None, typer.Option(help="ISO 8601, if not now.")] = None,
     link_to: Annotated[list[str] | None, typer.Option(help="Id of a memory to link it to.")] = None,
+    supersedes: Annotated[
+        list[str] | None, typer.Option(help="Id of a memory that it corrects; `restore` of that id undoes it.")
+    ] = None,
 ) -> None:
     """Store a memory."""
 
@@ -50,14 +53,16 @@ def search(
     as_of: AsOf = None,
     *,
     explain: Annotated[bool, typer.Option("--explain", help="Show the similarity in each space.")] = False,
+    include_superseded: Annotated[
+        bool, typer.Option("--superseded/--no-superseded", help="Whether to show what was corrected since.")
+    ] = True,
 ) -> Call:
     """Find memories, and see why each was found."""
     from actors.cli.views.memories import found
 
     arguments = {"query": query, "namespace": namespace, "session": session, "tags": tags, "top_k": top_k}
-    return arguments | {"profile": profile, "min_confidence": min_confidence, "as_of": as_of, "explain": True}, partial(
-        found, explain=explain
-    )
+    arguments |= {"profile": profile, "min_confidence": min_confidence, "as_of": as_of}
+    return arguments | {"include_superseded": include_superseded, "explain": True}, partial(found, explain=explain)
 
 
 @store_command(Panel.REMEMBER, "memory/delete", "memories.forgotten")

@@ -37,6 +37,12 @@ def stored(answer: JsonObject) -> None:
     OUT.print(f"stored [bold]{answer['fingerprintId']}[/] in {answer['embedderCount']} spaces")
     if duplicate := answer.get("duplicate_of"):
         OUT.print(f"the same content was stored before: {duplicate}", style="yellow")
+    for memory in answer.get("supersedes", ()):
+        OUT.print(f"supersedes {memory}", style="yellow")
+    for one in answer.get("may_supersede", ()):
+        change = f"{one['was']} → {one['now']}" if "was" in one and "now" in one else one["changed"]
+        OUT.print(Text(f"supersedes {one['id']} ({change}): {one['content']}", "yellow"))
+        OUT.print(f"if that is wrong: context-graph restore {one['id']}", style="dim")
 
 
 def found(answer: JsonObject, *, explain: bool) -> None:
@@ -49,6 +55,8 @@ def found(answer: JsonObject, *, explain: bool) -> None:
         OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"]))
         session = f", session {hit['session']}" if "session" in hit else ""
         OUT.print(f"   {minute(hit['createdAt'])} in {hit['namespace']}{session}", style="dim", markup=False)
+        if later := hit.get("superseded_by"):
+            OUT.print(f"   superseded by {later}", style="yellow")
         OUT.print(f"   found by {_reasons(hit)}", style="green")
         if explain:
             scores = (
@@ -118,6 +126,8 @@ def _properties(answer: JsonObject) -> dict[str, str]:
         "why": answer["rationale"] or "",
         "recalled": f"{answer['accessCount']} times{last}",
         "absorbed": ", ".join(answer["lineage"]),
+        "superseded by": answer["superseded_by"] or "",
+        "supersedes": ", ".join(answer["supersedes"]),
         "links": "\n".join(edges),
         "alignment": "" if answer["alignmentBand"] is None else f"with the North Star: {answer['alignmentBand']}",
     }

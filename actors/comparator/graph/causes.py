@@ -18,8 +18,8 @@ from actors.comparator.graph.statements import (
     whole_statement,
 )
 from actors.comparator.messages.graph import FindCauses, ListUnexamined
-from events.vocabulary.causes import CausalLink, Clause, Span
-from events.vocabulary.values import Modality
+from events.vocabulary.causes import CausalLink, Clause
+from events.vocabulary.values import Modality, Span
 from projections.graph.causal_clauses import CausalClauses
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter

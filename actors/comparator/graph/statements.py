@@ -16,7 +16,8 @@ from projections.storage.arrays import GrowableArray, Mask, Scores, top_k
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from events.vocabulary.causes import Clause, Phrase, Span
+    from events.vocabulary.causes import Clause, Phrase
+    from events.vocabulary.values import Span
     from projections.graph.causal_clauses import CausalClauses
     from projections.memories.atlas import Atlas
 

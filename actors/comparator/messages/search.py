@@ -117,6 +117,8 @@ class Search(Message[Found], frozen=True, kw_only=True):
     """Search only this many first rows of the store, as on the first page; None for all."""
     min_similarity: float = 0.0
     min_alignment: float | None = None
+    include_superseded: bool = True
+    """Whether memories that a later one superseded are results too."""
     include_alignment: bool = False
     """Whether alignment with the North Star counts."""
     primed: dict[UUID, float] | None = None

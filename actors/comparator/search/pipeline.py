@@ -26,6 +26,7 @@ from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import recency_boost
 from actors.comparator.search.relevance import NOTHING_FOUND, estimate
+from actors.comparator.search.versions import asks_for_past, version_boost, with_latest, without_superseded
 from actors.comparator.search.weight_profiles import applied_weights, normalised, query_kinds
 from actors.text.query_classifier import QueryKind
 from projections.memories.atlas import Atlas
@@ -96,6 +97,8 @@ def search(
     eligible = atlas.facets.eligible(request.filter)
     if request.as_of is not None:
         eligible[request.as_of :] = False
+    if not request.include_superseded:
+        eligible = without_superseded(atlas, eligible)
     kinds = query_kinds(atlas, request, eligible)
     weights = applied_weights(request.profile, kinds, embeddings.keys())
     primed = request.primed
@@ -164,6 +167,8 @@ def _rank(
     turns, _ = atlas.facets.turns(candidates.rows[top_k(fused, EXPANDED)], REACH)
     added = np.setdiff1d(turns[turns >= 0], candidates.rows)
     added = added[eligible[added]]
+    later = atlas.successors(eligible, np.union1d(candidates.rows, added))
+    added = np.union1d(added, with_latest(later, candidates.rows))
     candidates.add(added[_aligned(atlas, added, request.min_alignment)])
     rows = candidates.rows
     contributions = candidates.contributions(weights)
@@ -174,7 +179,9 @@ def _rank(
     stated = np.array([causes.get(row, 0.0) for row in rows.tolist()], np.float32)
     scope = _scope_penalty(atlas, rows, request.filter.shared)
     scores = fused + context + alignment + priming + stated + scope
-    recency = np.zeros_like(scores) if kinds & NO_RECENCY_BOOST else recency_boost(atlas, rows, scores)
+    timeless = not kinds & NO_RECENCY_BOOST and not asks_for_past(request.text)
+    recency = recency_boost(atlas, rows, scores) if timeless else np.zeros_like(scores)
+    recency += version_boost(atlas, request, later, rows, scores + recency)
     order = top_k(scores + recency, len(rows))
     timer.record("context", len(rows))
     return RankedRows(

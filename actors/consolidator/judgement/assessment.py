@@ -112,6 +112,7 @@ def _assess(
             in_goal=any(one.id in goal_members for one in all_entries),
             memory_type=body.memory_type,
             restored=any(one.protected for one in all_entries),
+            corrects=any(one.supersedes for one in all_entries),
         )
         for body in bodies
     )

@@ -71,6 +71,7 @@ def protection(
     in_goal: bool,
     memory_type: str | None,
     restored: bool = False,
+    corrects: bool = False,
 ) -> str | None:
     """Return the reason, in a word, why a memory is never pruned, or None if it may be.
 
@@ -82,6 +83,7 @@ def protection(
         in_goal: Whether it is a member of a goal in force.
         memory_type: As stored, in any case of letters.
         restored: Whether a person or agent restored it.
+        corrects: Whether it superseded another memory, which would hold again without it.
     """
     reasons = {
         "young": now - created_at < YOUNG,
@@ -89,6 +91,7 @@ def protection(
         "linked": links >= LINKED,
         "goal": in_goal,
         "restored": restored,
+        "correction": corrects,
         "ego": memory_type is not None and memory_type.strip().casefold() in EGO,
     }
     return next((reason for reason, holds in reasons.items() if holds), None)

@@ -221,5 +221,6 @@ def _duplicate_candidates(entry: Entry, *, strict: bool) -> Iterator[DuplicateCa
             importance=body.importance,
             created_at=body.created_at,
             row=entry.seq,
-            kind=(body.modality, body.memory_type, repr(body.metadata.get("speaker"))),
+            # A correction is no copy of what it corrects, nor is what states the corrected value again.
+            kind=(body.modality, body.memory_type, repr(body.metadata.get("speaker")), entry.superseded_by),
         )

@@ -59,6 +59,7 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
         min_similarity=params.min_similarity,
         min_alignment=params.min_alignment,
         include_alignment=params.include_purpose_alignment,
+        include_superseded=params.include_superseded,
         primed=page.primed,
     )
     if not reaches(found.relevance, params.min_confidence):

@@ -1,0 +1,81 @@
+"""Rank the version of a statement that a query asks for above its other versions.
+
+That is the latest one, unless the query asks for the past: by naming a time, the version that held at its end; by its
+wording ("before", "used to"), a superseded one. Versions are those that `MemorySuperseded` names.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from actors.comparator.messages import Search
+from projections.memories.atlas import Atlas
+from projections.storage.arrays import Mask, Rows, Scores
+
+MARGIN: Final = 1e-3
+"""By which the wanted version exceeds the others, in fused scores."""
+
+_PAST: Final = re.compile(
+    r"\bused to\b|\bbefore\W*$|\b(?:before|until|till|prior to) (?:that|this|then|it|we|they|the (?:change|switch|move|"
+    r"update|correction))\b|\b(?:previous(?:ly)?|former(?:ly)?|original(?:ly)?|initially|at first|back then|"
+    r"in the past|in those days|superseded|outdated|earlier(?! than))\b|"
+    r"\b(?:the|my|our|his|her|their|your|its|an) old\b|"
+    r"\b(?:think|thought|believed?|say|said|planned?|assumed?) (?:first|before)\b",
+    re.IGNORECASE,
+)
+"""Words that ask for what held before."""
+
+
+def asks_for_past(query: str) -> bool:
+    """Return whether the wording of a query asks for what held before, rather than for what holds."""
+    return _PAST.search(query) is not None
+
+
+def version_boost(atlas: Atlas, request: Search, later: Mapping[int, int], rows: Rows, scores: Scores) -> Scores:
+    """Return the boost that ranks each wanted version just above its other versions, shape (rows,); 0 for most rows.
+
+    Args:
+        atlas: The atlas of the rows.
+        request: The parsed query.
+        later: The latest version of each superseded row, as of `Atlas.successors`.
+        rows: The candidates, shape (rows,), the latest versions among them.
+        scores: Their fused scores, shape (rows,).
+    """
+    boost = np.zeros(len(rows), np.float32)
+    if not later:
+        return boost
+    index = {row: place for place, row in enumerate(rows.tolist())}
+    versions: dict[int, list[int]] = {}
+    for row, latest in later.items():
+        if row in index and latest in index:
+            versions.setdefault(latest, []).append(row)
+    for latest, earlier in versions.items():
+        wanted = _wanted(atlas, request, latest, earlier)
+        others = [index[row] for row in (latest, *earlier) if row not in wanted]
+        if others:
+            best = max((index[row] for row in wanted), key=lambda place: scores[place])
+            boost[best] = max(0.0, scores[others].max() - scores[best] + MARGIN)
+    return boost
+
+
+def _wanted(atlas: Atlas, request: Search, latest: int, earlier: list[int]) -> list[int]:
+    """Return the versions that a query asks for; the latest one too where none held at the time that it names."""
+    if request.hints.intervals:
+        end = max(interval.end for interval in request.hints.intervals)
+        held = [row for row in (*earlier, latest) if atlas.facets.created_at(row) < end]
+        return [max(held, key=atlas.facets.created_at)] if held else [latest]
+    return earlier if asks_for_past(request.text) else [latest]
+
+
+def with_latest(later: Mapping[int, int], rows: Rows) -> Rows:
+    """Return the latest versions that are not among the rows, ascending."""
+    return np.setdiff1d(np.array([*later.values()], np.int64), rows)
+
+
+def without_superseded(atlas: Atlas, eligible: Mask) -> Mask:
+    """Return the eligible rows that no eligible row superseded, shape (rows,)."""
+    left = eligible.copy()
+    left[[*atlas.successors(eligible)]] = False
+    return left

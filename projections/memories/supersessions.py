@@ -1,0 +1,78 @@
+"""Which memory took the place of which: corrections and newer versions, by the earlier one."""
+
+from collections.abc import Callable, Iterable
+from uuid import UUID
+
+import msgspec
+
+from events.storage.log import Envelope
+from events.vocabulary import MemoryReinstated, MemorySuperseded
+from projections.memories.lifecycle import Lifecycle
+from projections.projection import digest_of
+
+
+class Supersessions:
+    """The supersessions in force, resolved to the survivors of merged memories.
+
+    They hold whatever state their memories are in; who asks says which memories count as present. So a correction that
+    is forgotten gives the earlier memory its place back, and one that is restored takes it again.
+    """
+
+    _later: dict[UUID, dict[UUID, None]]
+    """What superseded each memory, in order."""
+
+    def __init__(self) -> None:
+        self._later = {}
+        self._before: dict[UUID, dict[UUID, None]] = {}
+
+    def after_load(self) -> None:
+        """Derive what a snapshot leaves out."""
+        for memory, later in self._later.items():
+            for by in later:
+                self._before.setdefault(by, {})[memory] = None
+
+    def __bool__(self) -> bool:
+        return bool(self._later)
+
+    def apply(self, envelope: Envelope) -> None:
+        """Fold the next event of the log."""
+        match envelope.event:
+            case MemorySuperseded(memory=memory, by=by):
+                self._later.setdefault(memory, {})[by] = None
+                self._before.setdefault(by, {})[memory] = None
+            case MemoryReinstated(memory=memory):
+                for by in self._later.pop(memory, ()):
+                    del self._before[by][memory]
+            case _:
+                pass
+
+    def superseded(self) -> Iterable[UUID]:
+        """Return the memories that something superseded."""
+        return self._later.keys()
+
+    def successor(self, memory: UUID, lifecycle: Lifecycle, is_present: Callable[[UUID], bool]) -> UUID | None:
+        """Return the latest present memory that superseded this one, directly or over others; None without any.
+
+        Args:
+            memory: A survivor, or one that is not merged.
+            lifecycle: The merges.
+            is_present: Whether a memory counts.
+        """
+        found, seen, pending = None, {memory}, [memory]
+        for one in pending:  # grows meanwhile
+            later = (by for each in (one, *lifecycle.absorbed(one)) for by in self._later.get(each, ()))
+            for root in map(lifecycle.root, later):
+                if root not in seen:
+                    seen.add(root)
+                    pending.append(root)
+                    found = root if is_present(root) else found
+        return found
+
+    def earlier(self, memory: UUID, lifecycle: Lifecycle) -> tuple[UUID, ...]:
+        """Return the memories that this one, or what it absorbed, superseded directly."""
+        absorbed = (memory, *lifecycle.absorbed(memory))
+        return tuple(dict.fromkeys(lifecycle.root(one) for each in absorbed for one in self._before.get(each, ())))
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of all supersessions."""
+        return digest_of(msgspec.msgpack.encode(sorted((memory, list(later)) for memory, later in self._later.items())))
