@@ -6,6 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from actors.api.caller import Scope
 from actors.http.access.keys import Keys
+from events.spaces import SPACES
 from tests.actors.dashboard.conftest import MARKUP, TEXTS, Go, Site
 
 PAGES = ("/", "/search?q=tokens", "/map", "/timeline", "/goals", "/sleep", "/past", "/audit")
@@ -48,6 +49,8 @@ def test_moving_a_slider_ranks_the_results_again_at_once(go: Go) -> None:
     assert "profile=custom" in page.url
     page.reload(wait_until="networkidle")
     assert results(page) == after
+    slide(page, **{space.key: 0 for space in SPACES})
+    expect(page.get_by_text("All weights are 0")).to_be_visible()
 
 
 def test_a_memory_is_forgotten_and_restored(site: Site, go: Go) -> None:
