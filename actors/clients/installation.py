@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from actors.clients import jsonc, toml
 from actors.clients.errors import ConfigurationError
 from actors.clients.files import Change, apply, backup_of, read
-from actors.clients.hooks import group, is_own, shell_command
+from actors.clients.hooks import CAPTURE, group, is_own, shell_command
 from actors.clients.launch import Launch, parse_launch, read_entry
 from actors.clients.table import NAME, Client, Format
 
@@ -48,6 +48,8 @@ def uninstall_changes(client: Client) -> list[Change]:
     """
     words = read_entry(configured(client))
     launch = parse_launch(words) if words else None
+    if launch is not None:
+        launch = launch._replace(captures=captures(client))
     changes = [_uninstalled(client.file, ENTRY, client, launch)]
     if client.hooks:
         changes.append(_uninstalled(client.hooks.path(), HOOKS, client, launch))
@@ -81,6 +83,13 @@ def has_hooks(client: Client) -> bool:
     return isinstance(hooks, dict) and any(
         is_own(one) for groups in hooks.values() if isinstance(groups, list) for one in groups
     )
+
+
+def captures(client: Client) -> bool:
+    """Tell whether a client's hooks capture what a session said; errors as in `install_changes`."""
+    file = client.hooks.path() if client.hooks else None
+    text = read(file) if file else None
+    return text is not None and any(CAPTURE in repr(one) for one in _own_groups(text, "SessionEnd"))
 
 
 def has_plugin(client: Client) -> bool:
@@ -152,7 +161,11 @@ def _servers(client: Client, text: str) -> tuple[str, ...]:
 def _with_hooks(text: str, client: Client, launch: Launch) -> str:
     """Replace our hooks; they stay as they are if they are current."""
     command, detached = shell_command(launch.command), client.runs_detached
-    wanted = {event: group(event, command, launch.options, detached=detached) for event in client.hook_events}
+    capturing = {"SessionEnd": (CAPTURE,)} if launch.captures else {}
+    wanted = {
+        event: group(event, command, (*launch.options, *capturing.get(event, ())), detached=detached)
+        for event in client.hook_events
+    }
     if all(_own_groups(text, event) == [one] for event, one in wanted.items()):
         return text
     text = _without_hooks(text, client)

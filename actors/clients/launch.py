@@ -19,6 +19,8 @@ class Launch(NamedTuple):
     """Of `context-graph`: an absolute path, and arguments of Python if the script is missing."""
     options: tuple[str, ...] = ()
     """Of `serve` and `hook`."""
+    captures: bool = False
+    """Whether the hook at a session's end captures what the session said."""
 
     @property
     def serve(self) -> list[str]:

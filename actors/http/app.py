@@ -11,9 +11,10 @@ from starlette.routing import Route
 
 from actors.api.caller import NOBODY, Caller
 from actors.http.access.sessions import COOKIE, SESSION_SECONDS, Sessions
+from actors.http.guard import RefusedError, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -61,13 +62,16 @@ class RequireCaller:
         await app(scope, receive, send)
 
 
-def build_app(context: Context, sessions: Sessions, routes: Sequence[BaseRoute], *, tls: bool) -> Starlette:
+def build_app(
+    context: Context, sessions: Sessions, routes: Sequence[BaseRoute], answers: Mapping[int, int], *, tls: bool
+) -> Starlette:
     """Return the application.
 
     Args:
         context: Of nobody: operations need the one of a caller, `request.state.context`.
         sessions: Of browsers.
         routes: Of MCP, metrics and pages.
+        answers: How many there were by their status, for `/metrics`.
         tls: Whether browsers may send the cookie by HTTPS only.
     """
 
@@ -92,9 +96,16 @@ def build_app(context: Context, sessions: Sessions, routes: Sequence[BaseRoute],
             Route("/logout", log_out, methods=["POST"]),
             *routes,
         ],
+        # Of a body that is too long or too slow; Starlette would answer it as a failure of the server.
+        exception_handlers={RefusedError: _refused},
     )
     app.state.context = context
+    app.state.answers = answers
     return app
+
+
+async def _refused(_request: Request, refused: Exception) -> Response:
+    return refusal(refused.status, refused.sentence) if isinstance(refused, RefusedError) else refusal(500, "Failed")
 
 
 async def _health(_request: Request) -> Response:

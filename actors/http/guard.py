@@ -6,6 +6,7 @@ be a name of this server, and an `Origin` must be the same.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -50,12 +51,14 @@ class Guard:
     Args:
         app: Gets the requests that pass.
         hosts: Names under which the server may be addressed.
+        answers: Counts the answers by their status.
         tls: Whether clients use HTTPS.
     """
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str], *, tls: bool) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], answers: Counter[int], *, tls: bool) -> None:
         self._app = app
         self._hosts = hosts
+        self._answers = answers
         self._headers = dict(SECURITY_HEADERS)
         if tls:
             self._headers["strict-transport-security"] = "max-age=31536000"
@@ -70,6 +73,7 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
+                self._answers[message["status"]] += 1
                 headers = MutableHeaders(scope=message)
                 for name, value in self._headers.items():
                     headers[name] = value
@@ -81,11 +85,11 @@ class Guard:
             await self._app(scope, bounded(receive), send_secured)
         except RefusedError as refused:
             if not started:
-                await _answer(refused.status, refused.sentence)(scope, receive, send_secured)
+                await refusal(refused.status, refused.sentence)(scope, receive, send_secured)
         except Exception:  # noqa: BLE001 -- logged, and told without its text
             LOGGER.exception("an HTTP request failed")
             if not started:
-                await _answer(500, "Internal error; the server's log has the details")(scope, receive, send_secured)
+                await refusal(500, "Internal error; the server's log has the details")(scope, receive, send_secured)
 
     def _check(self, headers: Headers) -> None:
         """Raise `RefusedError` for a request to another name, from another site, or with too long a body."""
@@ -140,6 +144,7 @@ def is_same_origin(origin: str, host: str) -> bool:
     return bool(separator) and scheme in {"http", "https"} and rest.lower() == host.lower()
 
 
-def _answer(status: int, sentence: str) -> PlainTextResponse:
+def refusal(status: int, sentence: str) -> PlainTextResponse:
+    """Return the answer to a request that is refused."""
     # The rest of the body isn't read, so the connection can't be used again.
     return PlainTextResponse(sentence + "\n", status, {"connection": "close"})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
@@ -15,6 +17,7 @@ from mcp.server.auth.provider import TokenVerifier
 from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
 from pydantic import AnyHttpUrl
 from starlette.routing import BaseRoute, Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from actors.api.caller import NOBODY, Caller
 from actors.api.caller import Scope as Permission
@@ -29,6 +32,7 @@ from actors.http.access.sessions import Sessions
 from actors.http.app import LOGIN, RequireCaller, build_app
 from actors.http.guard import Guard
 from actors.http.mcp_endpoint import McpSessions, mcp_sessions
+from actors.http.metrics import metrics
 from actors.runtime.faults import InvalidParamsFault
 
 if TYPE_CHECKING:
@@ -41,12 +45,35 @@ UI = Caller(name="ui", scope=Permission.ADMIN, namespaces=None)
 """The person who runs `context-graph ui`: the owner of the store's folder."""
 MAX_CONNECTIONS = 512
 """Open requests; further ones are answered 503."""
+HEADER_SECONDS = 15.0
+"""In which the headers of a request must have arrived; twice as many for one that begins just after a check."""
 KEEP_ALIVE = 30
 """Seconds that an idle connection stays open."""
 GRACE = 2
 """Seconds in which requests under way may end when the server stops."""
 BACKLOG = 256
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class _Protocol(H11Protocol):
+    """Uvicorn's protocol, which waits for ever for the headers of a request: this one gives such a connection up."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Begin to check."""
+        super().connection_made(transport)
+        self._check = self.loop.call_later(HEADER_SECONDS, self._close_unless_used)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End the checks."""
+        self._check.cancel()
+        super().connection_lost(exc)
+
+    def _close_unless_used(self) -> None:
+        answers = self.cycle is not None and not self.cycle.response_complete
+        if answers or self.timeout_keep_alive_task is not None:
+            self._check = self.loop.call_later(HEADER_SECONDS, self._close_unless_used)
+        else:
+            self.transport.close()
 
 
 class _Uvicorn(uvicorn.Server):
@@ -146,7 +173,7 @@ class HttpServer:
     def _config(self, params: HttpListen, sessions: McpSessions) -> uvicorn.Config:
         config = uvicorn.Config(
             self._app(params, sessions),
-            http="h11",
+            http=_Protocol,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -167,18 +194,19 @@ class HttpServer:
         hosts = frozenset({host.lower(), *map(str.lower, params.allow_hosts)} | LOOPBACK_NAMES)
         secure = params.tls or params.behind_proxy
         verifiers: list[TokenVerifier] = [KeyVerifier(self._keys)]
-        routes: list[BaseRoute] = [Route(MCP_PATH, sessions), *pages()]
+        routes: list[BaseRoute] = [Route(MCP_PATH, sessions), Route("/metrics", metrics), *pages()]
+        answers: Counter[int] = Counter()
         metadata_url = None
         if params.oauth_issuer is not None and params.oauth_audience is not None:
             verifiers.append(IssuerVerifier(params.oauth_issuer, params.oauth_audience))
             resource = AnyHttpUrl(params.oauth_audience)
             metadata_url = str(build_resource_metadata_url(resource))
             routes += create_protected_resource_routes(resource, [AnyHttpUrl(params.oauth_issuer)], list(Permission))
-        app: ASGIApp = build_app(self._context, self._sessions, routes, tls=secure)
+        app: ASGIApp = build_app(self._context, self._sessions, routes, answers, tls=secure)
         app = RequireCaller(app, metadata_url)
         app = _with_context(app, self._context, self._hold)
         app = Authentication(app, verifiers, self._sessions, Rates())
-        return Guard(app, hosts, tls=secure)
+        return Guard(app, hosts, answers, tls=secure)
 
     async def _run(self, server: _Uvicorn, listener: socket.socket, sessions: McpSessions) -> None:
         async def stop_on_cancel() -> None:

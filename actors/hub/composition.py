@@ -209,8 +209,9 @@ def _open_log(folder: Path, address: str | None, until: float) -> StoredLog:
 
 def _open_shared(folder: Path, address: str) -> StoredLog:
     """Open a log on a server, and let later commands on the folder find it."""
-    from events.postgres.address import max_lag, remember_address
+    from events.postgres.address import max_lag, remember_address, without_password
     from events.postgres.log import PostgresLog
+    from events.recovery.salvage import DAMAGED, marked_damage
     from events.storage.database import DATABASE
     from events.storage.log import LogError
 
@@ -218,6 +219,10 @@ def _open_shared(folder: Path, address: str) -> StoredLog:
         raise LogError(
             f"{folder} holds a log of its own: choose another folder by --data for the hub of a shared log, or move "
             f"the log by: context-graph move --to URL"
+        )
+    if (damage := marked_damage(folder)) is not None:
+        raise LogError(
+            f"the log at {without_password(address)} is damaged: {damage}; restore it, then delete {folder / DAMAGED}"
         )
     log = PostgresLog(address, folder, passphrase(), max_lag())
     remember_address(folder, address)

@@ -44,7 +44,7 @@ def move(source: StoredLog, target: str, report: Report) -> Moved:
         LogError: a log is damaged, the target can't be written, or events were appended meanwhile.
     """
     head = source.head
-    rows = _counted(verify_chain(GENESIS, head, source.rows(1, head.seq)), head.seq, report)
+    rows = _counted(verify_chain(GENESIS, head, source.rows(1, head.seq), source.keys), head.seq, report)
     wanted = digests(rebuild(_reported(source.read(), head.seq, report)))
     if is_url(target):
         from events.postgres.moving import new_log
@@ -58,7 +58,7 @@ def move(source: StoredLog, target: str, report: Report) -> Moved:
         from events.storage.duckdb_log import DuckDBLog
 
         with new_store(Path(target)) as partial:
-            write_log(partial, rows, head.seq, source.keys, None)
+            write_log(partial, rows, head.seq, lambda: source.keys, None)
             log = DuckDBLog(partial, passphrase())
             try:
                 _compare(log.read(), wanted, head.seq, report)

@@ -26,6 +26,7 @@ from actors.api.context import Context, wait_until_ready
 from actors.api.mcp.flow_control import TOO_LONG
 from actors.api.mcp.server import converse
 from actors.api.mcp.session_project import SessionProject
+from actors.api.mcp.telemetry import configure_export
 from actors.http.server import HttpServer
 from actors.hub.listener import Connections, listen
 from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, HubInfo, print_notice
@@ -98,6 +99,7 @@ async def serve_socket(
         OSError: The socket can't be created.
         InvalidParamsFault: HTTP can't be served there.
     """
+    configure_export()
     context = Context(hub)
     refused: Fault | None = None
     async with (

@@ -10,6 +10,7 @@ from typing import TypeVar, cast
 import anyio
 import anyio.lowlevel
 import pykka
+from opentelemetry import trace
 
 from actors.runtime.actor import ActorRef
 from actors.runtime.faults import Fault, InternalFault, StorageFault
@@ -22,6 +23,9 @@ TIMEOUT = 60.0
 
 MODEL_TIMEOUT = 900.0
 """Seconds for loading models, or for embedding the longest memory on a slow machine behind a full inbox."""
+
+TRACER = trace.get_tracer("context-graph")
+"""A span for each ask, below that of the request; without the SDK of OpenTelemetry it does nothing."""
 
 A = TypeVar("A")
 
@@ -41,7 +45,8 @@ async def ask(ref: ActorRef, message: Message[A], timeout_s: float = TIMEOUT) ->
     Raises:
         Fault: As described for `ask_all`.
     """
-    (answer,) = await ask_all([(ref, message)], timeout_s)
+    with TRACER.start_as_current_span(type(message).__name__, record_exception=False, set_status_on_exception=False):
+        (answer,) = await ask_all([(ref, message)], timeout_s)
     if isinstance(answer, Fault):
         raise answer
     return answer

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
-from actors.runtime.actor import LOGGER
+from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.messages import (
     Appended,
@@ -24,7 +25,7 @@ from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
 from actors.store.commit import HeldAppends, answered, event_time, pending_append
 from actors.store.committer import Committer, Flush
-from actors.store.following import FollowerMessage, FollowLog, LogLost
+from actors.store.following import FollowerMessage, FollowLog, LogLost, away_fault
 from actors.store.leadership import Leadership
 from actors.store.messages import (
     Append,
@@ -51,13 +52,7 @@ from actors.store.snapshot_policy import (
     SnapshotPolicy,
     SnapshotSynced,
 )
-from events.storage.log import (
-    Envelope,
-    Head,
-    Log,
-    LogDamagedError,
-    LogError,
-)
+from events.storage.log import Envelope, Head, Log, LogAwayError, LogDamagedError, LogError
 from events.vocabulary import ConsolidatorChanged, SpacesDeclared
 from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
@@ -166,7 +161,11 @@ class Store(ProjectionActor[StoreProjections]):
         if message.once and self._take_turn() is None:
             if any(one.drafts[0].correlation_id == message.correlation_id for one in self._commits.pending):
                 self._commits.flush()
-            if found := find_request(self._log, self._catalog, message.correlation_id):
+            try:
+                found = find_request(self._log, self._catalog, message.correlation_id)
+            except LogAwayError as error:
+                return answered(result=away_fault(error))
+            if found:
                 return answered(result=found)
             if message.id in self._catalog:
                 return answered(result=StorageFault(f"Storage failed: memory {message.id} exists already"))
@@ -220,15 +219,19 @@ class Store(ProjectionActor[StoreProjections]):
         if self._keeper is not None and self._frozen is None:
             after = self._keeper.load(self._log, self._tellers())
         try:
-            erased, read_only = fold_log(self._log, after, self._fold, salvages=not after)
+            erased, read_only = fold_log(self._log, after, self._fold, salvages=not after and self._frozen is None)
         except LogDamagedError as error:
             if self._keeper is not None and after:
                 self._keeper.exit_damaged(error)
             raise
+        except LogAwayError:
+            LOGGER.critical("the log can't be reached any more; stopping, the next start replays it", exc_info=True)
+            os._exit(EXIT_UNCERTAIN)
         self._frozen = self._frozen or read_only
         self._commits.erasures.add(erased)
         if self._frozen is None:
-            self._commits.erasures.carry_out((), self._projections)
+            self._commits.erasures.carry_out(())
+            self._commits.begin_erasures()
         self._commits.shared.start()
         self._replayed = True
         return self._log.head
@@ -257,6 +260,8 @@ class Store(ProjectionActor[StoreProjections]):
     def _declare(self, message: Declare) -> Reply[Any] | None:
         """Log the models of a new store; of another one, check that they are those it was made with."""
         wanted = SpacesDeclared(profile=message.profile, spaces=message.spaces)
+        if self._take_turn() is None:  # another hub may have declared them meanwhile
+            self._commits.flush()
         declared = self._projections.declaration.latest
         if declared is not None and (self._frozen is not None or same_models(declared, wanted)):
             return None

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NoReturn
-from uuid import UUID
 
 import msgspec
 
@@ -14,52 +13,15 @@ from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef
 from actors.runtime.faults import DISK_FULL, StorageFault
 from actors.runtime.messages import Appended, AppendRejected
 from actors.store.commit import PendingAppend, unreadable
+from actors.store.erasures import Erasures, erasure_of_derived
 from actors.store.following import Following, away_fault
 from actors.store.queries import request_result
 from events.storage.log import Envelope, Log, LogAwayError, LogError, LogFullError, LogUncertainError
-from events.vocabulary import MemoryErased
 
 if TYPE_CHECKING:
     from actors.runtime.metrics import Latencies
     from actors.store.snapshot_policy import SnapshotPolicy
     from projections.registry import StoreProjections
-
-
-class Erasures:
-    """Destroys keys after their `MemoryErased` was folded. Used by the thread of the store's actor.
-
-    Args:
-        log: Holds the keys.
-        snapshots: Are erased too, since they contain what was erased; None for a store without.
-    """
-
-    def __init__(self, log: Log, snapshots: SnapshotPolicy | None) -> None:
-        self._log = log
-        self._snapshots = snapshots
-        self._due: list[UUID] = []
-
-    def carry_out(self, envelopes: Iterable[Envelope], projections: StoreProjections) -> None:
-        """Destroy the keys of erased memories and of events derived from them alone, and the snapshots.
-
-        Args:
-            envelopes: Events that are folded.
-            projections: Know which events were derived from which memories.
-
-        Raises:
-            LogAwayError: the server of the log can't be reached; the next call makes up for it.
-            LogError, OSError: the keys can't be written.
-        """
-        self.add(envelope.event.memory for envelope in envelopes if isinstance(envelope.event, MemoryErased))
-        self._due += projections.derived.pop_orphans()
-        if self._due:
-            self._log.shred(self._due)
-            if self._snapshots is not None:
-                self._snapshots.erase()
-            self._due = []
-
-    def add(self, memories: Iterable[UUID]) -> None:
-        """Let the next call destroy the keys of these memories."""
-        self._due += memories
 
 
 class Flush(msgspec.Struct, frozen=True):
@@ -114,12 +76,14 @@ class Committer:
         """
         self._flush_told = False
         pending, self.pending = self.pending, []
-        if not pending:
+        drafts = [draft for one in pending for draft in one.drafts]
+        drafts += erasure_of_derived(drafts, self._projections().derived)
+        if not drafts:
             self.shared.give_back()
             return
         try:
             with self._latencies.timed("commit"):
-                envelopes = self._log.append([draft for one in pending for draft in one.drafts])
+                envelopes = self._log.append(drafts)
         except LogFullError as error:
             LOGGER.error("nothing was stored: %s", error)
             self.refuse(pending, StorageFault(DISK_FULL))
@@ -139,7 +103,7 @@ class Committer:
         remaining = iter(envelopes)
         appended = [(one, tuple(islice(remaining, len(one.drafts)))) for one in pending]
         try:
-            self.erasures.carry_out(envelopes, self._projections())
+            self.erasures.carry_out(envelopes)
             faults = unreadable(self._log, [events[0] for one, events in appended if one.read_back])
         except LogAwayError:
             self.shared.keep(pending, envelopes)
@@ -155,6 +119,12 @@ class Committer:
             self._snapshots.on_append(self._log.head)
         for (one, _), outcome in zip(appended, outcomes, strict=True):
             one.answer(outcome)
+        self.begin_erasures()
+
+    def begin_erasures(self) -> None:
+        """Let the next flush erase what was derived from memories that had been erased before."""
+        if self._projections().derived.orphans():
+            self.take_turn()
 
     def _exit_uncertain(self) -> NoReturn:
         """End the process: it is unknown whether the rows are on the disk, or keys destroyed.
@@ -171,7 +141,7 @@ class Committer:
         self.tell(Appended(envelopes=envelopes, foreign=True))
         if self._snapshots is not None:
             self._snapshots.on_append(self._log.head)
-        self.erasures.carry_out(envelopes, self._projections())
+        self.erasures.carry_out(envelopes)
 
     def _answer_late(self, one: PendingAppend, outcome: tuple[Envelope, ...] | StorageFault) -> None:
         """Answer an append during which the server of the log was lost."""

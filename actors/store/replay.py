@@ -8,8 +8,9 @@ from uuid import UUID
 
 from actors.runtime.messages import ReadDigest
 from actors.runtime.reply import Reply, gather
-from events.storage.log import Envelope, Log, LogDamagedError
-from events.vocabulary import MemoryErased
+from actors.store.erasures import erased_by
+from events.storage.log import Envelope, Log, LogCorruptError, LogDamagedError
+from events.verify.erasures import UNEXPLAINED, ErasureCheck
 
 BATCH: Final = 256
 """Events of one message."""
@@ -31,20 +32,25 @@ def fold_log(
         salvages: Whether to go on where the log is damaged.
 
     Returns:
-        The memories that the events say were erased, and why the log is read-only, in words.
+        The memories and derived events that the events say were erased, and why the log is read-only, in words.
 
     Raises:
         LogDamagedError: the log is damaged, and `salvages` is false.
         LogError: nothing can be read.
     """
     erased: list[UUID] = []
+    check = ErasureCheck()
     read_only = log.read_only
     while True:
         try:
             for batch, folded in _paced(log.read(after)):
                 fold(batch, folded)
                 after = batch[-1].seq
-                erased += [envelope.event.memory for envelope in batch if isinstance(envelope.event, MemoryErased)]
+                for envelope in batch:
+                    check.observe(envelope)
+                    erased += erased_by(envelope.event)
+            if salvages and read_only is None and (unexplained := check.unexplained()):
+                raise LogCorruptError(unexplained[0], UNEXPLAINED)
         except LogDamagedError as error:
             if read_only is not None or not salvages:
                 raise

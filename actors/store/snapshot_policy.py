@@ -17,7 +17,8 @@ from actors.runtime.messages import LoadSnapshot, SnapshotWritten, WriteSnapshot
 from actors.runtime.reply import Reply
 from actors.store.snapshot_files import SnapshotDraft, Snapshots
 from events.storage.chain import GENESIS, verify_chain
-from events.storage.log import Head, Log, LogError
+from events.storage.log import Head, Log, LogCorruptError, LogError
+from events.verify.erasures import UNEXPLAINED, ErasureCheck
 
 if TYPE_CHECKING:
     from events.storage.stored_log import StoredLog
@@ -252,11 +253,19 @@ class SnapshotPolicy:
     def _verify(self, log: StoredLog, head: Head, arrays: list[LazyArray]) -> None:
         self._hurried.wait(READ_DELAY)
         try:
-            for row in verify_chain(GENESIS, head, log.rows(1, head.seq)):
+            check = ErasureCheck()
+            keys = log.keys
+            for row in verify_chain(GENESIS, head, log.rows(1, head.seq), keys):
                 if self._stopped.is_set():
                     return
+                check.observe_row(row, keys)
                 if row.seq % PAGE == 0:
                     self._hurried.wait(PAGE_PAUSE)
+            # An erasure that explains a destroyed key may be among later rows, also such as this hub doesn't know yet.
+            for row in log.rows(head.seq + 1, log.head.seq + PAGE):
+                check.observe_row(row, keys)
+            if unexplained := check.unexplained():
+                raise LogCorruptError(unexplained[0], UNEXPLAINED)
         except LogError as error:
             self._tell(SnapshotBroken(error))
             return

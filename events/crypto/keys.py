@@ -3,8 +3,8 @@
 The log itself never changes, and its chain still verifies (crypto-shredding). Earlier copies of the key file, and old
 blocks that a copy-on-write file system or an SSD retains, are out of reach.
 
-With a passphrase, a header precedes the records and each key is wrapped (`events.crypto.wrapping`). A wrapped key is
-unwrapped for each use, and never stored otherwise.
+A header precedes the records (`events.crypto.wrapping`). With a passphrase, each key is wrapped; it is unwrapped for
+each use, and never stored otherwise.
 """
 
 import os
@@ -20,7 +20,9 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.keywrap import InvalidUnwrap
 
-from events.crypto.wrapping import KeyWrapping
+from events.crypto.chain_key import ChainKey
+from events.crypto.key_file import replace_keys
+from events.crypto.wrapping import KeyHeader
 from events.storage.durable import DurableFile
 
 _RECORD: Final = 64
@@ -71,11 +73,12 @@ class KeyRing:
         """
         self._lock = Lock()
         """Held while file and memory differ, and while the file is read."""
+        self._path = path
         self._file = None if path is None else DurableFile(path)
         try:
             content = b"" if self._file is None else self._file.read()
             if passphrase is not None and not content:
-                self._load(KeyWrapping.create(passphrase).header, passphrase)
+                self._load(KeyHeader.create(passphrase, None).content, passphrase)
                 if self._file is not None:
                     self._file.write({0: self.content()})
             else:
@@ -92,23 +95,37 @@ class KeyRing:
         return ring
 
     @property
-    def wrapping(self) -> KeyWrapping | None:
-        """The key wrapping, where there is a passphrase."""
-        return self._wrapping
+    def header(self) -> KeyHeader:
+        """The header: its damage, and whether there is a passphrase."""
+        return self._header
+
+    @property
+    def chain(self) -> ChainKey | None:
+        """The chain key; None in the keys of an earlier version, and in new ones before `key_chain`."""
+        return self._header.chain
+
+    def key_chain(self, chain: ChainKey) -> None:
+        """Store a chain key; the file is replaced (`OSError`)."""
+        with self._lock:
+            header = self._header.with_chain(chain)
+            if self._path is not None and self._file is not None:
+                replace_keys(self._path, header.content + bytes(self._records))
+                self._file.close()
+                self._file = DurableFile(self._path)
+            self._header = header
 
     def content(self) -> bytes:
         """Return the bytes of a file with the same keys behind the same passphrase."""
-        return self._header + bytes(self._records)
+        return self._header.content + bytes(self._records)
 
-    def rewrapped(self, wrapping: KeyWrapping | None) -> bytes:
-        """Return the bytes of a file with the same keys, wrapped otherwise or not at all.
+    def rewrapped(self, header: KeyHeader) -> bytes:
+        """Return the bytes of a file with the same keys behind another header.
 
         Raises:
             KeyUnreadableError: a key is damaged.
         """
         ids = (UUID(bytes=id_) for id_ in self._offsets)
-        records = (_record(id_.bytes, self._key(id_), wrapping) for id_ in ids)
-        return (wrapping.header if wrapping else b"") + b"".join(records)
+        return header.content + b"".join(_record(id_.bytes, self._key(id_), header) for id_ in ids)
 
     def matches_file(self) -> bool:
         """Tell whether the file still begins with these bytes; any thread may call this."""
@@ -123,9 +140,14 @@ class KeyRing:
         """
         return self._key(id_) is not None
 
+    def is_destroyed(self, id_: UUID) -> bool:
+        """Tell whether the key was overwritten with zeros; a missing one wasn't."""
+        offset = self._offsets.get(id_.bytes)
+        return offset is not None and not any(self._records[offset + _ID : offset + _ID + self._header.width])
+
     def damaged(self) -> Iterator[tuple[int, UUID]]:
         """Yield the number and the id of each damaged record."""
-        body = _ID + _width(self._wrapping)
+        body = _ID + self._header.width
         for offset in range(0, len(self._records), _RECORD):
             record = bytes(self._records[offset : offset + _RECORD])
             if record != (record[:body] + _CRC.pack(crc32(record[:body]))).ljust(_RECORD, b"\0"):
@@ -136,14 +158,14 @@ class KeyRing:
         return (UUID(bytes=id_) for id_ in self._offsets)
 
     def undamaged(self) -> "KeyRing":
-        """Return a copy in memory alone, without the damaged records."""
+        """Return a copy in memory alone, without the damaged records and with a whole header."""
         bad = {number for number, _ in self.damaged()}
         return self.holding(b"".join(record for number, record in enumerate(self.records()) if number not in bad))
 
     def holding(self, records: bytes) -> "KeyRing":
-        """Return a ring in memory alone that holds other records behind the same passphrase."""
+        """Return a ring in memory alone that holds other records behind the same header."""
         ring = KeyRing()
-        ring._wrapping, ring._header = self._wrapping, self._header
+        ring._header = self._header.renewed()
         ring._index(records)
         return ring
 
@@ -165,10 +187,10 @@ class KeyRing:
         if not new:
             return
         start = len(self._records)
-        records = b"".join(_record(id_.bytes, AESGCM.generate_key(256), self._wrapping) for id_ in new)
+        records = b"".join(_record(id_.bytes, AESGCM.generate_key(256), self._header) for id_ in new)
         with self._lock:
             if self._file is not None:
-                self._file.write({len(self._header) + start: records})
+                self._file.write({len(self._header.content) + start: records})
             self._records += records
         self._offsets |= {id_.bytes: start + index * _RECORD for index, id_ in enumerate(new)}
 
@@ -201,7 +223,7 @@ class KeyRing:
     def destroy(self, ids: Collection[UUID]) -> None:
         """Overwrite these keys with zeros, on the disk when this returns; ids without a key are ignored."""
         records = {
-            self._offsets[id_.bytes]: _record(id_.bytes, None, self._wrapping)
+            self._offsets[id_.bytes]: _record(id_.bytes, None, self._header)
             for id_ in ids
             if id_.bytes in self._offsets
         }
@@ -209,7 +231,7 @@ class KeyRing:
             return
         with self._lock:
             if self._file is not None:
-                self._file.write({len(self._header) + offset: record for offset, record in records.items()})
+                self._file.write({len(self._header.content) + offset: record for offset, record in records.items()})
             for offset, record in records.items():
                 self._records[offset : offset + _RECORD] = record
 
@@ -219,9 +241,8 @@ class KeyRing:
             self._file.close()
 
     def _load(self, content: bytes, passphrase: str | None) -> None:
-        self._wrapping = KeyWrapping.open(content, passphrase)
-        self._header = self._wrapping.header if self._wrapping else b""
-        self._index(content[len(self._header) :])
+        self._header = KeyHeader.open(content, passphrase)
+        self._index(content[len(self._header.content) :])
 
     def _index(self, records: bytes) -> None:
         self._records = bytearray(records[: len(records) - len(records) % _RECORD])
@@ -232,22 +253,18 @@ class KeyRing:
         if offset is None:
             raise KeyUnreadableError(f"the key of event {id_} is missing")
         record = bytes(self._records[offset : offset + _RECORD])
-        width = _width(self._wrapping)
+        width = self._header.width
         stored = record[_ID : _ID + width]
         if record[_ID + width :][: _CRC.size] != _CRC.pack(crc32(record[: _ID + width])):
             raise KeyUnreadableError(f"the key of event {id_} is damaged")
         if not any(stored):
             return None
         try:
-            return self._wrapping.unwrap(stored) if self._wrapping else stored
+            return self._header.unwrap(stored)
         except InvalidUnwrap:
             raise KeyUnreadableError(f"the key of event {id_} is damaged") from None
 
 
-def _width(wrapping: KeyWrapping | None) -> int:
-    return 40 if wrapping else 32
-
-
-def _record(id_: bytes, key: bytes | None, wrapping: KeyWrapping | None) -> bytes:
-    stored = bytes(_width(wrapping)) if key is None else wrapping.wrap(key) if wrapping else key
+def _record(id_: bytes, key: bytes | None, header: KeyHeader) -> bytes:
+    stored = bytes(header.width) if key is None else header.wrap(key)
     return (id_ + stored + _CRC.pack(crc32(id_ + stored))).ljust(_RECORD, b"\0")

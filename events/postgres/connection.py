@@ -72,7 +72,7 @@ def reason(error: psycopg.Error) -> str:
     if error.diag.message_primary:
         return error.diag.message_primary
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = lines[-1] if lines else type(error).__name__
+    said = lines[0] if lines else type(error).__name__
     return said.rpartition("FATAL: ")[2].strip()
 
 

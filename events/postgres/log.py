@@ -63,7 +63,7 @@ class PostgresLog:
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 check_private(folder)
-                self._head_file = stack.enter_context(closing(HeadFile(folder / "head")))
+                self._head_file = stack.enter_context(closing(HeadFile(folder / "head", self._ring.chain)))
                 self._head = self._recover()
             except OSError as error:
                 raise LogError(f"the log can't be opened: {error}") from error
@@ -108,7 +108,7 @@ class PostgresLog:
         if not seq:
             return GENESIS
         with self._readers.borrow() as connection:
-            return table.select_verified(connection, seq).head
+            return table.select_verified(connection, seq, self._ring).head
 
     def seq_at(self, moment: datetime, last: int | None = None) -> int:
         """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none."""
@@ -274,13 +274,14 @@ class PostgresLog:
         """Compare the end of the log with the head that this process saw last, and return it."""
         with translated():
             head = table.select_head(self._writer.connection)
-            if head.seq and table.select_verified(self._writer.connection, head.seq).head != head:
+            if head.seq and table.select_verified(self._writer.connection, head.seq, self._ring).head != head:
                 raise LogCorruptError(head.seq, "it isn't the event with which the log ends")
             seen = self._head_file.acknowledged
             if seen is not None and seen.seq > head.seq:
                 raise LogBehindError(head.seq, seen.seq)
-            if seen is not None and seen.seq and table.select_verified(self._writer.connection, seen.seq).head != seen:
-                raise LogCorruptError(seen.seq, "it isn't the event that this hub has seen")
+            last = seen.seq if seen is not None else 0
+            if last and table.select_verified(self._writer.connection, last, self._ring).head != seen:
+                raise LogCorruptError(last, "it isn't the event that this hub has seen")
         if head != seen:
             self._head_file.write(head)
         return head

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from events.crypto.keys import KeyRing
 from events.postgres.connection import Connection
 from events.postgres.schema import CHANNEL
 from events.storage.chain import Row, verify_row
@@ -59,12 +60,12 @@ def select(connection: Connection, seqs: Sequence[int]) -> Page:
     return _page(connection.execute(_SELECT_SEQS, [list(seqs)], binary=True))
 
 
-def select_verified(connection: Connection, seq: int) -> Row:
+def select_verified(connection: Connection, seq: int, keys: KeyRing) -> Row:
     """Return one row that matches its hash; any other, and a missing one, is a `LogCorruptError`."""
     rows = select(connection, [seq]).rows
     if not rows:
         raise LogCorruptError(seq, "it is missing")
-    verify_row(rows[0])
+    verify_row(rows[0], keys)
     return rows[0]
 
 

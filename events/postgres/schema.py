@@ -4,8 +4,9 @@ from typing import Final
 
 import psycopg
 
+from events.crypto.chain_key import ChainKey
 from events.crypto.keys import KeyRing
-from events.crypto.wrapping import KeyWrapping
+from events.crypto.wrapping import KeyHeader
 from events.postgres.connection import Connection, reason, translated
 from events.storage.log import LogError
 
@@ -114,7 +115,7 @@ def create(connection: Connection, header: bytes) -> None:
 
     Args:
         connection: A transaction is open on it.
-        header: Of the keys: what wraps them, empty without a passphrase.
+        header: Of the keys: the chain key, and what wraps them.
 
     Raises:
         LogError: the role may not create them.
@@ -142,7 +143,7 @@ def open_store(connection: Connection, passphrase: str | None) -> KeyRing:
         if exists(connection):
             check_usable(connection)
         else:
-            create(connection, KeyWrapping.create(passphrase).header if passphrase is not None else b"")
+            create(connection, KeyHeader.create(passphrase, ChainKey.create(1)).content)
         ((header,),) = connection.execute("SELECT header FROM context_graph.store", binary=True).fetchall()
         return KeyRing.of(header, passphrase)
 

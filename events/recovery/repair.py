@@ -42,6 +42,6 @@ def repair(folder: Path, target: Path, passphrase: str | None = None, progress: 
             if not found.head.seq:
                 raise LogError(f"{folder} holds no event that can be read")
             with closing(found.database.cursor()) as cursor:
-                rows = relink(found.rows(cursor, 1, found.head.seq))
-                write_log(building, rows, found.head.seq, keys, progress)
+                rows = relink(found.rows(cursor, 1, found.head.seq), keys)
+                write_log(building, rows, found.head.seq, lambda: keys, progress)
             return Repaired(found.head.seq, found.report.bad)

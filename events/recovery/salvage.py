@@ -14,6 +14,7 @@ from uuid import UUID
 
 import duckdb
 
+from events.crypto.chain_key import ChainKey
 from events.crypto.keys import KeyRing
 from events.recovery.mending import open_mended
 from events.storage.chain import Row, envelope_of, read_row
@@ -62,7 +63,8 @@ class Salvage:
         with ExitStack() as stack:
             copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="context-graph-"))) / DATABASE
             self.database = stack.enter_context(closing(open_mended(folder / DATABASE, copy)))
-            self.report: Final[Report] = Examination(self.database, keys, acknowledged(folder), []).run(progress)
+            head = acknowledged(folder, keys.chain)
+            self.report: Final[Report] = Examination(self.database, keys, head, []).run(progress)
             last = max([self.report.head.seq, *(bad.last for bad in self.report.bad)])
             self.lost: Final[Mapping[int, Envelope]] = dict(self._placeholders(self.report.bad))
             self.head: Final = Head(last, bytes(32) if last in self.lost else self.report.head.hash)
@@ -149,10 +151,10 @@ def unmark_damaged(folder: Path) -> None:
     (folder / DAMAGED).unlink(missing_ok=True)
 
 
-def acknowledged(folder: Path) -> Head | None:
+def acknowledged(folder: Path, chain: ChainKey | None) -> Head | None:
     """Return the last head in the head file; None if no slot can be read."""
     path = folder / "head"
-    slots = parse_slots(path.read_bytes()) if path.is_file() else []
+    slots = parse_slots(path.read_bytes(), chain) if path.is_file() else []
     return max((head for head in slots if head is not None), key=lambda head: head.seq, default=None)
 
 

@@ -7,7 +7,7 @@ that was erased before; a later erasure doesn't reach it.
 import hashlib
 import os
 import shutil
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from itertools import islice
@@ -44,7 +44,7 @@ class _Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def back_up(log: StoredLog, target: Path, progress: Progress | None = None) -> Head:
-    """Copy a log as it stands now; appends may go on. Return the head of the copy.
+    """Copy a log as it stands at the end of the copy; appends may go on. Return the head of the copy.
 
     Args:
         log: Its chain is verified on the way.
@@ -56,9 +56,7 @@ def back_up(log: StoredLog, target: Path, progress: Progress | None = None) -> H
         LogError: the target exists, or can't be written.
     """
     with new_store(target) as partial:
-        head = log.head
-        rows = verify_chain(GENESIS, head, log.rows(1, head.seq))
-        write_log(partial, rows, head.seq, log.keys, progress)
+        head = write_log(partial, _verified_rows(log), log.head.seq, lambda: log.keys, progress)
         _write(partial / _MANIFEST, msgspec.json.encode(_describe(partial, head.seq)))
     return head
 
@@ -66,8 +64,8 @@ def back_up(log: StoredLog, target: Path, progress: Progress | None = None) -> H
 def copy_unverified(log: StoredLog, folder: Path, progress: Progress | None = None) -> None:
     """Copy a log as it is, right or wrong, into an empty folder, where it can be checked as a store."""
     head = log.head
-    write_log(folder, log.rows(1, head.seq), head.seq, log.keys, progress)
-    with closing(HeadFile(folder / "head")) as file:
+    write_log(folder, log.rows(1, head.seq), head.seq, lambda: log.keys, progress)
+    with closing(HeadFile(folder / "head", log.keys.chain)) as file:
         file.write(head)
 
 
@@ -98,10 +96,20 @@ def new_store(target: Path) -> Generator[Path, None, None]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def write_log(folder: Path, rows: Iterable[Row], last: int, keys: KeyRing, progress: Progress | None) -> None:
-    """Write chained rows, up to event `last`, as the log of a new folder.
+def _verified_rows(log: StoredLog) -> Iterator[Row]:
+    """Yield all rows, also those that are appended meanwhile: they tell of the keys that are destroyed meanwhile."""
+    start = GENESIS
+    while start != (end := log.head):
+        yield from verify_chain(start, end, log.rows(start.seq + 1, end.seq), log.keys)
+        start = end
 
-    The keys are copied after the rows, so that an erasure during the copy holds for the copy too.
+
+def write_log(
+    folder: Path, rows: Iterable[Row], last: int, read_keys: Callable[[], KeyRing], progress: Progress | None
+) -> Head:
+    """Write chained rows, up to about event `last`, as the log of a new folder; return its head.
+
+    The keys are read after the rows, so that an erasure during the copy holds for the copy too.
     """
     rows = iter(rows)
     head = GENESIS
@@ -112,11 +120,14 @@ def write_log(folder: Path, rows: Iterable[Row], last: int, keys: KeyRing, progr
             head = page[-1].head
             if progress is not None:
                 progress(head.seq, last)
+        keys = read_keys()
+        content = keys.content()
         database.execute("CHECKPOINT log")
     (folder / DATABASE).chmod(0o600)
-    _write(folder / "keys", keys.content())
-    with closing(HeadFile(folder / "head")) as file:
+    _write(folder / "keys", content)
+    with closing(HeadFile(folder / "head", keys.chain)) as file:
         file.write(head)
+    return head
 
 
 def restore(backup: Path, folder: Path, passphrase: str | None = None, *, replace: bool = False) -> Path | None:

@@ -1,13 +1,15 @@
 """The hash chain: drafts as rows, and rows as events, for every backend.
 
-Each row stores the hash of the row before it, and the SHA-256 over that and all of its other columns. Any changed byte
-breaks the chain at its row. Sealed events are hashed in their encrypted form, so the chain still verifies when a key is
-destroyed.
+Each row stores the hash of the row before it, and a hash over that and all of its other columns: HMAC-SHA256 under the
+chain key of the store (`events.crypto.chain_key`), so that only its holder can make a chain that verifies. Rows of a
+log that earlier versions began have a plain SHA-256, up to the event `ChainKeyed`. Any changed byte breaks the chain at
+its row. Sealed events are hashed in their encrypted form, so the chain still verifies when a key is destroyed.
 """
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from hmac import compare_digest
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -80,23 +82,23 @@ def build_rows(head: Head, drafts: Sequence[EncodedDraft], keys: KeyRing) -> lis
         data = keys.seal(draft.id, _context(draft.id, kind), plain) if draft.event.sealed else plain
         causes = draft.correlation_id, draft.causation_id
         row = Row(head.seq + 1, draft.id, at, kind, draft.actor, *causes, data, head.hash, b"")
-        rows.append(row._replace(hash=_digest(row)))
+        rows.append(row._replace(hash=_digest(row, keys)))
         head = rows[-1].head
     return rows
 
 
-def relink(rows: Iterable[Row | Envelope]) -> Iterator[Row]:
+def relink(rows: Iterable[Row | Envelope], keys: KeyRing) -> Iterator[Row]:
     """Yield verified rows with a new chain from the first event on; an unsealed event is encoded as a row."""
     head = GENESIS
     for found in rows:
         row = found if isinstance(found, Row) else _unsealed_row(found)
         row = row._replace(seq=head.seq + 1, prev_hash=head.hash)
-        row = row._replace(hash=_digest(row))
+        row = row._replace(hash=_digest(row, keys))
         yield row
         head = row.head
 
 
-def verify_chain(start: Head, end: Head, rows: Iterable[Row]) -> Iterator[Row]:
+def verify_chain(start: Head, end: Head, rows: Iterable[Row], keys: KeyRing) -> Iterator[Row]:
     """Yield the rows after one head up to another, each once it is verified (`LogCorruptError`)."""
     head = start
     for row in rows:
@@ -104,7 +106,7 @@ def verify_chain(start: Head, end: Head, rows: Iterable[Row]) -> Iterator[Row]:
             raise LogCorruptError(head.seq + 1, "it is missing")
         if row.prev_hash != head.hash:
             raise LogCorruptError(row.seq, "it doesn't continue the event before it")
-        verify_row(row)
+        verify_row(row, keys)
         yield row
         head = row.head
     if head != end:
@@ -118,13 +120,14 @@ def decode_rows(start: Head, end: Head, rows: Iterable[Row], keys: KeyRing) -> I
         LogCorruptError: the chain is broken, or an event can't be read.
         UnknownKindError: this version doesn't define the kind of an event.
     """
-    return (_decoded(row, keys) for row in verify_chain(start, end, rows))
+    return (_decoded(row, keys) for row in verify_chain(start, end, rows, keys))
 
 
-def verify_row(row: Row) -> None:
+def verify_row(row: Row, keys: KeyRing) -> None:
     """Compare a row with its own hash (`LogCorruptError`)."""
-    if row.hash != _digest(row):
-        raise LogCorruptError(row.seq, "its content doesn't match its hash")
+    if not compare_digest(row.hash, _digest(row, keys)):
+        missing = "" if keys.chain else ", or the keys have lost the chain key that made it"
+        raise LogCorruptError(row.seq, f"its content doesn't match its hash{missing}")
 
 
 def read_row(row: Row, keys: KeyRing) -> Envelope:
@@ -134,7 +137,7 @@ def read_row(row: Row, keys: KeyRing) -> Envelope:
         LogCorruptError: the row doesn't match its hash, or can't be decrypted or decoded.
         UnknownKindError: this version doesn't define the kind of the event.
     """
-    verify_row(row)
+    verify_row(row, keys)
     return _decoded(row, keys)
 
 
@@ -178,8 +181,11 @@ def _event(row: Row, keys: KeyRing) -> Event:
     return Shredded(kind=row.kind) if plain is None else decode(row.kind, plain)
 
 
-def _digest(row: Row) -> bytes:
-    return hashlib.sha256(_encoder.encode(row[:-1])).digest()
+def _digest(row: Row, keys: KeyRing) -> bytes:
+    encoded, chain = _encoder.encode(row[:-1]), keys.chain
+    if chain is not None and row.seq >= chain.first:
+        return chain.row_hash(encoded)
+    return hashlib.sha256(encoded).digest()
 
 
 def _context(id_: UUID, kind: str) -> bytes:

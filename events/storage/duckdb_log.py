@@ -10,8 +10,8 @@ from uuid import UUID
 
 import duckdb
 
+from events.crypto.key_file import remove_leftovers
 from events.crypto.keys import KeyRing, KeyUnreadableError
-from events.crypto.passphrase import remove_leftovers
 from events.recovery.salvage import Salvage, describe_damage, readable_keys
 from events.storage import replacement
 from events.storage.chain import (
@@ -25,6 +25,7 @@ from events.storage.chain import (
     to_utc,
     verify_row,
 )
+from events.storage.chain_start import key_chain
 from events.storage.database import (
     DATABASE,
     caching_parser,
@@ -82,12 +83,14 @@ class DuckDBLog:
                 (folder / DATABASE).chmod(0o600)  # DuckDB applies the umask
                 self._parse = caching_parser(self._database)
                 self._writer = self._database.cursor()
-                self._head_file = stack.enter_context(closing(HeadFile(folder / "head")))
                 remove_leftovers(folder / "keys")
                 self._keys = stack.enter_context(closing(KeyRing(folder / "keys", passphrase)))
+                self._head_file = stack.enter_context(closing(HeadFile(folder / "head", self._keys.chain)))
                 self._head = self._recover()
+                rekeyed = key_chain(self._head, self._keys, self._head_file)
             except OSError as error:
                 raise LogError(f"the log can't be opened: {error}") from error
+            self.append(rekeyed)
             self._resources = stack.pop_all()
 
     @property
@@ -138,11 +141,9 @@ class DuckDBLog:
 
     def seq_at(self, moment: datetime, last: int | None = None) -> int:
         """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none."""
-        end = self._head.seq if last is None else last
+        query = 'SELECT coalesce(max(seq), 0) FROM log.main.log WHERE "at" <= ? AND seq <= ?'
         with self.cursor() as cursor:
-            found = cursor.execute(
-                'SELECT coalesce(max(seq), 0) FROM log.main.log WHERE "at" <= ? AND seq <= ?', [to_utc(moment), end]
-            ).fetchone()
+            found = cursor.execute(query, [to_utc(moment), self._head.seq if last is None else last]).fetchone()
         return found[0] if found else 0
 
     def reserve(self, ids: Collection[UUID]) -> None:
@@ -189,13 +190,12 @@ class DuckDBLog:
             return
         if after < end.seq:
             start = self.head_at(after)
-            with self.cursor() as cursor:
-                rows = select_pages(cursor, after + 1, end.seq)
-                for count, envelope in enumerate(decode_rows(start, end, rows, self._keys)):
-                    if not count % _RELEASE_EVERY:
-                        self._release_memory()
-                    yield envelope
-                self._release_memory()
+            rows = self.rows(after + 1, end.seq)
+            for count, envelope in enumerate(decode_rows(start, end, rows, self._keys)):
+                if not count % _RELEASE_EVERY:
+                    self._release_memory()
+                yield envelope
+            self._release_memory()
 
     def get(self, seqs: Collection[int]) -> list[Envelope]:
         """Return the events with these sequence numbers, ascending; a missing one is a `LogCorruptError`."""
@@ -257,7 +257,7 @@ class DuckDBLog:
         with self.cursor() as cursor:
             row = select_last(cursor)
             if row is not None:
-                verify_row(row)
+                verify_row(row, self._keys)
             head = row.head if row else GENESIS
             acknowledged = self._head_file.acknowledged
             if acknowledged is None and head.seq:
@@ -278,7 +278,7 @@ class DuckDBLog:
         rows = select(cursor, [seq], self._parse) if self._salvage is None else select_range(cursor, seq, seq)
         if not rows:
             raise LogCorruptError(seq, "it is missing")
-        verify_row(rows[0])
+        verify_row(rows[0], self._keys)
         return rows[0]
 
     def _release_memory(self) -> None:

@@ -7,11 +7,13 @@ import stat
 import struct
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from hmac import compare_digest
 from io import FileIO
 from pathlib import Path
 from typing import Final
 from zlib import crc32
 
+from events.crypto.chain_key import TAG, ChainKey
 from events.storage.log import Head, LogDamagedError, LogError, LogFullError
 
 LOGGER = logging.getLogger("context-graph")
@@ -97,15 +99,20 @@ class HeadFile:
     other one is on the disk; otherwise one power cut could tear both.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, chain: ChainKey | None = None) -> None:
         """Open or create the file.
+
+        Args:
+            path: Of the file.
+            chain: Authenticates the heads; None in a store without a chain key.
 
         Raises:
             LogDamagedError: neither slot can be read.
         """
         self._file = DurableFile(path)
         content = self._file.read()
-        slots = parse_slots(content)
+        self._chain = chain
+        slots = parse_slots(content, chain)
         heads = [head for head in slots if head is not None]
         if content and not heads:
             self._file.close()
@@ -123,12 +130,19 @@ class HeadFile:
             OSError: this write or the sync of the last one failed.
         """
         slot = 1 - self._slot
-        body = _SLOT.pack(head.seq, head.hash)
         self._await_sync()
-        self._file.write_unsynced({slot * SECTOR: body + _CRC.pack(crc32(body))})
+        self._file.write_unsynced({slot * SECTOR: _encode(head, self._chain)})
         self._slot = slot
         self.acknowledged = head
         self._pending_sync = self._disk.submit(self._file.sync)
+
+    def authenticate(self, chain: ChainKey) -> None:
+        """Put the tags of a new chain key beside the heads, which stay readable without it (`OSError`)."""
+        self._await_sync()
+        self._chain = chain
+        if self.acknowledged is not None:
+            for slot in (1 - self._slot, self._slot):
+                self._file.write({slot * SECTOR: _encode(self.acknowledged, chain)})
 
     def close(self) -> None:
         """Close the file once the disk has it (`OSError`); a second call does nothing."""
@@ -144,9 +158,14 @@ class HeadFile:
             pending.result()
 
 
-def parse_slots(content: bytes) -> list[Head | None]:
-    """Return the heads in the two slots of a head file; None for an empty or damaged slot."""
-    return [_parse(content[start : start + SECTOR]) for start in (0, SECTOR)]
+def parse_slots(content: bytes, chain: ChainKey | None = None) -> list[Head | None]:
+    """Return the heads in the two slots of a head file; None for an empty or damaged slot.
+
+    Args:
+        content: Of the file.
+        chain: Of the store: a head without its tag counts as damaged. None for not checking tags.
+    """
+    return [_parse(content[start : start + SECTOR], chain) for start in (0, SECTOR)]
 
 
 def check_files(folder: Path, names: Iterable[str]) -> None:
@@ -184,13 +203,21 @@ def check_room(folder: Path, database: str, size: int) -> None:
 
 def has_stray_bytes(content: bytes) -> bool:
     """Tell whether a head file holds anything outside its slots, where nothing is ever written."""
-    used = _SLOT.size + _CRC.size
+    used = _SLOT.size + _CRC.size + TAG
     return any(content[used:SECTOR]) or any(content[SECTOR + used :])
 
 
-def _parse(sector: bytes) -> Head | None:
+def _encode(head: Head, chain: ChainKey | None) -> bytes:
+    body = _SLOT.pack(head.seq, head.hash)
+    return body + _CRC.pack(crc32(body)) + (b"" if chain is None else chain.head_tag(body))
+
+
+def _parse(sector: bytes, chain: ChainKey | None) -> Head | None:
     body, check = sector[: _SLOT.size], sector[_SLOT.size : _SLOT.size + _CRC.size]
     if len(check) < _CRC.size or _CRC.unpack(check) != (crc32(body),):
+        return None
+    tag = sector[_SLOT.size + _CRC.size :][:TAG]
+    if chain is not None and not compare_digest(tag, chain.head_tag(body)):
         return None
     return Head(*_SLOT.unpack(body))
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from events.crypto.keys import KeyRing
 from events.storage.chain import GENESIS, Row, build_rows, decode_rows, encode_drafts, envelope_of, read_row, to_utc
+from events.storage.chain_start import key_chain
 from events.storage.log import Draft, Envelope, Head, LogCorruptError, LogError
 
 
@@ -18,6 +19,7 @@ class MemoryLog:
     def __init__(self) -> None:
         self._rows: list[Row] = []
         self._keys = KeyRing()
+        key_chain(GENESIS, self._keys)
         self._closed = False
 
     @property

@@ -9,9 +9,10 @@ import msgspec
 
 from events.crypto.keys import KeyRing
 from events.storage.chain import GENESIS, Row, read_row
-from events.storage.database import DATABASE, PAGE, expected_schema, schema, select_range
+from events.storage.database import DATABASE, PAGE, expected_schema, schema, select_pages, select_range
 from events.storage.log import Head, LogCorruptError
-from events.vocabulary import MemoryStored, Shredded
+from events.verify.erasures import UNEXPLAINED, ErasureCheck
+from events.vocabulary import ChainKeyed, MemoryStored, Shredded
 from events.vocabulary.codec import BlockError, UnknownKindError, decompress, is_sealed
 
 Progress = Callable[[int, int], None]
@@ -93,6 +94,7 @@ class Examination:
         self._end = GENESIS
         self._bad: list[BadRange] = []
         self._good = self._sealed = self._shredded = 0
+        self._erasures = ErasureCheck(derived=keys is not None and keys.chain is not None)
 
     def run(self, progress: Progress | None) -> Report:
         """Check everything, and return the report."""
@@ -106,6 +108,7 @@ class Examination:
                 if progress is not None:
                     progress(stop, found)
         self._check_end(found)
+        self._check_erasures(found)
         lost = "the events that are named here" if self._bad else "no event"
         problems = (
             msgspec.structs.replace(problem, lost=lost)
@@ -138,6 +141,9 @@ class Examination:
     def _count(self, cursor: duckdb.DuckDBPyConnection) -> int:
         if self._last is not None:
             return self._last
+        return self._count_rows(cursor)
+
+    def _count_rows(self, cursor: duckdb.DuckDBPyConnection) -> int:
         try:
             answer = cursor.execute("SELECT coalesce(max(seq), 0) FROM log.main.log").fetchone()
             return answer[0] if answer else 0
@@ -187,7 +193,12 @@ class Examination:
         """Decrypt and decode a row, and tell whether it was shredded."""
         if self._keys is None and is_sealed(row.kind):
             raise LogCorruptError(row.seq, "the keys can't be read")
-        event = read_row(row, self._keys or KeyRing()).event
+        envelope = read_row(row, self._keys or KeyRing())
+        event = envelope.event
+        self._erasures.observe(envelope)
+        chain = self._keys.chain if self._keys else None
+        if isinstance(event, ChainKeyed) and (chain is None or chain.first != row.seq):
+            raise LogCorruptError(row.seq, "the key file has no chain key from here on")
         if (
             isinstance(event, MemoryStored)
             and hashlib.sha256(decompress(event.content).encode()).digest() != event.sha256
@@ -205,6 +216,15 @@ class Examination:
             self._mark(found + 1, acknowledged.seq, "acknowledged, and missing", None)
         elif acknowledged.seq and self._cursor is not None and not self._contains(self._cursor, acknowledged):
             self._mark(acknowledged.seq, acknowledged.seq, "not what was acknowledged", None)
+
+    def _check_erasures(self, found: int) -> None:
+        if self._bad or self._keys is None or self._cursor is None:
+            return  # the event that tells of an erasure may be among those that can't be trusted
+        if self._last is not None:  # a memory may have been erased since; nothing else erases a key
+            for row in select_pages(self._cursor, found + 1, self._count_rows(self._cursor)):
+                self._erasures.observe_row(row, self._keys)
+        for seq in self._erasures.unexplained():
+            self._mark(seq, seq, UNEXPLAINED, None)
 
     def _contains(self, cursor: duckdb.DuckDBPyConnection, head: Head) -> bool:
         try:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 
+from events.crypto.chain_key import ChainKey
 from events.crypto.keys import KeyRing
 from events.storage.database import DATABASE, connect
 from events.storage.duckdb_log import DuckDBLog
@@ -36,7 +37,7 @@ def verify(folder: Path, passphrase: str | None = None, progress: Progress | Non
         try:
             cursor = _open(folder, stack, problems)
             keys = _keys(folder, passphrase, problems)
-            acknowledged = _acknowledged(folder, problems)
+            acknowledged = _acknowledged(folder, keys.chain if keys else None, problems)
         except OSError as error:
             raise LogError(f"the store can't be read: {error}") from error
         return Examination(cursor, keys, acknowledged, problems).run(progress)
@@ -56,7 +57,7 @@ def examine(log: DuckDBLog, progress: Progress | None = None) -> Report:
         content = (log.folder / "head").read_bytes()
     except OSError as error:
         raise LogError(f"the head can't be read: {error}") from error
-    if not any(parse_slots(content)) and end.seq:
+    if not any(parse_slots(content, log.keys.chain)) and end.seq:
         problems.append(Problem("head", None, "neither slot can be read", "what was acknowledged last"))
     _check_keys(log.keys, problems)
     if not log.keys.matches_file():
@@ -107,22 +108,23 @@ def _keys(folder: Path, passphrase: str | None, problems: list[Problem]) -> KeyR
 
 
 def _check_keys(keys: KeyRing, problems: list[Problem]) -> None:
-    damaged = keys.wrapping.damaged() if keys.wrapping else []
-    problems += [Problem("keys", None, f"copy {index + 1} of the header is damaged", "") for index in damaged]
+    problems += [
+        Problem("keys", None, f"copy {index + 1} of the header is damaged", "") for index in keys.header.damaged()
+    ]
     problems += [
         Problem("keys", None, f"record {number}, of event {id_}, isn't as it was written", "")
         for number, id_ in keys.damaged()
     ]
 
 
-def _acknowledged(folder: Path, problems: list[Problem]) -> Head | None:
+def _acknowledged(folder: Path, chain: ChainKey | None, problems: list[Problem]) -> Head | None:
     """Return the last head that the head file has; `Examination` compares it with the rows."""
     path = folder / "head"
     if not path.exists():
         problems.append(Problem("head", None, "the file is missing", "where the log should end"))
         return None
     content = path.read_bytes()
-    slots = parse_slots(content)
+    slots = parse_slots(content, chain)
     heads = sorted((head for head in slots if head is not None), key=lambda head: head.seq)
     if content and not heads:
         problems.append(Problem("head", None, "neither slot can be read", "where the log should end"))

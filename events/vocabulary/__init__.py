@@ -11,6 +11,7 @@ from events.vocabulary.causes import CausalClausesFound, CausesLinked
 from events.vocabulary.event import Event as Event
 from events.vocabulary.event import EventLost as EventLost
 from events.vocabulary.event import Shredded as Shredded
+from events.vocabulary.integrity import ChainKeyed, DerivedEventsErased
 from events.vocabulary.memories import (
     LinksTraversed,
     MemoriesLinked,
@@ -96,5 +97,7 @@ Known: TypeAlias = (
     | ScheduleSwitched
     | PruningPermitted
     | EventLost
+    | ChainKeyed
+    | DerivedEventsErased
 )
 """All kinds that are written. A reader gets `Shredded` too."""

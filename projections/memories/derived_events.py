@@ -1,11 +1,12 @@
 """Events with texts derived from memories; their keys are destroyed once all of these memories are erased."""
 
+from collections.abc import Collection
 from uuid import UUID
 
 import msgspec
 
 from events.storage.log import Envelope
-from events.vocabulary import CausalClausesFound, GoalDiscovered, MemoryErased, PatternDiscovered
+from events.vocabulary import CausalClausesFound, DerivedEventsErased, GoalDiscovered, MemoryErased, PatternDiscovered
 from projections.projection import digest_of
 
 
@@ -39,15 +40,15 @@ class DerivedEvents:
                 self._erased.add(memory)
                 for event in self._serving.pop(memory, ()):
                     self._members[event].discard(memory)
+            case DerivedEventsErased(events=events):
+                for event in events:
+                    self._members.pop(event, None)
             case _:
                 pass
 
-    def pop_orphans(self) -> tuple[UUID, ...]:
-        """Remove and return the events without remaining members, whose keys must be destroyed."""
-        orphans = tuple(event for event, members in self._members.items() if not members)
-        for event in orphans:
-            del self._members[event]
-        return orphans
+    def orphans(self, erased: Collection[UUID] = ()) -> tuple[UUID, ...]:
+        """Return the events without members besides erased ones, whose keys must be destroyed."""
+        return tuple(event for event, members in self._members.items() if members.issubset(erased))
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all remaining members, and of the erased ids."""

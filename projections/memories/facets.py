@@ -8,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from events.vocabulary import MemoryStored
+from events.vocabulary.codec import decompress
 from events.vocabulary.values import Modality, Quadrant
 from projections.graph.turns import Turns
+from projections.memories.code_detection import looks_like_code
 from projections.projection import MemoryState, digest_of
 from projections.storage.arrays import GrowableArray, Mask, Rows, top_k
 
@@ -66,6 +68,9 @@ class _Column:
     def equals(self, value: str) -> Mask:
         return self._codes.array == self._numbers.get(value, self._next)
 
+    def present(self) -> Mask:
+        return self._codes.array >= 0
+
     def clear(self, row: int) -> None:
         code = self._codes.array[row]
         self._codes.array[row] = -1
@@ -89,6 +94,8 @@ class Facets:
         self._columns = {name: _Column() for name in _COLUMNS}
         self._created = GrowableArray(np.int64)
         """`created_at` in microseconds since 1970."""
+        self._code = GrowableArray(np.bool_)
+        """Whether the content is source code: by its modality, or by its lines."""
         self._tagged = {}
         self._states = GrowableArray(np.int8)
         self._survivors = GrowableArray(np.int64)
@@ -114,6 +121,7 @@ class Facets:
                 self._tagged.setdefault(tag, GrowableArray(np.int32)).append(len(self))
         for name, column in self._columns.items():
             column.append(values.get(name))
+        self._code.append(memory is not None and _is_code(memory))
         self._created.append(0 if memory is None else _microseconds(memory.created_at))
         self._turns.append(values.get("namespace"), values.get("session"), 0 if memory is None else memory.position)
         self._survivors.append(len(self))
@@ -160,6 +168,7 @@ class Facets:
                 rows.remove(index)
             if not len(rows):
                 del self._tagged[tag]
+        self._code.array[row] = False
         self._created.array[row] = 0
         self._turns.clear(row)
         self._survivors.array[row] = row
@@ -209,14 +218,22 @@ class Facets:
             mask &= holders
         return mask & self.live
 
-    def mostly(self, modality: Modality, eligible: Mask) -> bool:
-        """Tell whether more than half of the eligible rows have this modality."""
-        matching = self._columns["modality"].equals(modality) & eligible
-        return 2 * int(np.count_nonzero(matching)) > int(np.count_nonzero(eligible))
+    def in_session(self, rows: Rows) -> Mask:
+        """Return which of these rows are turns of a session, shape (rows,)."""
+        return self._columns["session"].present()[rows]
+
+    def created_between(self, start: datetime, end: datetime, rows: Rows) -> Mask:
+        """Return which of these rows have a `created_at` after one moment and not after another, shape (rows,)."""
+        created = self._created.array[rows]
+        return (created > _microseconds(start)) & (created <= _microseconds(end))
 
     def created_at(self, row: int) -> datetime:
         """Return the `created_at` of a row; the epoch for an erased one."""
         return _EPOCH + timedelta(microseconds=int(self._created.array[row]))
+
+    def is_code(self, rows: Rows) -> Mask:
+        """Return which of these rows are source code, shape (rows,)."""
+        return self._code.array[rows]
 
     def nearest_in_time(self, moment: datetime, count: int, eligible: Mask) -> Rows:
         """Return the `count` eligible rows whose `created_at` is nearest to a moment, nearest first."""
@@ -238,7 +255,8 @@ class Facets:
         columns = [column.values() for column in self._columns.values()]
         tagged = sorted((tag, rows.array.tolist()) for tag, rows in self._tagged.items())
         values = msgspec.msgpack.encode((columns, tagged))
-        return digest_of(values, self._created.array, self._states.array, self._survivors.array, self._turns.digest())
+        arrays = (self._code.array, self._created.array, self._states.array, self._survivors.array)
+        return digest_of(values, *arrays, self._turns.digest())
 
     def _roots(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
         """Return the last survivor of each of these rows."""
@@ -249,3 +267,7 @@ class Facets:
 
 def _microseconds(time: datetime) -> int:
     return (time - _EPOCH) // timedelta(microseconds=1)
+
+
+def _is_code(memory: MemoryStored) -> bool:
+    return memory.modality is Modality.CODE or looks_like_code(decompress(memory.content))

@@ -124,6 +124,20 @@ class Fingerprints:
             case _:
                 raise kind_mismatch(key, embedding)
 
+    def semantic_parts(self, query_e1: Embedding, rows: Rows) -> tuple[Scores, Scores]:
+        """Return the E1 cosines of these rows as a whole and of their first passage, each of shape (rows,)."""
+        if not isinstance(query_e1, Dense):
+            raise kind_mismatch(SEMANTIC, query_e1)
+        return self._semantic.parts(query_e1.levels, rows)
+
+    def passage_counts(self, rows: Rows) -> Rows:
+        """Return how many passages each of these rows has, shape (rows,); 0 for a memory of one window."""
+        return self._semantic.passage_counts(rows)
+
+    def term_counts(self, rows: Rows) -> Scores:
+        """Return the number of terms of each of these rows, repeated ones included, shape (rows,)."""
+        return self._sparse(TERMS).lengths.take(rows)
+
     def prepare(self) -> None:
         """Build the inverted indexes, which the next search would otherwise wait for."""
         for space in self._spaces.values():

@@ -96,7 +96,7 @@ class SparseSpace:
         self._posted = 0
         """Number of rows in the inverted index."""
         self._frequency = DocumentFrequency(width)
-        self._lengths = GrowableArray(np.float32)
+        self.lengths = GrowableArray(np.float32)
         self._norms = GrowableArray(np.float32)
         self._total = 0.0
         self._ranked: dict[str, tuple[Sparse, Scores]] = {}
@@ -122,7 +122,7 @@ class SparseSpace:
         self._slices.append(len(terms))
         self._terms.extend(terms)
         self._weights.extend(weights)
-        self._lengths.append(weights.sum())
+        self.lengths.append(weights.sum())
         self._norms.append(np.linalg.norm(self._saturate(weights)))
         if embedding is not None:
             self.include(len(self) - 1)
@@ -149,7 +149,7 @@ class SparseSpace:
             next(block for block in reversed(self._blocks) if block.first <= row).clear(row)
         self._terms.array[span] = 0
         self._weights.array[span] = 0
-        self._lengths.array[row] = 0
+        self.lengths.array[row] = 0
         self._norms.array[row] = 0
         self._slices.clear(row)
 
@@ -246,7 +246,7 @@ class SparseSpace:
         factors = self._frequency.idf(query.ids) * query.values.astype(np.float32) * (K1 + 1)
         places, weights, factors = self._matches(query.ids, factors, rows)
         mean = np.float32(self._total / max(1, self._frequency.count))
-        lengths = self._lengths.array if rows is None else self._lengths.take(rows)
+        lengths = self.lengths.array if rows is None else self.lengths.take(rows)
         penalty = K1 * (1 - B + B / max(mean, np.float32(1e-12)) * lengths[places])
         return sum_by_row(places, np.asarray(factors * weights / (weights + penalty), np.float32), len(lengths))
 

@@ -65,6 +65,24 @@ class WindowedSpace:
         scores = self.vectors.scores(query)[indices] if rows is None else self.vectors.scores(query, indices)
         return reduce_rows(np.maximum, scores, lengths)
 
+    def parts(self, query: Levels, rows: Rows) -> tuple[Scores, Scores]:
+        """Return the cosines in [0, 1] of a query to the whole of each row and to its first passage, shape (rows,).
+
+        A row without passages is its own first passage; an empty row scores 0.
+        """
+        indices, lengths = self._slices.indices(rows)
+        scores = self.vectors.scores(query, indices)
+        filled = lengths > 0
+        firsts = (np.cumsum(lengths) - lengths)[filled]
+        whole, opening = np.zeros(len(rows), np.float32), np.zeros(len(rows), np.float32)
+        whole[filled] = scores[firsts]
+        opening[filled] = scores[firsts + (lengths[filled] > 1)]
+        return whole, opening
+
+    def passage_counts(self, rows: Rows) -> Rows:
+        """Return how many passages each of these rows has, shape (rows,); 0 for a memory of one window."""
+        return np.maximum(self._slices.lengths[rows] - 1, 0)
+
     def wholes(self, rows: Rows) -> Levels:
         """Return the vectors of the whole memories of rows that aren't empty, shape (rows, dimension)."""
         indices, lengths = self._slices.indices(rows)

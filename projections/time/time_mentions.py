@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import decompress
-from events.vocabulary.values import Modality
 from projections.projection import digest_of
 from projections.spaces.directed import Direction
 from projections.storage.arrays import GrowableArray, Rows, RowSlices, Scores, reduce_rows
@@ -54,8 +53,8 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it asks for the beginning of its session."""
     end: bool = False
     """Whether it asks for the end of its session."""
-    modality: Modality = Modality.TEXT
-    """The modality that it asks for."""
+    unknown: Interval | None = None
+    """The time from when it was asked until now, of which whoever asked can't have known; None if it is asked now."""
     subject: str = ""
     """Its subject, where that is shorter than its text."""
     words: frozenset[str] = frozenset()

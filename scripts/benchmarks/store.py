@@ -21,7 +21,7 @@ from actors.runtime.ask import ask
 from actors.runtime.messages import Message
 from actors.runtime.settings import SearchProfile
 from actors.store.messages import ReadStatus
-from actors.text.query_classifier import extract_hints
+from actors.text.query_hints import extract_hints
 from actors.workspace.messages import Pulse, ReadAttention
 from benchmarks.datasets import DEPTH, Document, sessions
 from projections.memories.facets import Filter
@@ -95,7 +95,8 @@ class Store:
         """Embed a query as `search_graph` does."""
         namespace, stamp = document.metadata.get("namespace"), document.metadata.get("asked_at")
         asked_at = moment(stamp, "asked_at") if isinstance(stamp, str) else datetime.now(UTC)
-        query = Query(document.text, extract_hints(document.text, asked_at), {}, Filter(namespace=namespace), asked_at)
+        hints = extract_hints(document.text, asked_at, self.context.now())
+        query = Query(document.text, hints, {}, Filter(namespace=namespace), asked_at)
         return await embed_query(self.context, query, document.metadata.get("session"))
 
     async def rank(

@@ -9,7 +9,7 @@ and other questions of each kind. Two features, since more of them generalise wo
 and thresholds that never saw its questions or its store. The prompts of the benchmark are never trained on.
 
 The threshold `uncertain` is the probability below which all but `1 - REFUSED` of the questions to wrong stores stay;
-`confident` is where a wrong store reaches it in one of a hundred. Prints all figures; ten minutes on one core, one with
+`confident` is where a wrong store reaches it in one of a hundred. Prints all figures; ten minutes on one core, two with
 kept stores.
 """
 

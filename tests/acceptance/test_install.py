@@ -274,3 +274,22 @@ def test_a_folder_that_cannot_be_written_to_is_reported(home: Path) -> None:
     refused = run(home, "install", "--client", "cursor")
     assert refused.returncode == 1
     assert shlex.quote(str(home / ".cursor/mcp.json")) in refused.stderr
+
+
+def test_capture_is_off_until_asked_for_and_stays_as_it_was_chosen(home: Path) -> None:
+    def capturing() -> list[str]:
+        hooks = json.loads((home / ".claude/settings.json").read_text())["hooks"]
+        return [event for event, groups in hooks.items() if "--capture" in json.dumps(groups)]
+
+    client = ("install", "--client", "claude-code")
+    for options, expected in (
+        ((), []),
+        (("--capture",), ["SessionEnd"]),
+        ((), ["SessionEnd"]),
+        (("--no-capture",), []),
+    ):
+        done(home, *client, *options)
+        assert capturing() == expected
+    done(home, *client, "--capture")
+    done(home, "uninstall", "--client", "claude-code")
+    assert (home / ".claude/settings.json").read_text() == FILES[".claude/settings.json"]

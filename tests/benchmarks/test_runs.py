@@ -46,6 +46,18 @@ def test_each_space_is_left_out_with_queries_as_they_stand_and_misspelt(tmp_path
     assert ablated["set"]["all"] == 1.0
 
 
+def test_relevance_is_measured_against_stores_that_cannot_answer(tmp_path: Path) -> None:
+    folders = [str(write(tmp_path / "bees", stream())), str(write(tmp_path / "boxes", talk(20)))]
+    for _ in range(2):  # the second run finds the stores that the first one kept
+        report = bench("relevance", *folders, "--keep", str(tmp_path / "stores"))
+        assert report["sections"].keys() == {"bees", "boxes", "all"}
+        _, refused, kept, stated = report["sections"]["all"]
+        assert {"all", "bees", "boxes", "unrelated_prompts"} == refused["figures"].keys()
+        assert refused["figures"]["unrelated_prompts"] >= 0.9
+        assert 0 <= kept["figures"]["kept"] <= 1
+        assert stated["figures"]
+
+
 def test_similarity_is_compared_with_grades_for_all_spaces_and_each(tmp_path: Path) -> None:
     pairs = [("A dog runs.", "A dog is running.", 5), ("A cat sleeps.", "The market fell.", 0), ("Bees.", "Bears.", 1)]
     lines = [json.dumps({"text_a": one, "text_b": other, "score": score}) for one, other, score in pairs]
@@ -114,6 +126,15 @@ def test_kills_and_flips_lose_nothing_and_are_all_counted() -> None:
     flipped = by_name(report["sections"]["flipped bytes"])
     assert flipped["no wrong answer is given"]["figures"]["flips"] == 14
     assert {"closed: log.duckdb", "killed: log.duckdb.wal", "killed: head", "killed: keys"} <= flipped.keys()
+
+
+@pytest.mark.slow
+def test_hubs_that_share_a_log_are_killed_and_cut_off_and_compared() -> None:
+    options = "--hubs 2 --clients 2 --stores 15 --kills 2 --restarts 1 --samples 5 --memories 100"
+    report = bench("cluster", *options.split())
+    for title in ("kills and restarts", "sleep", "move"):
+        assert all(verdict["holds"] is not False for verdict in report["sections"][title]), report["sections"][title]
+    assert len(report["sections"]["cost"]) == 3
 
 
 def test_throughput_and_cold_starts_are_measured() -> None:

@@ -21,6 +21,12 @@ def fill(log: Log, count: int) -> list[Envelope]:
     return [envelope for number in range(count) for envelope in log.append([draft(forgotten(number))])]
 
 
+def erase(log: Log, memory: UUID) -> None:
+    """Erase a memory as the store does: an event that says so, then its key."""
+    log.append([draft(MemoryErased(memory=memory))])
+    log.shred([memory])
+
+
 class LogSuite:
     def test_an_empty_log_ends_at_zero_and_yields_nothing(self, log: Log):
         assert log.head.seq == 0

@@ -100,7 +100,7 @@ def test_the_key_of_another_memory_does_not_open_it(tmp_path: Path):
     log.shred([memory.id])
     log.close()
     keys = bytearray((tmp_path / "keys").read_bytes())
-    keys[16:64] = keys[64 + 16 : 128]  # somebody puts the other's key in its place
+    keys[-112:-64] = keys[-48:]  # somebody puts the other's key in its place
     (tmp_path / "keys").write_bytes(keys)
     again = DuckDBLog(tmp_path)
     with pytest.raises(LogCorruptError, match="is damaged"):

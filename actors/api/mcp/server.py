@@ -26,6 +26,7 @@ from actors.api.idempotency import parse_key
 from actors.api.mcp import prompts, resources
 from actors.api.mcp.flow_control import ResponseWriter, valid_messages
 from actors.api.mcp.session_project import SessionProject
+from actors.api.mcp.telemetry import measured
 from actors.api.mcp.texts import INSTRUCTIONS
 from actors.api.mcp.tool_schemas import listed, schema_of
 from actors.api.params.parsing import invalid
@@ -111,7 +112,8 @@ class Front:
             key = key and uuid5(key, caller.name)  # of two callers, neither may learn of the other's requests
         context = context.for_request(ctx.session.report_progress, key, resent=resent)
         async with self._context.locks.hold(key):
-            result = await call_next(replace(ctx, lifespan_context=context))
+            with measured(ctx):
+                result = await call_next(replace(ctx, lifespan_context=context))
         if ctx.method != "tools/call" or not isinstance(result, dict):
             return result
         return _with_pulse(result, await _pulse(context))

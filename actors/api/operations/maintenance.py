@@ -23,6 +23,7 @@ from actors.store.messages import ReadStatus
 from events.storage.backup import back_up, copy_unverified
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError, SharedLog
+from events.verify.anchors import anchor_problems
 from events.verify.examination import Progress, Report
 from events.verify.verification import examine, verify
 
@@ -45,11 +46,14 @@ async def store_status(context: Context, _params: StoreStatus = STATUS) -> JsonO
     return store.status(state, await ask(context.hub.comparator, ReadIndexes()), context.hub)
 
 
-async def store_verify(context: Context, _params: StoreVerify) -> JsonObject:
-    """Check every event of the open log, its chain, its keys and its snapshot."""
+async def store_verify(context: Context, params: StoreVerify) -> JsonObject:
+    """Check every event of the open log, its chain, its keys, its snapshot, and that it holds what an anchor says."""
     report = await _on_files(context, _examine, _cancellable(reporter(context, "events checked")))
     snapshots = context.hub.snapshots
-    return store.verified(report, await _on_files(context, lambda _log: snapshots.problems() if snapshots else []))
+    problems = await _on_files(context, lambda _log: snapshots.problems() if snapshots else [])
+    if (text := params.anchor) is not None:
+        problems += await _on_files(context, lambda log: anchor_problems(text, log.keys.chain, log.rows))
+    return store.verified(report, problems)
 
 
 async def store_back_up(context: Context, params: StoreBackUp) -> JsonObject:

@@ -44,6 +44,9 @@ class StoreReplay(Params, frozen=True, kw_only=True):
 class StoreVerify(Params, frozen=True, kw_only=True):
     """Verify that no byte of the log has changed."""
 
+    anchor: str | None = None
+    """Lines of `context-graph anchor`, whose events must be in the log."""
+
 
 class StoreBackUp(Params, frozen=True, kw_only=True):
     """Copy the store to a new folder."""

@@ -119,6 +119,10 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
     ev.ShortcutsDrawn: lambda e: f"{len(e.shortcuts)} shortcuts were drawn along walked paths (run {e.run})",
     ev.MemoriesReplayed: lambda e: f"{_several(e.memories)} replayed in a dream (run {e.run})",
     ev.PatternDiscovered: lambda e: f"a pattern was found in {len(e.members)} memories of {e.namespace} (run {e.run})",
+    ev.ChainKeyed: lambda e: f"from here on the chain is keyed; the {e.plain} events before have plain hashes",
+    ev.DerivedEventsErased: lambda e: (
+        f"{len(e.events)} goals, patterns or causes were erased with the memories that they came from"
+    ),
     ev.GoalAdjusted: lambda e: (
         f"drift of {e.namespace} changed its North Star from {e.previous} to {e.goal} (run {e.run})"
     ),

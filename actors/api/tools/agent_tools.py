@@ -12,6 +12,7 @@ from actors.api.caller import Scope
 from actors.api.operations import (
     audit,
     browsing,
+    capture,
     export,
     goals,
     http,
@@ -72,6 +73,7 @@ TOOLS = (
     tool("store/schedule", sleep.store_schedule, listed=False, scope=Scope.ADMIN),
     tool("store/verify", maintenance.store_verify, listed=False, scope=Scope.ADMIN),
     tool("store/backup", maintenance.store_back_up, listed=False),
+    tool("memory/capture", capture.memory_capture, listed=False),
     tool("memory/import", import_export.memory_import, listed=False, scope=Scope.ADMIN),
     read_tool("memory/export", export.memory_export, listed=False),
     tool("store/export", export.store_export, listed=False, scope=Scope.READ),

@@ -1,6 +1,7 @@
 """Commands. Importing this package registers each of them on `program`."""
 
 from actors.cli.commands import (
+    anchor,
     audit,
     doctor,
     hooks,
@@ -12,6 +13,7 @@ from actors.cli.commands import (
     memories,
     move,
     namespaces,
+    review,
     scan,
     serve,
     sleep,
@@ -20,6 +22,7 @@ from actors.cli.program import Panel
 from actors.cli.program import app as program
 
 __all__ = [
+    "anchor",
     "audit",
     "doctor",
     "hooks",
@@ -32,6 +35,7 @@ __all__ = [
     "move",
     "namespaces",
     "program",
+    "review",
     "scan",
     "serve",
     "sleep",

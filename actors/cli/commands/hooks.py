@@ -1,4 +1,6 @@
-"""Hooks of Claude Code: a brief at session start, recall for a prompt, capture of tool use, a nap at session end.
+"""Hooks of Claude Code: a brief at session start, recall for a prompt, capture of tool use; at session end a nap.
+
+On request the session's end also captures what was said in it (`actors.capture`).
 
 A hook must never disturb a session: every error ends with status 0, nothing on standard output and one line on standard
 error. Claude Code treats status 2, which typer uses for bad options, as a rejection of the prompt. Therefore options
@@ -55,6 +57,7 @@ class Payload(msgspec.Struct, frozen=True):
     session_id: str | None = None
     cwd: str = ""
     prompt: str = ""
+    transcript_path: str = ""
     tool_name: str = ""
     tool_input: JsonObject = {}
 
@@ -65,6 +68,8 @@ class HookCall(msgspec.Struct, frozen=True):
     payload: Payload
     location: StoreLocation
     namespace: str
+    captures: bool
+    """Whether a person asked for capture."""
 
 
 @app.command(hidden=True, rich_help_panel=Panel.CONNECT)
@@ -74,6 +79,8 @@ def hook(
     namespace: Annotated[str | None, typer.Option("--namespace", "-n", envvar="CONTEXT_GRAPH_NAMESPACE")] = None,
     embedder: Annotated[str, typer.Option(envvar="CONTEXT_GRAPH_EMBEDDER")] = ModelProfile.EMBEDDED,
     models: Annotated[str | None, typer.Option(envvar="CONTEXT_GRAPH_MODELS")] = None,
+    *,
+    capture: Annotated[bool, typer.Option("--capture")] = False,
 ) -> None:
     """Handle an event of Claude Code, whose payload is on standard input; options as of serve."""
     signal.signal(signal.SIGALRM, lambda _signal, _frame: _time_out(event))
@@ -90,7 +97,8 @@ def hook(
             deadline=monotonic() + seconds,
             project=project,
         )
-        handle(HookCall(payload, location, namespace or project or _default_namespace()))
+        captures = capture or os.environ.get("CONTEXT_GRAPH_CAPTURE") == "1"
+        handle(HookCall(payload, location, namespace or project or _default_namespace(), captures))
     except Exception as error:  # noqa: BLE001 -- no error may disturb the session
         _print_error(event, f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
     os._exit(0)  # with models loaded, a regular exit of the interpreter takes .3 s
@@ -180,10 +188,10 @@ def _search(store: StoreSession, query: str, **scope: str) -> list[JsonObject]:
     return [one for rank, one in enumerate(found) if rank == 0 or one["similarity"] >= MIN_SIMILARITY]
 
 
-def capture(call: HookCall) -> None:
-    """Store a short record of a tool's use, if CONTEXT_GRAPH_CAPTURE is 1."""
+def record_tool(call: HookCall) -> None:
+    """Store a short record of a tool's use, if that is requested."""
     record = _record(call.payload)
-    if os.environ.get("CONTEXT_GRAPH_CAPTURE") != "1" or record is None:
+    if not call.captures or record is None:
         return
     with open_store(call.location, creates=True) as store:
         store.call(
@@ -197,12 +205,13 @@ def capture(call: HookCall) -> None:
 
 
 def nap(call: HookCall) -> None:
-    """Run a light consolidation without pruning in a process of its own.
+    """Capture what the session said, if that is requested, and run a light consolidation, in a process of its own.
 
     Claude Code gives all hooks of a plugin 1.5 s at a session end, whatever their timeout, and meanwhile closes our
     server. Therefore the hook does not wait.
     """
-    call.location.check_exists()
+    if not call.captures:
+        call.location.check_exists()
     if os.fork():
         return
     os.setsid()
@@ -210,22 +219,34 @@ def nap(call: HookCall) -> None:
         for stream in (0, 1, 2):
             os.dup2(null.fileno(), stream)
     signal.setitimer(signal.ITIMER_REAL, NAP_SECONDS)
-    _consolidate(msgspec.structs.replace(call.location, deadline=monotonic() + NAP_SECONDS), call.namespace)
+    location = msgspec.structs.replace(call.location, deadline=monotonic() + NAP_SECONDS)
+    if call.captures and (items := _candidates(call)):
+        _call_until_done(location, "memory/capture", creates=True, items=items)
+    _call_until_done(
+        location,
+        "memory/consolidate",
+        mode="light",
+        salience_threshold=0.0,
+        namespace=call.namespace,
+        max_seconds=max(1, round(location.seconds_left - 1)),
+        rationale="SessionEnd hook of Claude Code",
+    )
 
 
-def _consolidate(location: StoreLocation, namespace: str) -> None:
-    """Consolidate, again if the server ends meanwhile: a run that was cut off changed nothing."""
+def _candidates(call: HookCall) -> list[JsonObject]:
+    """Return what the transcript of the session has to offer; nothing without one."""
+    from actors.capture.selection import candidates
+
+    transcript = Path(call.payload.transcript_path)
+    return candidates(transcript, call.namespace) if transcript.is_file() else []
+
+
+def _call_until_done(location: StoreLocation, method: str, *, creates: bool = False, **arguments: object) -> None:
+    """Call an operation, again if the server ends meanwhile: what was cut off may be repeated."""
     while True:
         try:
-            with open_store(location) as store:
-                store.call(
-                    "memory/consolidate",
-                    mode="light",
-                    salience_threshold=0.0,
-                    namespace=namespace,
-                    max_seconds=round(location.seconds_left - 1),
-                    rationale="SessionEnd hook of Claude Code",
-                )
+            with open_store(location, creates=creates) as store:
+                store.call(method, **arguments)
         except (ConnectionResetError, BrokenPipeError):
             sleep(RETRY_INTERVAL)
         else:
@@ -235,7 +256,7 @@ def _consolidate(location: StoreLocation, namespace: str) -> None:
 HOOKS: dict[str, tuple[float, Callable[[HookCall], None]]] = {
     "session-start": (4.5, brief),
     "user-prompt-submit": (1.6, recall),
-    "post-tool-use": (4.5, capture),
+    "post-tool-use": (4.5, record_tool),
     "session-end": (1.0, nap),
 }
 """Time limit in seconds, that of Claude Code less the start of Python, and handler of each event."""

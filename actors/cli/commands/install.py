@@ -30,17 +30,28 @@ def install(
     data: Annotated[Path | None, typer.Option(help="The store's folder, if not the platform's.")] = None,
     *,
     everywhere: All = False,
+    capture: Annotated[
+        bool | None,
+        typer.Option(
+            "--capture/--no-capture",
+            help="Whether the end of a Claude Code session stores what was decided, learned and fixed in it, for "
+            "`review`; otherwise as it is, at first off.",
+        ),
+    ] = None,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Add this server, hooks and skills to the configuration of MCP clients; the rest of their files stays as it is."""
-    from actors.clients.installation import has_plugin, install_changes, kept_skills
+    from actors.clients.installation import captures, has_plugin, install_changes, kept_skills
     from actors.clients.launch import own_launch
 
     with _exit_on_error():
         launch = own_launch(("--data", str(data.absolute())) if data else ())
         chosen = _chosen(clients, everywhere=everywhere)
-        planned = {name: install_changes(client, launch) for name, client in chosen.items()}
+        planned = {
+            name: install_changes(client, launch._replace(captures=captures(client) if capture is None else capture))
+            for name, client in chosen.items()
+        }
         notes = {
             name: [
                 *(["its plugin brings server, hooks and skills: nothing to do"] if has_plugin(client) else []),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -41,6 +43,9 @@ def verify(
     quarantine: Annotated[
         bool, typer.Option("--quarantine", help="Move the files of a damaged store aside; nothing is deleted.")
     ] = False,
+    anchor: Annotated[
+        str | None, typer.Option(help="An anchor, or a file of them, whose events must be in the log.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check every event, the chain, keys, head and snapshot; change nothing. Status 1: damaged, 3: not checked."""
@@ -48,7 +53,8 @@ def verify(
 
     folder = data_folder(data)
     with exit_on_error(UNCHECKED):
-        answer = _verify(folder, quiet=as_json)
+        text = Path(anchor).read_text(encoding="utf-8") if anchor and Path(anchor).is_file() else anchor
+        answer = _verify(folder, text, quiet=as_json)
         if quarantine and not answer["sound"]:
             from events.storage.backup import quarantine as move_aside
 
@@ -58,27 +64,33 @@ def verify(
         raise typer.Exit(DAMAGED)
 
 
-def _verify(folder: Path, *, quiet: bool) -> JsonObject:
+def _verify(folder: Path, anchor: str | None, *, quiet: bool) -> JsonObject:
     """Check a store through the process that serves it, or without opening it for writing."""
     from actors.api.responses.store import verified
     from actors.cli.store_access import open_store, served_store, store_location
     from actors.cli.views.terminal import progress_bar
     from actors.store.snapshot_files import Snapshots
     from events.crypto.keys import KeyRing
+    from events.storage.database import DATABASE, connect, select_pages
+    from events.verify.anchors import anchor_problems
     from events.verify.verification import verify as check
 
-    location = store_location(folder)
+    location, given = store_location(folder), {} if anchor is None else {"anchor": anchor}
     with progress_bar(quiet=quiet) as report, served_store(location) as store:
         if store is not None:
-            return store.call("store/verify", report)
+            return store.call("store/verify", report, **given)
         if location.log is not None:
             with open_store(location) as opened:
-                return opened.call("store/verify", report)
+                return opened.call("store/verify", report, **given)
         found = check(folder, passphrase(), lambda done, total: report(done, total, "events checked"))
         if found.problems:  # then no process would start from a snapshot
             return verified(found, ())
         keys = KeyRing.of((folder / "keys").read_bytes(), passphrase())
-        return verified(found, Snapshots(folder, keys).problems())
+        problems = Snapshots(folder, keys).problems()
+        if anchor is not None:
+            with closing(connect(folder / DATABASE, read_only=True)) as database:
+                problems += anchor_problems(anchor, keys.chain, partial(select_pages, database))
+        return verified(found, problems)
 
 
 @store_command(Panel.MAINTAIN, "store/backup", "maintenance.backed_up")
@@ -156,8 +168,6 @@ def reembed(
     as_json: Json = False,
 ) -> None:
     """Create a new store from this one with other models; this one stays unchanged."""
-    from functools import partial
-
     import anyio
     import msgspec
 
@@ -191,6 +201,7 @@ def change_passphrase(
     data: Data = None,
     *,
     remove: Annotated[bool, typer.Option("--remove", help="Let the store be opened without one.")] = False,
+    weak: Annotated[bool, typer.Option("--weak", help="Allow fewer than 12 characters.")] = False,
 ) -> None:
     """Put a passphrase around the store's keys, or change it.
 
@@ -199,12 +210,13 @@ def change_passphrase(
     """
     from actors.cli.store_access import store_location
     from events.crypto.passphrase import change_passphrase as change
+    from events.crypto.wrapping import check_strength, is_locked
 
     folder = data_folder(data)
     with exit_on_error():
         store_location(folder).check_exists()
         keys, known = folder / "keys", passphrase()
-        locked = _is_locked(keys)
+        locked = is_locked(keys.read_bytes())
         old = (known or typer.prompt("Present passphrase", hide_input=True)) if locked else None
         if remove:
             new = None
@@ -212,16 +224,7 @@ def change_passphrase(
             new = known
         else:
             new = typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True)
+        if new is not None and not weak:
+            check_strength(new)
         change(keys, old, new)
     typer.echo(f"{folder} opens without a passphrase now" if remove else f"{folder} needs the new passphrase now")
-
-
-def _is_locked(keys: Path) -> bool:
-    from events.crypto.wrapping import KeyWrapping
-    from events.storage.log import PassphraseError
-
-    try:
-        KeyWrapping.open(keys.read_bytes(), None)
-    except PassphraseError:
-        return True
-    return False

@@ -21,7 +21,7 @@ from actors.comparator.search.ranking import Similarities
 from actors.comparator.search.recall import e1_vector
 from actors.runtime.faults import NotFoundFault, PurposeFault
 from actors.runtime.settings import Strategy
-from actors.text.query_classifier import causal_direction
+from actors.text.query_hints import causal_direction
 from events.fingerprint import Bits, Embedding, Sparse
 from events.spaces import INDEX, SEMANTIC, SPACES
 from projections.memories.atlas import Atlas

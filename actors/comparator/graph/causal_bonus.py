@@ -13,7 +13,7 @@ from actors.comparator.graph.statements import (
     StatedPhrasesCache,
     Statement,
 )
-from actors.text.query_classifier import causal_subject
+from actors.text.query_hints import causal_subject
 from events.fingerprint import Dense, Sparse, Tokens
 from events.vocabulary.values import Modality
 from projections.graph.relations import RelationKind, relation_kind

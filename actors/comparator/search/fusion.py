@@ -3,18 +3,28 @@
 A score of NaN, where a space has nothing to say of a row, contributes nothing: neither for the row nor against it.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 import numpy as np
 
 from events.fingerprint import Embedding
+from events.spaces import SPACES
 from projections.memories.atlas import Atlas
 from projections.storage.arrays import Rows, Scores
 from projections.time.time_mentions import QueryHints
 
 NEIGHBOUR_SHARE: Final = 1 / 3
 """Share of its best neighbour's score that a turn receives, fitted on conversations."""
+
+E1: Final = "e1_semantic"
+WHOLE: Final = f"{E1}/whole"
+"""E1 of a whole memory; the view of the space's own name is its best passage."""
+OPENING: Final = f"{E1}/opening"
+"""E1 of a memory's first passage: a long text begins with what it is about."""
+VIEWS: Final = frozenset({*(space.key for space in SPACES), WHOLE, OPENING})
+"""What a search can weigh: the spaces, and further scores of E1."""
 
 MIN_DEVIATION: Final = {"e2_temporal_recent": 0.05, "e11_entity": 0.1}
 """Lower bound of the standard deviation in spaces whose scores often hardly differ between candidates."""
@@ -32,16 +42,14 @@ def scale(scores: Scores, minimum: float = 0.0) -> tuple[np.float32, np.float32]
     return known.mean(dtype=np.float32), np.float32(max(deviation, minimum) if deviation > 1e-6 else np.inf)
 
 
-def fuse(
-    scores: Mapping[str, Scores],
-    weights: Mapping[str, float],
-    scales: Mapping[str, tuple[np.float32, np.float32]],
-) -> dict[str, Scores]:
-    """Return each space's contribution, shape (candidates,): weight · (score − mean) / deviation."""
-    return {
-        key: np.float32(weights[key]) * np.nan_to_num((space_scores - scales[key][0]) / scales[key][1])
-        for key, space_scores in scores.items()
-    }
+def standardise(scores: Scores, mean: np.float32, deviation: np.float32) -> Scores:
+    """Return scores in standard deviations from their mean, 0 for NaN, of the same shape."""
+    return np.nan_to_num((scores - mean) / deviation)
+
+
+def space_of(view: str) -> str:
+    """Return the space that a view scores."""
+    return view.partition("/")[0]
 
 
 def total(contributions: Mapping[str, Scores], count: int) -> Scores:
@@ -61,7 +69,7 @@ def neighbour_bonus(fused: Scores, neighbours: Rows) -> Scores:
 
 
 class Candidates:
-    """The remaining rows of a search, with the scores of the spaces that have scored them.
+    """The remaining rows of a search, with the scores of the views that have scored them.
 
     Args:
         atlas: The atlas of the rows.
@@ -78,11 +86,11 @@ class Candidates:
         self._scores: dict[str, Scores] = {}
         self._scales: dict[str, tuple[np.float32, np.float32]] = {}
 
-    def score(self, keys: Iterable[str]) -> None:
-        """Score all rows in more spaces. The scale of these scores also applies to rows that are added later."""
-        for key in keys:
-            self._scores[key] = self._relevance(key, self.rows)
-            self._scales[key] = scale(self._scores[key], MIN_DEVIATION.get(key, 0.0))
+    def score(self, views: Iterable[str]) -> None:
+        """Score all rows in more views. The scale of these scores also applies to rows that are added later."""
+        for view in views:
+            self._scores[view] = self._relevance(view, self.rows)
+            self._scales[view] = scale(self._scores[view], MIN_DEVIATION.get(view, 0.0))
 
     def keep(self, indices: Rows) -> None:
         """Drop all rows but those at the given indices."""
@@ -90,23 +98,36 @@ class Candidates:
         self._scores = {key: scores[indices] for key, scores in self._scores.items()}
 
     def add(self, rows: Rows) -> None:
-        """Append rows, and score them in all spaces that have scored the others."""
+        """Append rows, and score them in all views that have scored the others."""
         self._scores = {
-            key: np.concatenate([scores, self._relevance(key, rows)]) for key, scores in self._scores.items()
+            view: np.concatenate([scores, self._relevance(view, rows)]) for view, scores in self._scores.items()
         }
         self.rows = np.concatenate([self.rows, rows])
 
-    def scored(self) -> frozenset[str]:
-        """Return the spaces that have a score for some row."""
-        return frozenset(key for key, scores in self._scores.items() if not np.isnan(scores).all())
+    def scores(self, view: str) -> Scores:
+        """Return the scores of one view, shape (candidates,); one that has not scored the rows is a KeyError."""
+        return self._scores[view]
+
+    def silent(self) -> frozenset[str]:
+        """Return the views that have scored the rows and have a score for none."""
+        return frozenset(view for view, scores in self._scores.items() if np.isnan(scores).all())
+
+    def standardised(self) -> dict[str, Scores]:
+        """Return the scores of each view in standard deviations from its mean, 0 where it has none."""
+        return {view: standardise(scores, *self._scales[view]) for view, scores in self._scores.items()}
 
     def contributions(self, weights: Mapping[str, float]) -> dict[str, Scores]:
-        """Return what each space adds to the fused score of each row."""
-        return fuse(self._scores, weights, self._scales)
+        """Return what each space adds to the fused score of each row: the sum of weight · standardised score."""
+        sums: dict[str, Scores] = defaultdict(lambda: np.zeros(len(self.rows), np.float32))
+        for view, scores in self.standardised().items():
+            sums[space_of(view)] += np.float32(weights[view]) * scores
+        return dict(sums)
 
     def fused(self, weights: Mapping[str, float]) -> Scores:
         """Return the fused score of each row."""
         return total(self.contributions(weights), len(self.rows))
 
-    def _relevance(self, key: str, rows: Rows) -> Scores:
-        return self.atlas.relevance(key, self._embeddings, rows, self._hints)
+    def _relevance(self, view: str, rows: Rows) -> Scores:
+        if view in {WHOLE, OPENING}:
+            return self.atlas.semantic_parts(self._embeddings[E1], rows)[view == OPENING]
+        return self.atlas.relevance(view, self._embeddings, rows, self._hints)

@@ -11,6 +11,7 @@ never compared with a threshold. The similarity of a hit is calibrated, and does
 """
 
 from collections.abc import Mapping
+from datetime import timedelta
 from time import perf_counter
 from typing import Final
 from uuid import UUID
@@ -20,6 +21,7 @@ import numpy as np
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.graph.causal_bonus import CausalBonus
 from actors.comparator.messages import Found, Hit, Relevance, Search, StageReport
+from actors.comparator.messages.profiles import Weights
 from actors.comparator.search import fusion
 from actors.comparator.search.explanation import RankedRows, explain_page
 from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
@@ -27,10 +29,11 @@ from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import recency_boost
 from actors.comparator.search.relevance import NOTHING_FOUND, estimate
 from actors.comparator.search.versions import asks_for_past, version_boost, with_latest, without_superseded
-from actors.comparator.search.weight_profiles import applied_weights, normalised, query_kinds
-from actors.text.query_classifier import QueryKind
+from actors.comparator.search.weight_profiles import applied_weights, by_space, weighted_views
 from projections.memories.atlas import Atlas
+from projections.spaces.fingerprints import RECENCY
 from projections.storage.arrays import Mask, Rows, Scores, top_k
+from projections.time.time_mentions import QueryHints
 
 MAX_RERANKED: Final = 256
 """Candidates that reach late interaction, at least; more if each recall method returns more."""
@@ -56,9 +59,11 @@ SHARED_PENALTY: Final = 0.5
 """What a memory of a shared namespace ranks lower, in standard deviations of the fused scores: a clearly better match
 still comes before those of the project."""
 
-NO_RECENCY_BOOST: Final = frozenset({QueryKind.TIME, QueryKind.RECURRING, QueryKind.POSITION, QueryKind.CODE})
-"""Kinds of queries for which a later version is no better. Queries about a time ask for what was true then. Similar
-functions are not versions of one statement: Recall@10 on a development set of code is .862 without and .856 with."""
+LATER_PENALTY: Final = 2.0
+"""What a memory from after the time of a question ranks lower, in standard deviations of the fused scores: whoever
+asked as of that day could not mean it."""
+LATER_SLACK: Final = timedelta(days=1)
+"""A memory of the day of the question may be what it is about."""
 
 
 class StageTimer:
@@ -99,8 +104,6 @@ def search(
         eligible[request.as_of :] = False
     if not request.include_superseded:
         eligible = without_superseded(atlas, eligible)
-    kinds = query_kinds(atlas, request, eligible)
-    weights = applied_weights(request.profile, kinds, embeddings.keys())
     primed = request.primed
     if primed is None:
         primed = {
@@ -114,13 +117,14 @@ def search(
     causes = causal_bonus(atlas, request, eligible) if causal_bonus else {}
     rows = np.union1d(rows, np.array([*causes], np.int64))
     hits: tuple[Hit, ...] = ()
+    weights: Weights = {}
     relevance: Relevance | None = NOTHING_FOUND
     if len(rows):
         candidates = fusion.Candidates(atlas, request.embeddings, request.hints, rows)
-        candidates.score(key for key, weight in weights.items() if weight > 0 and key != LATE_INTERACTION)
-        silent = weights.keys() - candidates.scored() - {LATE_INTERACTION}
-        weights = normalised({key: 0.0 if key in silent else weight for key, weight in weights.items()})
-        ranked = _rank(candidates, request, kinds, weights, eligible, primed, causes, timer)
+        candidates.score(view for view in weighted_views(request) if view != LATE_INTERACTION)
+        by_view = applied_weights(atlas, request, eligible, candidates)
+        weights = by_space(by_view, embeddings.keys())
+        ranked = _rank(candidates, request, by_view, eligible, primed, causes, timer)
         similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
         hits = explain_page(atlas, similarities, request, weights, ranked)
         relevance = estimate(similarities, ranked.rows, similarities.calibrated)
@@ -140,7 +144,6 @@ def search(
 def _rank(
     candidates: fusion.Candidates,
     request: Search,
-    kinds: frozenset[QueryKind],
     weights: Mapping[str, float],
     eligible: Mask,
     primed: Mapping[UUID, float],
@@ -172,6 +175,7 @@ def _rank(
     candidates.add(added[_aligned(atlas, added, request.min_alignment)])
     rows = candidates.rows
     contributions = candidates.contributions(weights)
+    contributions[RECENCY] = contributions.get(RECENCY, np.float32(0)) - later_penalty(atlas, rows, request.hints)
     fused = fusion.total(contributions, len(rows))
     context = fusion.neighbour_bonus(fused, indices_of(atlas.facets.turns(rows, REACH)[0], rows))
     alignment = _alignment_bonus(atlas, rows, enabled=request.include_alignment)
@@ -179,8 +183,10 @@ def _rank(
     stated = np.array([causes.get(row, 0.0) for row in rows.tolist()], np.float32)
     scope = _scope_penalty(atlas, rows, request.filter.shared)
     scores = fused + context + alignment + priming + stated + scope
-    timeless = not kinds & NO_RECENCY_BOOST and not asks_for_past(request.text)
-    recency = recency_boost(atlas, rows, scores) if timeless else np.zeros_like(scores)
+    # Questions about a time or an end of a session ask for what was true then.
+    hints = request.hints
+    asks_when = hints.intervals or hints.recurring or hints.start or hints.end or asks_for_past(request.text)
+    recency = np.zeros_like(scores) if asks_when else recency_boost(atlas, rows, scores)
     recency += version_boost(atlas, request, later, rows, scores + recency)
     order = top_k(scores + recency, len(rows))
     timer.record("context", len(rows))
@@ -222,6 +228,14 @@ def _scope_penalty(atlas: Atlas, rows: Rows, shared: tuple[str, ...]) -> Scores:
     if not shared:
         return np.zeros(len(rows), np.float32)
     return np.float32(-SHARED_PENALTY) * atlas.facets.in_any(shared)[rows]
+
+
+def later_penalty(atlas: Atlas, rows: Rows, hints: QueryHints) -> Scores:
+    """Return the penalty of memories that did not exist when the question was asked, shape (rows,)."""
+    if hints.unknown is None:
+        return np.zeros(len(rows), np.float32)
+    later = atlas.facets.created_between(hints.unknown.start + LATER_SLACK, hints.unknown.end, rows)
+    return np.float32(LATER_PENALTY) * later
 
 
 def indices_of(turns: Rows, rows: Rows) -> Rows:

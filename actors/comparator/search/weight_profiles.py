@@ -1,63 +1,49 @@
-"""Choose the weight of each space for a query: a fixed profile, or `auto`, which depends on the kinds of the query.
+"""Choose the weight of each view of a search: those of a fixed profile, or of `auto`, which measures the question."""
 
-`auto.json` holds one row of weights for each kind, fitted by `scripts/train/fusion.py`. The rows of all kinds of a
-query are summed.
-"""
-
-from collections.abc import Collection
-from pathlib import Path
-from typing import Final
-
-import msgspec
-import numpy as np
+from collections.abc import Collection, Mapping
 
 from actors.comparator.messages import Search
 from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
-from actors.comparator.search.recall import SPARSE
+from actors.comparator.search.fusion import Candidates, space_of
+from actors.comparator.search.measurements import measure
+from actors.comparator.search.ranker import AUTO
 from actors.runtime.settings import SearchProfile
-from actors.text.query_classifier import QueryKind, classify
-from events.fingerprint import Sparse
 from events.spaces import SPACES
-from events.vocabulary.values import Modality
 from projections.memories.atlas import Atlas
 from projections.storage.arrays import Mask
 
-AUTO: Final = msgspec.json.decode(Path(__file__).with_name("auto.json").read_bytes(), type=dict[QueryKind, Weights])
-"""Weights by kind; spaces of weight 0 are left out. The rows of the three main kinds sum to 1."""
+
+def weighted_views(request: Search) -> list[str]:
+    """Return the views that a search may weigh: of the spaces for which the query has an embedding."""
+    views = AUTO.asked(request.hints) if request.profile is SearchProfile.AUTO else FIXED_PROFILES[request.profile]
+    available = request.embeddings.keys() - request.without
+    return [view for view in views if space_of(view) in available]
 
 
-def query_kinds(atlas: Atlas, request: Search, eligible: Mask) -> frozenset[QueryKind]:
-    """Return the kinds of a query, from its text and the eligible rows.
+def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidates) -> Weights:
+    """Return the weight of each view; they sum to 1, and one without any score has none.
 
-    Only eligible rows are read: otherwise the weights would leak what other namespaces hold.
+    Args:
+        atlas: The atlas of the rows.
+        request: The parsed query.
+        eligible: The rows that the search admits.
+        candidates: The recalled rows, scored by all views but late interaction.
     """
-    kinds = classify(request.text, request.hints)
-    if QueryKind.GENERAL in kinds and atlas.facets.mostly(Modality.CODE, eligible):
-        kinds = kinds - {QueryKind.GENERAL} | {QueryKind.CODE}
-    speakers = atlas.time_mentions.speakers(request.hints.words)
-    if atlas.time_mentions.speaker_scores(speakers, np.flatnonzero(eligible)).any():
-        # What people say about themselves in a conversation repeats the words of a question about them.
-        kinds = kinds - {QueryKind.CAUSE} | {QueryKind.SPEAKER}
-        if not kinds & {QueryKind.GENERAL, QueryKind.CODE}:
-            kinds |= {QueryKind.GENERAL}
-    terms = request.embeddings.get(SPARSE[0])
-    if isinstance(terms, Sparse) and not atlas.contains_terms(SPARSE[0], terms, eligible):
-        kinds |= {QueryKind.UNKNOWN_WORD}
-    return kinds
+    if request.profile is SearchProfile.AUTO:
+        weights = AUTO.weights(measure(atlas, request, eligible, candidates), request.hints)
+    else:
+        weights = FIXED_PROFILES[request.profile]
+    silent = candidates.silent()
+    return normalised({view: 0.0 if view in silent else weights[view] for view in weighted_views(request)})
 
 
-def profile_weights(profile: SearchProfile, kinds: frozenset[QueryKind]) -> Weights:
-    """Return the weights of a profile for all thirteen spaces."""
-    if profile is not SearchProfile.AUTO:
-        return FIXED_PROFILES[profile]
-    rows = [AUTO[kind] for kind in QueryKind if kind in kinds]
-    return normalised({space.key: sum(row.get(space.key, 0.0) for row in rows) for space in SPACES})
-
-
-def applied_weights(profile: SearchProfile, kinds: frozenset[QueryKind], available: Collection[str]) -> Weights:
-    """Return the weights of a profile over the spaces for which the query has an embedding; they sum to 1."""
-    weights = profile_weights(profile, kinds)
-    return normalised({key: weight for key, weight in weights.items() if key in available})
+def by_space(weights: Mapping[str, float], available: Collection[str]) -> Weights:
+    """Return the weight of each space for which the query has an embedding: the sum of its views."""
+    return {
+        space.key: sum(weight for view, weight in weights.items() if space_of(view) == space.key)
+        for space in SPACES
+        if space.key in available
+    }
 
 
 def normalised(weights: Weights) -> Weights:

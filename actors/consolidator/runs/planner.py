@@ -24,12 +24,12 @@ from actors.consolidator.messages import Consolidate, DreamPhase, PruningCandida
 from actors.consolidator.runs.dream import plan_nrem, plan_rem
 from actors.consolidator.runs.plan import NamespaceScope, RunPlan
 from actors.linker.messages import ExamineCauses
-from actors.text.code import looks_like_code
 from actors.text.text_equivalence import NormalizedText
 from events.spaces import INDEX
 from events.vocabulary import ClustersFormed, MemoriesMerged
 from events.vocabulary.values import Group, Modality, Mode, Pruned
 from projections.memories.catalog import Entry
+from projections.memories.code_detection import looks_like_code
 from projections.projection import MemoryState
 
 MIN_SIMILARITY: Final = {Mode.LIGHT: 0.95, Mode.DEEP: 0.90, Mode.REM: 0.90}

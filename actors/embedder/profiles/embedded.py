@@ -30,12 +30,13 @@ from actors.embedder.spaces.lexical import entity_vector
 from actors.embedder.spaces.vectors import TokenIds
 from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
-from actors.text.code import code_words, looks_like_code
+from actors.text.code import code_words
 from actors.text.windows import Range, character_ranges, select_states, split_windows, weighted_mean
 from events.fingerprint import Dense, Embedding, Passage, Tokens
 from events.quantization import Float32, pack_each
 from events.spaces import SPACES
 from events.vocabulary.values import Modality, SpaceModel
+from projections.memories.code_detection import looks_like_code
 from projections.memories.sessions import Sessions
 
 UNSUPPORTED = frozenset({Modality.IMAGE})
@@ -167,9 +168,9 @@ class EmbeddedProfile:
         """Return the plan that embeds a query."""
         text = self._tokenize(request.text, self._query_pool, is_code=False)
         states: list[Float32] = yield text.rows
-        embeddings, _, names = yield from self._embed(text, states, request.hints.modality, request.at)
+        embeddings, _, names = yield from self._embed(text, states, Modality.TEXT, request.at)
         if self._meaning is not None:
-            yield from self._meaning.embed(embeddings, request.text, request.hints.modality, is_query=True)
+            yield from self._meaning.embed(embeddings, request.text, Modality.TEXT, is_query=True)
         embeddings["e8_graph"] = embeddings["e1_semantic"]
         embeddings |= self._renamed(request.text, request.namespace, names, sessions)
         return complete_query(request, embeddings, sessions=sessions, latencies=self.latencies)

@@ -1,12 +1,12 @@
 """What sharing a log costs: grouped appends of several processes, stores beside a folder, and the lag of a follower."""
 
-import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AsyncExitStack, closing
 from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Barrier
 from time import monotonic, perf_counter
 from uuid import uuid4
 
@@ -86,20 +86,18 @@ async def _lag(shared: Store, follower: Store) -> float:
 
 def _throughput(url: str, folder: Path, hubs: int) -> float:
     """Return the events a second of so many processes that append in turn."""
-    PostgresLog(url, folder / "first").close()
-    # The children find this package by the path of their parent.
-    with ProcessPoolExecutor(hubs, get_context("spawn"), initializer=sys.path.extend, initargs=(sys.path,)) as pool:
-        start = monotonic() + 5.0
-        counts = [pool.submit(_append, url, folder / str(number), start) for number in range(hubs)]
+    context = get_context("spawn")
+    with context.Manager() as manager, ProcessPoolExecutor(hubs, context) as pool:
+        together = manager.Barrier(hubs)
+        counts = [pool.submit(_append, url, folder / str(number), together) for number in range(hubs)]
         return sum(count.result() for count in counts) / SECONDS
 
 
-def _append(url: str, folder: Path, start: float) -> int:
-    """Append groups from a moment on; return how many events were committed in time."""
+def _append(url: str, folder: Path, together: Barrier) -> int:
+    """Append groups once all processes are ready; return how many events were committed in time."""
     with closing(PostgresLog(url, folder)) as log:
-        while monotonic() < start:
-            log.follow()
-        count = 0
+        together.wait()
+        count, start = 0, monotonic()
         while monotonic() < start + SECONDS:
             log.begin()
             log.append([_draft() for _ in range(GROUP)])

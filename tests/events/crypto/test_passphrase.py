@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.crypto import wrapping
+from events.crypto.chain_key import ChainKey
+from events.crypto.key_file import remove_leftovers
 from events.crypto.keys import KeyRing, KeyUnreadableError
-from events.crypto.passphrase import change_passphrase, remove_leftovers
-from events.crypto.wrapping import HEADER, KeyWrapping
+from events.crypto.passphrase import change_passphrase
+from events.crypto.wrapping import KeyHeader
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.durable import DurableFile
 from events.storage.log import LogError, LogInUseError, PassphraseError
@@ -20,6 +22,8 @@ from tests.events.samples import draft, stored
 
 IDS = [UUID(int=number) for number in range(1, 4)]
 WORDS = "correct horse ⚓ battery"
+SECRET = bytes(range(32))
+HEADER = len(KeyHeader.create(None, ChainKey(SECRET, 1)).content)
 
 
 @pytest.fixture(autouse=True)
@@ -31,6 +35,8 @@ def opened(path: Path, passphrase: str | None, sealed: dict[UUID, bytes]) -> lis
     """Open a ring, and with it everything that was sealed."""
     ring = KeyRing(path, passphrase)
     try:
+        assert ring.chain is not None
+        assert ring.chain.secret == SECRET
         return [ring.open(id_, b"", body) for id_, body in sealed.items()]
     finally:
         ring.close()
@@ -39,6 +45,7 @@ def opened(path: Path, passphrase: str | None, sealed: dict[UUID, bytes]) -> lis
 def ring_with_three(path: Path, passphrase: str | None) -> dict[UUID, bytes]:
     """Make a ring of three keys, the second of which is destroyed, and seal with each."""
     ring = KeyRing(path, passphrase)
+    ring.key_chain(ChainKey(SECRET, 1))
     ring.create(IDS)
     sealed = {id_: ring.seal(id_, b"", b"plain") for id_ in IDS}
     ring.destroy([IDS[1]])
@@ -68,7 +75,7 @@ def test_no_key_stands_in_the_file_as_it_is(tmp_path: Path):
     keys = [ring._key(id_) for id_ in (IDS[0], IDS[2])]
     ring.close()
     content = (tmp_path / "keys").read_bytes()
-    assert all(key is not None and len(key) == 32 and key not in content for key in keys)
+    assert all(key is not None and len(key) == 32 and key not in content for key in [*keys, SECRET])
     assert WORDS.encode() not in content
 
 
@@ -97,10 +104,10 @@ def test_an_empty_passphrase_guards_nothing_and_is_refused(tmp_path: Path):
         KeyRing(tmp_path / "keys", "")
 
 
-def test_a_ring_without_a_passphrase_is_records_alone(tmp_path: Path):
+def test_a_ring_without_a_passphrase_has_its_keys_as_they_are(tmp_path: Path):
     path = tmp_path / "keys"
     ring_with_three(path, None)
-    content = path.read_bytes()
+    content = path.read_bytes()[HEADER:]
     assert [content[at : at + 16] for at in range(0, len(content), 64)] == [id_.bytes for id_ in IDS]
     assert content[64 + 16 : 64 + 48] == bytes(32)
 
@@ -114,10 +121,10 @@ def test_a_flip_in_the_header_costs_no_memory(tmp_path_factory: pytest.TempPathF
     content[at] ^= 1 << bit
     path.write_bytes(content)
     assert opened(path, WORDS, sealed) == THREE
-    assert KeyRing.of(bytes(content), WORDS).wrapping.damaged() == [at // 128]
+    assert KeyRing.of(bytes(content), WORDS).header.damaged() == [at // (HEADER // 2)]
     change_passphrase(path, WORDS, WORDS)
     assert opened(path, WORDS, sealed) == THREE
-    assert KeyRing.of(path.read_bytes(), WORDS).wrapping.damaged() == []
+    assert KeyRing.of(path.read_bytes(), WORDS).header.damaged() == []
 
 
 def test_a_header_that_is_damaged_twice_is_named_so(tmp_path: Path):
@@ -125,18 +132,34 @@ def test_a_header_that_is_damaged_twice_is_named_so(tmp_path: Path):
     ring_with_three(path, WORDS)
     content = bytearray(path.read_bytes())
     content[30] ^= 1
-    content[158] ^= 1
+    content[HEADER // 2 + 30] ^= 1
     path.write_bytes(content)
     for passphrase in (WORDS, None):
         with pytest.raises(LogError, match="header of the keys is damaged"):
             KeyRing(path, passphrase)
 
 
-def test_a_header_cannot_ask_for_endless_work():
-    body = wrapping._BODY.pack(wrapping._MAGIC, 2**30, 8, 1, bytes(16), bytes(40))
-    forged = (body + wrapping._CRC.pack(crc32(body))).ljust(HEADER // 2, b"\0")
+@pytest.mark.parametrize("cost", [(2**30, 8, 1), (2**3, 8, 1), (1, 8, 1), (0, 8, 1), (2**4, 2**20, 1), (2**4, 8, 9)])
+@pytest.mark.parametrize("layout", [wrapping._PLAIN, wrapping._KEYED], ids=["without chain key", "with chain key"])
+def test_a_header_cannot_ask_for_endless_or_no_work(layout: wrapping._Layout, cost: tuple[int, int, int]):
+    first = (1,) if layout.has_chain else ()
+    body = layout.body.pack(layout.magic, *cost, bytes(16), bytes(72 if first else 40), *first)
+    forged = (body + wrapping._CRC.pack(crc32(body))).ljust(layout.copy, b"\0")
     with pytest.raises(LogError, match="damaged"):
-        KeyWrapping.open(2 * forged, WORDS)
+        KeyHeader.open(2 * forged, WORDS)
+
+
+def test_a_header_of_an_earlier_version_cannot_be_put_in_the_place_of_a_keyed_one(tmp_path: Path):
+    path = tmp_path / "keys"
+    ring_with_three(path, WORDS)
+    keyed = path.read_bytes()
+    _, *cost, salt, stored, _ = wrapping._KEYED.body.unpack(keyed[: wrapping._KEYED.body.size])
+    body = wrapping._PLAIN.body.pack(wrapping._PLAIN.magic, *cost, salt, stored[:40])
+    copy = (body + wrapping._CRC.pack(crc32(body))).ljust(wrapping._PLAIN.copy, b"\0")
+    with pytest.raises(PassphraseError, match="wrong"):
+        KeyRing.of(2 * copy + keyed[HEADER:], WORDS)
+    with pytest.raises(PassphraseError, match="have none"):
+        KeyRing.of(KeyHeader.create(None, ChainKey(SECRET, 1)).content + keyed[HEADER:], WORDS)
 
 
 @pytest.mark.parametrize(("old", "new"), [(None, WORDS), (WORDS, "other"), (WORDS, None), (None, None)])
@@ -171,14 +194,14 @@ def test_a_change_overwrites_the_keys_that_it_replaces(tmp_path: Path):
         assert any(before.read())
         change_passphrase(path, None, WORDS)
         before.seek(0)
-        assert before.read() == bytes(3 * 64)
+        assert before.read() == bytes(HEADER + 3 * 64)
 
 
 def test_a_damaged_key_stops_a_change(tmp_path: Path):
     path = tmp_path / "keys"
     ring_with_three(path, None)
     content = bytearray(path.read_bytes())
-    content[20] ^= 1
+    content[HEADER + 20] ^= 1
     path.write_bytes(content)
     with pytest.raises(LogError, match="damaged"):
         change_passphrase(path, None, WORDS)
@@ -218,7 +241,7 @@ def test_a_change_that_is_killed_leaves_whole_keys_and_nothing_else_for_long(
         patched.setattr(Path, "replace", unless_killed(Path.replace))
         patched.setattr(Path, "unlink", unless_killed(Path.unlink))
         patched.setattr("events.storage.durable.DurableFile.write", unless_killed(write))
-        patched.setattr("events.crypto.passphrase.sync_folder", unless_killed(lambda _: None))
+        patched.setattr("events.crypto.key_file.sync_folder", unless_killed(lambda _: None))
         try:
             change_passphrase(path, None, WORDS)
         except Killed:
@@ -226,7 +249,7 @@ def test_a_change_that_is_killed_leaves_whole_keys_and_nothing_else_for_long(
         else:
             pytest.fail("there are fewer steps than thought")
     content = path.read_bytes()
-    passphrase = WORDS if content.startswith(wrapping._MAGIC) else None
+    passphrase = WORDS if wrapping.is_locked(content) else None
     assert opened(path, passphrase, sealed) == THREE
     remove_leftovers(path)
     assert path.read_bytes() == content

@@ -10,6 +10,7 @@ import pytest
 from events.crypto import wrapping
 from events.storage import backup, replacement
 from events.storage.backup import back_up, quarantine, restore
+from events.storage.chain import Row
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, LogCorruptError, LogError, LogInUseError, PassphraseError
 from events.verify.verification import verify
@@ -133,13 +134,13 @@ def test_a_target_that_exists_is_left_alone(log: DuckDBLog, tmp_path: Path):
 
 def test_a_damaged_log_makes_no_backup(log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     fill_both(log)
-    rows = backup.select_pages
+    rows = DuckDBLog.rows
 
-    def forged(*arguments: object) -> object:
-        for row in rows(*arguments):
+    def forged(self: DuckDBLog, first: int, last: int) -> Iterator[Row]:
+        for row in rows(self, first, last):
             yield row._replace(actor="somebody") if row.seq == 7 else row
 
-    monkeypatch.setattr(backup, "select_pages", forged)
+    monkeypatch.setattr(DuckDBLog, "rows", forged)
     with pytest.raises(LogCorruptError, match="event 7"):
         back_up(log, tmp_path / "backup")
     assert [path.name for path in tmp_path.iterdir()] == ["store"]
@@ -203,7 +204,7 @@ def test_nobody_opens_a_store_while_a_backup_takes_its_place(
     [
         ("log.duckdb", 300_000, "log.duckdb: "),
         ("head", 3, "head: neither slot"),
-        ("keys", 20, "keys: record 0"),
+        ("keys", 8_192 + 20, "keys: record 0"),
         ("backup.json", 0, "isn't a backup"),
     ],
 )

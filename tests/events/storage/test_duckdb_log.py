@@ -236,12 +236,24 @@ def test_a_log_whose_wal_was_deleted_is_refused(folder: Path):
 
 
 def test_a_log_with_another_end_than_was_acknowledged_is_refused(tmp_path: Path):
+    for name in ("start", "one", "two"):
+        if name != "start":
+            shutil.copytree(tmp_path / "start", tmp_path / name)
+        log = DuckDBLog(tmp_path / name)
+        fill(log, 3)
+        log.close()
+    shutil.copy(tmp_path / "two" / "log.duckdb", tmp_path / "one" / "log.duckdb")
+    with pytest.raises(LogCorruptError, match="event 6: it isn't the event that was acknowledged"):
+        DuckDBLog(tmp_path / "one")
+
+
+def test_the_log_of_another_store_is_refused(tmp_path: Path):
     for name in ("one", "two"):
         log = DuckDBLog(tmp_path / name)
         fill(log, 3)
         log.close()
     shutil.copy(tmp_path / "two" / "log.duckdb", tmp_path / "one" / "log.duckdb")
-    with pytest.raises(LogCorruptError, match="event 3: it isn't the event that was acknowledged"):
+    with pytest.raises(LogCorruptError, match="event 3: its content doesn't match its hash"):
         DuckDBLog(tmp_path / "one")
 
 
@@ -383,7 +395,7 @@ def test_a_damaged_key_is_reported_and_never_taken_for_an_erasure(log: DuckDBLog
     log.append([draft(stored())])
     log.close()
     keys = bytearray((folder / "keys").read_bytes())
-    keys[part] ^= 1
+    keys[-64 + part] ^= 1
     (folder / "keys").write_bytes(keys)
     with pytest.raises(LogCorruptError, match="event 2: the key of event"):
         reopened(folder)

@@ -15,7 +15,9 @@ from events.quantization import directions, levels
 from events.spaces import SPACES
 from events.storage.log import LogError
 from events.vocabulary import (
+    ChainKeyed,
     CouplingAdjusted,
+    DerivedEventsErased,
     DriftDetected,
     Event,
     EventLost,
@@ -94,6 +96,8 @@ SAMPLES: list[Event] = [
     MemoryFaded(memory=MEMORY, order=0.25),
     WorkspaceConflicted(memories=(MEMORY, GOAL)),
     EventLost(kind="memory_stored.3", why="its content doesn't match its hash"),
+    ChainKeyed(plain=12),
+    DerivedEventsErased(events=(MEMORY, GOAL)),
     WorkspaceEmptied(),
     CouplingAdjusted(previous=3.0, coupling=7.5),
     *SLEEP,
@@ -165,6 +169,8 @@ def test_there_is_a_sample_of_every_kind():
         "schedule_switched.1",
         "pruning_permitted.1",
         "event_lost.1",
+        "chain_keyed.1",
+        "derived_events_erased.1",
     }
 
 

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from events.vocabulary import MemoryErased
+from events.vocabulary import DerivedEventsErased, MemoryErased
 from projections.memories.derived_events import DerivedEvents
 from tests.events.samples import SLEEP, stored
 from tests.projections.history import history, memory_id
@@ -21,23 +21,23 @@ def after(*events: object) -> DerivedEvents:
 
 
 def test_an_event_is_no_orphan_while_a_member_is_left():
-    assert after(GOAL).pop_orphans() == ()
-    assert after(GOAL, MemoryErased(memory=ONE)).pop_orphans() == ()
+    assert after(GOAL).orphans() == ()
+    assert after(GOAL, MemoryErased(memory=ONE)).orphans() == ()
 
 
 def test_a_goal_is_orphaned_once_with_its_last_member():
-    derived = after(GOAL, MemoryErased(memory=ONE), MemoryErased(memory=TWO))
-    assert derived.pop_orphans() == (memory_id(3),)
-    assert derived.pop_orphans() == ()
+    erasures = (MemoryErased(memory=ONE), MemoryErased(memory=TWO))
+    assert after(GOAL, *erasures).orphans() == (memory_id(3),)
+    assert after(GOAL, *erasures, DerivedEventsErased(events=(memory_id(3),))).orphans() == ()
 
 
 def test_a_pattern_is_orphaned_too():
     one, two = PATTERN.members
-    assert after(PATTERN, MemoryErased(memory=one), MemoryErased(memory=two)).pop_orphans() == (memory_id(3),)
+    assert after(PATTERN, MemoryErased(memory=one), MemoryErased(memory=two)).orphans() == (memory_id(3),)
 
 
 def test_an_event_appended_after_its_last_member_was_erased_is_orphaned_at_once():
-    assert after(MemoryErased(memory=ONE), MemoryErased(memory=TWO), GOAL).pop_orphans() == (memory_id(5),)
+    assert after(MemoryErased(memory=ONE), MemoryErased(memory=TWO), GOAL).orphans() == (memory_id(5),)
 
 
 def test_the_digest_equals_that_of_a_replay_with_the_event_shredded():

@@ -33,6 +33,7 @@ STRUCTURES = {
     7: "2a330536ac1209fedaaf8780ac9d4bb84e49d6b046cb5af3a69f697ec320c86f",
     8: "d5c5c58801a4f1c5079dec58ae6ad874b413a0be58b1d757d5c64a3bcbf85c96",
     9: "f392acc199d8bc0f232048764669e22b15b37e4736ab534bf0d3e397339d930a",
+    10: "a5bb9763f0f311ebbe8fe4bdff853b33250884ee26ab6652f84bf4c6cf4b5464",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 

@@ -17,7 +17,7 @@ from actors.consolidator.messages import QueryReceived
 from actors.embedder.messages import EmbedQuery
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.settings import SearchProfile
-from actors.text.query_classifier import causal_subject, extract_hints
+from actors.text.query_hints import causal_subject, extract_hints
 from actors.text.relative_dates import parse_relative_date
 from projections.memories.facets import Filter
 from projections.projection import MemoryState
@@ -54,10 +54,10 @@ async def parse_query(context: Context, text: str, asked_at: datetime, wanted: F
         asked_at: When it was asked.
         wanted: The memories among which the search looks.
     """
-    hints, relative = extract_hints(text, asked_at), parse_relative_date(text)
+    hints, relative = extract_hints(text, asked_at, context.now()), parse_relative_date(text)
     if relative is not None and not hints.intervals:
         event = await embed_query(
-            context, Query(relative.event, extract_hints(relative.event, asked_at), {}, wanted, asked_at)
+            context, Query(relative.event, extract_hints(relative.event, asked_at, context.now()), {}, wanted, asked_at)
         )
         found = await search(context, event, SearchProfile.AUTO, limit=1, primed={})
         entries = await describe(context, *(hit.memory for hit in found.hits))

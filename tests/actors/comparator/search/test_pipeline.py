@@ -17,10 +17,9 @@ from actors.comparator.messages import Found, Search
 from actors.comparator.messages.profiles import MIN_POOL
 from actors.comparator.search import pipeline
 from actors.comparator.search.recall import SPARSE, recall
-from actors.comparator.search.weight_profiles import query_kinds
 from actors.embedder.spaces.lexical import term_frequencies
 from actors.runtime.settings import SearchProfile
-from actors.text.query_classifier import QueryKind, extract_hints
+from actors.text.query_hints import extract_hints
 from events.fingerprint import Dense, Directed, Sparse
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import compress
@@ -456,39 +455,6 @@ def test_later_pages_use_the_priming_of_the_first_page():
 
 
 # ── what a question says beside its embeddings ──────────────────────────────────────────────────────
-
-
-def asked(text: str, embeddings: dict[str, Any] | None = None) -> Search:
-    return Search(
-        text=text,
-        hints=extract_hints(text, NOON),
-        embeddings=query() if embeddings is None else embeddings,
-        profile=SearchProfile.AUTO,
-        filter=Filter(),
-        limit=10,
-        pool=MIN_POOL,
-    )
-
-
-def test_a_query_that_names_an_eligible_speaker_is_of_kind_speaker():
-    alike = memory({}, 0, otherwise=0.5)
-    atlas = atlas_of([alike, msgspec.structs.replace(alike, metadata={"speaker": "Ana"})])
-    everything, silence = atlas.facets.live, np.array([True, False])
-    assert QueryKind.SPEAKER in query_kinds(atlas, asked("What did Ana say?"), everything)
-    assert QueryKind.SPEAKER not in query_kinds(atlas, asked("What did Ben say?"), everything)
-    assert QueryKind.SPEAKER not in query_kinds(atlas, asked("What did Ana say?"), silence)
-
-
-def test_a_query_with_a_term_that_no_memory_contains_is_of_kind_unknown_word():
-    terms = QUESTION.take("e6_sparse", Sparse)
-    atlas = atlas_of([memory({"e6_sparse": 1.0}, 0), memory({}, 1)])
-    everything = atlas.facets.live
-    strange = next(
-        term for term in range(30_522) if not atlas.contains_terms("e6_sparse", Sparse.of({term: 1.0}), everything)
-    )
-    misspelt = query() | {"e6_sparse": Sparse.of({int(terms.ids[0]): 1.0, strange: 1.0})}
-    assert QueryKind.UNKNOWN_WORD not in query_kinds(atlas, asked("the tide"), everything)
-    assert QueryKind.UNKNOWN_WORD in query_kinds(atlas, asked("the tied", misspelt), everything)
 
 
 def test_the_memory_of_the_named_time_ranks_first():

@@ -1,18 +1,26 @@
-"""The profiles: the seeds' rows, and the table by which `auto` goes."""
+"""The fixed profiles, and the table from which `auto` computes its weights."""
 
-from itertools import combinations
-
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actors.comparator.messages.profiles import FIXED_PROFILES
-from actors.comparator.search.weight_profiles import AUTO, profile_weights
+from actors.comparator.search.fusion import VIEWS
+from actors.comparator.search.ranker import AUTO, FILE, LIMIT, Ranker
 from actors.runtime.settings import SearchProfile
-from actors.text.query_classifier import QueryKind
 from events.spaces import SPACES
+from projections.spaces.directed import Direction
+from projections.time.time_mentions import NO_HINTS, QueryHints
+from tests.events.samples import NOON
 
 KEYS = [space.key for space in SPACES]
-MAIN = [QueryKind.GENERAL, QueryKind.CODE, QueryKind.CAUSE]
-MORE = [kind for kind in QueryKind if kind not in MAIN]
+PLAIN = {name: of.mean for name, of in AUTO.measurements.items()}
+
+
+def shares(hints: QueryHints = NO_HINTS, **measured: float) -> dict[str, float]:
+    weights = AUTO.weights(PLAIN | measured, hints)
+    return {view: weight / sum(weights.values()) for view, weight in weights.items()}
 
 
 @pytest.mark.parametrize("profile", FIXED_PROFILES)
@@ -30,53 +38,68 @@ def test_the_fixed_profiles_equal_the_published_rows_except_for_the_weight_of_e1
     assert semantic["e13_splade"] == pytest.approx(0.02)
     assert FIXED_PROFILES[SearchProfile.CAUSAL_REASONING]["e5_causal"] == pytest.approx(0.43)
     assert FIXED_PROFILES[SearchProfile.FACT_CHECKING]["e11_entity"] == pytest.approx(0.41)
-    assert (
-        max(FIXED_PROFILES[SearchProfile.CODE_SEARCH], key=FIXED_PROFILES[SearchProfile.CODE_SEARCH].__getitem__)
-        == "e7_code"
-    )
-
-
-@pytest.mark.parametrize("profile", FIXED_PROFILES)
-def test_a_fixed_profile_does_not_depend_on_the_query(profile: SearchProfile) -> None:
-    assert (
-        profile_weights(profile, frozenset({QueryKind.CODE, QueryKind.TIME}))
-        == profile_weights(profile, frozenset())
-        == FIXED_PROFILES[profile]
-    )
-
-
-def test_the_table_of_auto_has_a_row_for_each_kind_of_question() -> None:
-    assert {*AUTO} == {*QueryKind}
-    for row in AUTO.values():
-        assert {*row} <= {*KEYS}
-        assert all(weight > 0 for weight in row.values())
-    for kind in MAIN:
-        assert sum(AUTO[kind].values()) == pytest.approx(1.0, abs=1e-3)
+    code = FIXED_PROFILES[SearchProfile.CODE_SEARCH]
+    assert max(code, key=code.__getitem__) == "e7_code"
 
 
 @pytest.mark.parametrize(
-    ("kind", "space"),
+    ("space", "measured"),
     [
-        (QueryKind.CODE, "e7_code"),
-        (QueryKind.CAUSE, "e5_causal"),
-        (QueryKind.TIME, "e2_temporal_recent"),
-        (QueryKind.RECURRING, "e3_temporal_periodic"),
-        (QueryKind.POSITION, "e4_temporal_positional"),
-        (QueryKind.SPEAKER, "e11_entity"),
-        (QueryKind.UNKNOWN_WORD, "e9_hdc"),
+        ("e5_causal", {"event": 1.0}),
+        ("e7_code", {"code": 1.0}),
+        ("e8_graph", {"session": 1.0}),
+        ("e9_hdc", {"unknown_word": 1.0}),
+        ("e11_entity", {"speaker": 1.0}),
+        ("e11_entity", {"time": 1.0}),
     ],
 )
-def test_each_kind_of_query_raises_the_weight_of_its_space(kind: QueryKind, space: str) -> None:
-    assert AUTO[kind][space] > AUTO[QueryKind.GENERAL].get(space, 0.0)
+def test_a_measurement_raises_the_weight_of_its_space_and_half_of_it_raises_it_less(
+    space: str, measured: dict[str, float]
+) -> None:
+    hints = QueryHints(direction=Direction.CAUSE)
+    half = {name: value / 2 for name, value in measured.items()}
+    assert shares(hints)[space] < shares(hints, **half)[space] < shares(hints, **measured)[space]
 
 
-@pytest.mark.parametrize("main", MAIN)
-@pytest.mark.parametrize("more", [*combinations(MORE, 0), *combinations(MORE, 1), *combinations(MORE, 3)])
-def test_kinds_add_up_and_weights_sum_to_one(main: QueryKind, more: tuple[QueryKind, ...]) -> None:
-    found = profile_weights(SearchProfile.AUTO, frozenset({main, *more}))
-    assert list(found) == KEYS
-    assert sum(found.values()) == pytest.approx(1.0)
-    rows = [AUTO[kind] for kind in (main, *more)]
-    total = sum(weight for row in rows for weight in row.values())
-    for key, weight in found.items():
-        assert weight == pytest.approx(sum(row.get(key, 0.0) for row in rows) / total)
+@pytest.mark.parametrize(
+    ("space", "hints"),
+    [
+        ("e3_temporal_periodic", QueryHints(recurring=(NOON,))),
+        ("e4_temporal_positional", QueryHints(end=True)),
+        ("e5_causal", QueryHints(direction=Direction.EFFECT)),
+    ],
+)
+def test_spaces_that_answer_some_questions_have_a_weight_for_these_alone(space: str, hints: QueryHints) -> None:
+    assert shares(hints)[space] > 0
+    assert space not in shares()
+
+
+@given(st.fixed_dictionaries({name: st.floats(-1e6, 1e6) for name in AUTO.measurements}))
+def test_no_measurement_leads_to_weights_beyond_those_at_the_limit(measured: dict[str, float]) -> None:
+    weights = AUTO.weights(measured, NO_HINTS)
+    clipped = {
+        name: min(of.mean + LIMIT * of.deviation, max(of.mean - LIMIT * of.deviation, measured[name]))
+        for name, of in AUTO.measurements.items()
+    }
+    assert all(weight >= 0 for weight in weights.values())
+    assert weights == pytest.approx(AUTO.weights(clipped, NO_HINTS))
+
+
+def test_every_view_of_the_table_is_known_and_it_says_which_command_wrote_it() -> None:
+    assert {*AUTO.views, *AUTO.shares} <= VIEWS
+    assert AUTO.provenance["command"] == "python -m scripts.train.fusion"
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"views": {"e14_smell": {"bias": 1.0}}}, "e14_smell"),
+        ({"views": {"e1_semantic": {"bias": 1.0, "effects": {"mood": 1.0}}}}, "mood"),
+        ({"measurements": {"code": {"mean": 0.0, "deviation": 0.0}}}, "deviation"),
+        ({"kinds": {}}, "kinds"),
+    ],
+)
+def test_a_table_with_unknown_names_is_refused(change: dict[str, object], problem: str) -> None:
+    table = msgspec.json.decode(FILE.read_bytes()) | change
+    with pytest.raises(msgspec.ValidationError, match=problem):
+        msgspec.convert(table, Ranker)

@@ -1,4 +1,4 @@
-"""Classify a query by its wording, and extract the hints that its embeddings do not carry."""
+"""Parse what a query says beside its embeddings: times, the end of a session, causal direction and its event."""
 
 import re
 from datetime import datetime
@@ -6,30 +6,10 @@ from enum import StrEnum
 from typing import Final
 
 from actors.text.recurring_dates import sample_moments
-from events.vocabulary.values import Modality
 from projections.spaces.directed import Direction
 from projections.time.expressions import find_intervals
+from projections.time.periods import Interval
 from projections.time.time_mentions import QueryHints, words
-
-
-class QueryKind(StrEnum):
-    """Kind of a query. The first three exclude each other; any of the others can be added to them."""
-
-    GENERAL = "general"
-    """Every query that is neither of the next two."""
-    CODE = "code"
-    CAUSE = "cause"
-    """States an event and asks for its cause or effect."""
-    TIME = "time"
-    """Names a time."""
-    RECURRING = "recurring"
-    """Names a recurring time."""
-    POSITION = "position"
-    """Asks for the start or the end of a session."""
-    SPEAKER = "speaker"
-    """Names a person who speaks in a stored memory."""
-    UNKNOWN_WORD = "unknown_word"
-    """Contains a word that no stored memory contains, such as a misspelt one."""
 
 
 class SessionPart(StrEnum):
@@ -80,17 +60,6 @@ _CAUSAL_QUESTIONS: Final = tuple(
 """Questions that state an event and ask for its cause or its effect."""
 _NO_EVENT = re.compile(rf"(?:{_IT}|\W)*", re.IGNORECASE)
 _CAUSE = re.compile(r"\b(?:why|cause[sd]?|led to|reasons?)\b", re.IGNORECASE)
-_LANGUAGE = re.compile(
-    r"\b(?:python[23]?|javascript|typescript|golang|bash|numpy|pandas|django)\b|\bc\+\+|\bc#", re.IGNORECASE
-)
-"""Unambiguous names of languages and libraries."""
-_CODE = re.compile(
-    r"\b(?:java|rust|function|method|class|regex|api|code|snippet|def|dataframe|string|list|dict|array|json|csv|sql|file|"
-    r"import|parse|iterate|exception|loop|datetime)\b|(?<![a-z])[a-z]+_[a-z]+|\b\w+\(\)",
-    re.IGNORECASE,
-)
-"""Ambiguous words: `MIN_CODE_WORDS` different ones make a query CODE."""
-MIN_CODE_WORDS = 2
 _START = re.compile(
     r"\b(?:at (?:the )?(?:beginning|start|first)|to begin with|(?:start|began|begin|open)(?:ed|s)? with|"
     r"(?:the )?(?:very )?first (?:thing|message|turn|topic|question))\b",
@@ -131,16 +100,14 @@ def session_part(query: str) -> SessionPart | None:
     return SessionPart.START if _START.search(query) else SessionPart.END if _END.search(query) else None
 
 
-def main_kind(query: str) -> QueryKind:
-    """Return GENERAL, CODE or CAUSE."""
-    if _asked_event(query) and not _LANGUAGE.search(query):
-        return QueryKind.CAUSE
-    code_words = {match.group().casefold() for match in _CODE.finditer(query)}
-    return QueryKind.CODE if _LANGUAGE.search(query) or len(code_words) >= MIN_CODE_WORDS else QueryKind.GENERAL
+def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -> QueryHints:
+    """Return direction, times, session part and words of a query.
 
-
-def extract_hints(query: str, asked_at: datetime) -> QueryHints:
-    """Return direction, times, session part, modality and words of a query; relative times count from `asked_at`."""
+    Args:
+        query: As it was asked.
+        asked_at: From which relative times count.
+        now: The time of the search, if that may be later.
+    """
     part = session_part(query)
     return QueryHints(
         direction=causal_direction(query),
@@ -148,18 +115,6 @@ def extract_hints(query: str, asked_at: datetime) -> QueryHints:
         recurring=sample_moments(query, asked_at),
         start=part is SessionPart.START,
         end=part is SessionPart.END,
-        modality=Modality.CODE if main_kind(query) is QueryKind.CODE else Modality.TEXT,
+        unknown=Interval(asked_at, now) if now is not None and asked_at < now else None,
         words=words(query),
     )
-
-
-def classify(query: str, hints: QueryHints) -> frozenset[QueryKind]:
-    """Return the kinds of a query that its text alone shows: all but SPEAKER and UNKNOWN_WORD."""
-    kinds = {main_kind(query)}
-    if hints.intervals:
-        kinds.add(QueryKind.TIME)
-    if hints.recurring:
-        kinds.add(QueryKind.RECURRING)
-    if hints.start or hints.end:
-        kinds.add(QueryKind.POSITION)
-    return frozenset(kinds)

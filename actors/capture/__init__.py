@@ -1,0 +1,1 @@
+"""Capture: what is worth keeping of a finished session, taken from its transcript by rules."""

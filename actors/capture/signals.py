@@ -1,0 +1,76 @@
+"""What makes a sentence of a session worth keeping: it decides, explains, mends, corrects, or says how things are done.
+
+Rules on English wording (`signals.toml`), no model. A sentence scores by the signals that it carries and by what it
+names, less for hedging, for talk about the work itself, for what passes, and for pronouns that nothing in it explains.
+"""
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, NamedTuple
+
+from actors.text.entities import find_entities
+
+USER: Final = "user"
+
+UNEXPLAINED: Final = 0.5
+"""Penalty of a pronoun in a sentence that names nothing."""
+
+_PRONOUN: Final = re.compile(r"\b(?:this|that|it|they|them|these|those)\b", re.IGNORECASE)
+_OWN: Final = re.compile(r"\b(?:we|our|us|i|i've)\b", re.IGNORECASE)
+_CODE: Final = re.compile(r"`|\w_\w|/\w+/|\w\(\)|\b\w+\.(?:py|js|ts|tsx|go|rs|md|toml|json|ya?ml|sql|sh|c|h|java|rb)\b")
+_ABOUT_MEMORY: Final = re.compile(
+    r"\b(?:stor(?:ed?|ing)|sav(?:ed?|ing)|remember(?:ed)?|record(?:ed)?|recalls?|captured?)\b.*"
+    r"\b(?:memor(?:y|ies)|context[ -]graph)\b",
+    re.IGNORECASE,
+)
+
+
+class Signal(NamedTuple):
+    """Why a sentence is worth keeping."""
+
+    kind: str
+    score: float
+
+
+class _Rule(NamedTuple):
+    weight: float
+    anybody: re.Pattern[str] | None
+    people: re.Pattern[str] | None
+
+    def matches(self, sentence: str, *, by_user: bool) -> bool:
+        """Tell whether a sentence of this speaker carries the signal."""
+        patterns = (self.anybody, self.people) if by_user else (self.anybody,)
+        return any(pattern.search(sentence) for pattern in patterns if pattern)
+
+
+def signal(sentence: str, speaker: str) -> Signal | None:
+    """Return the strongest signal of a sentence and its score; None for a sentence without any.
+
+    Args:
+        sentence: A sentence, perhaps with one after it that depends on it.
+        speaker: `user`, or whatever the assistant is called.
+    """
+    by_user = speaker == USER
+    found = {kind: one.weight for kind, one in _rules("signals").items() if one.matches(sentence, by_user=by_user)}
+    if not found or _ABOUT_MEMORY.search(sentence):
+        return None
+    if not by_user and not _OWN.search(sentence) and not _CODE.search(sentence):
+        return None  # general knowledge, which an assistant has anyway
+    named = len(find_entities(sentence))
+    score = max(found.values()) + 0.5 * (len(found) - 1) + min(1.0, named / 3)
+    score -= sum(one.weight for one in _rules("penalties").values() if one.matches(sentence, by_user=by_user))
+    if not named and _PRONOUN.search(sentence):
+        score -= UNEXPLAINED
+    return Signal(max(found, key=found.__getitem__), score)
+
+
+@cache
+def _rules(table: str) -> dict[str, _Rule]:
+    rules = tomllib.loads(files("actors.capture").joinpath("signals.toml").read_text("utf-8"))[table]
+    return {kind: _Rule(one["weight"], _joined(one, "patterns"), _joined(one, "people")) for kind, one in rules.items()}
+
+
+def _joined(rule: dict[str, Any], name: str) -> re.Pattern[str] | None:
+    return re.compile("|".join(rule[name]), re.IGNORECASE) if name in rule else None

@@ -1,0 +1,113 @@
+"""The command that reviews what hooks captured: keep, drop or edit each sentence."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from actors.cli.program import LOCK_TIMEOUT, Data, Embedder, Json, Models, Panel, app, data_folder, exit_on_error, show
+from actors.runtime.settings import ModelProfile
+from actors.runtime.types import JsonObject
+
+if TYPE_CHECKING:
+    from actors.cli.store_access import StoreSession
+
+KEPT_IMPORTANCE = 0.7
+"""Importance of what a person kept; consolidation prunes nothing above .6."""
+
+QUESTION = "[k]eep, [d]rop, [e]dit, [s]kip, [q]uit"
+
+
+@app.command(rich_help_panel=Panel.REMEMBER)
+def review(
+    data: Data = None,
+    namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Only what is in this one.")] = None,
+    keep: Annotated[list[str] | None, typer.Option(metavar="MEMORY", help="Keep it. May be repeated.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(metavar="MEMORY", help="Forget it. May be repeated.")] = None,
+    edit: Annotated[
+        tuple[str, str] | None, typer.Option(metavar="MEMORY TEXT", help="Keep it in these words.", show_default=False)
+    ] = None,
+    embedder: Embedder = ModelProfile.EMBEDDED,
+    models: Models = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Review what was captured at the ends of sessions: does what the options say, or asks about each one.
+
+    What is kept is stored anew without the tag `captured`; what was captured is then forgotten.
+    """
+    from actors.cli.store_access import open_store, store_location
+
+    wishes: dict[str, str | None] = {**dict.fromkeys(keep or (), ""), **dict.fromkeys(drop or ())}
+    if edit:
+        wishes[edit[0]] = edit[1]
+    location = store_location(data_folder(data), embedder, models)
+    with exit_on_error(), open_store(location, lock_timeout=LOCK_TIMEOUT) as store:
+        pending = {one["id"]: one for one in _pending(store, namespace)}
+        if unknown := sorted(wishes.keys() - pending.keys()):
+            typer.secho(f"context-graph: nothing to review has the id {unknown[0]}", err=True, fg="red")
+            raise typer.Exit(1)
+        kept = dropped = 0
+        asks = not wishes and not as_json and sys.stdin.isatty()
+        for memory, wish in _asked(pending) if asks else wishes.items():
+            if wish is None:
+                store.call("memory/delete", id=memory, reason="dropped in a review")
+                dropped += 1
+            else:
+                _keep(store, pending[memory], wish or pending[memory]["content"])
+                kept += 1
+            del pending[memory]
+    show({"kept": kept, "dropped": dropped, "pending": [*pending.values()]}, _printed, as_json=as_json)
+
+
+def _pending(store: StoreSession, namespace: str | None) -> Iterator[JsonObject]:
+    """Yield what was captured and not reviewed, in the order in which it was stored."""
+    from actors.capture.selection import TAG
+
+    for name in [namespace] if namespace else sorted(store.call("store/status")["namespaces"]):
+        page: JsonObject = {"next_after": None}
+        while "next_after" in page:
+            after = {"after": page["next_after"]} if page["next_after"] else {}
+            page = store.call("memory/export", namespace=name, **after)
+            yield from (one for one in page["memories"] if TAG in one.get("tags", ()))
+
+
+def _asked(pending: dict[str, JsonObject]) -> Iterator[tuple[str, str | None]]:
+    """Ask about each memory; yield its id, and the text to keep ("" as it is) or None to drop it."""
+    for place, (memory, one) in enumerate([*pending.items()], 1):
+        typer.echo(f"\n{place} of {len(pending)} in {one['namespace']}, {one['created_at'][:16]}, {one['rationale']}")
+        typer.echo(f"  {one['metadata'].get('evidence', {}).get('text', '')}".replace("\n", "\n  "))
+        typer.secho(one["content"], bold=True)
+        answer = typer.prompt(QUESTION, default="s")[:1].lower()
+        if answer == "q":
+            return
+        if answer in "kd":
+            yield memory, "" if answer == "k" else None
+        elif answer == "e":
+            yield memory, typer.prompt("In these words", default=one["content"])
+
+
+def _keep(store: StoreSession, one: JsonObject, text: str) -> None:
+    """Store a captured memory without its tag, in these words, and forget the captured one."""
+    from actors.capture.selection import TAG
+    from actors.importers.records import memory_id
+
+    successor = str(memory_id("reviewed", one["id"], text))
+    tags = [tag for tag in one["tags"] if tag != TAG]
+    item = one | {"id": successor, "content": text, "tags": tags, "importance": KEPT_IMPORTANCE}
+    (result,) = store.call("memory/import", items=[item])["results"]
+    if not result["success"]:
+        typer.secho(f"context-graph: {result['error']['message']}", err=True, fg="red")
+        raise typer.Exit(1)
+    store.call("memory/delete", id=one["id"], reason=f"kept in a review as {successor}")
+
+
+def _printed(answer: JsonObject) -> None:
+    from actors.cli.views.terminal import OUT
+
+    for one in answer["pending"]:
+        OUT.print(f"{one['id']}  {one['content']}", markup=False)
+    OUT.print(f"{answer['kept']} kept, {answer['dropped']} dropped, {len(answer['pending'])} to review", style="dim")

@@ -1,0 +1,99 @@
+"""`auto` in one store of notes, code, chat and long documents: each kind of question finds its kind of memory."""
+
+from typing import Any
+
+import pytest
+
+from actors.api.context import Context
+from actors.api.operations.retrieval.search import search_graph
+from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
+from tests.actors.conftest import search, store
+
+pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
+
+NOTES = (
+    "The boiler in the cellar was serviced; the next inspection is due in two years.",
+    "Heavy rain flooded the underpass by the station.",
+    "The bakery on Mill Street closes early on Wednesdays.",
+    "Our insurance covers water damage in the cellar up to 8,000 euros.",
+    "The trams stopped running because the rails were under water.",
+    "Grandma's plum cake needs a pinch of cardamom.",
+)
+CODE = (
+    "def median(values):\n    ordered = sorted(values)\n    middle = len(ordered) // 2\n    return ordered[middle]",
+    "def read_rows(path):\n    with open(path) as file:\n        return [line.split(',') for line in file]",
+    "class Cache:\n    def __init__(self, size):\n        self.size = size\n        self.items = {}",
+)
+CHAT = (
+    ("Mara", "Did you get the tickets for the concert?"),
+    ("Jonas", "Yes, two of them, in the third row."),
+    ("Mara", "Great! And who looks after the dog that evening?"),
+    ("Jonas", "My sister can take him, she is home anyway."),
+)
+FILLER = "The committee heard the report of the previous month and found nothing to add to it. "
+DEEP = "The spare key of the boat house hangs behind the blue life ring. "
+LONG = FILLER * 40 + DEEP + FILLER * 40
+
+
+@pytest.fixture
+async def mixed(context: Context) -> Context:
+    for content in (*NOTES, *CODE, LONG):
+        await store(context, content)
+    for speaker, turn in CHAT:
+        await store(context, f"{speaker}: {turn}", session="concert", metadata={"speaker": speaker})
+    return context
+
+
+async def weights(context: Context, query: str, **more: Any) -> dict[str, float]:
+    arguments = {"query": query, "explain": True, **more}
+    return (await search_graph(context, parse(arguments, SearchGraph)))["weightsApplied"]
+
+
+async def test_each_question_finds_its_kind_of_memory_and_its_parts_add_up(mixed: Context) -> None:
+    for query, answer in (
+        ("when must the boiler be inspected again", NOTES[0]),
+        ("What made the trams stop?", NOTES[4]),
+        ("function that returns the middle of a sorted list", CODE[0]),
+        ("parse a file of comma separated lines", CODE[1]),
+        ("Where does Jonas sit at the concert?", f"Jonas: {CHAT[1][1]}"),
+        ("Where is the spare key of the boat house?", DEEP.strip()),
+    ):
+        results = await search(mixed, query)
+        assert any(answer in result["content"] for result in results[:2]), query
+        for result in results:
+            assert result["score"] == pytest.approx(sum(result["contributions"].values()), abs=1e-3)
+
+
+async def test_weights_follow_the_memories_that_a_question_meets(mixed: Context) -> None:
+    code = await weights(mixed, "sort a list and return the middle")
+    prose = await weights(mixed, "which damage does the insurance cover")
+    caused = await weights(mixed, "What made the trams stop?")
+    assert code["e7_code"] > prose["e7_code"]
+    assert caused["e5_causal"] > 0 == prose["e5_causal"]
+    for applied in (code, prose, caused):
+        assert sum(applied.values()) == pytest.approx(1.0, abs=0.01)
+
+
+async def test_weights_do_not_depend_on_what_another_namespace_holds(mixed: Context) -> None:
+    query = "Where does Jonas sit at the concert?"
+    mine = await weights(mixed, query, namespace="default", session="concert")
+    for content in (*CODE, "Jonas: I sit in the first row, by the way.", LONG.upper()):
+        await store(mixed, content, namespace="others")
+    after = await weights(mixed, query, namespace="default", session="concert")
+    assert after == pytest.approx(mine, abs=0.03), "but for the rarity of words, which the whole store determines"
+
+
+async def test_what_came_after_the_question_ranks_below_what_was_known(mixed: Context) -> None:
+    plans = {
+        "2023-03-01": "For the summer trip we settled on the Baltic coast.",
+        "2023-06-01": "For the summer trip we settled on the lakes in the north.",
+    }
+    for day, content in plans.items():
+        await store(mixed, content, created_at=f"{day}T10:00:00Z")
+    query = "What did we settle on for the summer trip?"
+    assert (await search(mixed, query))[0]["content"] == plans["2023-06-01"]
+    then = await search(mixed, query, asked_at="2023-04-01T10:00:00Z")
+    assert then[0]["content"] == plans["2023-03-01"]
+    later = next(result for result in then if result["content"] == plans["2023-06-01"])
+    assert later["contributions"]["e2_temporal_recent"] < 0

@@ -1,0 +1,140 @@
+"""Access tokens of an external issuer, which this test is."""
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
+
+from actors.api.context import Context
+from actors.api.params.http import HttpListen
+from actors.http.access.oauth import IssuerVerifier
+from actors.runtime.faults import InvalidParamsFault
+from tests.actors.http.conftest import Serve
+
+pytestmark = pytest.mark.anyio
+
+AUDIENCE = "https://memory.example.org/mcp"
+KEY_ID = "first"
+
+
+class Issuer:
+    """An authorization server that has a key and publishes it."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+
+    def documents(self) -> dict[str, Any]:
+        """Return what it publishes, by path."""
+        public = RSAAlgorithm.to_jwk(self.key.public_key(), as_dict=True) | {
+            "kid": KEY_ID,
+            "use": "sig",
+            "alg": "RS256",
+        }
+        metadata = {"issuer": self.url, "jwks_uri": f"{self.url}/keys"}
+        return {"/.well-known/oauth-authorization-server": metadata, "/keys": {"keys": [public]}}
+
+    def token(self, key: Any = None, algorithm: str = "RS256", **changes: Any) -> str:
+        """Return a token for an hour; a claim of None is left out."""
+        claims = {
+            "iss": self.url,
+            "aud": AUDIENCE,
+            "sub": "anna",
+            "scope": "openid write",
+            "namespaces": ["team"],
+            "exp": datetime.now(UTC) + timedelta(hours=1),
+        }
+        claims = {name: value for name, value in (claims | changes).items() if value is not None}
+        return jwt.encode(claims, key or self.key, algorithm, headers={"kid": KEY_ID})
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Iterator[Issuer]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            document = found.documents().get(self.path)
+            self.send_response(404 if document is None else 200)
+            self.end_headers()
+            self.wfile.write(json.dumps(document).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        found = Issuer(f"http://127.0.0.1:{server.server_port}")
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield found
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def listen(issuer: Issuer) -> HttpListen:
+    return HttpListen(address="127.0.0.1:0", oauth_issuer=issuer.url, oauth_audience=AUDIENCE)
+
+
+async def test_a_token_permits_its_scope_in_its_namespaces(
+    context: Context, serve: Serve, issuer: Issuer, listen: HttpListen
+) -> None:
+    async with serve(context, listen) as served, served.agent(issuer.token()) as agent:
+        stored = await agent.call("store_memory", content="The standup is at ten.")
+        assert (await agent.call("memory_retrieve", id=stored["fingerprintId"]))["namespace"] == "team"
+        assert (await agent.refused("store_memory", content="x", namespace="other"))["code"] == -32003
+        assert (await agent.refused("consolidate_memories"))["code"] == -32003
+        trail = await agent.call("audit_trail")
+    assert "http:oauth:anna" in {event["actor"] for event in trail["events"]}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"exp": datetime(2020, 1, 1, tzinfo=UTC)},
+        {"exp": None},
+        {"aud": "https://other.example.org/mcp"},
+        {"aud": None},
+        {"iss": "https://other.example.org"},
+        {"sub": None},
+        {"scope": "openid"},
+        {"namespaces": None},
+        {"namespaces": []},
+        {"namespaces": "team"},
+        {"key": rsa.generate_private_key(public_exponent=65_537, key_size=2_048)},
+        {"key": "a secret of thirty-two bytes or more", "algorithm": "HS256"},
+    ],
+    ids=str,
+)
+async def test_a_token_that_lacks_anything_permits_nothing(
+    context: Context, serve: Serve, issuer: Issuer, listen: HttpListen, changes: dict[str, Any]
+) -> None:
+    async with serve(context, listen) as served, served.client(issuer.token(**changes)) as client:
+        refused = await client.post("/mcp", json={})
+        assert refused.status_code == 401
+        assert "/.well-known/oauth-protected-resource/mcp" in refused.headers["www-authenticate"]
+
+
+async def test_programs_find_the_issuer_by_the_metadata_of_the_server(
+    context: Context, serve: Serve, issuer: Issuer, listen: HttpListen
+) -> None:
+    async with serve(context, listen) as served, served.client() as client:
+        metadata = (await client.get("/.well-known/oauth-protected-resource/mcp")).json()
+    assert metadata["resource"] == AUDIENCE
+    assert [url.rstrip("/") for url in metadata["authorization_servers"]] == [issuer.url]
+
+
+async def test_an_issuer_that_cannot_be_reached_lets_nobody_in(context: Context, serve: Serve, issuer: Issuer) -> None:
+    gone = HttpListen(address="127.0.0.1:0", oauth_issuer="http://127.0.0.1:9", oauth_audience=AUDIENCE)
+    async with serve(context, gone) as served, served.client(issuer.token()) as client:
+        assert (await client.post("/mcp", json={})).status_code == 401
+
+
+def test_an_issuer_without_tls_on_another_machine_is_refused() -> None:
+    with pytest.raises(InvalidParamsFault, match="https"):
+        IssuerVerifier("http://issuer.example.org", AUDIENCE)
