@@ -2,6 +2,7 @@
 
 from benchmarks.causes.command import causes
 from benchmarks.cluster.command import cluster
+from benchmarks.corrections.command import corrections
 from benchmarks.crash.command import crash
 from benchmarks.dashboard import dashboard
 from benchmarks.fuzz.command import fuzz
@@ -19,7 +20,7 @@ from benchmarks.sleep.merging import merging
 from typer import Typer
 
 app = Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-MEMORY = (retrieval, relevance, similarity, mind, topics, sleep, merging, causes)
+MEMORY = (retrieval, relevance, similarity, mind, topics, sleep, merging, causes, corrections)
 SERVER = (latency, crash, cluster, scale, dashboard, index, peers, fuzz)
 for command in (*MEMORY, *SERVER):
     app.command()(command)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from datetime import datetime
 from itertools import islice
 from time import perf_counter
 from typing import Any, Protocol, assert_never
@@ -15,6 +16,8 @@ import msgspec
 
 from actors.embedder.jobs import EmbeddingJob, Plan, Rows, advance, attempt, select_slice
 from actors.embedder.messages import (
+    EmbedContent,
+    EmbeddedContent,
     EmbeddedMemory,
     EmbeddedQuery,
     EmbedderMessage,
@@ -29,7 +32,7 @@ from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
 from events.quantization import Float32
-from events.vocabulary.values import SpaceModel
+from events.vocabulary.values import Modality, SpaceModel
 from projections.memories.sessions import Sessions
 from projections.registry import EmbedderProjections
 
@@ -41,7 +44,24 @@ class Profile(Protocol):
     """A set of models for the thirteen spaces."""
 
     name: str
-    models: tuple[SpaceModel, ...]
+
+    @property
+    def models(self) -> tuple[SpaceModel, ...]:
+        """The model of each space."""
+        ...
+
+    @property
+    def precision(self) -> str | None:
+        """Number format of the packaged model; None without it."""
+        ...
+
+    def plan_content(self, text: str, modality: Modality, created_at: datetime) -> Plan[EmbeddedContent]:
+        """Return the plan that embeds a content, apart from any store."""
+        ...
+
+    def complete(self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions) -> EmbeddedMemory:
+        """Return a memory with what its session, links and names add to its content; advance the session."""
+        ...
 
     def plan_memory(self, request: EmbedMemory, sessions: Sessions) -> Plan[EmbeddedMemory]:
         """Return the plan that embeds a memory."""
@@ -129,6 +149,8 @@ class Embedder(ProjectionActor[EmbedderProjections]):
                 return self._accept(
                     EmbeddingJob(plan, message.on_progress, message.cancelled, session=session, predecessor=predecessor)
                 )
+            case EmbedContent(text=text, modality=modality, created_at=at):
+                return self._accept(EmbeddingJob(self._loaded().plan_content(text, modality, at)))
             case EmbedQuery():
                 plan = self._loaded().plan_query(message, self._projections.sessions)
                 return self._accept(EmbeddingJob(plan, cancelled=message.cancelled, is_query=True))

@@ -7,8 +7,9 @@ one slice at a time. The turns of a session finish in the order of their arrival
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -205,6 +206,21 @@ def run_plan(plan: Plan[T], forward: Callable[[Rows], list[Float32]]) -> T:
         advance([(job, forward(job.pending_rows))])
     job.resolve()
     return job.future.get()
+
+
+def run_plans(plans: Iterable[Plan[T]], forward: Callable[[Rows], list[Float32]]) -> list[T | Fault]:
+    """Run plans to their end; return the result or the fault of each. Equal plans share slices equally every time."""
+    jobs = [EmbeddingJob(plan) for plan in plans]
+    after_long = False
+    while left := [job for job in jobs if not job.done]:
+        selected = select_slice(left, after_long=after_long)
+        after_long = selected[0][0].is_long
+        rows = [row for job, count in selected for row in job.pending_rows[:count]]
+        states = iter(forward(rows) if rows else ())
+        advance([(job, list(islice(states, count))) for job, count in selected])
+    for job in jobs:
+        job.resolve()
+    return [attempt(job.future.get) for job in jobs]
 
 
 def _run_steps(jobs: Sequence[EmbeddingJob[Any]]) -> None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
 from events.fingerprint import Embedding, Fingerprint, Passage
 from events.vocabulary.values import Modality, SpaceModel
 from projections.time.time_mentions import NO_HINTS, QueryHints
+
+E = TypeVar("E", bound=Embedding)
 
 
 class EmbeddedMemory(Answer, frozen=True, kw_only=True):
@@ -19,6 +21,21 @@ class EmbeddedMemory(Answer, frozen=True, kw_only=True):
     """The people, places and things that the content names, as far as the profile looks for them."""
     position: int
     milliseconds: float
+
+
+class EmbeddedContent(Answer, frozen=True, kw_only=True):
+    """The embeddings of a memory that depend on its content and time alone, and the names and passages in it."""
+
+    embeddings: dict[str, Embedding]
+    passages: tuple[Passage, ...]
+    names: tuple[str, ...] = ()
+
+    def take(self, key: str, kind: type[E]) -> E:
+        """Return the embedding of one space; another kind is a TypeError."""
+        embedding = self.embeddings[key]
+        if not isinstance(embedding, kind):
+            raise TypeError(f"{key} is {type(embedding).__name__}, not {kind.__name__}")
+        return embedding
 
 
 class EmbeddedQuery(Answer, frozen=True, kw_only=True):
@@ -45,6 +62,14 @@ class EmbedMemory(Cancellable[EmbeddedMemory], frozen=True, kw_only=True):
     """Called with (done, total) windows of a long content, in the embedder's thread."""
 
 
+class EmbedContent(Cancellable[EmbeddedContent], frozen=True, kw_only=True):
+    """Embed a text that is no memory of its own, such as a clause of one; sessions and mentions stay as they are."""
+
+    text: str
+    modality: Modality
+    created_at: datetime
+
+
 class EmbedQuery(Cancellable[EmbeddedQuery], frozen=True, kw_only=True):
     """Embed a query in every space that applies to it."""
 
@@ -57,4 +82,4 @@ class EmbedQuery(Cancellable[EmbeddedQuery], frozen=True, kw_only=True):
     """Times, session ends and modalities that the text mentions."""
 
 
-EmbedderMessage: TypeAlias = LoadModels | EmbedMemory | EmbedQuery | Appended | ProjectionMessage
+EmbedderMessage: TypeAlias = LoadModels | EmbedMemory | EmbedContent | EmbedQuery | Appended | ProjectionMessage

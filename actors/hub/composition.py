@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from actors.consolidator.messages import StopRuns
 from actors.embedder.actor import Embedder
+from actors.embedder.loading import load_profile
 from actors.embedder.models.sentence_model import model_name
 from actors.hub.history import HistoryCache
 from actors.hub.hub import Hub, start_actors
@@ -55,38 +56,6 @@ LOCK_POLL = 0.1
 def utc_now() -> datetime:
     """Return the time of the machine's clock."""
     return datetime.now(UTC)
-
-
-def load_profile(
-    latencies: Latencies, profile: str, models: Path | None = None, device: str | None = None, workers: int = 1
-) -> Profile:
-    """Load the models of a profile.
-
-    Args:
-        latencies: Receives measurements.
-        profile: A `ModelProfile`, or the folder or name of a sentence-transformers model for E1, E8, E10 and E12.
-        models: For `full`, a folder with one folder for each space; None for the Hugging Face hub.
-        device: A torch device. By default a GPU where torch sees one, but the packaged model runs on the processor.
-        workers: Processes that run a chosen model, or threads of the packaged one.
-
-    Raises:
-        EmbeddingFault: A model isn't available.
-    """
-    # Imported on demand: the models' libraries take time to import, during which `initialize` would wait.
-    if profile == ModelProfile.FULL:
-        from actors.embedder.models.full_models import FullModels, local_sources
-        from actors.embedder.profiles.full import FullProfile
-
-        return FullProfile(FullModels(local_sources(models) if models else None, device), latencies)
-    from actors.embedder.models.backbone import Backbone
-    from actors.embedder.profiles.embedded import EmbeddedProfile
-
-    if profile == ModelProfile.EMBEDDED:
-        return EmbeddedProfile(latencies, Backbone.load(threads=workers, device=device))
-    from actors.embedder.models.sentence_model import SentenceModel
-    from actors.embedder.profiles.sentence_spaces import SentenceSpaces
-
-    return EmbeddedProfile(latencies, meaning=SentenceSpaces(SentenceModel(profile, device, workers)))
 
 
 @contextmanager

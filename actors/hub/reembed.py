@@ -10,10 +10,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from itertools import pairwise
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import UUID, uuid4
+from uuid import UUID, uuid4, uuid5
 
 import anyio.to_thread
 import msgspec
@@ -22,38 +22,30 @@ from actors.api.context import Context, Progress, ignore_progress, wait_until_re
 from actors.api.operations.ingest import STORED_AS_GIVEN, ingest
 from actors.api.operations.pending_memory import IngestItem, Outcome
 from actors.api.params.memories import StoreMemory
-from actors.exporters.history import mentioned
+from actors.embedder.pool.worker import Content
+from actors.hub.reembed_source import History, history_of
 from actors.runtime.ask import ask
 from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault, StorageFault
 from actors.runtime.settings import passphrase
-from actors.store.messages import Append
+from actors.store.messages import Append, FindMemories
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, Log
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationStarted,
-    Event,
-    MemoriesLinked,
-    MemoriesMerged,
-    MemoriesPruned,
-    MemoryForgotten,
-    MemoryReinstated,
-    MemoryRestored,
-    MemoryStored,
-    MemorySuperseded,
-    PruningPermitted,
-    ScheduleChanged,
-    ScheduleSwitched,
-)
+from events.vocabulary import Event, MemoriesLinked, MemoryForgotten, MemoryRestored, MemoryStored
 from events.vocabulary.codec import decompress
-from projections.memories.catalog import Catalog
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 if TYPE_CHECKING:
+    from actors.embedder.pool.prepared import BulkEmbedding
     from actors.hub.composition import Hub
 
 ACTOR = "reembed"
+
+PLAN = "reembed.json"
+"""File in the new store's folder until it is complete: the head of the old log, and the precision of the model."""
+
+_REEMBED = UUID("a3a1d0de-5c0e-5d0f-9a2c-4f0a5b8f5c11")
+"""Namespace of the correlation ids (UUID version 5) of what is appended after the memories."""
 
 BATCH = 48
 """Memories that are embedded together, as many as the embedder's inbox takes at once."""
@@ -68,115 +60,22 @@ class ReembedCounts(msgspec.Struct, frozen=True):
     links: int
 
 
-class History(msgspec.Struct, frozen=True):
-    """What the old log holds about memories that are not erased."""
+async def reembed(
+    folder: Path, hub: Hub, progress: Progress = ignore_progress, bulk: BulkEmbedding | None = None
+) -> ReembedCounts:
+    """Store all memories of the store in a folder again, in an empty one or one that a killed run left.
 
-    memories: tuple[Entry, ...]
-    """In the order in which they are ingested."""
-    born_with: dict[UUID, tuple[MemoriesLinked, ...]]
-    """Links that a memory was stored with."""
-    later: tuple[MemoriesLinked, ...]
-    """Links that were drawn afterwards, in order."""
-    slept: tuple[Event, ...]
-    """What runs of the consolidator hid and still hide: of each that it began, what it merged and pruned, its end.
+    Nothing is appended to the old store. A run that goes on with another's work appends what is missing; batches are
+    the same ones, so that embeddings are too.
 
-    And the schedule of runs, and which memories superseded which.
-    """
-    erased: int
-
-
-def history_of(log: Log) -> History:
-    """Read a whole log, which checks its chain; erased memories are left out, also as ends of links."""
-    catalog = Catalog()
-    stored: list[UUID] = []
-    links: list[tuple[UUID | None, MemoriesLinked]] = []
-    runs: list[Event] = []
-    for envelope in log.read():
-        catalog.apply(envelope)
-        match envelope.event:
-            case MemoryStored():
-                stored.append(envelope.id)
-            case MemoriesLinked() as drawn:
-                links.append((envelope.causation_id, drawn))
-            case ConsolidationStarted() | MemoriesMerged() | MemoriesPruned() | ConsolidationFinished() as event:
-                runs.append(event)
-            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() | MemorySuperseded() | MemoryReinstated():
-                runs.append(envelope.event)
-            case _:
-                pass
-    entries = {memory: entry for memory in stored if (entry := catalog.get(memory)).body is not None}
-    born_with: dict[UUID, tuple[MemoriesLinked, ...]] = {}
-    later: list[MemoriesLinked] = []
-    for cause, drawn in links:
-        link = msgspec.structs.replace(drawn, targets=tuple(target for target in drawn.targets if target in entries))
-        if link.source not in entries or not link.targets:
-            continue
-        if cause == link.source:
-            born_with[link.source] = (*born_with.get(link.source, ()), link)
-        else:
-            later.append(link)
-    order, slept = ingest_order(entries.values(), born_with), tuple(_still_hiding(runs, entries))
-    return History(order, born_with, tuple(later), slept, catalog.states()[MemoryState.ERASED])
-
-
-def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
-    """Yield the events of runs that still hide memories, without what was undone, and of schedule and versions."""
-    hidden = {memory: entry for memory, entry in entries.items() if entry.run is not None}
-    hiding = {entry.run for entry in hidden.values()}
-    for event in runs:
-        match event:
-            case ConsolidationStarted(run=run) | ConsolidationFinished(run=run) if run in hiding:
-                yield event
-            case MemoriesMerged(run=run, survivor=survivor):
-                if kept := [
-                    (memory, similarity)
-                    for memory, similarity in zip(event.absorbed, event.similarities, strict=True)
-                    if memory in hidden and (hidden[memory].run, hidden[memory].merged_into) == (run, survivor)
-                ]:
-                    absorbed, similarities = zip(*kept, strict=True)
-                    yield msgspec.structs.replace(event, absorbed=absorbed, similarities=similarities)
-            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() | MemorySuperseded() | MemoryReinstated():
-                if mentioned(event) <= entries.keys():
-                    yield event
-            case MemoriesPruned(run=run, pruned=pruned):
-                if left := tuple(one for one in pruned if one.memory in hidden and hidden[one.memory].run == run):
-                    yield msgspec.structs.replace(event, pruned=left)
-            case _:
-                pass
-
-
-def ingest_order(entries: Iterable[Entry], born_with: dict[UUID, tuple[MemoriesLinked, ...]]) -> tuple[Entry, ...]:
-    """Return memories in the order given, but each after the turn before it and after those it was stored with.
-
-    Stores that ran side by side may have reached the log in another order than they were embedded in.
-    """
-    by_id = {entry.id: entry for entry in entries}
-    sessions: dict[tuple[str, str], list[Entry]] = {}
-    for entry in by_id.values():
-        if entry.body is not None and entry.body.session is not None:
-            sessions.setdefault((entry.body.namespace, entry.body.session), []).append(entry)
-    first = {memory: [target for link in links for target in link.targets] for memory, links in born_with.items()}
-    for turns in sessions.values():
-        turns.sort(key=lambda turn: turn.body.position if turn.body else 0)
-        for before, turn in pairwise(turns):
-            first.setdefault(turn.id, []).append(before.id)
-    placed: dict[UUID, Entry] = {}
-
-    def place(memory: UUID) -> None:
-        for other in first.pop(memory, ()):
-            place(other)
-        placed.setdefault(memory, by_id[memory])
-
-    for memory in by_id:
-        place(memory)
-    return tuple(placed.values())
-
-
-async def reembed(folder: Path, hub: Hub, progress: Progress = ignore_progress) -> ReembedCounts:
-    """Store all memories of the store in a folder again, in one that is empty; nothing is appended to the old one.
+    Args:
+        folder: Of the old store.
+        hub: Of the new store.
+        progress: Receives the number of memories.
+        bulk: Embeds ahead of the hub; None if the hub's own model embeds.
 
     Raises:
-        InvalidParamsFault: the folder holds no store.
+        InvalidParamsFault: the folder holds no store, or the killed run had another one or another precision.
         LogError: the old log can't be trusted, or another process has it open.
         EmbeddingFault: a memory can't be embedded; it is named.
         StorageFault: the new store can't be written.
@@ -184,64 +83,119 @@ async def reembed(folder: Path, hub: Hub, progress: Progress = ignore_progress) 
     if not (folder / "log.duckdb").is_file():
         raise InvalidParamsFault(f"{folder} holds no store")
     with closing(DuckDBLog(folder, passphrase())) as old:
-        return await _reembed(old, hub, progress)
+        return await _reembed(old, hub, progress, bulk)
 
 
-async def _reembed(old: Log, hub: Hub, progress: Progress) -> ReembedCounts:
+async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding | None) -> ReembedCounts:
     await progress(0, None, "reading the old log")
     history = await anyio.to_thread.run_sync(history_of, old)
     context = Context(hub)
     await wait_until_ready(context.for_request(progress))
-    request = uuid4()
+    request = uuid5(_REEMBED, old.head.hash.hex())
+    if bulk is not None:
+        _check_same(hub.folder / PLAN, {"source": old.head.hash.hex(), "precision": bulk.precision})
     total = len(history.memories)
-    done = 0
-    for batch in _batches(history):
-        envelopes = await anyio.to_thread.run_sync(old.get, [entry.seq for entry in batch])
+    found = await ask(hub.store, FindMemories(memories=tuple(entry.id for entry in history.memories)))
+    stored = {entry.id for entry in found if entry is not None}
+    batches = [batch for batch in _batches(history) if not stored.issuperset(entry.id for entry in batch)]
+    done = total - sum(map(len, batches))
+    prepared = bulk.prepare(map(_contents, batches)) if bulk else None
+    try:
+        for batch in batches:
+            if prepared is not None:
+                await anyio.to_thread.run_sync(next, prepared)
+            missing = [entry for entry in batch if entry.id not in stored]
+            if bulk is not None:
+                for content in _contents([entry for entry in batch if entry.id in stored]):
+                    bulk.contents.take(content)
+            envelopes = await anyio.to_thread.run_sync(old.get, [entry.seq for entry in missing])
 
-        async def report(place: int, start: int = done) -> None:
-            await progress(start + place, total, "memories embedded")
+            async def report(place: int, start: int = done + len(batch) - len(missing)) -> None:
+                await progress(start + place, total, "memories embedded")
 
-        await _store_again(context, batch, envelopes, history.born_with, report)
-        done += len(batch)
-    for link in history.later:
-        await _append(hub, link, request)
-    for event in history.slept:
-        await _append(hub, event, request)
+            await _store_again(context, missing, envelopes, history.born_with, report)
+            done += len(batch)
+    finally:
+        if prepared is not None:
+            prepared.close()
+    await _append_missing(hub, request, _afterwards(history))
+    (hub.folder / PLAN).unlink(missing_ok=True)
+    forgotten = sum(entry.state is MemoryState.FORGOTTEN for entry in history.memories)
+    links = [*history.later, *(link for born in history.born_with.values() for link in born)]
+    return ReembedCounts(total, forgotten, history.erased, sum(len(link.targets) for link in links))
+
+
+def _check_same(plan: Path, wanted: dict[str, str | None]) -> None:
+    """Record what this run embeds and how; refuse to go on with the work of a run of something else."""
+    if not plan.exists():
+        plan.write_bytes(msgspec.json.encode(wanted))
+        return
+    known: dict[str, str | None] = msgspec.json.decode(plan.read_bytes())
+    for name, value in wanted.items():
+        if known.get(name) != value:
+            raise InvalidParamsFault(
+                f"{plan.parent} was begun with another {name} ({known.get(name)}, now {value}); delete it first"
+            )
+
+
+def _afterwards(history: History) -> Iterator[Event]:
+    """Yield what is appended after the memories, in order."""
+    yield from history.later
+    yield from history.slept
     for entry in history.memories:
         if entry.protected:  # so that no run hides it again there either
-            await _append(hub, MemoryForgotten(memory=entry.id), request)
-            await _append(hub, MemoryRestored(memory=entry.id), request)
-    forgotten = [entry for entry in history.memories if entry.state is MemoryState.FORGOTTEN]
-    for entry in forgotten:
-        await _append(hub, MemoryForgotten(memory=entry.id, reason=entry.reason), request)
-    links = [*history.later, *(link for born in history.born_with.values() for link in born)]
-    return ReembedCounts(total, len(forgotten), history.erased, sum(len(link.targets) for link in links))
+            yield MemoryForgotten(memory=entry.id)
+            yield MemoryRestored(memory=entry.id)
+    for entry in history.memories:
+        if entry.state is MemoryState.FORGOTTEN:
+            yield MemoryForgotten(memory=entry.id, reason=entry.reason)
+
+
+async def _append_missing(hub: Hub, request: UUID, events: Iterable[Event]) -> None:
+    """Append events of which an earlier run may have appended the first ones."""
+
+    def count() -> int:
+        return sum(envelope.correlation_id == request for envelope in hub.log.read())
+
+    for event in islice(events, await anyio.to_thread.run_sync(count), None):
+        await ask(hub.store, Append(id=uuid4(), event=event, actor=ACTOR, correlation_id=request))
 
 
 @contextmanager
-def built_beside(target: Path) -> Iterator[Path]:
-    """Yield an empty folder that is renamed to `target` if the body succeeds, and deleted if it fails.
+def built_beside(target: Path, *, resume: bool = False) -> Iterator[Path]:
+    """Yield a folder that is renamed to `target` if the body succeeds, so an incomplete store never stands there.
 
-    So an incomplete store never stands at `target`.
+    Args:
+        target: An empty folder, or none.
+        resume: Whether to go on in the folder that an earlier run left, and to leave it if the body fails; otherwise
+            the folder is new, and deleted if the body fails.
 
     Raises:
-        InvalidParamsFault: `target` isn't empty, or a run that was killed left its folder behind.
+        InvalidParamsFault: `target` isn't empty, or there is such a folder and `resume` isn't set.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InvalidParamsFault(f"{target} must be an empty folder, or none at all")
     building = target.with_name(f"{target.name}.unfinished")
     try:
-        building.mkdir(mode=0o700, parents=True)
+        building.mkdir(mode=0o700, parents=True, exist_ok=resume)
     except FileExistsError:
-        raise InvalidParamsFault(f"{building} was left by a run that didn't end; delete it first") from None
+        raise InvalidParamsFault(
+            f"{building} was left by a run that didn't end; go on with --resume, or delete it first"
+        ) from None
     try:
         yield building
     except BaseException:
-        shutil.rmtree(building)
+        if not resume:
+            shutil.rmtree(building)
         raise
     if target.exists():
         target.rmdir()
     building.rename(target)
+
+
+def _contents(entries: Iterable[Entry]) -> list[Content]:
+    bodies = (entry.body for entry in entries if entry.body is not None)
+    return [Content(body.text, body.modality, body.created_at) for body in bodies]
 
 
 def _batches(history: History) -> Iterator[list[Entry]]:
@@ -294,7 +248,3 @@ def _item(entry: Entry, envelope: Envelope, links: tuple[MemoriesLinked, ...]) -
         **given,
     )
     return IngestItem(params, id=envelope.id, links=links, actor=ACTOR)
-
-
-async def _append(hub: Hub, event: Event, request: UUID) -> None:
-    await ask(hub.store, Append(id=uuid4(), event=event, actor=ACTOR, correlation_id=request))

@@ -17,7 +17,7 @@ import msgspec
 import pykka
 
 from actors.comparator.messages import FindCauses, ListUnexamined
-from actors.embedder.messages import EmbeddedMemory, EmbedMemory
+from actors.embedder.messages import EmbedContent, EmbeddedContent
 from actors.linker.messages import ExamineCauses, ExaminedCauses, LinkCauses, LinkerMessage, MemoriesAdded
 from actors.runtime.actor import LOGGER, Actor, ActorRef
 from actors.runtime.ask import MODEL_TIMEOUT, ask_blocking
@@ -230,22 +230,16 @@ def _one_way(links: Sequence[CausalLink]) -> Iterator[CausalLink]:
     yield from best.values()
 
 
-def _embed_message(body: Body, span: Span) -> EmbedMemory:
-    return EmbedMemory(
-        content=body.text[slice(*span)],
-        modality=Modality.TEXT,
-        created_at=body.created_at,
-        namespace=body.namespace,
-    )
+def _embed_message(body: Body, span: Span) -> EmbedContent:
+    return EmbedContent(text=body.text[slice(*span)], modality=Modality.TEXT, created_at=body.created_at)
 
 
-def _phrase(text: str, span: Span, embedded: EmbeddedMemory, speaker: str) -> Phrase:
-    fingerprint = embedded.fingerprint
+def _phrase(text: str, span: Span, embedded: EmbeddedContent, speaker: str) -> Phrase:
     return Phrase(
         span=span,
-        meaning=fingerprint.take("e1_semantic", Dense),
-        tokens=fingerprint.take("e12_late_interaction", Tokens),
-        terms=fingerprint.take("e6_sparse", Sparse),
+        meaning=embedded.take("e1_semantic", Dense),
+        tokens=embedded.take("e12_late_interaction", Tokens),
+        terms=embedded.take("e6_sparse", Sparse),
         voice=speaker if is_first_person(text[slice(*span)]) else None,
     )
 

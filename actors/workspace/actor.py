@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
+from collections.abc import Mapping
 from typing import Any, assert_never, cast
 from uuid import UUID, uuid4
 
 import msgspec
 import pykka
 
-from actors.comparator.messages import FindNeighbours, Neighbours, NewMemory, Resonate
+from actors.comparator.messages import FindNeighbours, Neighbours, Resonate
 from actors.runtime.actor import ActorRef
 from actors.runtime.faults import UNWRITTEN, Fault, NotFoundFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
-from actors.store.messages import Append, AppendMemories, RequestResult
+from actors.store.messages import Append, AppendMemories, Describe, RequestResult
+from actors.workspace.corrections import superseded
 from actors.workspace.debounce import Debounce
 from actors.workspace.emotion import emotional_weight
 from actors.workspace.focus import FocusTask, decide
@@ -40,11 +42,12 @@ from events.fingerprint import Dense
 from events.spaces import SEMANTIC
 from events.storage.log import Envelope
 from events.vocabulary import MemoryStored
+from projections.memories.entries import Entry
 from projections.mind.johari import rows
 from projections.registry import WorkspaceProjections
 
 TIMEOUT = 30.0
-"""Seconds until a question to the comparator fails."""
+"""Seconds until a question to another actor fails."""
 
 JUDGED_AT_ONCE = 4
 """Memories in one message to the comparator: a search waits for the judgement of no more."""
@@ -147,12 +150,29 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         """Judge a few memories, each by itself."""
         with self._latencies.timed("judge"):
             found: tuple[Neighbours | Fault, ...] = self._asked(FindNeighbours(new=tuple(one.new for one in memories)))
+            entries = self._described(memories, found)
             return [
-                near if isinstance(near, Fault) else one.build_append(self._judgement(one.new, near))
+                near if isinstance(near, Fault) else one.build_append(self._judgement(one, near, entries))
                 for one, near in zip(memories, found, strict=True)
             ]
 
-    def _judgement(self, new: NewMemory, near: Neighbours) -> Judgement:
+    def _described(
+        self, memories: tuple[UnjudgedMemory, ...], found: tuple[Neighbours | Fault, ...]
+    ) -> dict[UUID, Entry]:
+        """Read the neighbours that some of the memories may correct."""
+        wanted = {
+            memory
+            for one, near in zip(memories, found, strict=True)
+            if one.corrects and isinstance(near, Neighbours)
+            for memory, _ in near.alike
+        }
+        if not wanted:
+            return {}
+        described: Any = self._store.ask(Describe(memories=tuple(wanted), own=True), timeout=TIMEOUT)
+        return {entry.id: entry for entry in described}
+
+    def _judgement(self, memory: UnjudgedMemory, near: Neighbours, entries: Mapping[UUID, Entry]) -> Judgement:
+        new = memory.new
         learning = judge(near.similarities, near.closest, emotional_weight(new.content))
         foreseen = self._projections.learner.predict(learning.entropy, learning.coherence)
         self._judged[new.id] = near.nearest
@@ -166,6 +186,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
                 for row, own in zip(rows(learning.delta_s, learning.delta_c), new.fingerprint.embeddings, strict=True)
             ),
             learning=msgspec.structs.replace(learning, usefulness=foreseen),
+            superseded=superseded(memory, near.alike, entries) if memory.corrects else (),
         )
 
     def _asked(self, message: FindNeighbours | Resonate) -> Any:

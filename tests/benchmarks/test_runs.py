@@ -68,6 +68,17 @@ def test_similarity_is_compared_with_grades_for_all_spaces_and_each(tmp_path: Pa
     assert report["left_out"]
 
 
+def test_corrections_are_judged_among_other_memories(tmp_path: Path) -> None:
+    graded = tmp_path / "pairs.jsonl"
+    graded.write_text(json.dumps({"text_a": "A dog runs.", "text_b": "A dog is running.", "score": 5}))
+    report = bench("corrections", str(write(tmp_path / "set", stream())), str(graded))
+    found, present, past, unmarked = report["sections"]["corrections"]
+    assert found["figures"]["found"] > 0.5
+    assert present["figures"]["before the older one"] >= present["figures"]["first of all"] > 0.5
+    assert past["figures"]["among the first ten"] > 0.5
+    assert unmarked["figures"]["marked"] < 0.1
+
+
 def test_the_mind_is_judged_on_a_stream(tmp_path: Path) -> None:
     report = bench("mind", str(write(tmp_path / "set", stream())))
     assert report["namespace"] == "bees"

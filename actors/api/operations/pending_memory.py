@@ -25,6 +25,7 @@ from events.storage.log import Envelope
 from events.vocabulary import Event, MemoriesLinked, MemoryStored, MemorySuperseded
 from events.vocabulary.codec import compress
 from events.vocabulary.memories import STATED
+from events.vocabulary.values import Modality
 from projections.graph.relations import LINK_TO
 
 LINK_WEIGHT = 1.0
@@ -122,7 +123,12 @@ def unjudged(group: Sequence[tuple[PendingMemory, EmbeddedMemory]]) -> Iterator[
             created_at=one.created_at,
             before=tuple(before),
         )
-        yield UnjudgedMemory(new=new, build_append=partial(build_append, one, embedded))
+        yield UnjudgedMemory(
+            new=new,
+            build_append=partial(build_append, one, embedded),
+            speaker=params.metadata.get("speaker"),
+            corrects=one.item.links is None and not one.supersedes and params.modality is Modality.TEXT,
+        )
         before.append((one.id, embedded.fingerprint))
 
 
@@ -153,7 +159,7 @@ def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgem
     return Append(
         id=one.id,
         event=stored,
-        consequences=tuple(_consequences(one)),
+        consequences=(*_consequences(one), *judgement.superseded),
         actor=one.item.actor,
         correlation_id=one.correlation_id,
         read_back=True,

@@ -163,8 +163,15 @@ def reembed(
         str | None, typer.Option(help="Device of torch, as cuda or cpu.", show_default="a GPU for chosen models")
     ] = None,
     workers: Annotated[
-        int, typer.Option(min=1, max=MAX_WORKERS, help="Processes of a chosen model, or threads of the packaged one.")
-    ] = 1,
+        int | None, typer.Option(min=1, max=MAX_WORKERS, help="Processes that embed.", show_default="1; all of Ray")
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Embed on a Ray cluster: auto, ray://HOST:PORT, or local."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep what is done if it is interrupted, and go on with that.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Create a new store from this one with other models; this one stays unchanged."""
@@ -173,23 +180,28 @@ def reembed(
 
     from actors.cli.views.maintenance import reembedded
     from actors.cli.views.terminal import progress_bar
-    from actors.hub.composition import load_profile, open_hub
+    from actors.embedder.loading import load_profile, start_pool
+    from actors.embedder.pool.prepared import BulkEmbedding
+    from actors.embedder.pool.worker import WorkerSettings
+    from actors.hub.composition import open_hub
     from actors.hub.reembed import ReembedCounts, built_beside
     from actors.hub.reembed import reembed as reembed_store
 
-    load = partial(load_profile, profile=embedder, models=models, device=device, workers=workers)
+    settings = WorkerSettings(embedder, models, device)
+    bulk = BulkEmbedding(partial(start_pool, settings, workers, ray))
+    load = bulk.loading(partial(load_profile, profile=embedder, models=models, device=device))
 
     async def run() -> ReembedCounts:
         with (
             progress_bar(quiet=as_json) as report,
-            built_beside(new_folder) as building,
+            built_beside(new_folder, resume=resume) as building,
             open_hub(building, embedder, load=load) as hub,
         ):
 
             async def progress(done: float, total: float | None, what: str) -> None:
                 report(done, total, what)
 
-            return await reembed_store(data_folder(data), hub, progress)
+            return await reembed_store(data_folder(data), hub, progress, bulk)
 
     with exit_on_error():
         counts = msgspec.structs.asdict(anyio.run(run))

@@ -140,6 +140,10 @@ def status(answer: JsonObject) -> None:
         OUT.print(answer["read_only"], style="bold red", markup=False)
     OUT.print(f"{memories['live']} memories, {memories['forgotten']} forgotten, {memories['erased']} erased")
     OUT.print(f"in {answer['folder']}; log at event {answer['log']['position']}, {answer['log']['hash'][:16]}…")
+    if "server" in answer["log"]:
+        lag = answer["log"]["lag"]
+        why = f": {lag['reason']}" if lag["reason"] else ""
+        OUT.print(f"on {answer['log']['server']}, known {lag['seconds']} s ago{why}", markup=False)
     if answer["spaces"]:
         table = Table(
             "space", "model", "dimension", "sha256", title=f"profile {answer['profile']}", title_justify="left"

@@ -21,14 +21,16 @@ from actors.comparator.search.ranking import Similarities
 from actors.comparator.search.recall import e1_vector
 from actors.runtime.faults import NotFoundFault, PurposeFault
 from actors.runtime.settings import Strategy
+from actors.text.corrections import MIN_SIMILARITY
 from actors.text.query_hints import causal_direction
 from events.fingerprint import Bits, Embedding, Sparse
 from events.spaces import INDEX, SEMANTIC, SPACES
 from projections.memories.atlas import Atlas
 from projections.memories.facets import Filter
 from projections.spaces.fingerprints import HYPERVECTOR as E9
+from projections.spaces.fingerprints import SEMANTIC as E1
 from projections.spaces.fingerprints import Fingerprints
-from projections.storage.arrays import Mask, Rows, top_k
+from projections.storage.arrays import Mask, Rows, Scores, top_k
 
 POOL = 24
 """Candidates of E13 and of E1. With a third more, here and in `SMALL_POOL`, the entropies above are within .014 and
@@ -48,6 +50,9 @@ EXHAUSTIVE = 128
 
 NEAREST = 8
 """Neighbours that the workspace receives."""
+
+ALIKE = 4
+"""Neighbours whose texts are read, to find what the new memory corrects."""
 
 NO_PURPOSE = (0.0,) * len(SPACES)
 """The purpose vector of a memory without a North Star; it is computed once a North Star exists."""
@@ -122,8 +127,20 @@ def neighbours(
         similarities=-np.sort(-similarities.T, axis=1),  # NaN last
         closest=float(overall(similarities, Strategy.GRADED, calibration.weights).max(initial=0.0)),
         nearest=tuple(ids[index] for index in nearest(similarities, NEAREST)),
+        alike=_alike(atlas, new, rows, similarities[: len(rows), INDEX[E1]]),
         purpose=purpose,
         north_star=None if north_star is None else north_star.goal,
+    )
+
+
+def _alike(atlas: Atlas, new: NewMemory, rows: Rows, similarity: Scores) -> tuple[tuple[UUID, float], ...]:
+    """Return the memories of before that are most similar to a new one in E1, with their similarity."""
+    best = top_k(np.nan_to_num(similarity), ALIKE)
+    earlier = [at for at in best.tolist() if atlas.facets.created_at(int(rows[at])) <= new.created_at]
+    return tuple(
+        (memory, float(similarity[at]))
+        for at, memory in zip(earlier, atlas.ids(rows[earlier]), strict=True)
+        if similarity[at] >= MIN_SIMILARITY
     )
 
 

@@ -1,4 +1,4 @@
-"""Any model of sentence-transformers: sentence vectors and token states of windows, on a CPU, on a GPU or in processes.
+"""Any model of sentence-transformers: sentence vectors and token states of windows, on a CPU or a GPU.
 
 Importing this module is cheap: a model imports sentence-transformers, which takes seconds.
 """
@@ -50,13 +50,12 @@ class SentenceModel:
     Args:
         source: A local folder or a name on the Hugging Face hub.
         device: A torch device; None for a GPU where torch sees one, else the CPU.
-        workers: Processes that encode; 1 for none but this one.
 
     Raises:
         ModelUnavailableError: There is no such model, or it has no token states.
     """
 
-    def __init__(self, source: str, device: str | None = None, workers: int = 1) -> None:
+    def __init__(self, source: str, device: str | None = None) -> None:
         folder = local_folder(source)
         try:
             self._encoder: Any = library().SentenceTransformer(str(folder), device=device)
@@ -64,7 +63,6 @@ class SentenceModel:
             raise ModelUnavailableError(f"{source} can't be loaded by sentence-transformers: {error}") from error
         self.name = model_name(source)
         self.sha256 = folder_sha256(folder)
-        self._pool: Any = None
         try:
             tokenizer = self._encoder.tokenizer
             self._special = np.array([piece for piece in tokenizer.all_special_ids if piece != tokenizer.unk_token_id])
@@ -76,14 +74,6 @@ class SentenceModel:
         self.dimension = len(probe.vector)
         self.width = probe.states.shape[1]
         """Columns of the token states."""
-        if workers > 1:
-            self._pool = self._encoder.start_multi_process_pool([str(self._encoder.device)] * workers)
-
-    def close(self) -> None:
-        """Stop the processes."""
-        if self._pool is not None:
-            self._encoder.stop_multi_process_pool(self._pool)
-            self._pool = None
 
     def windows(self, text: str, *, is_query: bool) -> tuple[list[Range], list[Range]]:
         """Return a text's windows in tokens and in characters, as `windows` does."""
@@ -92,9 +82,7 @@ class SentenceModel:
     def encode(self, texts: Sequence[str], *, is_query: bool) -> list[EncodedWindow]:
         """Encode texts that fit the model, in batches of similar length."""
         prompt = self._prompt(is_query=is_query)
-        rows: Any = self._encoder.encode(
-            list(texts), prompt=prompt or None, output_value=None, pool=self._pool, show_progress_bar=False
-        )
+        rows: Any = self._encoder.encode(list(texts), prompt=prompt or None, output_value=None, show_progress_bar=False)
         prompted = len(self._encoder.tokenizer(prompt, add_special_tokens=False)["input_ids"]) if prompt else 0
         return [self._window(row, prompted) for row in rows]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from actors.embedder import weights
 from actors.embedder.jobs import BatchedStep, Plan, Rows
-from actors.embedder.messages import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
+from actors.embedder.messages import EmbeddedContent, EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL, MODEL_SHA256, SEP, VOCABULARY, Backbone
 from actors.embedder.profiles.formula_spaces import (
     complete_memory,
@@ -106,14 +106,22 @@ class EmbeddedProfile:
         latencies: Receives measurements.
         backbone: The packaged model; None to load it with the defaults.
         meaning: Another model for E1, E8, E10 and E12.
+        interactive: Whether queries may come between two slices of a memory. If not, memories wait for their lexical
+            embeddings, so that what shares a slice does not depend on the threads.
     """
 
     name = "embedded"
 
     def __init__(
-        self, latencies: Latencies, backbone: Backbone | None = None, meaning: SentenceSpaces | None = None
+        self,
+        latencies: Latencies,
+        backbone: Backbone | None = None,
+        meaning: SentenceSpaces | None = None,
+        *,
+        interactive: bool = True,
     ) -> None:
         self._meaning = meaning
+        self._interactive = interactive
         replaced = meaning.models if meaning else {}
         self.models = tuple(replaced.get(model.key, model) for model in space_models())
         self.latencies = latencies
@@ -122,14 +130,17 @@ class EmbeddedProfile:
         self._spaces = NeuralSpaces.load(self._backbone)
         self._encoders = {key: self._timed(key, encode) for key, encode in self._spaces.encoders().items()}
 
+    @property
+    def precision(self) -> str:
+        """Number format of the packaged model."""
+        return self._backbone.precision
+
     def forward(self, rows: Rows) -> list[Float32]:
         """Return the token states of each row, shape (tokens + 2, 384), from one batch."""
         return self._backbone.forward(rows)
 
     def stop_threads(self) -> None:
-        """Stop the threads of lexical embeddings, of which the next request starts new ones, and other processes."""
-        if self._meaning is not None:
-            self._meaning.close()
+        """Stop the threads of lexical embeddings, of which the next request starts new ones."""
         for pool in (self._memory_pool, self._query_pool):
             pool.shutdown(cancel_futures=True)
         self._memory_pool, self._query_pool = _lexical_pools()
@@ -137,20 +148,35 @@ class EmbeddedProfile:
     def plan_memory(self, request: EmbedMemory, sessions: Sessions) -> Plan[EmbeddedMemory]:
         """Return the plan that embeds a memory."""
         start = perf_counter()
-        if request.modality in UNSUPPORTED:
+        content = yield from self.plan_content(request.content, request.modality, request.created_at)
+        yield None  # the previous turn of the session is part of E8 and determines the position
+        return self.complete(request, content, sessions, start)
+
+    def plan_content(self, text: str, modality: Modality, created_at: datetime) -> Plan[EmbeddedContent]:
+        """Return the plan that embeds a content, apart from any store."""
+        if modality in UNSUPPORTED:
             raise EmbeddingFault(
-                f"Embedding failed: modality '{request.modality}' can't be stored, since all models here read text; "
+                f"Embedding failed: modality '{modality}' can't be stored, since all models here read text; "
                 f"store a description of it instead",
                 parameter="modality",
             )
-        text = self._tokenize(request.content, self._memory_pool, is_code=request.modality is Modality.CODE)
-        states: list[Float32] = yield text.rows
-        embeddings, passages, names = yield from self._embed(text, states, request.modality, request.created_at)
+        tokenized = self._tokenize(text, self._memory_pool, is_code=modality is Modality.CODE)
+        states: list[Float32] = yield tokenized.rows
+        embeddings, passages, names = yield from self._embed(tokenized, states, modality, created_at)
         if self._meaning is not None:
-            passages = yield from self._meaning.embed(embeddings, request.content, request.modality, is_query=False)
+            passages = yield from self._meaning.embed(embeddings, text, modality, is_query=False)
         embeddings["e12_late_interaction"] = yield BatchedStep(Tokens.of_memories, embeddings["e12_late_interaction"])
+        return EmbeddedContent(embeddings=embeddings, passages=passages, names=names)
 
-        yield None  # the previous turn of the session is part of E8 and determines the position
+    def complete(
+        self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions, start: float | None = None
+    ) -> EmbeddedMemory:
+        """Return a memory with what its session, links and names add to its content; advance the session.
+
+        `start` is the time at which the work began, by `perf_counter`; by default now.
+        """
+        start = perf_counter() if start is None else start
+        embeddings, names = {**content.embeddings}, content.names
         turns = sessions.tail(request.namespace, request.session)
         linked = [(dense_vector(one["e1_semantic"]), dense_vector(one["e8_graph"])) for one in request.linked]
         named = sessions.mentions.near(request.namespace, names)
@@ -161,7 +187,7 @@ class EmbeddedProfile:
             )
         embeddings |= self._renamed(request.content, request.namespace, names, sessions)
         return complete_memory(
-            request, embeddings, passages, names=names, sessions=sessions, latencies=self.latencies, start=start
+            request, embeddings, content.passages, names=names, sessions=sessions, latencies=self.latencies, start=start
         )
 
     def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
@@ -227,7 +253,7 @@ class EmbeddedProfile:
         if text.lexical is None:
             found = yield from embed_in_slices(text.content, self.latencies, is_code=text.is_code, pausing=pausing)
         else:
-            if not text.lexical.done():
+            if self._interactive and not text.lexical.done():
                 yield []  # a query need not wait for the lexical embeddings of a memory
             found = text.lexical.result()
         embeddings |= {"e6_sparse": found.terms, "e9_hdc": found.trigrams, "e11_entity": found.entities}

@@ -7,7 +7,7 @@ from datetime import datetime
 from time import perf_counter
 
 from actors.embedder.jobs import Plan, Rows
-from actors.embedder.messages import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
+from actors.embedder.messages import EmbeddedContent, EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
 from actors.embedder.models.full_models import MODELS, FullModels
 from actors.embedder.profiles.formula_spaces import (
     PERIODICITY,
@@ -38,6 +38,7 @@ class FullProfile:
     """
 
     name = "full"
+    precision = None
 
     def __init__(self, models: FullModels, latencies: Latencies) -> None:
         self.latencies = latencies
@@ -57,18 +58,32 @@ class FullProfile:
     def plan_memory(self, request: EmbedMemory, sessions: Sessions) -> Plan[EmbeddedMemory]:
         """Return the plan that embeds a memory."""
         start = perf_counter()
-        if request.modality is Modality.IMAGE:
+        content = yield from self.plan_content(request.content, request.modality, request.created_at)
+        yield None  # the previous turn of the session determines the position
+        return self.complete(request, content, sessions, start)
+
+    def plan_content(self, text: str, modality: Modality, created_at: datetime) -> Plan[EmbeddedContent]:
+        """Return the plan that embeds a content, apart from any store."""
+        if modality is Modality.IMAGE:
             raise EmbeddingFault(
                 "Embedding failed: a memory holds text, and the full profile can't read a picture yet; "
                 "store a description instead",
                 parameter="modality",
             )
-        embeddings, passages = yield from self._embed(request.content, request.created_at, is_query=False)
+        embeddings, passages = yield from self._embed(text, created_at, is_query=False)
+        return EmbeddedContent(embeddings=embeddings, passages=passages)
 
-        yield None  # the previous turn of the session determines the position
+    def complete(
+        self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions, start: float | None = None
+    ) -> EmbeddedMemory:
+        """Return a memory with what its session and links add to its content, as the embedded profile does."""
+        start = perf_counter() if start is None else start
+        embeddings = {**content.embeddings}
         linked = [dense_vector(fingerprint["e8_graph"]) for fingerprint in request.linked]
         embeddings["e8_graph"] = Dense.of(context.with_links(dense_vector(embeddings["e8_graph"]), linked))
-        return complete_memory(request, embeddings, passages, sessions=sessions, latencies=self.latencies, start=start)
+        return complete_memory(
+            request, embeddings, content.passages, sessions=sessions, latencies=self.latencies, start=start
+        )
 
     def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
         """Return the plan that embeds a query."""

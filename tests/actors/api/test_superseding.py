@@ -173,3 +173,63 @@ async def test_an_export_carries_versions_into_another_store(
         imported = await other("import", items=lines)
         assert imported["failed"] == 0, imported
         assert (await results(other, PRESENT))[old]["superseded_by"] == new
+
+
+# ── found by the texts ──────────────────────────────────────────────────────────────────────────────
+
+FEE = "The membership fee of the rowing club is 120 euros a year."
+RAISED = "The membership fee of the rowing club is 150 euros a year."
+
+
+async def test_a_changed_value_is_found_and_answered_with_its_evidence(ways: Ways, context: Context) -> None:
+    async with ways(context) as call:
+        await call("store_memory", content="The rowing club has a new boathouse.")
+        old = (await call("store_memory", content=FEE))["fingerprintId"]
+        answer = await call("store_memory", content=RAISED)
+        (found,) = answer["may_supersede"]
+        assert found == {"id": old, "content": FEE, "changed": "number", "was": "120", "now": "150"}
+        asked = await call("search_graph", query="How much is the membership fee of the rowing club?")
+        assert [one["fingerprintId"] for one in asked["results"]][:2] == [answer["fingerprintId"], old]
+        await call("memory_restore", id=old)
+        assert (await call("memory_retrieve", id=old))["superseded_by"] is None
+
+
+async def test_a_correction_in_a_later_batch_is_found(mind: Mind) -> None:
+    old = await kept(mind, FEE)
+    batch = await mind("memory_inject_batch", items=[DOG, RAISED])
+    assert [[one["id"] for one in item.get("may_supersede", ())] for item in batch["results"]] == [[], [old]]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"metadata": {"speaker": "Hilde"}},
+        {"modality": "code"},
+        {"namespace": "elsewhere"},
+        {"created_at": "2019-01-01"},
+        {"supersedes": []},
+    ],
+)
+async def test_only_earlier_statements_of_the_same_speaker_and_namespace_are_corrected(
+    mind: Mind, more: dict[str, Any]
+) -> None:
+    await kept(mind, FEE)
+    answer = await mind("store_memory", content=RAISED, **more)
+    assert ("may_supersede" in answer) == ("supersedes" in more), "an empty list states nothing"
+
+
+async def test_the_audit_tells_what_was_found_without_any_words_of_the_memories(mind: Mind) -> None:
+    old = await kept(mind, FEE)
+    new = await kept(mind, RAISED)
+    assert f"superseded by {new} (evidence: number)" in await mind.life(old)
+    events = (await mind("audit_trail"))["events"]
+    assert not [event for event in events if "euros" in event["what"] or "150" in event["what"]]
+
+
+async def test_a_value_that_is_stated_again_holds_again(mind: Mind) -> None:
+    first = await kept(mind, FEE)
+    second = await kept(mind, RAISED)
+    third = await kept(mind, FEE)
+    found = await results(mind, "How much is the membership fee of the rowing club?")
+    assert next(iter(found)) == third
+    assert {found[first]["superseded_by"], found[second]["superseded_by"]} == {third}

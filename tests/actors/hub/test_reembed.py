@@ -1,12 +1,14 @@
 """A new store out of an old one: the same memories, embedded anew, and the old one as it was."""
 
 import json
+import math
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from actors.api.context import Context
@@ -17,8 +19,13 @@ from actors.api.operations.sleep import consolidate_memories, list_consolidation
 from actors.api.params.audit import AuditTrail
 from actors.api.params.memories import MemoryDelete, MemoryRestore, MemoryRetrieve
 from actors.api.params.sleep import ChangeSchedules, ConsolidateMemories, ListConsolidations, UndoConsolidation
+from actors.embedder.loading import start_pool
+from actors.embedder.pool.prepared import BulkEmbedding
+from actors.embedder.pool.worker import WorkerSettings
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.reembed import ReembedCounts, built_beside, history_of, reembed
+from actors.hub.composition import open_hub
+from actors.hub.reembed import PLAN, ReembedCounts, built_beside, reembed
+from actors.hub.reembed_source import history_of
 from actors.runtime.faults import EmbeddingFault, InvalidParamsFault
 from actors.runtime.settings import SleepMode
 from events.storage.duckdb_log import DuckDBLog
@@ -193,6 +200,72 @@ def test_a_new_store_takes_its_place_only_when_it_is_whole(tmp_path: Path) -> No
     (tmp_path / "other.unfinished").mkdir()
     with pytest.raises(InvalidParamsFault, match="delete it first"), built_beside(tmp_path / "other"):
         pass
+
+
+def embedded(folder: Path) -> list[tuple[UUID, bytes]]:
+    """Return the memories of a store in the order of its log, with all that their embedding made of them."""
+    log = DuckDBLog(folder)
+    stored = [envelope for envelope in log.read() if isinstance(envelope.event, MemoryStored)]
+    log.close()
+    return [
+        (one.id, msgspec.msgpack.encode((one.event.fingerprint, one.event.passages, one.event.names))) for one in stored
+    ]
+
+
+async def bulk_reembed(old: Path, new: Path, profile: EmbeddedProfile, *, stop_after: float = math.inf) -> None:
+    """Re-embed with a pool of one thread, going on with an earlier run; fail after some memories."""
+    settings = WorkerSettings("embedded")
+    bulk = BulkEmbedding(lambda precision: start_pool(settings, 1, None, precision))
+
+    async def progress(done: float, _total: float | None, _what: str) -> None:
+        if done >= stop_after:
+            raise KeyboardInterrupt
+
+    with built_beside(new, resume=True) as building, open_hub(building, load=bulk.loading(lambda _: profile)) as hub:
+        await reembed(old, hub, progress, bulk)
+
+
+@pytest.mark.anyio
+async def test_a_run_that_was_interrupted_goes_on_and_makes_the_same_embeddings(
+    start: Start, tmp_path: Path, profile: EmbeddedProfile
+) -> None:
+    old, whole, parts = tmp_path / "old", tmp_path / "whole", tmp_path / "parts"
+    with start(DuckDBLog(old)) as hub:
+        context = Context(hub)
+        await fill(context)
+        for number in range(60):
+            await store(context, f"Turn {number}: the ferry {number % 7} leaves at {number % 24} o'clock.", session="s")
+        forgotten = await store(context, "Mara sold the blue boat.")
+        await memory_delete(context, MemoryDelete(id=UUID(forgotten)))
+    await bulk_reembed(old, whole, profile)
+    for stop_after in (20, 50):
+        with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)):
+            await bulk_reembed(old, parts, profile, stop_after=stop_after)
+        assert not parts.exists()
+    await bulk_reembed(old, parts, profile)
+    assert embedded(parts) == embedded(whole)
+    assert not (parts / PLAN).exists()
+    assert not parts.with_name("parts.unfinished").exists()
+    states: list[dict[str, int]] = []
+    for folder in (whole, parts):
+        with start(DuckDBLog(folder)) as hub:
+            states.append((await store_status(Context(hub)))["memories"])
+    assert states[0] == states[1]
+
+
+@pytest.mark.anyio
+async def test_work_on_another_store_is_not_gone_on_with(
+    start: Start, tmp_path: Path, profile: EmbeddedProfile
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    with start(DuckDBLog(old)) as hub:
+        await store(Context(hub), "Mara's dog is called Bo.")
+        await store(Context(hub), "Bo is afraid of thunder.")
+    with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)):
+        await bulk_reembed(old, new, profile, stop_after=1)
+    (new.with_name("new.unfinished") / PLAN).write_bytes(b'{"source": "0", "precision": null}')
+    with pytest.raises(InvalidParamsFault, match="was begun with another source"):
+        await bulk_reembed(old, new, profile)
 
 
 def test_the_command_makes_a_store_that_can_be_searched(tmp_path: Path) -> None:

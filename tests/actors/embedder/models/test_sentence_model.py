@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from actors.api.context import Context
+from actors.embedder.loading import load_profile
 from actors.embedder.models.backbone import Backbone, package_folder, pool
 from actors.embedder.models.sentence_model import ModelUnavailableError, SentenceModel
 from actors.embedder.profiles.embedded import EmbeddedProfile, space_models
 from actors.embedder.profiles.sentence_spaces import SentenceSpaces, projection
-from actors.hub.composition import load_profile, open_hub, start_hub
+from actors.hub.composition import open_hub, start_hub
 from actors.hub.reembed import reembed
 from actors.runtime.faults import StorageFault
 from actors.runtime.metrics import Latencies
@@ -131,19 +132,6 @@ async def test_a_store_of_a_chosen_model_opens_with_no_other_and_is_re_embedded(
         assert (await reembed(old, hub)).memories == 1
     with open_hub(new) as hub:
         assert len(await search(Context(hub), TEXTS[0])) == 1
-
-
-@pytest.mark.anyio
-async def test_processes_of_a_pool_give_the_vectors_of_one_process(tiny: Path) -> None:
-    alone = SentenceModel(str(tiny), device="cpu")
-    pooled = SentenceModel(str(tiny), device="cpu", workers=2)
-    try:
-        both = [model.encode(TEXTS, is_query=False) for model in (alone, pooled)]
-    finally:
-        pooled.close()
-    for one, other in zip(*both, strict=True):
-        np.testing.assert_allclose(one.vector, other.vector, atol=1e-5)
-        np.testing.assert_allclose(one.states, other.states, atol=1e-4)
 
 
 @pytest.fixture

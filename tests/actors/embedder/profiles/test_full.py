@@ -13,11 +13,12 @@ import pytest
 
 from actors.api.context import Context
 from actors.api.operations.maintenance import store_status
+from actors.embedder.loading import load_profile
 from actors.embedder.messages import EmbeddedMemory, EmbedMemory
 from actors.embedder.models.full_models import MODELS, FullModels
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.embedder.profiles.full import FullProfile
-from actors.hub.composition import load_profile, start_hub
+from actors.hub.composition import start_hub
 from actors.runtime.faults import EmbeddingFault, StorageFault
 from actors.runtime.metrics import Latencies
 from actors.runtime.settings import ModelProfile

@@ -1,0 +1,95 @@
+"""Loading of a profile's models, for a hub and for the workers of a bulk embedding.
+
+Libraries of models are imported on demand: they take time to import, during which `initialize` would wait.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from actors.runtime.metrics import Latencies
+from actors.runtime.settings import ModelProfile
+
+if TYPE_CHECKING:
+    from actors.embedder.actor import Profile
+    from actors.embedder.pool.ordering import EmbeddingPool
+    from actors.embedder.pool.worker import WorkerSettings
+
+
+def load_profile(
+    latencies: Latencies,
+    profile: str,
+    models: Path | None = None,
+    device: str | None = None,
+    *,
+    precision: str | None = None,
+    interactive: bool = True,
+) -> Profile:
+    """Load the models of a profile.
+
+    Args:
+        latencies: Receives measurements.
+        profile: A `ModelProfile`, or the folder or name of a sentence-transformers model for E1, E8, E10 and E12.
+        models: For `full`, a folder with one folder for each space; None for the Hugging Face hub.
+        device: A torch device. By default a GPU where torch sees one, but the packaged model runs on the processor.
+        precision: Number format of the packaged model; by default as `Backbone.load` chooses.
+        interactive: Whether queries may come between two slices of a memory.
+
+    Raises:
+        EmbeddingFault: A model isn't available.
+    """
+    if profile == ModelProfile.FULL:
+        from actors.embedder.models.full_models import FullModels, local_sources
+        from actors.embedder.profiles.full import FullProfile
+
+        return FullProfile(FullModels(local_sources(models) if models else None, device), latencies)
+    from actors.embedder.models.backbone import Backbone
+    from actors.embedder.profiles.embedded import EmbeddedProfile
+
+    if profile == ModelProfile.EMBEDDED:
+        return EmbeddedProfile(latencies, Backbone.load(precision=precision, device=device), interactive=interactive)
+    from actors.embedder.models.sentence_model import SentenceModel
+    from actors.embedder.profiles.sentence_spaces import SentenceSpaces
+
+    return EmbeddedProfile(
+        latencies,
+        Backbone.load(precision=precision),
+        SentenceSpaces(SentenceModel(profile, device)),
+        interactive=interactive,
+    )
+
+
+def load_worker(latencies: Latencies, settings: WorkerSettings) -> Profile:
+    """Load the models of a worker of a pool."""
+    return load_profile(
+        latencies,
+        settings.profile,
+        settings.models,
+        settings.device,
+        precision=settings.precision,
+        interactive=False,
+    )
+
+
+def start_pool(settings: WorkerSettings, workers: int | None, ray: str | None, precision: str | None) -> EmbeddingPool:
+    """Start the workers of a bulk embedding.
+
+    Args:
+        settings: Of the workers.
+        workers: Their number; None for one here, or as many as the cluster has room for.
+        ray: The address of a Ray cluster; None for this machine.
+        precision: Number format of the packaged model.
+    """
+    settings = msgspec.structs.replace(settings, precision=precision)
+    if ray is not None:
+        from actors.embedder.pool.cluster import RayPool
+
+        return RayPool(load_worker, settings, ray, workers)
+    from actors.embedder.pool.local import ProcessPool, ThreadPool
+
+    if workers is None or workers == 1:
+        return ThreadPool(load_worker, settings)
+    return ProcessPool(load_worker, settings, workers)

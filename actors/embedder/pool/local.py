@@ -1,0 +1,84 @@
+"""Pools on this machine: one thread of this process, or several processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+from actors.embedder.pool.ordering import WorkerLostError
+from actors.embedder.pool.worker import Batch, Embedded, EmbeddingWorker, Load, WorkerSettings
+
+_worker: EmbeddingWorker | None = None
+"""The worker of a process of the pool."""
+
+
+class ThreadPool:
+    """One worker in a thread of this process."""
+
+    workers = 1
+
+    def __init__(self, load: Load, settings: WorkerSettings) -> None:
+        self._executor = ThreadPoolExecutor(1, "bulk embedding")
+        self._worker = EmbeddingWorker(load, settings)
+
+    def submit(self, batch: Batch) -> Future[Embedded]:
+        """Queue a batch."""
+        return self._executor.submit(self._worker.embed, batch)
+
+    def close(self) -> None:
+        """Stop the thread after the batch in work."""
+        self._executor.shutdown(cancel_futures=True)
+        self._worker.close()
+
+
+class ProcessPool:
+    """Workers in processes of this machine; if one ends, all are started again."""
+
+    def __init__(self, load: Load, settings: WorkerSettings, workers: int) -> None:
+        self.workers = workers
+        self._arguments = (load, settings)
+        self._executor = self._start()
+
+    def submit(self, batch: Batch) -> Future[Embedded]:
+        """Queue a batch."""
+        answer: Future[Embedded] = Future()
+
+        def answered(future: Future[Embedded]) -> None:
+            if future.cancelled():
+                answer.cancel()
+            elif isinstance(error := future.exception(), BrokenProcessPool):
+                answer.set_exception(WorkerLostError(str(error)))
+            elif error is not None:
+                answer.set_exception(error)
+            else:
+                answer.set_result(future.result())
+
+        try:
+            future = self._executor.submit(_embed, batch)
+        except BrokenProcessPool:
+            self.close()
+            self._executor = self._start()
+            future = self._executor.submit(_embed, batch)
+        future.add_done_callback(answered)
+        return answer
+
+    def close(self) -> None:
+        """Stop the processes after the batches in work."""
+        self._executor.shutdown(cancel_futures=True)
+
+    def _start(self) -> ProcessPoolExecutor:
+        # A fork would copy the locks of this process's threads.
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(self.workers, context, initializer=_start_worker, initargs=self._arguments)
+
+
+def _start_worker(load: Load, settings: WorkerSettings) -> None:
+    global _worker  # noqa: PLW0603 -- the state of a process
+    _worker = EmbeddingWorker(load, settings)
+
+
+def _embed(batch: Batch) -> Embedded:
+    if _worker is None:
+        raise AssertionError("the initializer of this process has not run")
+    return _worker.embed(batch)

@@ -1,0 +1,87 @@
+"""A worker of a pool: one profile that embeds batches of contents, apart from any store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from actors.embedder.actor import Profile
+from actors.embedder.jobs import run_plans
+from actors.embedder.messages import EmbeddedContent
+from actors.runtime.faults import EmbeddingFault, Fault
+from actors.runtime.metrics import Latencies
+from actors.runtime.settings import ModelProfile
+from events.vocabulary.values import Modality
+
+
+class Content(msgspec.Struct, frozen=True):
+    """What a worker embeds: all of a memory that its embeddings depend on, apart from the store."""
+
+    text: str
+    modality: Modality
+    created_at: datetime
+
+
+Batch: TypeAlias = Sequence[Content]
+Embedded: TypeAlias = list["EmbeddedContent | Fault"]
+"""The result of each content of a batch."""
+
+
+class WorkerSettings(msgspec.Struct, frozen=True):
+    """How a worker loads its models; the same on every machine."""
+
+    profile: str
+    models: Path | None = None
+    device: str | None = None
+    precision: str | None = None
+    """Number format of the packaged model. One that the processor lacks is an error, since bytes would differ."""
+
+    @property
+    def uses_gpu(self) -> bool:
+        """Whether a worker runs on a GPU where there is one."""
+        return self.profile != ModelProfile.EMBEDDED if self.device is None else self.device != "cpu"
+
+
+Load: TypeAlias = Callable[[Latencies, WorkerSettings], Profile]
+
+
+class EmbeddingWorker:
+    """Embeds one batch after the other.
+
+    Texts of a batch share forward passes, and how they do decides the last bits of the result. So a batch gives the
+    same bytes on every worker, and one text may give others in another batch.
+    """
+
+    def __init__(self, load: Load, settings: WorkerSettings) -> None:
+        self._load = load
+        self._settings = settings
+        self._profile: Profile | None = None
+
+    def embed(self, batch: Batch) -> Embedded:
+        """Embed the contents of a batch; one that can't be embedded is a fault and concerns no other.
+
+        Raises:
+            EmbeddingFault: The models, which the first batch loads, can't be loaded.
+        """
+        profile = self._loaded()
+        plans = (profile.plan_content(one.text, one.modality, one.created_at) for one in batch)
+        return run_plans(plans, profile.forward)
+
+    def close(self) -> None:
+        """Stop the threads of the profile."""
+        if self._profile is not None:
+            self._profile.stop_threads()
+
+    def _loaded(self) -> Profile:
+        if self._profile is None:
+            try:
+                self._profile = self._load(Latencies(), self._settings)
+            except EmbeddingFault:
+                raise
+            except Exception as error:
+                raise EmbeddingFault(f"Embedding failed: the models can't be loaded: {error}") from error
+        return self._profile

@@ -1,0 +1,133 @@
+"""What re-embedding reads of the old log: memories in the order of their ingestion, links, and what runs hid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from uuid import UUID
+
+import msgspec
+
+from actors.exporters.history import mentioned
+from events.storage.log import Log
+from events.vocabulary import (
+    ConsolidationFinished,
+    ConsolidationStarted,
+    Event,
+    MemoriesLinked,
+    MemoriesMerged,
+    MemoriesPruned,
+    MemoryReinstated,
+    MemoryStored,
+    MemorySuperseded,
+    PruningPermitted,
+    ScheduleChanged,
+    ScheduleSwitched,
+)
+from projections.memories.catalog import Catalog
+from projections.memories.entries import Entry
+from projections.projection import MemoryState
+
+
+class History(msgspec.Struct, frozen=True):
+    """What the old log holds about memories that are not erased."""
+
+    memories: tuple[Entry, ...]
+    """In the order in which they are ingested."""
+    born_with: dict[UUID, tuple[MemoriesLinked, ...]]
+    """Links that a memory was stored with."""
+    later: tuple[MemoriesLinked, ...]
+    """Links that were drawn afterwards, in order."""
+    slept: tuple[Event, ...]
+    """What runs of the consolidator hid and still hide: of each that it began, what it merged and pruned, its end.
+
+    And the schedule of runs, and which memories superseded which.
+    """
+    erased: int
+
+
+def history_of(log: Log) -> History:
+    """Read a whole log, which checks its chain; erased memories are left out, also as ends of links."""
+    catalog = Catalog()
+    stored: list[UUID] = []
+    links: list[tuple[UUID | None, MemoriesLinked]] = []
+    runs: list[Event] = []
+    for envelope in log.read():
+        catalog.apply(envelope)
+        match envelope.event:
+            case MemoryStored():
+                stored.append(envelope.id)
+            case MemoriesLinked() as drawn:
+                links.append((envelope.causation_id, drawn))
+            case ConsolidationStarted() | MemoriesMerged() | MemoriesPruned() | ConsolidationFinished() as event:
+                runs.append(event)
+            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() | MemorySuperseded() | MemoryReinstated():
+                runs.append(envelope.event)
+            case _:
+                pass
+    entries = {memory: entry for memory in stored if (entry := catalog.get(memory)).body is not None}
+    born_with: dict[UUID, tuple[MemoriesLinked, ...]] = {}
+    later: list[MemoriesLinked] = []
+    for cause, drawn in links:
+        link = msgspec.structs.replace(drawn, targets=tuple(target for target in drawn.targets if target in entries))
+        if link.source not in entries or not link.targets:
+            continue
+        if cause == link.source:
+            born_with[link.source] = (*born_with.get(link.source, ()), link)
+        else:
+            later.append(link)
+    order, slept = ingest_order(entries.values(), born_with), tuple(_still_hiding(runs, entries))
+    return History(order, born_with, tuple(later), slept, catalog.states()[MemoryState.ERASED])
+
+
+def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
+    """Yield the events of runs that still hide memories, without what was undone, and of schedule and versions."""
+    hidden = {memory: entry for memory, entry in entries.items() if entry.run is not None}
+    hiding = {entry.run for entry in hidden.values()}
+    for event in runs:
+        match event:
+            case ConsolidationStarted(run=run) | ConsolidationFinished(run=run) if run in hiding:
+                yield event
+            case MemoriesMerged(run=run, survivor=survivor):
+                if kept := [
+                    (memory, similarity)
+                    for memory, similarity in zip(event.absorbed, event.similarities, strict=True)
+                    if memory in hidden and (hidden[memory].run, hidden[memory].merged_into) == (run, survivor)
+                ]:
+                    absorbed, similarities = zip(*kept, strict=True)
+                    yield msgspec.structs.replace(event, absorbed=absorbed, similarities=similarities)
+            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() | MemorySuperseded() | MemoryReinstated():
+                if mentioned(event) <= entries.keys():
+                    yield event
+            case MemoriesPruned(run=run, pruned=pruned):
+                if left := tuple(one for one in pruned if one.memory in hidden and hidden[one.memory].run == run):
+                    yield msgspec.structs.replace(event, pruned=left)
+            case _:
+                pass
+
+
+def ingest_order(entries: Iterable[Entry], born_with: dict[UUID, tuple[MemoriesLinked, ...]]) -> tuple[Entry, ...]:
+    """Return memories in the order given, but each after the turn before it and after those it was stored with.
+
+    Stores that ran side by side may have reached the log in another order than they were embedded in.
+    """
+    by_id = {entry.id: entry for entry in entries}
+    sessions: dict[tuple[str, str], list[Entry]] = {}
+    for entry in by_id.values():
+        if entry.body is not None and entry.body.session is not None:
+            sessions.setdefault((entry.body.namespace, entry.body.session), []).append(entry)
+    first = {memory: [target for link in links for target in link.targets] for memory, links in born_with.items()}
+    for turns in sessions.values():
+        turns.sort(key=lambda turn: turn.body.position if turn.body else 0)
+        for before, turn in pairwise(turns):
+            first.setdefault(turn.id, []).append(before.id)
+    placed: dict[UUID, Entry] = {}
+
+    def place(memory: UUID) -> None:
+        for other in first.pop(memory, ()):
+            place(other)
+        placed.setdefault(memory, by_id[memory])
+
+    for memory in by_id:
+        place(memory)
+    return tuple(placed.values())

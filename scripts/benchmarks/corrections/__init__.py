@@ -1,0 +1,1 @@
+"""Whether corrections supersede what they correct: `scripts/bench corrections`."""

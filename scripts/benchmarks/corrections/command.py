@@ -1,0 +1,153 @@
+"""`scripts/bench corrections`: stores statements and their corrections among others, and asks for present and past."""
+
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Annotated, NamedTuple
+
+import anyio
+import msgspec
+from rich.progress import Progress
+from typer import Argument, Option
+
+from benchmarks.datasets import DEPTH, Document, find_datasets, sessions
+from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.store import Answer, Store, open_store
+
+HERE = Path(__file__).parent
+SAID, CORRECTED, ASKED = datetime(2025, 2, 1, tzinfo=UTC), datetime(2025, 7, 1, tzinfo=UTC), "2025-11-20"
+OTHERS = 2_000
+NEUTRAL = 500
+SAME = 4.0
+"""Grade from which on people call two sentences equivalent, so that neither corrects the other."""
+BATCH = 50
+SEED = 5
+
+
+class Pair(NamedTuple):
+    """A statement, its correction, a question for the present value and one for the past value."""
+
+    statement: str
+    correction: str
+    present: str
+    past: str
+
+
+class Grade(msgspec.Struct):
+    """A line of graded sentence pairs."""
+
+    score: float
+    text_a: str
+    text_b: str
+
+
+def read_pairs(*, held_out: bool) -> list[Pair]:
+    """Return half of the pairs: those that the rules were made with, or those that were held out."""
+    lines = (HERE / "pairs.tsv").read_text("utf-8").splitlines()
+    return [Pair(*line.split("\t")) for line in lines[held_out::2]]
+
+
+def read_neutral(documents: list[Document], graded: Path, *, held_out: bool) -> list[tuple[str, str]]:
+    """Return pairs that contradict nothing: written ones, equivalent sentences, neighbouring turns of one speaker."""
+    own = [line.split("\t") for line in (HERE / "neutral.tsv").read_text("utf-8").splitlines()]
+    pairs = [(one, other) for one, other in own[held_out::2]]
+    random = Random(SEED + held_out)
+    decoder = msgspec.json.Decoder(Grade)
+    grades = [decoder.decode(line) for line in graded.read_bytes().splitlines()]
+    same = [(one.text_a, one.text_b) for one in grades if one.score >= SAME and one.text_a != one.text_b]
+    turns: list[tuple[str, str]] = []
+    for session in sessions(documents):
+        before: dict[object, str] = {}
+        for turn in session:
+            speaker = turn.metadata.get("speaker")
+            if speaker in before:
+                turns.append((before[speaker], turn.text))
+            before[speaker] = turn.text
+    rest = NEUTRAL - len(pairs)
+    for found, wanted in ((same, rest // 2), (turns, rest - rest // 2)):
+        pairs += random.sample(found, min(wanted, len(found)))
+    return pairs
+
+
+async def _store(store: Store, texts: list[str], since: datetime, namespace: str, bar: Progress) -> list[Answer]:
+    """Store texts an hour apart, and return what was answered of each."""
+    task = bar.add_task(f"{len(texts)} texts", total=len(texts))
+    answers: list[Answer] = []
+    for start in range(0, len(texts), BATCH):
+        items = [
+            {"content": text, "namespace": namespace, "created_at": (since + timedelta(hours=start + n)).isoformat()}
+            for n, text in enumerate(texts[start : start + BATCH])
+        ]
+        answers += (await store.call("memory_inject_batch", items=items))["results"]
+        bar.update(task, completed=len(answers))
+    return answers
+
+
+async def _ranks(store: Store, question: str, *memories: str) -> list[int]:
+    """Return the rank of memories in the answer to a question, from 1; one below the last for those not found."""
+    found = await store.call("search_graph", query=question, asked_at=ASKED, namespace="pairs", top_k=DEPTH)
+    ids = [one["fingerprintId"] for one in found["results"]]
+    return [ids.index(memory) + 1 if memory in ids else DEPTH + 1 for memory in memories]
+
+
+async def measure(
+    folder: Path, documents: list[Document], pairs: list[Pair], neutral: list[tuple[str, str]], bar: Progress
+) -> dict[str, list[Verdict]]:
+    """Store everything, ask everything, and return the verdicts."""
+    others = [document.content for document in documents]
+    async with open_store(folder) as store:
+        await _store(store, others, SAID - timedelta(hours=len(others)), "pairs", bar)
+        earlier = await _store(store, [pair.statement for pair in pairs], SAID, "pairs", bar)
+        later = await _store(store, [pair.correction for pair in pairs], CORRECTED, "pairs", bar)
+        asking = bar.add_task("questions", total=len(pairs))
+        present: list[list[int]] = []
+        past: list[list[int]] = []
+        for pair, old, new in zip(pairs, earlier, later, strict=True):
+            memories = new["memory_id"], old["memory_id"]
+            present.append(await _ranks(store, pair.present, *memories))
+            past.append(await _ranks(store, pair.past, *memories))
+            bar.advance(asking)
+        await _store(store, [one for one, _ in neutral], SAID, "neutral", bar)
+        unmarked = await _store(store, [other for _, other in neutral], CORRECTED, "neutral", bar)
+    marked = [{one["id"] for one in new.get("may_supersede", ())} for new in later]
+    found = sum(old["memory_id"] in ids for old, ids in zip(earlier, marked, strict=True)) / len(pairs)
+    wrong = sum(bool(ids - {old["memory_id"]}) for old, ids in zip(earlier, marked, strict=True)) / len(pairs)
+    newer = sum(new < old for new, old in present) / len(pairs)
+    first = sum(new == 1 for new, _ in present) / len(pairs)
+    older = sum(old <= DEPTH for _, old in past) / len(pairs)
+    above = sum(old < new for new, old in past) / len(pairs)
+    false = sum("may_supersede" in answer for answer in unmarked) / len(neutral)
+    return {
+        "corrections": [
+            Verdict("the statement is found when its correction is stored", {"found": found, "others marked": wrong}),
+            Verdict(
+                "asked for the present value, the newer one comes first (.95)",
+                {"before the older one": newer, "first of all": first},
+                newer >= 0.95,
+            ),
+            Verdict(
+                "asked for the past value, the older one is found (.95)",
+                {"among the first ten": older, "before the newer one": above},
+                older >= 0.95,
+            ),
+            Verdict("of pairs that contradict nothing at most .02 are marked", {"marked": false}, false <= 0.02),
+        ]
+    }
+
+
+def corrections(
+    folder: Annotated[Path, Argument(exists=True, file_okay=False, help="corpus.jsonl, queries.jsonl, qrels/test.tsv")],
+    graded: Annotated[Path, Argument(exists=True, dir_okay=False, help="Lines with score, text_a and text_b.")],
+    *,
+    held_out: Annotated[bool, Option(help="The half of the pairs that the rules were not made with.")] = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Store statements and corrections among other memories, and ask for the present and for the past."""
+    documents = find_datasets(folder)[0].documents
+    pairs = read_pairs(held_out=held_out)
+    neutral = read_neutral(documents, graded, held_out=held_out)
+    others = Random(SEED).sample(documents, min(OTHERS, len(documents)))
+    with tempfile.TemporaryDirectory() as data, progress_bar() as bar:
+        sections = anyio.run(measure, Path(data), others, pairs, neutral, bar)
+    publish(sections, f"{len(pairs)} corrections among {len(others)} others, {len(neutral)} pairs", as_json=as_json)

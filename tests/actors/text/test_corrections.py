@@ -1,0 +1,56 @@
+"""Which texts correct an earlier one. Similarities are what the embedding model gives such pairs."""
+
+import pytest
+
+from actors.text.corrections import find_correction
+
+ALIKE = 0.85
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "rule", "was", "now"),
+    [
+        ("The parking permit costs 30 euros.", "The parking permit costs 45 euros.", "number", "30", "45"),
+        ("Kitchen duty is on Monday.", "Kitchen duty has moved to Wednesday.", "time", "Monday", "Wednesday"),
+        ("The caretaker is called Alfons.", "The caretaker is called Birgit now.", "name", "Alfons", "Birgit"),
+        ("Our router is a Zyxel.", "We replaced the Zyxel; our router is a Mikrotik.", "name", "Zyxel", "Mikrotik"),
+    ],
+)
+def test_a_changed_value_is_found_with_its_place(earlier: str, later: str, rule: str, was: str, now: str) -> None:
+    found = find_correction(earlier, later, ALIKE)
+    assert found is not None
+    assert found.was is not None
+    assert found.now is not None
+    assert (found.rule, earlier[slice(*found.was)]) == (rule, was)
+    assert now in later[slice(*found.now)]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The sauna is open.", "The sauna is closed."),
+        ("Edgar plays the trumpet.", "Edgar no longer plays the trumpet."),
+    ],
+)
+def test_opposites_and_ends_are_corrections(earlier: str, later: str) -> None:
+    assert find_correction(earlier, later, ALIKE) is not None
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("We cycled 40 km on Saturday.", "We cycled 55 km on Sunday."),
+        ("Locker 12 is broken.", "Locker 13 is broken."),
+        ("Edgar plays the trumpet.", "Edgar also has a piano at home."),
+        ("The sauna is open.", "The sauna smells of spruce."),
+        ("The caretaker is called Alfons.", "Alfons has a grey moustache and a ladder."),
+        ("The parking permit costs 30 euros.", "The parking permit costs 30 euros."),
+        ("...", "The parking permit costs 45 euros."),
+    ],
+)
+def test_events_other_subjects_and_additions_are_no_corrections(earlier: str, later: str) -> None:
+    assert find_correction(earlier, later, ALIKE) is None
+
+
+def test_long_texts_are_read_in_linear_time_and_correct_nothing() -> None:
+    assert find_correction("was not " * 8_000, "is now not " * 5_000, ALIKE) is None
