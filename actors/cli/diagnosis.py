@@ -206,11 +206,14 @@ def _models(status: JsonObject) -> str:
 def _log(folder: Path) -> Check:
     """Open the log, which compares its last and its last acknowledged event with the head file."""
     from actors.runtime.settings import passphrase
+    from events.postgres.address import log_address
+    from events.postgres.log import PostgresLog
     from events.storage.duckdb_log import DuckDBLog
     from events.storage.log import LogError, LogInUseError, PassphraseError
 
     try:
-        log = DuckDBLog(folder, passphrase())
+        address = log_address(folder)
+        log = PostgresLog(address, folder, passphrase()) if address else DuckDBLog(folder, passphrase())
     except LogInUseError:
         return warned("log", "another process has it open and does not answer", "wait for it to end, or end it")
     except PassphraseError as error:
