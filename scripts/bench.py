@@ -4,6 +4,7 @@ from benchmarks.causes.command import causes
 from benchmarks.cluster.command import cluster
 from benchmarks.corrections.command import corrections
 from benchmarks.crash.command import crash
+from benchmarks.dashboard import dashboard
 from benchmarks.fuzz.command import fuzz
 from benchmarks.index import index
 from benchmarks.latency.command import latency
@@ -20,7 +21,7 @@ from typer import Typer
 
 app = Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 MEMORY = (retrieval, relevance, similarity, mind, topics, sleep, merging, causes, corrections)
-SERVER = (latency, crash, cluster, scale, index, peers, fuzz)
+SERVER = (latency, crash, cluster, scale, dashboard, index, peers, fuzz)
 for command in (*MEMORY, *SERVER):
     app.command()(command)
 

@@ -42,7 +42,7 @@ TOP_LEVEL = frozenset(
         "constraints.txt",
         "server.json",
     }
-    | {"actors", "events", "hooks", "projections", "pyproject.toml", "scripts", "tests"}
+    | {"actors", "docs", "events", "hooks", "projections", "pyproject.toml", "scripts", "tests"}
 )
 
 # Written so that none of them matches its own source.

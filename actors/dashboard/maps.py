@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.types import JsonObject
@@ -28,9 +28,15 @@ class StoreMap:
     token: str
     key: Hashable
     made: float
-    memories: list[str]
+    ids: bytes
+    """16 for each point."""
     points: bytes
     legend: JsonObject
+
+    @property
+    def count(self) -> int:
+        """Points on it."""
+        return len(self.ids) // 16
 
 
 class Maps:
@@ -48,8 +54,8 @@ class Maps:
                     return known
             answer = await compute()
             legend = {name: answer[name] for name in ("namespaces", "goals", "total")}
-            points = base64.b64decode(answer["points"])
-            made = StoreMap(uuid4().hex, key, monotonic(), answer["memories"], points, legend)
+            ids, points = base64.b64decode(answer["ids"]), base64.b64decode(answer["points"])
+            made = StoreMap(uuid4().hex, key, monotonic(), ids, points, legend)
             self._maps[made.token] = made
             while len(self._maps) > KEPT:
                 self._maps.popitem(last=False)
@@ -64,6 +70,6 @@ class Maps:
         known = self._maps.get(token)
         if known is None or not isinstance(known.key, tuple) or known.key[0] != owner:
             raise NotFoundFault("This map is no longer known; load the page again")
-        if any(not 0 <= index < len(known.memories) for index in indices):
+        if any(not 0 <= index < known.count for index in indices):
             raise NotFoundFault("The map has no such point")
-        return [known.memories[index] for index in indices]
+        return [str(UUID(bytes=known.ids[16 * index : 16 * index + 16])) for index in indices]

@@ -34,6 +34,7 @@ _CHANGES: tuple[tuple[str, Handler], ...] = (
     ("/sleep/start", sleep.start),
     ("/sleep/schedule", sleep.schedule),
     ("/sleep/{id}/undo", sleep.undo),
+    ("/past/changes", history.changes),
     ("/audit/{kind}", history.check),
 )
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from actors.dashboard.page import chosen, in_background, number, operate, render, sees_all
+from actors.dashboard.page import chosen, in_background, number, operate, render
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.types import JsonObject
 
@@ -17,18 +17,26 @@ EXPORTED = 500
 """Events in each piece of an export."""
 
 MOST = 10**15
+SHOWN = 20
+"""Memories of each kind of change that are shown."""
 
 CHECKS = {"verify": "store/verify", "replay": "store/replay"}
 
 
 async def past(request: Request) -> Response:
-    """Let a person choose a moment, and show what happened there and since."""
+    """Let a person choose a moment, and show what happened there."""
     last = (await operate(request, "audit/trail", limit=1))["events"]
     head = last[0]["seq"] if last else 0
     at = number(chosen(request, "at"), "at", head, 1, max(head, 1))
     around = await operate(request, "audit/trail", until=at, limit=8) if head else {"events": []}
-    since = await operate(request, "store/diff", a=at, limit=10) if head and sees_all(request) else None
-    return render(request, "past.html", head=head, at=at, events=around["events"], since=since)
+    return render(request, "past.html", head=head, at=at, events=around["events"])
+
+
+async def changes(request: Request) -> Response:
+    """Find in the background what changed since an event: the log is read up to the present."""
+    form = await request.form()
+    at = number(str(form.get("at") or ""), "at", 1, 1, MOST)
+    return in_background(request, "changes", "store/diff", a=at, limit=SHOWN)
 
 
 async def audit(request: Request) -> Response:

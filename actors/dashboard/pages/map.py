@@ -19,7 +19,7 @@ COLOURS = {
     "salience": "Salience",
 }
 
-MAX_TEXTS = 40
+MAX_TEXTS = 60
 """Points whose texts are sent at once."""
 
 
@@ -52,7 +52,7 @@ async def points(request: Request) -> Response:
 
     key = (request.state.caller.name, namespace, moment(request), salience)
     found: StoreMap = await request.state.shared.maps.get(key, compute)
-    legend = json.dumps({"token": found.token, "count": len(found.memories)} | found.legend)
+    legend = json.dumps({"token": found.token, "count": found.count} | found.legend)
     return Response(found.points, media_type="application/octet-stream", headers={"X-Map": legend})
 
 

@@ -11,12 +11,17 @@ from actors.api.params.fields import MAX_QUERY
 from actors.dashboard.comparing import why_above
 from actors.dashboard.page import chosen, operate, render
 from actors.runtime.faults import InvalidParamsFault
-from actors.runtime.settings import SearchProfile
+from actors.runtime.settings import Confidence, SearchProfile
 from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 
 CUSTOM = "custom"
 RESULTS = 10
+CONFIDENCE = {
+    Confidence.CONFIDENT.value: "The answer is probably among them",
+    Confidence.UNCERTAIN.value: "The answer may be among them",
+    Confidence.NOTHING.value: "Probably none of them answers the question",
+}
 FULL = 100
 """Position of a slider that stands for the largest weight."""
 
@@ -69,13 +74,16 @@ async def _by_profile(request: Request, query: str, profile: str, namespace: str
         "weights": found["weightsApplied"],
         "stages": found["stages"],
         "milliseconds": found["queryLatencyMs"],
-        "confidence": found.get("confidence"),
+        "confidence": CONFIDENCE.get(found.get("confidence", "")),
+        "relevance": found.get("relevance"),
     }
 
 
-async def _by_weights(request: Request, query: str, _profile: str, namespace: str | None) -> JsonObject:
-    """Rank by exactly the weights of the sliders."""
+async def _by_weights(request: Request, query: str, _profile: str, namespace: str | None) -> JsonObject | None:
+    """Rank by exactly the weights of the sliders; None while all of them are 0."""
     weights = _asked_weights(request)
+    if weights is None:
+        return None
     found = await operate(
         request,
         "search/multi",
@@ -110,7 +118,8 @@ async def _by_weights(request: Request, query: str, _profile: str, namespace: st
             }
         ],
         "milliseconds": meta["search_time_ms"],
-        "confidence": None,
+        "confidence": CONFIDENCE.get(found.get("confidence", "")),
+        "relevance": found.get("relevance"),
     }
 
 
@@ -144,11 +153,11 @@ def _explained(results: list[JsonObject]) -> list[JsonObject]:
     return results
 
 
-def _asked_weights(request: Request) -> dict[str, float]:
-    """Return the weights of the sliders, which sum to 1.
+def _asked_weights(request: Request) -> dict[str, float] | None:
+    """Return the weights of the sliders, which sum to 1; None if all are 0.
 
     Raises:
-        InvalidParamsFault: One is no number from 0 to 100, or all are 0.
+        InvalidParamsFault: One is no number from 0 to 100.
     """
     given: dict[str, float] = {}
     for space in SPACES:
@@ -158,9 +167,7 @@ def _asked_weights(request: Request) -> dict[str, float]:
             raise InvalidParamsFault(f"Invalid '{name}': expected a whole number from 0 to {FULL}", parameter=name)
         given[space.key] = int(text)
     total = sum(given.values())
-    if not total:
-        raise InvalidParamsFault("All weights are 0: give at least one space some weight", parameter="weights")
-    return {key: value / total for key, value in given.items()}
+    return {key: value / total for key, value in given.items()} if total else None
 
 
 def _sliders(request: Request, profile: str, answer: JsonObject | None) -> list[dict[str, Any]]:

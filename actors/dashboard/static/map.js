@@ -1,6 +1,8 @@
 // The map: points on a canvas that can be moved, zoomed and chosen. The server computes the places.
 "use strict";
 
+const READABLE = 60;  // points in view whose texts are shown
+
 const holder = document.querySelector(".map");
 const canvas = document.getElementById("map");
 if (canvas) start();
@@ -89,16 +91,21 @@ async function start() {
     }
     label(ratio);
     const more = meta.total > n ? ` Of ${meta.total.toLocaleString("en")} memories, every ${Math.ceil(meta.total / n)}th is shown.` : "";
-    say(`${inside.length.toLocaleString("en")} of ${n.toLocaleString("en")} points in view.${more}${inside.length > 40 ? " Zoom in to read them." : ""}`);
-    if (inside.length && inside.length <= 40) read(inside);
+    say(`${inside.length.toLocaleString("en")} of ${n.toLocaleString("en")} points in view.${more}${inside.length > READABLE ? " Zoom in to read them." : ""}`);
+    if (inside.length && inside.length <= READABLE) read(inside);
   }
 
   function label(ratio) {
     context.fillStyle = getComputedStyle(canvas).color;
     context.font = `${12 * ratio}px system-ui, sans-serif`;
+    const taken = [];
     for (const one of texts) {
-      const text = one.content.replace(/\s+/g, " ");
-      context.fillText(text.length > 38 ? `${text.slice(0, 37)}…` : text, left(one.n) + 8 * ratio, top(one.n) + 4 * ratio);
+      const line = one.content.replace(/\s+/g, " "), text = line.length > 38 ? `${line.slice(0, 37)}…` : line;
+      const box = { x: left(one.n) + 8 * ratio, y: top(one.n) + 4 * ratio, width: context.measureText(text).width };
+      const covered = taken.some((two) => Math.abs(two.y - box.y) < 14 * ratio && box.x < two.x + two.width && two.x < box.x + box.width);
+      if (covered || box.x + box.width > canvas.width) continue;  // it can be read after zooming in
+      context.fillText(text, box.x, box.y);
+      taken.push(box);
     }
   }
 

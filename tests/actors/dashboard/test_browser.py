@@ -6,6 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from actors.api.caller import Scope
 from actors.http.access.keys import Keys
+from events.spaces import SPACES
 from tests.actors.dashboard.conftest import MARKUP, TEXTS, Go, Site
 
 PAGES = ("/", "/search?q=tokens", "/map", "/timeline", "/goals", "/sleep", "/past", "/audit")
@@ -48,6 +49,8 @@ def test_moving_a_slider_ranks_the_results_again_at_once(go: Go) -> None:
     assert "profile=custom" in page.url
     page.reload(wait_until="networkidle")
     assert results(page) == after
+    slide(page, **{space.key: 0 for space in SPACES})
+    expect(page.get_by_text("All weights are 0")).to_be_visible()
 
 
 def test_a_memory_is_forgotten_and_restored(site: Site, go: Go) -> None:
@@ -82,6 +85,9 @@ def test_the_past_shows_the_store_as_it_was(go: Go) -> None:
     with page.expect_response(lambda answer: "at=8" in answer.url):
         page.locator("#at").fill("8")
     page.wait_for_load_state("networkidle")
+    page.get_by_role("button", name="Show what they changed").click()
+    expect(page.locator("#job")).to_contain_text("memories stored")
+    go("/past?at=8")
     page.get_by_role("link", name="Look at the store as it was then").click()
     expect(page.locator(".past-banner")).to_contain_text("after event 8")
     page.get_by_label("Question").fill("Where is the boathouse key?")
