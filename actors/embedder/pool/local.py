@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
@@ -75,7 +77,15 @@ class ProcessPool:
 
 def _start_worker(load: Load, settings: WorkerSettings) -> None:
     global _worker  # noqa: PLW0603 -- the state of a process
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _worker = EmbeddingWorker(load, settings)
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent has ended; after SIGKILL of the parent its queue stays open for ever."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _embed(batch: Batch) -> Embedded:
