@@ -75,6 +75,7 @@ def _explain(
         order = sorted(
             spaces, key=lambda key: (shares[key] > 0, spaces[key].contribution, shares[key] * spaces[key].similarity)
         )
+        weighted = sum(shares[key] * space.similarity for key, space in spaces.items())
         extra = context[index] + (alignment[index] if alignment else 0.0) + priming[index] + recency[index]
         extra += causes[index] + scope[index]
         yield Hit(
