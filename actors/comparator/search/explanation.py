@@ -81,8 +81,7 @@ def _explain(
         yield Hit(
             memory=memory,
             score=sum(space.contribution for space in spaces.values()) + extra,
-            similarity=sum(shares[key] * space.similarity for key, space in spaces.items())
-            / (sum(shares.values()) or 1),
+            similarity=weighted / (sum(shares.values()) or 1),
             spaces={key: spaces[key] for key in reversed(order)},
             passage=passage,
             context=context[index],
