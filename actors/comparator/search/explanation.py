@@ -69,15 +69,19 @@ def _explain(
             for key, values in similarity.items()
             if not isnan(values[index])
         }
-        weight = sum(weights.get(key, 0) for key in spaces)
-        # Contributions are all 0 where candidates do not differ; then the weighted similarity decides the order.
-        order = sorted(spaces, key=lambda key: (spaces[key].contribution, weights.get(key, 0) * spaces[key].similarity))
+        # A space without weight comes last: its contribution of 0 would be above negative ones. Contributions are all 0
+        # where candidates do not differ; then the weighted similarity decides the order.
+        shares = {key: weights.get(key, 0.0) for key in spaces}
+        order = sorted(
+            spaces, key=lambda key: (shares[key] > 0, spaces[key].contribution, shares[key] * spaces[key].similarity)
+        )
         extra = context[index] + (alignment[index] if alignment else 0.0) + priming[index] + recency[index]
         extra += causes[index] + scope[index]
         yield Hit(
             memory=memory,
             score=sum(space.contribution for space in spaces.values()) + extra,
-            similarity=sum(weights.get(key, 0) * space.similarity for key, space in spaces.items()) / (weight or 1),
+            similarity=sum(shares[key] * space.similarity for key, space in spaces.items())
+            / (sum(shares.values()) or 1),
             spaces={key: spaces[key] for key in reversed(order)},
             passage=passage,
             context=context[index],

@@ -45,7 +45,7 @@ from tests.events.samples import stored
 BOUND = 5.0
 """Seconds that anything may take; all of it takes milliseconds when nothing is wrong."""
 
-LIGHT, DEEP, REM, DREAM, _ = Mode
+LIGHT, DEEP, REM, DREAM, *_ = Mode
 MONDAY = datetime(2026, 1, 5, 0, 10, tzinfo=UTC)
 STEP = timedelta(minutes=5)
 TOUCHED = MemoryForgotten(memory=UUID(int=1))

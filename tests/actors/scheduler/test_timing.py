@@ -23,7 +23,7 @@ from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from projections.mind.schedule import Schedule
 from tests.events.samples import draft, stored
 
-LIGHT, DEEP, REM, DREAM, _ = Mode
+LIGHT, DEEP, REM, DREAM, *_ = Mode
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 """A midnight."""
 TOUCHED = MemoryForgotten(memory=UUID(int=1))
