@@ -5,13 +5,16 @@ Each connection is a session of its own and uses the same line protocol as stdin
 
 from __future__ import annotations
 
+import select
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import anyio
-from anyio.abc import SocketAttribute
+from anyio.abc import SocketAttribute, SocketListener
 from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp.server.stdio import stdio_server
 
@@ -30,6 +33,9 @@ Answers: TypeAlias = "WriteStream[SessionMessage]"
 Converse: TypeAlias = Callable[[Messages, Answers], Awaitable[None]]
 """Serves one client until it disconnects."""
 
+SOCKET_CHECK = 0.5
+"""Seconds between two checks whether the socket was deleted."""
+
 
 class _Connection:
     """A connection as the text file that the SDK's stdio transport reads and writes."""
@@ -38,11 +44,19 @@ class _Connection:
         self._stream = stream
         self._received = BufferedByteReceiveStream(stream)
         self._input_closed = False
+        self._reading = anyio.CancelScope()
         self._muted = False
+        self.session = anyio.CancelScope()
+        """Cancelled if the client disconnects, which nobody can be answered after; not at the end of its input."""
 
     def mute(self) -> None:
         """Drop all further output. A request cut off by shutdown stays unanswered, so the proxy asks the next hub."""
         self._muted = True
+
+    def end_input(self) -> None:
+        """Read nothing more. What was read is answered."""
+        self._input_closed = True
+        self._reading.cancel()
 
     def __aiter__(self) -> _Connection:
         return self
@@ -51,11 +65,15 @@ class _Connection:
         if self._input_closed or self._muted:
             raise StopAsyncIteration
         try:
-            return (await self._received.receive_until(b"\n", MAX_LINE)).decode(errors="replace")
+            with anyio.CancelScope() as self._reading:
+                return (await self._received.receive_until(b"\n", MAX_LINE)).decode(errors="replace")
+            raise StopAsyncIteration
         except anyio.DelimiterNotFound:
             self._input_closed = True
             return TOO_LONG
         except (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            if _has_disconnected(self._stream.extra(SocketAttribute.raw_socket)):  # noqa: S610 -- not Django's
+                self.session.cancel()
             raise StopAsyncIteration from None
 
     async def write(self, text: str) -> None:
@@ -77,6 +95,8 @@ class Connections:
         self._open: set[_Connection] = set()
         self._requests = 0
         self._changed = anyio.Event()
+        self.finishing = anyio.Event()
+        """Set when no further connection is accepted."""
 
     def __len__(self) -> int:
         return len(self._open) + self._requests
@@ -99,12 +119,22 @@ class Connections:
     def add(self, connection: _Connection) -> None:
         """Register an open connection."""
         self._open.add(connection)
+        if self.finishing.is_set():
+            connection.end_input()
         self._notify()
 
     def remove(self, connection: _Connection) -> None:
         """Unregister a closed connection."""
         self._open.discard(connection)
         self._notify()
+
+    async def finish(self) -> None:
+        """Accept and read nothing more, and wait until all that was read is answered."""
+        self.finishing.set()
+        for connection in self._open:
+            connection.end_input()
+        while self._open:
+            await self._changed.wait()
 
     def mute(self) -> None:
         """Drop all further output on all connections."""
@@ -118,7 +148,7 @@ class Connections:
 
 @asynccontextmanager
 async def listen(folder: Path, converse: Converse, info: HubInfo) -> AsyncIterator[Connections]:
-    """Listen while inside; remove the socket on exit.
+    """Listen while inside; remove the socket on exit. One that was deleted is made again.
 
     Requires that this process has the store open: an existing socket is then a dead process's and is replaced.
 
@@ -141,23 +171,38 @@ async def listen(folder: Path, converse: Converse, info: HubInfo) -> AsyncIterat
             connections.add(connection)
             try:
                 file = cast("anyio.AsyncFile[str]", connection)
-                async with stdio_server(file, file) as (messages, answers):
-                    await converse(messages, answers)
+                with connection.session:
+                    async with stdio_server(file, file) as (messages, answers):
+                        await converse(messages, answers)
             except Exception:  # noqa: BLE001 -- the failure of one session must not end the others
                 LOGGER.exception("a session on the socket failed")
             finally:
                 connections.remove(connection)
 
+    async def accept(listener: SocketListener) -> None:
+        while True:
+            async with listener, anyio.create_task_group() as accepting:
+                accepting.start_soon(partial(listener.serve, serve_connection, group))
+                while (folder / SOCKET).exists() and not connections.finishing.is_set():
+                    with anyio.move_on_after(SOCKET_CHECK):
+                        await connections.finishing.wait()
+                accepting.cancel_scope.cancel()
+            if connections.finishing.is_set():
+                (folder / SOCKET).unlink(missing_ok=True)
+                return
+            try:
+                listener = await _bind(folder)
+            except OSError as error:
+                LOGGER.warning("the socket was deleted, and can't be made again: %s", error)
+                return
+            LOGGER.warning("%s was deleted while it was in use; it is made again", folder / SOCKET)
+
     info.write(folder)
     try:
-        try:
-            with socket_path(folder) as path:
-                listener = await anyio.create_unix_listener(path, mode=0o600)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(folder / SOCKET)) from error
+        listener = await _bind(folder)
         try:
             async with listener, anyio.create_task_group() as group:
-                group.start_soon(listener.serve, serve_connection)
+                group.start_soon(accept, listener)
                 yield connections
                 connections.mute()
                 group.cancel_scope.cancel()
@@ -165,3 +210,20 @@ async def listen(folder: Path, converse: Converse, info: HubInfo) -> AsyncIterat
             (folder / SOCKET).unlink(missing_ok=True)
     finally:
         (folder / HUB_INFO).unlink(missing_ok=True)
+
+
+async def _bind(folder: Path) -> SocketListener:
+    try:
+        with socket_path(folder) as path:
+            return await anyio.create_unix_listener(path, mode=0o600)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder / SOCKET)) from error
+
+
+def _has_disconnected(connection: socket.socket) -> bool:
+    """Return whether the peer closed its socket, and not only its sending half."""
+    if connection.fileno() < 0:
+        return True
+    poll = select.poll()
+    poll.register(connection, 0)
+    return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))

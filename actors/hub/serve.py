@@ -8,7 +8,7 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import AsyncExitStack, suppress
 from functools import partial
@@ -45,6 +45,10 @@ WARM_UP_DELAY = 1.0
 
 MIN_FIRST_WAIT = 5.0
 """Seconds that a hub waits for its first client at least."""
+
+FINISH_TIMEOUT = 30.0
+"""Seconds in which a hub that is told to end answers the requests under way; the proxies send what is left to the next
+hub, for which they wait for a minute."""
 
 LOG_CHECK_INTERVAL = 60.0
 """Seconds between two checks of the log's size."""
@@ -86,7 +90,8 @@ async def serve_socket(
 ) -> None:
     """Serve the clients that connect to the socket; arguments as in `serve_stdio`.
 
-    Ends `linger` seconds after the last client disconnected, or on SIGTERM or SIGINT.
+    Ends `linger` seconds after the last client disconnected, or on SIGTERM or SIGINT: once the requests under way are
+    answered, on a second signal at once.
 
     Args:
         hub: The running store.
@@ -106,7 +111,7 @@ async def serve_socket(
         listen(hub.folder, partial(converse, context, per_minute), info) as connections,
         anyio.create_task_group() as group,  # inside: outside it would wrap the OSError in an ExceptionGroup
     ):
-        group.start_soon(_cancel_on_signal, group.cancel_scope)
+        group.start_soon(_cancel_on_signal, group.cancel_scope, connections)
         group.start_soon(_warm_up, context)
         group.start_soon(_limit_log, hub.folder)
         context.web = HttpServer(context, per_minute, group, connections.hold, partial(_announce, hub.folder, info))
@@ -133,13 +138,24 @@ def _announce(folder: Path, info: HubInfo, url: str) -> None:
     print_notice(f"HTTP is served at {url}")
 
 
-async def _cancel_on_signal(scope: anyio.CancelScope) -> None:
+async def _cancel_on_signal(scope: anyio.CancelScope, connections: Connections | None = None) -> None:
+    """Cancel a scope on a signal; with connections, once they are finished, or on a second signal."""
     if sys.platform == "win32":
         return  # its event loop receives no signals
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async for _ in signals:
-            scope.cancel()
-            return
+        await anext(signals)
+        if connections is not None:
+            with anyio.move_on_after(FINISH_TIMEOUT):
+                async with anyio.create_task_group() as group:
+                    group.start_soon(_cancel_on_next, signals, group.cancel_scope)
+                    await connections.finish()
+                    group.cancel_scope.cancel()
+        scope.cancel()
+
+
+async def _cancel_on_next(signals: AsyncIterator[signal.Signals], scope: anyio.CancelScope) -> None:
+    await anext(signals)
+    scope.cancel()
 
 
 async def _wait_until_idle(connections: Connections, linger: float) -> None:

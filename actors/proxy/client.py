@@ -11,9 +11,10 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
-from actors.proxy.credentials import is_own
+from actors.proxy.credentials import is_own, process_of
 from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, socket_path
 from actors.proxy.framing import LineReader
+from actors.proxy.hub_process import ANSWER_TIMEOUT, describe_silence
 from actors.runtime.types import JsonObject
 
 PROTOCOL = "2025-06-18"
@@ -40,9 +41,10 @@ class Client:
 
         Raises:
             OSError: No hub listens (`FileNotFoundError`, `ConnectionRefusedError`), or as in `request`.
-            ClientError: The server runs as another user, or as in `request`.
+            ClientError: The server runs as another user, or doesn't answer within `ANSWER_TIMEOUT`, or as in `request`.
         """
-        self._deadline = monotonic() + seconds
+        deadline = monotonic() + seconds
+        self._deadline = min(deadline, monotonic() + ANSWER_TIMEOUT)
         self._reader = LineReader(MAX_LINE)
         self._received: list[bytes] = []
         self._last_id = 0
@@ -54,6 +56,12 @@ class Client:
             client = {"name": "context-graph", "version": "client"}
             self.request("initialize", protocolVersion=PROTOCOL, capabilities={}, clientInfo=client)
             self._send({"method": "notifications/initialized"})
+            self._deadline = deadline
+        except TimeoutError:
+            with self._socket:
+                if self._deadline == deadline:
+                    raise
+                raise ClientError(describe_silence(folder, process_of(self._socket))) from None
         except BaseException:
             self._socket.close()
             raise

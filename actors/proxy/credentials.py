@@ -11,7 +11,7 @@ _LINUX = struct.Struct("3i")
 """`struct ucred`: pid, uid, gid (unix(7))."""
 _DARWIN = struct.Struct("=2Ih16I")
 """`struct xucred`: version, uid, count of groups, groups (sys/ucred.h); padded after the count."""
-_SOL_LOCAL, _LOCAL_PEERCRED = 0, 1
+_SOL_LOCAL, _LOCAL_PEERCRED, _LOCAL_PEERPID = 0, 1, 2
 
 
 def user_of(connection: socket.socket) -> int:
@@ -24,6 +24,15 @@ def user_of(connection: socket.socket) -> int:
         return _LINUX.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX.size))[1]
     if sys.platform == "darwin":
         return struct.unpack_from("=2I", connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _DARWIN.size + 2))[1]
+    raise OSError(f"{sys.platform} has no peer credentials")
+
+
+def process_of(connection: socket.socket) -> int:
+    """Return the id of the connected process; errors as in `user_of`."""
+    if sys.platform == "linux":
+        return _LINUX.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX.size))[0]
+    if sys.platform == "darwin":
+        return connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID)
     raise OSError(f"{sys.platform} has no peer credentials")
 
 

@@ -15,9 +15,10 @@ from contextlib import suppress
 from time import monotonic
 from typing import NoReturn
 
-from actors.proxy.credentials import is_own
+from actors.proxy.credentials import is_own, process_of
 from actors.proxy.endpoint import CHUNK, MAX_LINE, ServeOptions, print_notice, read_hub_info
 from actors.proxy.framing import LineReader, LineTooLongError
+from actors.proxy.hub_process import ANSWER_TIMEOUT, describe_silence, is_stopped
 from actors.proxy.launcher import HubError, HubLauncher
 from actors.proxy.pending_requests import PendingRequests, invalid_request
 from actors.proxy.project import ProjectError
@@ -64,6 +65,11 @@ class Proxy:
         self._to_hub = bytearray()
         self._input_closed = False
         self._hub_input_closed = False
+        self._hub_lost = False
+        self._resumption = b""
+        """What the next hub receives first once one was lost."""
+        self._heard_at = monotonic()
+        """When the hub last sent anything, or owed nothing."""
         self._options_checked = False
 
     def run(self) -> int:
@@ -85,8 +91,13 @@ class Proxy:
     def _done(self) -> bool:
         return self._input_closed and self._hub is None and not (self._to_client or self._to_hub or self._pending)
 
+    def _needs_hub(self) -> bool:
+        """Return whether there is anything to send, or no hub was started yet. One that ended isn't replaced before."""
+        return bool(self._to_hub or self._pending) or not (self._input_closed or self._hub_lost)
+
     def _step(self) -> None:
-        if self._hub is None and not (self._input_closed and not self._to_hub):
+        needed = self._hub is None and self._needs_hub()
+        if needed:
             self._hub = self._connect()
         hub = self._hub
         reading: list[int | socket.socket] = []
@@ -97,7 +108,8 @@ class Proxy:
             reading.append(hub)
         if hub is not None and self._to_hub:
             writing.append(hub)
-        readable, writable, _ = select.select(reading, writing, [], IDLE_POLL if hub is not None else LAUNCH_POLL)
+        waits = needed and hub is None
+        readable, writable, _ = select.select(reading, writing, [], LAUNCH_POLL if waits else IDLE_POLL)
         if STDOUT in writable:
             # A writable pipe takes up to PIPE_BUF bytes without blocking.
             del self._to_client[: os.write(STDOUT, self._to_client[: select.PIPE_BUF])]
@@ -125,6 +137,10 @@ class Proxy:
         if hub is None:
             return None
         self._hub_input_closed = False
+        self._heard_at = monotonic()
+        if self._hub_lost:
+            self._hub_lost = False
+            self._to_hub[:0] = self._resumption
         info = read_hub_info(self._launcher.folder)
         if not is_own(hub):
             raise HubError(f"another user listens in {self._launcher.folder}")
@@ -141,6 +157,10 @@ class Proxy:
     def _on_idle(self) -> None:
         """Do what must not delay a first answer: reap a hub that ended, and compare options once."""
         self._launcher.reap()
+        if not self._pending:
+            self._heard_at = monotonic()
+        elif self._hub is not None and monotonic() > self._heard_at + ANSWER_TIMEOUT:
+            self._give_up_stopped(self._hub)
         info = read_hub_info(self._launcher.folder) if self._hub is not None and not self._options_checked else None
         if info is None:
             return
@@ -179,6 +199,7 @@ class Proxy:
             return
         except OSError:
             data = b""
+        self._heard_at = monotonic()
         for line in self._hub_reader.feed(data):
             if self._pending.settle(line):
                 self._to_client += line + b"\n"
@@ -193,9 +214,19 @@ class Proxy:
         for answer in self._pending.fail_exhausted():
             self._to_client += answer + b"\n"
         self._to_hub.clear()
-        if self._pending or not self._input_closed:
-            for line in self._pending.resend():
-                self._to_hub += line + b"\n"
+        self._hub_lost = True
+        self._resumption = b"".join(line + b"\n" for line in self._pending.resend())
+
+    def _give_up_stopped(self, hub: socket.socket) -> None:
+        """Fail what a hub was asked that a signal stopped. Only a person can let it go on."""
+        with suppress(OSError):  # the platform doesn't say which process it is
+            pid = process_of(hub)
+            if is_stopped(pid):
+                reason = describe_silence(self._launcher.folder, pid)
+                print_notice(reason)
+                for answer in self._pending.fail_all(f"Storage failed: {reason}; this may still be done"):
+                    self._to_client += answer + b"\n"
+                self._on_hub_lost(hub)
 
     def _fail(self, reason: str) -> None:
         """Report to the person and the client why requests stay without a result."""

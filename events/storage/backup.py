@@ -81,15 +81,16 @@ def new_store(target: Path) -> Generator[Path, None, None]:
     Raises:
         LogError: the target exists, or can't be written.
     """
-    partial = target.with_name(f"{target.name}.partial-{_now()}")
+    partial = replacement.partial_folder(target)
     try:
         if target.exists():
             raise LogError(f"{target} exists already")
-        partial.mkdir(mode=0o700, parents=True)
-        yield partial
-        sync_folder(partial)
-        partial.rename(target)
-        sync_folder(target.parent)
+        replacement.remove_partial(target.parent)
+        with replacement.building(partial):
+            yield partial
+            sync_folder(partial)
+            partial.rename(target)
+            sync_folder(target.parent)
     except (OSError, ValueError, duckdb.Error) as error:  # ValueError: the path holds a null byte
         raise LogError(f"{target} can't be written: {error}") from error
     finally:
@@ -149,19 +150,20 @@ def restore(backup: Path, folder: Path, passphrase: str | None = None, *, replac
     """
     folder = folder.resolve()  # a symbolic link stays, and `.` gets a name
     manifest = _checked(backup, passphrase)
-    now = _now()
+    now = replacement.timestamp()
     new = replacement.new_folder(folder, now)
     try:
         replacement.finish(folder)
         with exclusive(folder):
             if folder.exists() and any(folder.iterdir()) and not replace:
                 raise LogError(f"{folder} isn't empty, and `replace` wasn't given")
-            try:
-                _copy_backup(backup, new, manifest)
-            except BaseException:
-                shutil.rmtree(new, ignore_errors=True)
-                raise
-            return replacement.replace(folder, now)
+            with replacement.building(new):
+                try:
+                    _copy_backup(backup, new, manifest)
+                except BaseException:
+                    shutil.rmtree(new, ignore_errors=True)
+                    raise
+                return replacement.replace(folder, now)
     except OSError as error:
         raise LogError(f"the backup can't be put in place: {error}") from error
 
@@ -179,7 +181,7 @@ def quarantine(folder: Path) -> Path:
         found = [path for name in (f"{DATABASE}*", "snapshot", "keys*", DAMAGED, "head") for path in folder.glob(name)]
         if not found:
             raise LogError(f"there is no store in {folder}")
-        target = folder / f"quarantine-{_now()}"
+        target = folder / f"quarantine-{replacement.timestamp()}"
         try:
             target.mkdir(mode=0o700)
             for path in found:
@@ -192,8 +194,7 @@ def quarantine(folder: Path) -> Path:
 
 
 def _copy_backup(backup: Path, target: Path, manifest: _Manifest) -> None:
-    """Copy the files of a backup into a new folder, and compare them with its manifest."""
-    target.mkdir(mode=0o700, parents=True)
+    """Copy the files of a backup into an empty folder, and compare them with its manifest."""
     for name in FILES:
         shutil.copyfile(backup / name, target / name)
         (target / name).chmod(0o600)
@@ -237,7 +238,3 @@ def _write(path: Path, content: bytes) -> None:
 def _sync(path: Path) -> None:
     with path.open("rb+") as file:
         os.fsync(file.fileno())
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")

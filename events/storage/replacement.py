@@ -1,12 +1,18 @@
-"""Replacing the folder of a store by another one in two renames, of which a crash can't leave only the first.
+"""Folders of new stores: how one is built under another name, and how it replaces a store.
+
+A store is replaced in two renames, of which a crash can't leave only the first.
 
 The new folder is `<name>.restoring-<time>`. The first rename makes the old one `<name>.replaced-<time>`, the second one
 gives its name to the new one. While both exist, the replacement isn't finished; the next `DuckDBLog` that opens the
 store finishes it. One step, by `renameat2`, isn't available on every system.
 """
 
+import os
+import re
 import shutil
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -16,8 +22,43 @@ from events.storage.durable import sync_folder
 FILES: Final = (DATABASE, "keys", "head")
 """Of a store. The head file is moved last: with it, a log never begins in place of one that was moved in part."""
 
+if os.name == "posix":
+    import fcntl
+
+_PARTIAL: Final = ".partial-"
 _NEW: Final = ".restoring-"
 _OLD: Final = ".replaced-"
+_TIME: Final = "%Y%m%dT%H%M%S.%fZ"
+_STAMP: Final = re.compile(r"\d{8}T\d{6}\.\d{6}Z")
+
+
+def timestamp() -> str:
+    """Return the present time as folders have it in their names."""
+    return datetime.now(UTC).strftime(_TIME)
+
+
+def partial_folder(target: Path) -> Path:
+    """Return where a folder is to be built that gets its name once it is complete."""
+    return target.with_name(target.name + _PARTIAL + timestamp())
+
+
+@contextmanager
+def building(folder: Path) -> Generator[None, None, None]:
+    """Create a folder that no other process takes for the leftover of a crash while inside.
+
+    Raises:
+        OSError: It can't be created.
+    """
+    folder.mkdir(mode=0o700, parents=True)
+    with _locked(folder):
+        yield
+
+
+def remove_partial(parent: Path) -> None:
+    """Delete the incomplete folders of processes that ended while they built them."""
+    for folder in parent.glob(f"*{_PARTIAL}*"):
+        if _STAMP.fullmatch(folder.name.rpartition(_PARTIAL)[2]):
+            _remove_leftover(folder)
 
 
 def new_folder(folder: Path, time: str) -> Path:
@@ -44,7 +85,7 @@ def replace(folder: Path, time: str) -> Path | None:
 
 
 def finish(folder: Path) -> None:
-    """Do the second rename of a replacement that was interrupted, if there is one."""
+    """Do the second rename of a replacement that was interrupted, and delete the new folder of one that never began."""
     folder = folder.resolve()
     for old in folder.parent.glob(f"*{_OLD}*"):
         name, _, time = old.name.rpartition(_OLD)
@@ -61,3 +102,32 @@ def finish(folder: Path) -> None:
         with suppress(OSError):  # it is gone; or it stays, since another log was begun
             new.rmdir()
         sync_folder(folder.parent)
+    for new in folder.parent.glob(f"*{_NEW}*"):
+        name, _, time = new.name.rpartition(_NEW)
+        if name == folder.name and _STAMP.fullmatch(time) and not folder.with_name(name + _OLD + time).exists():
+            _remove_leftover(new)
+
+
+def _remove_leftover(folder: Path) -> None:
+    """Delete a folder, unless a process is building it or the platform has no locks to tell."""
+    with suppress(OSError), _locked(folder) as locked:
+        if locked:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Generator[bool, None, None]:
+    """Lock a folder under any name that it gets; yield False where the platform has no such locks.
+
+    Raises:
+        OSError: Another process has locked it, or it is gone.
+    """
+    if os.name != "posix":
+        yield False
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    finally:
+        os.close(descriptor)

@@ -57,6 +57,11 @@ class ResponseWriter(ObjectSendStream[SessionMessage]):
         self._closed_one.set()
         self._closed_one = anyio.Event()
 
+    async def wait_idle(self) -> None:
+        """Wait until no request is open."""
+        while self._open:
+            await self._closed_one.wait()
+
     async def send(self, item: SessionMessage) -> None:
         """Write a message; returns once the client accepts it."""
         try:
@@ -74,7 +79,10 @@ class ResponseWriter(ObjectSendStream[SessionMessage]):
 async def valid_messages(
     messages: ReadStream[SessionMessage | Exception], responses: ResponseWriter
 ) -> AsyncIterator[MemoryObjectReceiveStream[SessionMessage | Exception]]:
-    """Forward valid messages within the limit of open requests, and answer each invalid line with an error."""
+    """Forward valid messages within the limit of open requests, and answer each invalid line with an error.
+
+    The end of the input is forwarded once all requests are answered: the SDK cancels those that are open then.
+    """
     send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
 
     async def forward() -> None:
@@ -85,6 +93,7 @@ async def valid_messages(
                     await send.send(message)
                 else:
                     await responses.send(SessionMessage(error))
+            await responses.wait_idle()
 
     async with receive, anyio.create_task_group() as group:
         group.start_soon(forward)

@@ -14,7 +14,19 @@ import msgspec
 import typer
 
 from actors.api.params.http import DEFAULT_ADDRESS
-from actors.cli.program import Data, Embedder, Log, Models, Panel, app, data_folder, exit_on_error, typer_option
+from actors.cli.program import (
+    Data,
+    Embedder,
+    Json,
+    Log,
+    Models,
+    Panel,
+    app,
+    data_folder,
+    exit_on_error,
+    show,
+    typer_option,
+)
 from actors.cli.store_access import LONGEST
 from actors.proxy.project import ProjectError, serving_project
 from actors.proxy.serve_command import (
@@ -151,6 +163,30 @@ def hub(
             raise typer.Exit(1)
         os.set_inheritable(lock, False)  # noqa: FBT003 -- its parameter has no name
         anyio.run(_serve_socket, folder, options, linger)
+
+
+@app.command(rich_help_panel=Panel.MAINTAIN)
+def stop(
+    data: Data = None,
+    *,
+    timeout: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="How long to wait for its end.")] = 60.0,
+    as_json: Json = False,
+) -> None:
+    """Let the hub answer the requests under way, and end; nothing is killed.
+
+    A client that is open starts another hub at its next request. Status 1: it hasn't ended in time.
+    """
+    from actors.cli.views.maintenance import stopped
+    from actors.proxy.hub_process import stop_hub
+    from actors.proxy.launcher import HubError
+
+    folder = data_folder(data).absolute()
+    with exit_on_error():
+        try:
+            pid = stop_hub(folder, timeout)
+        except HubError as error:
+            raise OSError(str(error)) from error
+    show({"folder": str(folder), "stopped": pid}, stopped, as_json=as_json)
 
 
 def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted: JsonObject) -> None:

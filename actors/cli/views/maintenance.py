@@ -57,3 +57,11 @@ def reembedded(answer: JsonObject) -> None:
         f"{answer['links']} links; {answer['erased']} erased ones were left out",
         markup=False,
     )
+
+
+def stopped(answer: JsonObject) -> None:
+    """Print which hub has ended."""
+    if answer["stopped"] is None:
+        OUT.print(f"no hub runs in {answer['folder']}", markup=False)
+    else:
+        OUT.print(f"the hub in {answer['folder']}, process {answer['stopped']}, has ended", markup=False)

@@ -1,5 +1,7 @@
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -415,3 +417,43 @@ def test_a_quarantine_that_is_killed_lets_no_new_log_begin(
             DuckDBLog(tmp_path / "store")
     quarantine(tmp_path / "store")
     assert content(tmp_path / "store") == []
+
+
+BUILD = """
+import sys
+from pathlib import Path
+from events.storage import replacement
+with replacement.building(Path(sys.argv[1])):
+    Path(sys.argv[1], "log.duckdb").write_bytes(b"half of a log")
+    print("building", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders can't be locked")
+@pytest.mark.parametrize("name", ["other.partial", "store.restoring"])
+def test_what_a_killed_process_was_building_is_deleted_and_what_another_builds_stays(
+    log: DuckDBLog, tmp_path: Path, name: str
+):
+    fill(log, 2)
+    log.close()
+    leftover = tmp_path / f"{name}-20260102T030405.000006Z"
+    theirs = tmp_path / f"{name}-of mine"
+    theirs.mkdir()
+
+    def made_again() -> None:
+        log = DuckDBLog(tmp_path / "store")
+        shutil.rmtree(made(log, tmp_path / "backup"))
+        log.close()
+
+    with subprocess.Popen(
+        [sys.executable, "-c", BUILD, leftover], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"building\n"
+        made_again()
+        assert leftover.exists()
+        process.kill()
+    made_again()
+    assert not leftover.exists()
+    assert theirs.exists()

@@ -1,0 +1,98 @@
+"""Ending a hub by command, and hubs that do not answer or lost their socket."""
+
+import json
+import os
+import signal
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.proxy.endpoint import SOCKET, read_hub_info
+from tests.acceptance.conftest import COMMAND, PATIENCE, Open, hubs, listens, stored
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
+
+
+def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, *arguments, "--data", str(data)], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+
+
+def call(number: int, text: str) -> str:
+    params = {"name": "store_memory", "arguments": {"content": text}}
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+
+
+def test_stop_lets_requests_end_and_an_open_window_starts_a_hub_when_it_needs_one(window: Open, data: Path) -> None:
+    server = window("--linger", "600")
+    server.initialize()
+    (pid,) = hubs(data)
+    for number in range(100, 108):
+        server.send(call(number, f"The {number}th bicycle of the courier has blue mudguards."))
+    answers = [server.receive()]
+    ended = run(data, "stop", "--json")
+    assert (ended.returncode, json.loads(ended.stdout)["stopped"]) == (0, pid)
+    answers += [server.receive() for _ in range(7)]
+    assert sorted(answer["id"] for answer in answers) == [*range(100, 108)]
+    assert {answer["result"].get("isError", False) for answer in answers} == {False}
+    assert pid not in hubs(data)
+    assert stored(server) == 8
+    assert hubs(data) not in ([], [pid])
+    assert run(data, "stop").returncode == 0
+    assert hubs(data) == []  # the window is open, and asks for nothing
+    again = run(data, "stop")
+    assert (again.returncode, "no hub runs" in again.stdout) == (0, True)
+
+
+def test_stop_ends_a_server_without_a_hub(data: Path, window: Open) -> None:
+    alone = window("--standalone")
+    alone.initialize()
+    listens(data)
+    answer = json.loads(run(data, "stop", "--json").stdout)
+    assert answer["stopped"] == alone.process.pid
+    assert alone.process.wait(timeout=PATIENCE) == 0
+
+
+def test_a_hub_that_a_signal_stopped_is_named_with_the_command_that_lets_it_go_on(window: Open, data: Path) -> None:
+    server = window()
+    server.initialize()
+    (pid,) = hubs(data)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            commands = [pool.submit(run, data, *each) for each in (["status"], ["stop", "--timeout", "0.2"])]
+            error: dict[str, Any] = server.request("store/status")["error"]
+        assert f"kill -CONT {pid}" in error["message"]
+        for failed in (command.result() for command in commands):
+            assert failed.returncode == 1
+            assert f"kill -CONT {pid}" in failed.stderr
+            assert len(failed.stderr.splitlines()) == 1
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def test_a_socket_that_is_deleted_is_made_again_and_the_hub_stays(window: Open, data: Path) -> None:
+    server = window()
+    server.initialize()
+    info = read_hub_info(data)
+    (data / SOCKET).unlink()
+    second = window()
+    second.initialize()
+    assert hubs(data) == [info.pid if info else None]
+    assert (data / SOCKET).stat().st_mode & 0o777 == 0o600
+    assert stored(server) == stored(second) == 0
+
+
+def test_requests_before_the_end_of_input_are_answered(window: Open, data: Path) -> None:
+    server = window()
+    server.initialize()
+    for number in range(5):
+        server.send(call(number, f"Parcel {number} lies in the cellar of the bakery."))
+    assert server.process.stdin
+    server.process.stdin.close()
+    assert sorted(server.receive()["id"] for _ in range(5)) == [*range(5)]
+    assert server.process.wait(timeout=PATIENCE) == 0
