@@ -138,10 +138,10 @@ async def _candidates(
     around, _ = atlas.facets.turns(rows, REACH)
     joining = np.setdiff1d(around[around >= 0], rows)
     candidates.add(joining[eligible[joining]])
-    standardised, rows = candidates.standardised(), candidates.rows
+    rows = candidates.rows
     asks = asked_spaces(hints)
     return {
-        "scores": np.stack([standardised[view] for view in views], axis=1),
+        "scores": np.stack([candidates.standardised(view) for view in views], axis=1),
         "fixed": -later_penalty(atlas, rows, hints),
         "grades": [relevant.get(documents[str(memory)], 0.0) for memory in atlas.ids(rows)],
         "turns": indices_of(atlas.facets.turns(rows, REACH)[0], rows),

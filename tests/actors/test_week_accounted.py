@@ -36,8 +36,8 @@ class Written(DuckDBLog):
     """A log on disk that remembers what it answered, as a week expects of its log."""
 
     def __init__(self, folder: Path) -> None:
+        self.told: list[Envelope] = []  # before the log is opened, which appends that its chain is keyed
         super().__init__(folder)
-        self.told: list[Envelope] = []
 
     def append(self, drafts: Any) -> tuple[Envelope, ...]:
         envelopes = super().append(drafts)

@@ -75,13 +75,13 @@ def _explain(
         order = sorted(
             spaces, key=lambda key: (shares[key] > 0, spaces[key].contribution, shares[key] * spaces[key].similarity)
         )
+        weighted = sum(shares[key] * space.similarity for key, space in spaces.items())
         extra = context[index] + (alignment[index] if alignment else 0.0) + priming[index] + recency[index]
         extra += causes[index] + scope[index]
         yield Hit(
             memory=memory,
             score=sum(space.contribution for space in spaces.values()) + extra,
-            similarity=sum(shares[key] * space.similarity for key, space in spaces.items())
-            / (sum(shares.values()) or 1),
+            similarity=weighted / (sum(shares.values()) or 1),
             spaces={key: spaces[key] for key in reversed(order)},
             passage=passage,
             context=context[index],

@@ -89,6 +89,8 @@ class Candidates:
     def score(self, views: Iterable[str]) -> None:
         """Score all rows in more views. The scale of these scores also applies to rows that are added later."""
         for view in views:
+            if view in self._scores:
+                continue
             self._scores[view] = self._relevance(view, self.rows)
             self._scales[view] = scale(self._scores[view], MIN_DEVIATION.get(view, 0.0))
 
@@ -112,15 +114,16 @@ class Candidates:
         """Return the views that have scored the rows and have a score for none."""
         return frozenset(view for view, scores in self._scores.items() if np.isnan(scores).all())
 
-    def standardised(self) -> dict[str, Scores]:
-        """Return the scores of each view in standard deviations from its mean, 0 where it has none."""
-        return {view: standardise(scores, *self._scales[view]) for view, scores in self._scores.items()}
+    def standardised(self, view: str) -> Scores:
+        """Return the scores of one view in standard deviations from its mean, 0 where it has none."""
+        return standardise(self._scores[view], *self._scales[view])
 
     def contributions(self, weights: Mapping[str, float]) -> dict[str, Scores]:
         """Return what each space adds to the fused score of each row: the sum of weight · standardised score."""
         sums: dict[str, Scores] = defaultdict(lambda: np.zeros(len(self.rows), np.float32))
-        for view, scores in self.standardised().items():
-            sums[space_of(view)] += np.float32(weights[view]) * scores
+        for view, weight in weights.items():
+            if weight and view in self._scores:
+                sums[space_of(view)] += np.float32(weight) * self.standardised(view)
         return dict(sums)
 
     def fused(self, weights: Mapping[str, float]) -> Scores:

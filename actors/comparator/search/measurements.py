@@ -14,6 +14,9 @@ from projections.storage.arrays import Mask, Scores, top_k
 
 Measurements = dict[str, float]
 
+MEASURED: Final = (E1, SPARSE[0])
+"""The spaces whose scores are measured."""
+
 NEAREST: Final = 32
 """Best candidates in E1, whose modality tells whether the question is about code."""
 BEST: Final = 10
@@ -21,7 +24,7 @@ BEST: Final = 10
 
 
 def measure(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidates) -> Measurements:
-    """Measure a question and its candidates, which every space but late interaction has scored.
+    """Measure a question and its candidates, which the spaces of `MEASURED` have scored.
 
     Only eligible rows are read: otherwise the weights would leak what other namespaces hold.
 

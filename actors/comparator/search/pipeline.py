@@ -29,7 +29,7 @@ from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import recency_boost
 from actors.comparator.search.relevance import NOTHING_FOUND, estimate
 from actors.comparator.search.versions import asks_for_past, version_boost, with_latest, without_superseded
-from actors.comparator.search.weight_profiles import applied_weights, by_space, weighted_views
+from actors.comparator.search.weight_profiles import applied_weights, by_space
 from projections.memories.atlas import Atlas
 from projections.spaces.fingerprints import RECENCY
 from projections.storage.arrays import Mask, Rows, Scores, top_k
@@ -121,7 +121,6 @@ def search(
     relevance: Relevance | None = NOTHING_FOUND
     if len(rows):
         candidates = fusion.Candidates(atlas, request.embeddings, request.hints, rows)
-        candidates.score(view for view in weighted_views(request) if view != LATE_INTERACTION)
         by_view = applied_weights(atlas, request, eligible, candidates)
         weights = by_space(by_view, embeddings.keys())
         ranked = _rank(candidates, request, by_view, eligible, primed, causes, timer)

@@ -1,16 +1,21 @@
 """Choose the weight of each view of a search: those of a fixed profile, or of `auto`, which measures the question."""
 
 from collections.abc import Collection, Mapping
+from typing import Final
 
 from actors.comparator.messages import Search
 from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
 from actors.comparator.search.fusion import Candidates, space_of
-from actors.comparator.search.measurements import measure
+from actors.comparator.search.measurements import MEASURED, measure
 from actors.comparator.search.ranker import AUTO
+from actors.comparator.search.ranking import LATE_INTERACTION
 from actors.runtime.settings import SearchProfile
 from events.spaces import SPACES
 from projections.memories.atlas import Atlas
 from projections.storage.arrays import Mask
+
+LEAST_SHARE: Final = 0.01
+"""Share of the weights below which `auto` leaves a view out, which saves scoring it."""
 
 
 def weighted_views(request: Search) -> list[str]:
@@ -21,20 +26,27 @@ def weighted_views(request: Search) -> list[str]:
 
 
 def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidates) -> Weights:
-    """Return the weight of each view; they sum to 1, and one without any score has none.
+    """Score the candidates by all weighted views but late interaction, and return the weight of each view.
+
+    The weights sum to 1; a view without any score has none, and neither has one below `LEAST_SHARE` in `auto`.
 
     Args:
         atlas: The atlas of the rows.
         request: The parsed query.
         eligible: The rows that the search admits.
-        candidates: The recalled rows, scored by all views but late interaction.
+        candidates: The recalled rows.
     """
+    views = weighted_views(request)
     if request.profile is SearchProfile.AUTO:
+        candidates.score(MEASURED)
         weights = AUTO.weights(measure(atlas, request, eligible, candidates), request.hints)
+        least = LEAST_SHARE * sum(weights[view] for view in views)
+        views = [view for view in views if weights[view] >= least]
     else:
         weights = FIXED_PROFILES[request.profile]
+    candidates.score(view for view in views if view != LATE_INTERACTION)
     silent = candidates.silent()
-    return normalised({view: 0.0 if view in silent else weights[view] for view in weighted_views(request)})
+    return normalised({view: 0.0 if view in silent else weights[view] for view in views})
 
 
 def by_space(weights: Mapping[str, float], available: Collection[str]) -> Weights:

@@ -207,7 +207,7 @@ async def test_serving_the_north_star_reranks_search_graph_and_is_only_shown_by_
     served = (await aligned.mind("search_graph", **asked, explain=True, include_purpose_alignment=True))["results"]
     assert [result["fingerprintId"] for result in plain[:2]] == [off, on]
     assert [result["fingerprintId"] for result in served[:2]] == [on, off]
-    assert plain[0]["similarity"] == pytest.approx(plain[1]["similarity"], abs=0.01)
+    assert plain[0]["similarity"] == pytest.approx(plain[1]["similarity"], abs=0.05)
     for before, after in zip(plain[:2], served[1::-1], strict=True):
         share = after["contributions"].pop("alignment")
         assert after["contributions"] == before["contributions"]

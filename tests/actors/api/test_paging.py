@@ -11,7 +11,6 @@ import pytest
 from actors.api.context import Context
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub
-from events.spaces import INDEX
 from events.storage.memory_log import MemoryLog
 from tests.actors.api.conftest import Way, Ways
 from tests.actors.conftest import store
@@ -65,7 +64,8 @@ async def test_memory_search_ranks_and_names_the_strongest_space(context: Contex
     assert answer["results"][-1]["content"] == "Tax returns are due in March."
     assert all(0 <= result["similarity"] <= 1 for result in answer["results"])
     for result in answer["results"]:
-        told = {key: part for key, part in result["contributions"].items() if key in INDEX}
+        weighted = {key for key, weight in answer["weightsApplied"].items() if weight}
+        told = {key: part for key, part in result["contributions"].items() if key in weighted}
         assert result["dominantEmbedder"] == max(told, key=told.__getitem__)
         assert len(result["embedderScores"]) == 13
     ids = [[result["fingerprintId"] for result in found["results"]] for found in (answer, graph)]

@@ -45,6 +45,7 @@ def test_opposites_and_ends_are_corrections(earlier: str, later: str) -> None:
         ("The sauna is open.", "The sauna smells of spruce."),
         ("The caretaker is called Alfons.", "Alfons has a grey moustache and a ladder."),
         ("The parking permit costs 30 euros.", "The parking permit costs 30 euros."),
+        ("We cut the salt, since nobody liked it.", "We  cut  the  salt,\nsince  nobody  liked  it."),
         ("...", "The parking permit costs 45 euros."),
     ],
 )

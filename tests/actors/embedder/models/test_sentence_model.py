@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +134,7 @@ async def test_a_store_of_a_chosen_model_opens_with_no_other_and_is_re_embedded(
 
 
 @pytest.fixture
-def profile_with_prompts(tiny: Path, tmp_path: Path) -> Iterator[SentenceModel]:
+def profile_with_prompts(tiny: Path, tmp_path: Path) -> SentenceModel:
     shutil.copytree(tiny, tmp_path / "prompted")
     SentenceModel(str(tiny))._encoder.save(str(tmp_path / "prompted"))
     settings = tmp_path / "prompted" / "config_sentence_transformers.json"
@@ -143,8 +142,7 @@ def profile_with_prompts(tiny: Path, tmp_path: Path) -> Iterator[SentenceModel]:
     assert '"prompts"' in text
     model = SentenceModel(str(tmp_path / "prompted"))
     model._encoder.prompts = {"query": "query: ", "document": "passage: "}
-    yield model
-    model.close()
+    return model
 
 
 def test_prompts_of_a_model_are_used_and_are_no_part_of_its_tokens(profile_with_prompts: SentenceModel) -> None:
