@@ -3,6 +3,7 @@
 from rich.table import Table
 from rich.text import Text
 
+from actors.cli.views.maintenance import backups_kept
 from actors.cli.views.terminal import OUT, minute
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
@@ -151,6 +152,7 @@ def status(answer: JsonObject) -> None:
         lag = answer["log"]["lag"]
         why = f": {lag['reason']}" if lag["reason"] else ""
         OUT.print(f"on {answer['log']['server']}, known {lag['seconds']} s ago{why}", markup=False)
+    backups_kept(answer["backups"])
     if answer["spaces"]:
         table = Table(
             "space", "model", "dimension", "sha256", title=f"profile {answer['profile']}", title_justify="left"
