@@ -14,6 +14,8 @@ from actors.text.entities import find_entities
 
 USER: Final = "user"
 
+CASES: Final = {"cause", "fix"}
+"""Signals that tell of one case, in whatever words an assistant says it."""
 UNEXPLAINED: Final = 0.5
 """Penalty of a pronoun in a sentence that names nothing."""
 
@@ -56,7 +58,7 @@ def signal(sentence: str, speaker: str) -> Signal | None:
     found = {kind: one.weight for kind, one in _rules("signals").items() if one.matches(sentence, by_user=by_user)}
     if not found or _ABOUT_MEMORY.search(sentence):
         return None
-    if not by_user and not _OWN.search(sentence) and not _CODE.search(sentence):
+    if not by_user and not found.keys() & CASES and not _OWN.search(sentence) and not _CODE.search(sentence):
         return None  # general knowledge, which an assistant has anyway
     named = len(find_entities(sentence))
     score = max(found.values()) + 0.5 * (len(found) - 1) + min(1.0, named / 3)

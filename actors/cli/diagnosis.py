@@ -164,10 +164,11 @@ def _hub(folder: Path) -> Check:
 
 
 def _models(status: JsonObject) -> str:
-    """Return how the models run, as `status` names it."""
-    named = {name: status[name] for name in ("profile", "runtime", "precision", "inference") if status.get(name)}
-    named.setdefault("precision", os.environ.get("CONTEXT_GRAPH_PRECISION", "auto"))
-    return ", ".join(f"{name} {value}" for name, value in named.items())
+    """Return in words how the models run."""
+    runtime = status["runtime"]
+    profile = f"profile {status['profile']}" if status["profile"] else "no profile yet"
+    precision = runtime["precision"] or "a precision that the first use chooses"
+    return f"{profile}, run by {runtime['name']} {runtime['version']} in {precision}, chosen by {runtime['chosen_by']}"
 
 
 def _log(folder: Path) -> Check:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 from uuid import UUID
@@ -34,6 +35,22 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 -- typer calls it
+    if wanted:
+        typer.echo(f"context-graph {version('context-graph')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Long-term memory for AI agents: thirteen embeddings a memory, one append-only log."""
 
 
 class Panel(StrEnum):

@@ -138,7 +138,7 @@ async def _listen(web: HttpServer, params: HttpListen | None) -> Fault | None:
 
 def _announce(folder: Path, info: HubInfo, url: str) -> None:
     msgspec.structs.replace(info, http=url).write(folder)
-    print_notice(f"HTTP is served at {url}")
+    print_notice(f"INFO HTTP is served at {url}")  # `doctor` takes a line without a level for an error
 
 
 async def _cancel_on_signal(scope: anyio.CancelScope, connections: Connections | None = None) -> None:

@@ -29,13 +29,16 @@ PASSWORD_BITS: Final = 20
 """Least bits that a password holds: its length times the entropy of its characters."""
 
 _PRIVATE: Final = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
+_NAMES: Final = (
+    r"(?:examples?|samples?|placeholder|change[ _-]?me|dummy|redacted|insert|your|foo|bar|tests?|fake|mock(?:ed)?|"
+    r"defaults?|null|none|undefined|pass(?:word|wd)?s?|secrets?|tokens?|api[ _-]?keys?|credentials?|qwerty)"
+)
 _PLACEHOLDER: Final = re.compile(
-    r"example|sample|placeholder|change[ _-]?me|dummy|redacted|insert|your[ _-]|my[ _-]?(?:pass|secret|token|key)|"
-    r"x{4,}|\*{3,}|\.{3}|…|0{6,}|1234567|abcdef|qwerty|foo|bar\b|\btest|fake|mock|default|null|none\b|undefined|"
-    r"password|passwd|secret|token|api[_-]?key|credential",
+    r"x{4,}|\*{3,}|\.{3}|…|0{6,}|1234567|abcdef|my[ _-]?(?:pass|secret|token|key)|"
+    rf"(?<![^\W_]){_NAMES}(?![^\W_])|^(?:(?:{_NAMES}|my|key)[ _-]?)+\d*$",
     re.IGNORECASE,
 )
-"""What a value says that stands for another one."""
+"""What a value says that stands for another one: a whole word, or all of it; a password may contain such a word."""
 _REFERENCE: Final = re.compile(
     r"^\[.*\]$|^[$%@&*!~^]{1,2}[A-Za-z_]*\W*$|^\$\w+$|^\{|\$\{|\{\{|%\(|^<|>$|\(|\)|::"
     r"|^(?:self|this|os|process|env|config|settings|request|args|params)\b"

@@ -18,6 +18,10 @@ from events.storage.chain import Row
 from events.storage.log import Head, LogError
 from events.verify.examination import Problem
 
+ANCHOR: Final = "anchor"
+"""Stands for a file in problems of anchors."""
+
+_PREFIX: Final = "context-graph-anchor:"
 _TEXT: Final = re.compile(r"context-graph-anchor:1:(\d{1,18}):([\w-]{43}):([\w-]{43}):([\w-]{86})", re.ASCII)
 
 
@@ -37,7 +41,7 @@ def sign_head(head: Head, chain: ChainKey) -> str:
 
 
 def parse_anchors(text: str) -> list[Anchor]:
-    """Return all anchors in a text (`LogError`: there is none, or one has another signature than its own)."""
+    """Return all anchors in a text (`LogError`: there is none, one is incomplete, or its signature doesn't fit)."""
     found: list[Anchor] = []
     for match in _TEXT.finditer(text):
         head, public = Head(int(match[1]), _decode(match[2])), _decode(match[3])
@@ -46,8 +50,13 @@ def parse_anchors(text: str) -> list[Anchor]:
         except InvalidSignature:
             raise LogError(f"the anchor of event {head.seq} was changed: its signature doesn't fit") from None
         found.append(Anchor(head, public))
+    if len(found) < text.count(_PREFIX):
+        raise LogError(f"{text.count(_PREFIX) - len(found)} of the anchors given are incomplete or changed")
     if not found:
-        raise LogError("there is no anchor, as `context-graph anchor` prints it")
+        raise LogError(
+            f"there is no anchor in '{text[:40]}': "
+            f"give what `context-graph anchor` prints, {_PREFIX}1:…, or a file of it"
+        )
     return found
 
 
@@ -63,7 +72,7 @@ def anchor_problems(text: str, chain: ChainKey | None, rows: Callable[[int, int]
     for anchor in parse_anchors(text):
         what = _contradiction(anchor, chain, next((row.hash for row in rows(anchor.head.seq, anchor.head.seq)), None))
         if what is not None:
-            problems.append(Problem("anchor", anchor.head.seq, what, ""))
+            problems.append(Problem(ANCHOR, anchor.head.seq, what, ""))
     return problems
 
 

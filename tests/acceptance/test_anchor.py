@@ -36,6 +36,7 @@ def problem(store: Path, anchor: object) -> str:
     answer = json.loads(run("verify", "--data", store, "--anchor", anchor, "--json", status=1))
     (found,) = answer["problems"]
     assert found["file"] == "anchor"
+    assert [one["confirmed"] for one in answer["anchors"]] == [False]
     return found["what"]
 
 
@@ -46,6 +47,9 @@ def test_an_anchor_holds_for_the_store_as_it_grows(store: Path, tmp_path: Path) 
     run("anchor", "--data", store, "--file", tmp_path / "anchors")
     for given in (anchor, tmp_path / "anchors"):
         assert "sound" in run("verify", "--data", store, "--anchor", given)
+    assert "1 anchor up to event 20 confirmed" in run("verify", "--data", store, "--anchor", anchor)
+    both = json.loads(run("verify", "--data", store, "--anchor", tmp_path / "anchors", "--json"))["anchors"]
+    assert both == [{"event": 20, "confirmed": True}, {"event": 25, "confirmed": True}]
 
 
 def test_an_older_state_that_was_put_back_is_found(store: Path, tmp_path: Path) -> None:
@@ -72,7 +76,10 @@ def test_an_anchor_that_was_changed_or_comes_from_another_store_is_refused(store
     anchor = run("anchor", "--data", store).strip()
     forged = anchor.replace(":20:", ":19:")
     assert "signature" in run("verify", "--data", store, "--anchor", forged, status=3)
-    assert "no anchor" in run("verify", "--data", store, "--anchor", "nothing of the kind", status=3)
+    assert "incomplete" in run("verify", "--data", store, "--anchor", f"{anchor}\n{anchor[:-9]}", status=3)
+    assert "no anchor in 'nothing of the kind'" in run(
+        "verify", "--data", store, "--anchor", "nothing of the kind", status=3
+    )
     with closing(DuckDBLog(tmp_path / "other")) as log:
         fill(log, 20)
     assert "another store" in problem(tmp_path / "other", anchor)

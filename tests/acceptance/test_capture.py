@@ -40,12 +40,17 @@ TURNS: tuple[tuple[str, Any], ...] = (
         "assistant",
         [{"type": "text", "text": "I fixed the iterator in `exporter/batch.py`, and all 41 tests pass now."}],
     ),
+    (
+        "assistant",
+        [{"type": "text", "text": "The root cause was that the CI cache key lacked the lockfile hash."}],
+    ),
 )
 EXPECTED = {
     "Don't touch the production config.",
     "The root cause was that `TenantIterator` never released its connection.",
     "We decided with Priya to keep the export window at 02:00 UTC.",
     "I fixed the iterator in `exporter/batch.py`, and all 41 tests pass now.",
+    "The root cause was that the CI cache key lacked the lockfile hash.",
 }
 SECRETS = ("ghp_A1b2", "hunter2-Kx9Qz7")
 
@@ -146,7 +151,7 @@ def test_a_second_run_adds_nothing_and_another_session_only_what_is_new(captured
 def test_a_review_keeps_drops_and_edits_for_good(captured: Path) -> None:
     data = captured / "data"
     ids = {one["content"]: one["id"] for one in review(data)["pending"]}
-    config, cause, window, fix = sorted(EXPECTED)
+    config, cause, window, *_, fix = sorted(EXPECTED)
     answer = review(
         data, "--drop", ids[config], "--keep", ids[cause], "--edit", ids[window], "Exports run at 02:00 UTC."
     )

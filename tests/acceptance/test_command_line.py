@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -168,3 +169,20 @@ def test_a_secret_is_told_when_it_is_stored_and_left_out_when_that_is_wanted(tmp
     again = run(tmp_path, "store", "The database password is Tr4ctor!Blue9 until May.", "--redact").stdout
     assert "left out: password" in again
     assert "looks like" not in again
+
+
+def test_the_version_is_told() -> None:
+    told = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True).stdout
+    assert told == f"context-graph {version('context-graph')}\n"
+
+
+def test_an_import_says_what_is_missing_and_what_it_would_redact(tmp_path: Path) -> None:
+    missing = run(tmp_path / "store", "import", str(tmp_path / "nothere"))
+    assert (missing.returncode, missing.stderr) == (
+        1,
+        f"context-graph: there is no file or folder {tmp_path / 'nothere'} to import\n",
+    )
+    (tmp_path / "notes.md").write_text("The database password is Tr4ctor!Blue9 until May.\n")
+    assert (
+        "would redact: 1 password" in run(tmp_path / "store", "import", str(tmp_path / "notes.md"), "--dry-run").stdout
+    )

@@ -110,11 +110,14 @@ def test_a_running_hub_is_asked_and_one_of_another_version_is_a_warning(home: Pa
     (data / LOG).write_text(
         f"context-graph: ERROR store_memory failed\nTraceback: {MEMORY}\ncontext-graph: INFO {MEMORY}\n"
     )
+    subprocess.run([COMMAND, "ui", "--no-open", "--data", str(data)], check=True, capture_output=True, timeout=PATIENCE)
     (home / "reports").mkdir()
     bundle = home / "reports" / "report.zip"
     status, checks = doctor(home, data, "--bundle", str(bundle))
     assert (status, checks["hub"]["verdict"], checks["log"]["verdict"]) == (0, "ok", "ok")
     assert "answers" in checks["hub"]["found"]
+    assert "run by" in checks["models"]["found"]
+    assert "{" not in checks["models"]["found"]
     assert checks["errors"]["found"] == "1 in hub.log, the last: ERROR store_memory failed"
     with zipfile.ZipFile(bundle) as archive:
         packed = {name: archive.read(name).decode() for name in archive.namelist()}

@@ -53,7 +53,7 @@ async def store_verify(context: Context, params: StoreVerify) -> JsonObject:
     problems = await _on_files(context, lambda _log: snapshots.problems() if snapshots else [])
     if (text := params.anchor) is not None:
         problems += await _on_files(context, lambda log: anchor_problems(text, log.keys.chain, log.rows))
-    return store.verified(report, problems)
+    return store.verified(report, problems, params.anchor)
 
 
 async def store_back_up(context: Context, params: StoreBackUp) -> JsonObject:

@@ -10,6 +10,7 @@ from actors.api.responses.common import pick
 from actors.runtime import metrics
 from actors.runtime.types import JsonObject
 from events.storage.log import SharedLog
+from events.verify.anchors import ANCHOR, parse_anchors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -74,10 +75,20 @@ def _space(space: SpaceModel) -> JsonObject:
     return pick(space, "key", "model", "sha256", "dimension") | note
 
 
-def verified(report: Report, snapshots: Sequence[Problem]) -> JsonObject:
-    """Return the result of verifying the log, and the snapshot, which only speeds up the start."""
-    problems = (*report.problems, *snapshots)
+def verified(report: Report, others: Sequence[Problem], anchors: str | None = None) -> JsonObject:
+    """Return the result of verifying a log.
+
+    Args:
+        report: On the log.
+        others: Problems of the snapshot, which only speeds up the start, and of anchors.
+        anchors: A text with the anchors that were compared; None if there were none.
+    """
+    problems = (*report.problems, *others)
+    wrong = {problem.seq for problem in others if problem.file == ANCHOR}
+    compared = [] if anchors is None else [one.head.seq for one in parse_anchors(anchors)]
+    confirmed = [{"event": seq, "confirmed": not report.problems and seq not in wrong} for seq in compared]
     return {
+        **({"anchors": confirmed} if compared else {}),
         "sound": not problems,
         "events": report.events,
         "sealed": report.sealed,

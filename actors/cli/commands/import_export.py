@@ -108,7 +108,10 @@ def import_memories(
 def _path(source: str) -> Iterator[Path]:
     """Yield the path of a source; standard input is copied to a file, since it is read twice."""
     if source != STANDARD:
-        yield Path(source).expanduser()
+        path = Path(source).expanduser()
+        if not path.exists():
+            raise FileNotFoundError(f"there is no file or folder {path} to import")
+        yield path
         return
     with TemporaryDirectory() as folder:
         copy = Path(folder) / "standard-input.jsonl"

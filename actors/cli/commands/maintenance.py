@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -50,10 +51,14 @@ def verify(
 ) -> None:
     """Check every event, the chain, keys, head and snapshot; change nothing. Status 1: damaged, 3: not checked."""
     from actors.cli.views.maintenance import verified
+    from events.verify.anchors import parse_anchors
 
     folder = data_folder(data)
     with exit_on_error(UNCHECKED):
-        text = Path(anchor).read_text(encoding="utf-8") if anchor and Path(anchor).is_file() else anchor
+        is_file = anchor is not None and os.path.isfile(anchor)  # noqa: PTH113 -- `Path.is_file` raises on a long text
+        text = Path(anchor).read_text(encoding="utf-8") if anchor is not None and is_file else anchor
+        if text is not None:
+            parse_anchors(text)  # refused before a hub checks every event
         answer = _verify(folder, text, quiet=as_json)
         if quarantine and not answer["sound"]:
             from events.storage.backup import quarantine as move_aside
@@ -84,13 +89,13 @@ def _verify(folder: Path, anchor: str | None, *, quiet: bool) -> JsonObject:
                 return opened.call("store/verify", report, **given)
         found = check(folder, passphrase(), lambda done, total: report(done, total, "events checked"))
         if found.problems:  # then no process would start from a snapshot
-            return verified(found, ())
+            return verified(found, (), anchor)
         keys = KeyRing.of((folder / "keys").read_bytes(), passphrase())
         problems = Snapshots(folder, keys).problems()
         if anchor is not None:
             with closing(connect(folder / DATABASE, read_only=True)) as database:
                 problems += anchor_problems(anchor, keys.chain, partial(select_pages, database))
-        return verified(found, problems)
+        return verified(found, problems, anchor)
 
 
 @store_command(Panel.MAINTAIN, "store/backup", "maintenance.backed_up")

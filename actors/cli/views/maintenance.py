@@ -12,6 +12,9 @@ def verified(answer: JsonObject) -> None:
     counts = f"{answer['events']} events, {answer['sealed']} of them sealed, {answer['erased']} with destroyed keys"
     if answer["sound"]:
         OUT.print(f"[bold]sound[/]: {counts}, up to {answer['head']['hash'][:16]}…")
+        if anchors := answer.get("anchors"):
+            last = max(one["event"] for one in anchors)
+            OUT.print(f"{len(anchors)} {'anchor' if len(anchors) == 1 else 'anchors'} up to event {last} confirmed")
         return
     first = f" from event {answer['first_bad']} on" if answer["first_bad"] else ""
     OUT.print(f"damaged{first}; {counts} can be read and trusted", style="bold red")

@@ -24,7 +24,9 @@ def imported(answer: JsonObject) -> None:
     for reason, count in answer["skipped"].items():
         OUT.print(f"left out: {count} {reason}", style="dim", markup=False)
     for kind, count in answer["redacted"].items():
-        OUT.print(f"redacted: {count} {kind}", style="yellow", markup=False)
+        OUT.print(
+            f"{'would redact' if answer['dry_run'] else 'redacted'}: {count} {kind}", style="yellow", markup=False
+        )
     if answer["private"]:
         OUT.print(f"left out: {answer['private']} texts with private passages", style="dim")
     for failure in answer["failed"][:MAX_FAILURES]:

@@ -1,13 +1,16 @@
 """The five-stage search.
 
-1. Sparse recall (E6, E13) and 2. E1 prefix recall name candidates among the eligible rows. Causal recall (E5) joins for
+1. Recall: sparse (E6, E13) and E1 prefix recall name candidates among the eligible rows. Causal recall (E5) joins for
    queries about causes or effects, time recall for queries that name a time.
-3. Every weighted space scores the candidates, and the scores are fused.
-4. Candidates below the requested alignment with the North Star are dropped.
-5. Late interaction (E12) scores the best candidates.
+2. Score: every weighted space scores all candidates.
+3. Weigh: the profile, or for `auto` what is measured of the question, gives each space its weight.
+4. Fuse: scores are standardised per query and summed. Candidates below the requested alignment with the North Star are
+   dropped.
+5. Re-rank: late interaction (E12) joins for the best candidates; then come neighbouring turns, alignment if requested,
+   workspace priming, later versions.
 
-Then bonuses are added: neighbouring turns, alignment if requested, workspace priming, later versions. Fused scores are
-never compared with a threshold. The similarity of a hit is calibrated, and does not affect the ranking.
+Fused scores are never compared with a threshold. The similarity of a hit is calibrated, and does not affect the
+ranking.
 """
 
 from collections.abc import Mapping

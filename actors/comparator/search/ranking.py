@@ -195,8 +195,8 @@ def by_perspectives(
     """Fuse the rankings of several spaces by reciprocal rank: Σ 1 / (k + rank) over the spaces that rank a row.
 
     A space ranks, from 1, the rows whose similarity is positive and at least `minimum`; equal ones share the better
-    rank, and the next rank is left out. The fused score replaces the
-    similarity, is at most spaces / (k + 1), and is never compared with a threshold.
+    rank, and the next rank is left out. The fused score replaces the similarity, is at most spaces / (k + 1), and is
+    never compared with a threshold.
     """
     rows = np.flatnonzero(eligible)
     fused = np.zeros(len(rows), np.float64)

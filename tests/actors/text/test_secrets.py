@@ -93,6 +93,18 @@ def test_a_secret_is_named_by_its_kind_and_span() -> None:
 
 
 @pytest.mark.parametrize(
+    "value", ["hunter2Secret99x", "Foobarista!42", "9Contestant-Lane", "Nullarbor#1877", "tokenIsle7!Kelp"]
+)
+def test_a_password_may_contain_a_word_of_placeholders(value: str) -> None:
+    assert value not in redact(f"The password is {value} for now.")
+
+
+@pytest.mark.parametrize("value", ["password123", "my_secret_1", "test-token-42", "secret99", "YourApiKey1"])
+def test_a_value_of_such_words_alone_is_a_placeholder(value: str) -> None:
+    assert find(f"password = '{value}'") == ()
+
+
+@pytest.mark.parametrize(
     "piece",
     (
         "-----BEGIN PRIVATE KEY-----|eyJ-|eyJaaaaaaaa.|password for |password        |a://b:cccc@|"
