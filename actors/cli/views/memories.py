@@ -36,6 +36,13 @@ MAX_REASONS = 3
 def stored(answer: JsonObject) -> None:
     """Print the id of a stored memory."""
     OUT.print(f"stored [bold]{answer['fingerprintId']}[/] in {answer['embedderCount']} spaces")
+    if "warning" in answer:
+        kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["secrets"]))
+        OUT.print(f"{answer['warning']} ({kinds})", style="bold yellow", markup=False)
+        OUT.print(f"here: store it again with --redact, then forget {answer['fingerprintId']} --hard", style="yellow")
+    if "redacted" in answer:
+        kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["redacted"]))
+        OUT.print(f"left out: {kinds}", style="yellow", markup=False)
     if duplicate := answer.get("duplicate_of"):
         OUT.print(f"the same content was stored before: {duplicate}", style="yellow")
     for memory in answer.get("supersedes", ()):
