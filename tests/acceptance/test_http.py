@@ -204,6 +204,7 @@ def test_the_link_of_ui_logs_in_once_to_a_hub_that_an_agent_started(data: Path, 
         assert page.status == 200
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(link, timeout=PATIENCE)  # noqa: S310 -- our own
+    run("stop", "--data", str(data))  # which otherwise goes on for the browser
 
 
 def test_an_address_that_cannot_be_used_is_told_in_one_sentence(folder: Path, tmp_path: Path, url: str) -> None:
