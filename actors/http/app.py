@@ -76,6 +76,8 @@ def build_app(
     """
 
     async def log_in(request: Request) -> Response:
+        if request.method == "HEAD":  # Starlette adds it to GET; a preview must not use the link up
+            return Response(status_code=405, headers={"allow": "GET"})
         cookie = sessions.log_in(request.query_params.get("token", ""))
         if cookie is None:
             return HTMLResponse(_PAGE.format(text=_LINK_SPENT), 403)

@@ -37,12 +37,13 @@ SECURITY_HEADERS: Mapping[str, str] = {
 
 
 class RefusedError(Exception):
-    """A request that is answered by a status and a sentence."""
+    """A request that is answered by a status, a sentence and headers."""
 
-    def __init__(self, status: int, sentence: str) -> None:
+    def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(sentence)
         self.status = status
         self.sentence = sentence
+        self.headers = headers or {}
 
 
 class Guard:
@@ -85,7 +86,7 @@ class Guard:
             await self._app(scope, bounded(receive), send_secured)
         except RefusedError as refused:
             if not started:
-                await refusal(refused.status, refused.sentence)(scope, receive, send_secured)
+                await refusal(refused.status, refused.sentence, refused.headers)(scope, receive, send_secured)
         except Exception:  # noqa: BLE001 -- logged, and told without its text
             LOGGER.exception("an HTTP request failed")
             if not started:
@@ -107,12 +108,13 @@ def bounded(receive: Receive) -> Receive:
     """Return a `receive` that refuses a body that is too long or takes too long."""
     received = 0
     complete = False
-    deadline = anyio.current_time() + BODY_SECONDS
+    deadline: float | None = None  # from the first read on: the check of a key may have to wait before
 
     async def receive_bounded() -> Message:
-        nonlocal received, complete
+        nonlocal received, complete, deadline
         if complete:  # waits for the end of the connection, which may take as long as it likes
             return await receive()
+        deadline = deadline or anyio.current_time() + BODY_SECONDS
         try:
             with anyio.fail_after(max(deadline - anyio.current_time(), 0)):
                 message = await receive()
@@ -144,7 +146,7 @@ def is_same_origin(origin: str, host: str) -> bool:
     return bool(separator) and scheme in {"http", "https"} and rest.lower() == host.lower()
 
 
-def refusal(status: int, sentence: str) -> PlainTextResponse:
+def refusal(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> PlainTextResponse:
     """Return the answer to a request that is refused."""
     # The rest of the body isn't read, so the connection can't be used again.
-    return PlainTextResponse(sentence + "\n", status, {"connection": "close"})
+    return PlainTextResponse(sentence + "\n", status, {"connection": "close", **(headers or {})})

@@ -18,6 +18,7 @@ from actors.consolidator.messages import StopRuns
 from actors.embedder.actor import Embedder
 from actors.embedder.loading import load_profile
 from actors.embedder.models.sentence_model import model_name
+from actors.hub.backups import Backups
 from actors.hub.history import HistoryCache
 from actors.hub.hub import Hub, start_actors
 from actors.runtime.actor import LOGGER
@@ -88,6 +89,7 @@ def start_hub(
         priming=priming,
         history=HistoryCache(),
         snapshots=snapshots,
+        backups=Backups(folder),
     )
     try:
         yield hub

@@ -14,6 +14,7 @@ import pykka
 
 from actors.comparator.actor import Comparator
 from actors.consolidator.actor import Consolidator
+from actors.hub.backups import Backups
 from actors.hub.history import HistoryCache, LogUntil
 from actors.linker.actor import Linker
 from actors.runtime.actor import ActorRef
@@ -101,6 +102,8 @@ class Hub(Actors, frozen=True, kw_only=True):
     history: HistoryCache[HistoricalView]
     snapshots: Snapshots | None
     """On disk, for a fast start; None without."""
+    backups: Backups
+    """That are made after sleep."""
 
     @property
     def latency_file(self) -> Path:

@@ -28,6 +28,7 @@ from actors.api.mcp.server import converse
 from actors.api.mcp.session_project import SessionProject
 from actors.api.mcp.telemetry import configure_export
 from actors.http.server import HttpServer
+from actors.hub.backups import back_up_after_sleep
 from actors.hub.listener import Connections, listen
 from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, HubInfo, print_notice
 from actors.proxy.framing import LineReader, LineTooLongError
@@ -78,6 +79,7 @@ async def serve_stdio(
         except OSError as error:
             print_notice(f"nobody else can ask this server: {error}")
         group.start_soon(_warm_up, context)
+        group.start_soon(back_up_after_sleep, hub)
         stdin = _Stdin()
         stack.callback(stdin.close)
         async with stdio_server(cast("anyio.AsyncFile[str]", stdin)) as (messages, answers):
@@ -113,6 +115,7 @@ async def serve_socket(
     ):
         group.start_soon(_cancel_on_signal, group.cancel_scope, connections)
         group.start_soon(_warm_up, context)
+        group.start_soon(back_up_after_sleep, hub)
         group.start_soon(_limit_log, hub.folder)
         context.web = HttpServer(context, per_minute, group, connections.hold, partial(_announce, hub.folder, info))
         refused = await _listen(context.web, http)

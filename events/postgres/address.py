@@ -4,9 +4,10 @@ Imports nothing of the database, since a proxy reads it too and must start at on
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Final
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import unquote
 
 from events.storage.log import LogError
 
@@ -16,7 +17,10 @@ ADDRESS: Final = "log.url"
 """The name of a file in the folder of a hub."""
 
 _SCHEMES: Final = ("postgresql", "postgres")
-
+_PASSWORD: Final = re.compile(r"(?<=://)([^:@/]*):[^@/]*@(?:[^@/?]*@)*")
+"""User and password as libpq finds them: up to an `@` before the first slash, also after a question mark."""
+_SECRETS: Final = frozenset({"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
+"""Parameters of libpq that nobody else may know."""
 
 MAX_LAG_VARIABLE: Final = "CONTEXT_GRAPH_MAX_LAG"
 MAX_LAG: Final = 10.0
@@ -41,25 +45,29 @@ def is_url(text: str) -> bool:
 
 
 def without_password(url: str) -> str:
-    """Return an address as it may be shown and stored."""
-    parts = urlsplit(url)
-    user, at, host = parts.netloc.rpartition("@")
-    query = urlencode([(name, value) for name, value in parse_qsl(parts.query) if name != "password"], safe="/")
-    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}{at}{host}", query=query))
+    """Return an address as it may be shown and stored: the same text, less its secrets."""
+    address, _, query = _PASSWORD.sub(r"\1@", url, count=1).partition("?")
+    shown = "&".join(one for one in query.split("&") if unquote(one.partition("=")[0]) not in _SECRETS)
+    return f"{address}?{shown}" if shown else address
 
 
 def log_address(folder: Path) -> str | None:
     """Return the address of the log that the hub of a folder works on; None for a log in the folder itself.
 
     Raises:
-        LogError: the chosen address is none of a server.
+        LogError: the chosen or remembered address is none of a server.
     """
     if url := os.environ.get(VARIABLE):
         if not is_url(url):
             raise LogError("--log must be the URL of a PostgreSQL database, as postgresql://user@host/database")
         return url
     path = folder / ADDRESS
-    return path.read_text(encoding="utf-8").strip() if path.is_file() else None
+    if not path.is_file():
+        return None
+    url = path.read_text(encoding="utf-8").strip()
+    if not is_url(url):
+        raise LogError(f"{path} holds no URL of a PostgreSQL database; name it again by --log postgresql://…")
+    return url
 
 
 def remember_address(folder: Path, url: str) -> None:

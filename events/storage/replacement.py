@@ -37,6 +37,16 @@ def timestamp() -> str:
     return datetime.now(UTC).strftime(_TIME)
 
 
+def is_timestamp(name: str) -> bool:
+    """Tell whether `timestamp` may have returned a name."""
+    return _STAMP.fullmatch(name) is not None
+
+
+def time_of(stamp: str) -> datetime:
+    """Return the time that `timestamp` returned as a name."""
+    return datetime.strptime(stamp, _TIME).replace(tzinfo=UTC)
+
+
 def partial_folder(target: Path) -> Path:
     """Return where a folder is to be built that gets its name once it is complete."""
     return target.with_name(target.name + _PARTIAL + timestamp())
@@ -57,7 +67,7 @@ def building(folder: Path) -> Generator[None, None, None]:
 def remove_partial(parent: Path) -> None:
     """Delete the incomplete folders of processes that ended while they built them."""
     for folder in parent.glob(f"*{_PARTIAL}*"):
-        if _STAMP.fullmatch(folder.name.rpartition(_PARTIAL)[2]):
+        if is_timestamp(folder.name.rpartition(_PARTIAL)[2]):
             _remove_leftover(folder)
 
 
@@ -104,7 +114,7 @@ def finish(folder: Path) -> None:
         sync_folder(folder.parent)
     for new in folder.parent.glob(f"*{_NEW}*"):
         name, _, time = new.name.rpartition(_NEW)
-        if name == folder.name and _STAMP.fullmatch(time) and not folder.with_name(name + _OLD + time).exists():
+        if name == folder.name and is_timestamp(time) and not folder.with_name(name + _OLD + time).exists():
             _remove_leftover(new)
 
 

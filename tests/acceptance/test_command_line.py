@@ -159,3 +159,12 @@ def test_the_data_folder_comes_from_the_environment_too(kept: Path, monkeypatch:
     monkeypatch.setenv("CONTEXT_GRAPH_DATA", str(kept))
     done = subprocess.run([COMMAND, "status", "--json"], capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert json.loads(done.stdout)["folder"] == str(kept)
+
+
+def test_a_secret_is_told_when_it_is_stored_and_left_out_when_that_is_wanted(tmp_path: Path) -> None:
+    told = run(tmp_path, "store", "The database password is Tr4ctor!Blue9 until May.").stdout
+    assert "looks like a secret" in told
+    assert "--redact" in told
+    again = run(tmp_path, "store", "The database password is Tr4ctor!Blue9 until May.", "--redact").stdout
+    assert "left out: password" in again
+    assert "looks like" not in again

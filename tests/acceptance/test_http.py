@@ -4,11 +4,14 @@ import json
 import os
 import re
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, ClassVar
 
 import pytest
 from context_graph import AsyncMemory, ContextGraphError, Memory
@@ -78,6 +81,68 @@ def test_a_program_stores_finds_forgets_and_restores(opened: Opened, request: py
     with pytest.raises(ContextGraphError, match="Content cannot be empty") as refused:
         memory.store("")
     assert refused.value.code == -32602
+
+
+def test_a_program_goes_on_after_its_hub_has_ended(data: Path) -> None:
+    program = f"""
+import subprocess
+from context_graph import Memory
+
+def stop():
+    subprocess.run([{COMMAND!r}, "stop", "--data", {str(data)!r}], check=True, capture_output=True)
+
+with Memory({str(data)!r}) as memory:
+    for fact in {FACTS!r}:
+        memory.store(fact)
+        stop()
+    print(len(memory.search("Where is the key of the cellar?")))
+stop()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.stdout == "2\n", done.stderr
+
+
+class _Strange(BaseHTTPRequestHandler):
+    """A server whose answers are none: a stream that is cut off, and JSON of other shapes."""
+
+    answers: ClassVar = [
+        ("text/event-stream", ": no event\n\n"),
+        ("text/event-stream", 'data: {"jsonrpc": "2.0", "id": 1, "resu'),
+        ("application/json", '["none"]'),
+        ("application/json", '{"result": 1}'),
+        ("application/json", '{"result": {"structuredContent": 1}}'),
+        ("application/json", '{"result": {"isError": true}}'),
+        ("application/json", '{"error": {"message": 1}}'),
+        ("text/html", ""),
+    ]
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        kind, body = self.answers[int(self.path[1])]
+        self.send_response(200)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_an_answer_that_is_none_is_told_as_the_client_s_own_error() -> None:
+    with HTTPServer(("127.0.0.1", 0), _Strange) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            for number in range(len(_Strange.answers)):
+                with Memory(url=f"http://127.0.0.1:{server.server_port}/{number}", key="cg_a_b") as memory:
+                    with pytest.raises(ContextGraphError, match="the server answered"):
+                        memory.search("anything")
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @pytest.mark.parametrize("arguments", [{"url": "http://127.0.0.1:1"}, {"key": "cg_a_b"}])

@@ -32,7 +32,7 @@ from actors.consolidator.messages import (
     UndoRun,
 )
 from actors.runtime.ask import ask
-from actors.runtime.faults import NotFoundFault
+from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.types import JsonObject
 from actors.scheduler.messages import ChangeSchedule, CheckSchedules, PermitPruning, ReadSchedule, SwitchSchedule
 from actors.store.messages import Describe, RequestResult
@@ -219,4 +219,10 @@ async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObjec
         changes.append(PermitPruning(permitted=params.pruning_permitted))
     for change in changes:
         await ask(context.hub.scheduler, change)
-    return sleep.schedule(await ask(context.hub.scheduler, ReadSchedule()))
+    backups = context.hub.backups
+    if params.backups is not None:
+        try:
+            await anyio.to_thread.run_sync(backups.keep, params.backups)
+        except OSError as error:
+            raise StorageFault(f"Storage failed: {error}") from error
+    return sleep.schedule(await ask(context.hub.scheduler, ReadSchedule())) | {"backups": backups.state()}

@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 
 from actors.api.context import Context, check_live, describe, wait_until_ready, wait_until_replayed
+from actors.api.params.fields import EVERYWHERE
 from actors.api.params.mind import (
     AdjustCoupling,
     GetConsciousnessState,
@@ -51,23 +52,24 @@ async def trigger_workspace_broadcast(context: Context, params: TriggerWorkspace
         context.hub.workspace,
         Broadcast(memory=entry.id, namespace=body_of(entry).namespace, force=params.force),
     )
-    return workspace.broadcast(entry.id, await _seen(context, now, body_of(entry).namespace))
+    return workspace.broadcast(entry.id, await _seen(context, now, frozenset({body_of(entry).namespace})))
 
 
 async def _attention(context: Context, namespace: str | None) -> tuple[Attention, dict[UUID, Entry]]:
     """Return the workspace as a namespace may see it, and what the catalog knows of the memories there."""
     await wait_until_replayed(context)
-    now = await _seen(context, await ask(context.hub.workspace, ReadAttention()), namespace)
+    wanted = context.visible if namespace in {None, EVERYWHERE} else frozenset({namespace})
+    now = await _seen(context, await ask(context.hub.workspace, ReadAttention()), wanted)
     return now, await _held(context, now)
 
 
-async def _seen(context: Context, now: Attention, namespace: str | None) -> Attention:
-    """Return the workspace without the memories of other namespaces."""
-    if namespace is None:
+async def _seen(context: Context, now: Attention, namespaces: frozenset[str] | None) -> Attention:
+    """Return the workspace without the memories of other namespaces than these; all of it for None."""
+    if namespaces is None:
         return now
     held = await _held(context, now)
-    ours = {memory for memory, entry in held.items() if body_of(entry).namespace == namespace}
-    focus = now.focus if now.focus and now.focus.namespace in {None, namespace} else None
+    ours = {memory for memory, entry in held.items() if body_of(entry).namespace in namespaces}
+    focus = now.focus if now.focus and now.focus.namespace in {None, *namespaces} else None
     if focus is not None:
         seen = tuple(one for one in focus.candidates if one.memory in ours)
         focus = msgspec.structs.replace(focus, candidates=seen)

@@ -84,3 +84,4 @@ class ChangeSchedules(Params, frozen=True, kw_only=True):
     rem: str | None = None
     paused: bool | None = None
     pruning_permitted: bool | None = None
+    backups: Annotated[int, Meta(ge=0, le=365, description="Kept of those after deep sleep; 0 for none")] | None = None

@@ -46,6 +46,7 @@ def status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
         "indexes": indexes.counts,
         "graphs": msgspec.to_builtins(indexes.states),
         "memory_mb": indexes.megabytes,
+        "backups": hub.backups.state(),
         "log": {"position": state.head.seq, "hash": state.head.hash.hex()}
         | ({"server": hub.log.name, "lag": lag(hub.log.lag)} if isinstance(hub.log, SharedLog) else {}),
         "profile": declared.profile if declared else None,

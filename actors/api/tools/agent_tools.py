@@ -59,7 +59,7 @@ TOOLS = (
     tool("dream/status", sleep.get_dream_status, read_only=True, scope=Scope.READ),
     admin_tool("purpose/drift_correct", goals.trigger_drift_correction),
     tool("consciousness/get_state", workspace.get_consciousness_state, read_only=True, scope=Scope.READ),
-    read_tool("workspace/status", workspace.get_workspace_status, read_only=True),
+    search_tool("workspace/status", workspace.get_workspace_status, read_only=True),
     tool("workspace/adjust_coupling", workspace.adjust_coupling, idempotent=True, scope=Scope.ADMIN),
     write_tool("workspace/broadcast", workspace.trigger_workspace_broadcast),
     read_tool("graph/causal_path", graph.find_causal_path, "path_found"),

@@ -33,6 +33,8 @@ def store(
     supersedes: Annotated[
         list[str] | None, typer.Option(help="Id of a memory that it corrects; `restore` of that id undoes it.")
     ] = None,
+    *,
+    redact: Annotated[bool, typer.Option("--redact", help="Leave out what looks like a secret.")] = False,
 ) -> None:
     """Store a memory."""
 

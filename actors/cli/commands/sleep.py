@@ -9,6 +9,9 @@ import typer
 from actors.cli.program import Namespace, Panel, store_command
 from actors.runtime.settings import SleepMode
 
+KEPT = 3
+"""Backups that `--backup on` keeps."""
+
 Threshold = Annotated[float, typer.Option("--threshold", help="Salience below which memories are pruned, 0 to 1.")]
 
 
@@ -52,6 +55,15 @@ def candidates(
     """Show what would be pruned now, and what protects the rest."""
 
 
+def _kept(text: str) -> int:
+    """Return how many backups `--backup` keeps."""
+    if text in {"on", "off"}:
+        return KEPT if text == "on" else 0
+    if not (text.isascii() and text.isdecimal()):
+        raise typer.BadParameter(f"'{text}' is neither a number nor on or off")
+    return int(text)
+
+
 @store_command(Panel.TIDY, "store/schedule", "sleep.schedule")
 def schedule(
     light: Annotated[
@@ -65,5 +77,14 @@ def schedule(
         bool | None,
         typer.Option("--prune/--no-prune", help="Whether scheduled runs may prune, and merge more than exact copies."),
     ] = None,
+    backups: Annotated[
+        int | None,
+        typer.Option(
+            "--backup",
+            metavar="N|on|off",
+            parser=_kept,
+            help="Copy the store after each deep sleep, and keep the last N copies; on is 3.",
+        ),
+    ] = None,
 ) -> None:
-    """Show or change when consolidation runs by itself."""
+    """Show or change when consolidation runs by itself, and whether backups follow."""

@@ -1,7 +1,10 @@
 """Views of checks, backups and re-embedding."""
 
-from actors.cli.views.terminal import OUT
+from pathlib import Path
+
+from actors.cli.views.terminal import OUT, minute
 from actors.runtime.types import JsonObject
+from events.storage import replacement
 
 
 def verified(answer: JsonObject) -> None:
@@ -65,3 +68,19 @@ def stopped(answer: JsonObject) -> None:
         OUT.print(f"no hub runs in {answer['folder']}", markup=False)
     else:
         OUT.print(f"the hub in {answer['folder']}, process {answer['stopped']}, has ended", markup=False)
+
+
+def backups_kept(backups: JsonObject) -> None:
+    """Print how many backups are kept after sleep, where, and why there is none."""
+    made, keep = backups["made"], backups["keep"]
+    if keep:
+        last = f", the last one {minute(replacement.time_of(Path(made[-1]).name).isoformat())}" if made else ""
+        OUT.print(
+            f"backups after deep sleep: the last {keep} are kept; {len(made)} of {backups['megabytes']} MB "
+            f"in {backups['folder']}{last}",
+            markup=False,
+        )
+    else:
+        OUT.print("no backup is made after sleep; schedule --backup on makes them", style="dim")
+    if backups["failed"]:
+        OUT.print(f"no backup was made after the last sleep: {backups['failed']}", style="yellow", markup=False)

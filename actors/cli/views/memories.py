@@ -3,6 +3,7 @@
 from rich.table import Table
 from rich.text import Text
 
+from actors.cli.views.maintenance import backups_kept
 from actors.cli.views.terminal import OUT, minute
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
@@ -35,6 +36,13 @@ MAX_REASONS = 3
 def stored(answer: JsonObject) -> None:
     """Print the id of a stored memory."""
     OUT.print(f"stored [bold]{answer['fingerprintId']}[/] in {answer['embedderCount']} spaces")
+    if "warning" in answer:
+        kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["secrets"]))
+        OUT.print(f"{answer['warning']} ({kinds})", style="bold yellow", markup=False)
+        OUT.print(f"here: store it again with --redact, then forget {answer['fingerprintId']} --hard", style="yellow")
+    if "redacted" in answer:
+        kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["redacted"]))
+        OUT.print(f"left out: {kinds}", style="yellow", markup=False)
     if duplicate := answer.get("duplicate_of"):
         OUT.print(f"the same content was stored before: {duplicate}", style="yellow")
     for memory in answer.get("supersedes", ()):
@@ -144,6 +152,7 @@ def status(answer: JsonObject) -> None:
         lag = answer["log"]["lag"]
         why = f": {lag['reason']}" if lag["reason"] else ""
         OUT.print(f"on {answer['log']['server']}, known {lag['seconds']} s ago{why}", markup=False)
+    backups_kept(answer["backups"])
     if answer["spaces"]:
         table = Table(
             "space", "model", "dimension", "sha256", title=f"profile {answer['profile']}", title_justify="left"

@@ -2,6 +2,7 @@
 
 from rich.table import Table
 
+from actors.cli.views.maintenance import backups_kept
 from actors.cli.views.terminal import OUT, minute
 from actors.runtime.types import JsonObject
 
@@ -126,5 +127,6 @@ def schedule(answer: JsonObject) -> None:
         OUT.print("scheduled runs merge duplicates and prune")
     else:
         OUT.print("scheduled runs merge exact copies only; --prune lets them prune too")
+    backups_kept(answer["backups"])
     for skipped in answer["skipped"]:
         OUT.print(f"{minute(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")

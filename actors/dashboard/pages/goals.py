@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from actors.api.params.fields import DEFAULT_NAMESPACE
 from actors.dashboard.layout import line
-from actors.dashboard.page import chosen, in_background, operate, render
+from actors.dashboard.page import caller_of, chosen, in_background, operate, render
 
 CHART = (600, 120)
 
@@ -15,7 +15,8 @@ CHART = (600, 120)
 async def goals(request: Request) -> Response:
     """Show the goals of a namespace, its North Star, and the drift away from it."""
     calendar = await operate(request, "store/calendar", sessions=0)
-    namespace = chosen(request, "namespace") or next(iter(calendar["namespaces"]), DEFAULT_NAMESPACE)
+    own = sorted(caller_of(request).namespaces or (DEFAULT_NAMESPACE,))  # of a key, of which none may hold a memory yet
+    namespace = chosen(request, "namespace") or next(iter(calendar["namespaces"]), own[0])
     found = await operate(request, "goal/list", namespace=namespace)
     members = [member for goal in found["goals"] for member in goal["members"]][:100]
     listed = await operate(request, "memory/list", ids=members) if members else {"memories": []}

@@ -14,6 +14,7 @@ from actors.runtime.types import JsonObject
 
 SIMILAR = 5
 NEIGHBOURS = 60
+IN_GRAPH = 30
 EVENTS = 100
 
 
@@ -31,6 +32,7 @@ async def memory(request: Request) -> Response:
         "memory.html",
         memory=found if own["state"] != "merged" else found | own,
         own=own,
+        versions=await _versions(request, found),
         pieces=_marked(own["content"], chosen(request, "from"), chosen(request, "to")),
         life=life["events"],
         more_life="next_before" in life,
@@ -42,9 +44,7 @@ async def memory(request: Request) -> Response:
 async def graph(request: Request) -> Response:
     """Show what surrounds a memory."""
     depth = number(chosen(request, "depth"), "depth", 2, 1, 3)
-    found = await operate(
-        request, "graph/neighborhood", id=identifier(request), depth=depth, limit=number(None, "limit", 30, 1, 100)
-    )
+    found = await operate(request, "graph/neighborhood", id=identifier(request), depth=depth, limit=IN_GRAPH)
     picture = surroundings(found["center"], found["neighbors"])
     return render(
         request, "graph.html", centre=found["center"], neighbours=found["neighbors"], depth=depth, picture=picture
@@ -79,6 +79,13 @@ async def erase(request: Request) -> Response:
     reason = str(form.get("reason") or "").strip() or None
     await operate(request, "memory/delete", id=asked, soft=False, reason=reason)
     return redirect(request, f"/memory/{asked}")
+
+
+async def _versions(request: Request, found: JsonObject) -> dict[str, str]:
+    """Return the texts of what superseded a memory and of what it corrects; the id of one that is erased."""
+    ids = [one for one in (found["superseded_by"], *found["supersedes"]) if one]
+    listed = (await operate(request, "memory/list", ids=ids))["memories"] if ids else []
+    return {one: one for one in ids} | {one["id"]: one["content"] for one in listed}
 
 
 async def _edges(request: Request, memory_id: str) -> list[JsonObject]:

@@ -136,6 +136,7 @@ def _place(one: JsonObject) -> JsonObject:
         "namespace": one["namespace"],
         "session": one.get("session"),
         "tags": one.get("tags", []),
+        "superseded_by": one.get("superseded_by"),
     }
 
 

@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from actors.api.caller import NOBODY, Caller, Scope, highest
-from actors.http.access.rates import Rates
+from actors.http.access.rates import RETRY_SECONDS, Rates
 from actors.http.access.sessions import COOKIE, Session, Sessions
 from actors.http.guard import RefusedError
 from actors.runtime.faults import RateLimitFault
@@ -38,8 +38,8 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 MCP_PATH = "/mcp"
 """Where a browser session counts for nothing: MCP needs a bearer token."""
 
-HASHING_AT_ONCE = 2
-"""Unknown keys that are hashed at the same time; each takes 16 MB."""
+HASHING_AT_ONCE = 1
+"""Unknown keys that are hashed at the same time, so that a flood of guesses takes one processor and 16 MB."""
 
 
 class KeyVerifier(TokenVerifier):
@@ -97,11 +97,10 @@ class Authentication:
         address = (scope.get("client") or ("", 0))[0]
         try:
             if (token := bearer(headers)) is not None:
-                self._rates.check_failures(address)
                 access = await self._verify(token)
                 caller = None if access is None else caller_of(access)
                 if access is None or caller is None:
-                    self._rates.fail(address)
+                    self._rates.fail(address)  # after the check: others at the address may have valid ones
                 else:
                     self._rates.take(caller.name)
                     scope["user"], state["caller"] = AuthenticatedUser(access), caller
@@ -113,7 +112,7 @@ class Authentication:
             else:
                 self._rates.take(address)
         except RateLimitFault as fault:
-            raise RefusedError(429, fault.message) from None
+            raise RefusedError(429, fault.message, {"retry-after": str(RETRY_SECONDS)}) from None
         await self._app(scope, receive, send)
 
     async def _verify(self, token: str) -> AccessToken | None:

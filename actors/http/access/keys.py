@@ -148,7 +148,7 @@ class Keys:
                 return None
             self._verified[digest] = (name, key.hash)
         if key.last_used_at is None or now - key.last_used_at > USE_RECORDED:
-            with self._locked() as keys:
+            with suppress(OSError), self._locked() as keys:  # a full disk makes no key invalid
                 keys[name] = msgspec.structs.replace(keys[name], last_used_at=now)
         return key
 

@@ -16,6 +16,8 @@ FAILURES_PER_SECOND = 0.5
 """Invalid tokens from one address on average."""
 FAILURES_AT_ONCE = 20
 """Invalid tokens from one address at once."""
+RETRY_SECONDS = 2
+"""After which a request or an invalid token is granted again."""
 MAX_BUCKETS = 10_000
 """Callers and addresses that are remembered; the one seen longest ago is forgotten."""
 
@@ -35,16 +37,12 @@ class Rates:
     def take(self, caller: str) -> None:
         """Count a request; raise `RateLimitFault` if there are too many."""
         if not self._take(("request", caller), PER_SECOND, BURST):
-            raise RateLimitFault("Too many requests; wait a second", retry_after_ms=1_000)
+            raise RateLimitFault("Too many requests; wait some seconds")
 
     def fail(self, address: str) -> None:
-        """Count an invalid token."""
-        self._take(("failure", address), FAILURES_PER_SECOND, FAILURES_AT_ONCE)
-
-    def check_failures(self, address: str) -> None:
-        """Raise `RateLimitFault` after too many invalid tokens."""
-        if self._left(("failure", address), FAILURES_PER_SECOND, FAILURES_AT_ONCE) < 1:
-            raise RateLimitFault("Too many invalid tokens; wait some seconds", retry_after_ms=2_000)
+        """Count an invalid token; raise `RateLimitFault` if there are too many."""
+        if not self._take(("failure", address), FAILURES_PER_SECOND, FAILURES_AT_ONCE):
+            raise RateLimitFault("Too many invalid tokens; wait some seconds")
 
     def _take(self, name: tuple[str, str], rate: float, burst: int) -> bool:
         left = self._left(name, rate, burst)

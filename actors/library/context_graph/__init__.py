@@ -2,10 +2,10 @@
 
 from context_graph import Memory
 
-with Memory() as memory:                       # the store of this user; its hub is started if necessary
-memory.store("Anna prefers tea.", tags=["anna"])
-for found in memory.search("What does Anna drink?"):
-print(found.content)
+with Memory() as memory:  # the store of this user; its hub is started if necessary
+    memory.store("Anna prefers tea.", tags=["anna"])
+    for found in memory.search("What does Anna drink?"):
+        print(found.content)
 
 Memory(url="https://memory.example.org", key="cg_…")  # a server of another machine
 """

@@ -1,5 +1,8 @@
 """Each page of the dashboard in a real browser, on a store that the real hub serves."""
 
+import json
+import subprocess
+
 import httpx2
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
@@ -7,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from actors.api.caller import Scope
 from actors.http.access.keys import Keys
 from events.spaces import SPACES
-from tests.actors.dashboard.conftest import MARKUP, TEXTS, Go, Site
+from tests.actors.dashboard.conftest import COMMAND, MARKUP, TEXTS, Go, Site
 
 PAGES = ("/", "/search?q=tokens", "/map", "/timeline", "/goals", "/sleep", "/past", "/audit")
 PAYMENTS = "/search?q=Why+were+payments+down%3F"
@@ -251,3 +254,28 @@ def test_a_key_sees_only_its_project_on_every_page_and_changes_nothing(site: Sit
         assert client.post(f"/memory/{site.ids[10]}/forget").status_code == 403
         assert client.post("/sleep/start").status_code == 403
         assert "boiler" in client.get(f"/memory/{site.ids[10]}").text
+
+
+def test_a_key_of_several_projects_or_of_an_empty_one_opens_every_page(site: Site) -> None:
+    for namespaces in (("home", "shop"), ("unused",), ("unused", "vacant")):
+        key = Keys(site.folder).create("-".join(namespaces), Scope.READ, namespaces)
+        with httpx2.Client(base_url=site.address, headers={"authorization": f"Bearer {key}"}, timeout=60) as client:
+            for path in (*PAGES, "/map/points"):
+                answer = client.get(path)
+                assert answer.status_code == 200, (namespaces, path, answer.text)
+
+
+def test_a_correction_is_told_in_results_and_on_both_memories(site: Site) -> None:
+    def store(content: str, *options: str) -> str:
+        command = [COMMAND, "store", content, "--namespace", "garage", "--data", str(site.folder), "--json", *options]
+        return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["fingerprintId"]
+
+    old = store("The winter tyres are kept at Kessler's workshop.")
+    new = store("The winter tyres are stacked in our own cellar.", "--supersedes", old)
+    key = Keys(site.folder).create("mechanic", Scope.READ, ("garage",))
+    with httpx2.Client(base_url=site.address, headers={"authorization": f"Bearer {key}"}, timeout=60) as client:
+        results = client.get("/search?q=Where+are+the+winter+tyres%3F").text
+        before, after = client.get(f"/memory/{old}").text, client.get(f"/memory/{new}").text
+    assert f'superseded by <a href="/memory/{new}"' in results
+    assert f'Superseded by</strong> <a href="/memory/{new}">The winter tyres are stacked' in before
+    assert f'Corrects</dt><dd><a href="/memory/{old}">The winter tyres are kept' in after

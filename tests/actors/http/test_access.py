@@ -1,5 +1,6 @@
 """Who gets in over HTTP: login links, cookies, tokens, hosts, origins, sizes, and where the server listens."""
 
+import errno
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
@@ -10,6 +11,7 @@ from actors.api.context import Context
 from actors.api.params.http import HttpListen
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
+from actors.http.access.keys import Key, Keys
 from actors.http.access.sessions import LINK_SECONDS, Sessions
 from actors.http.guard import MAX_BODY
 from actors.http.server import UI
@@ -24,6 +26,7 @@ async def test_a_link_logs_a_browser_in_once_by_a_cookie_that_no_script_reads(co
         assert (await client.get("/healthz")).status_code == 200
         assert (await client.get("/")).status_code == 401
         link = await served.server.login_link()
+        assert (await client.head(link)).status_code == 405
         answer = await client.get(link)
         assert answer.status_code == 303
         assert {"HttpOnly", "SameSite=strict"} <= set(answer.headers["set-cookie"].split("; "))
@@ -84,9 +87,29 @@ async def test_a_body_that_is_too_long_is_refused(context: Context, serve: Serve
 
 async def test_invalid_tokens_are_refused_and_slowed_down(context: Context, serve: Serve) -> None:
     async with serve(context) as served, served.client("cg_ci_guess") as client:
-        codes = [(await client.get("/")).status_code for _ in range(30)]
-        assert codes[0] == 401
-        assert codes[-1] == 429
+        answers = [await client.get("/") for _ in range(30)]
+        assert answers[0].status_code == 401
+        assert answers[-1].status_code == 429
+        assert int(answers[-1].headers["retry-after"]) > 0
+
+
+async def test_invalid_tokens_lock_no_valid_key_of_the_same_address_out(context: Context, serve: Serve) -> None:
+    async with serve(context) as served, served.client("cg_ci_guess") as client:
+        while (await client.get("/metrics")).status_code != 429:
+            pass
+        async with served.client(served.key("ci")) as valid:
+            assert [(await valid.get("/metrics")).status_code for _ in range(2)] == [200, 200]
+
+
+async def test_a_key_stays_valid_where_its_use_cannot_be_recorded(
+    context: Context, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_keys: Keys, _all: list[Key]) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    async with serve(context) as served, served.client(served.key("ci")) as client:
+        monkeypatch.setattr(Keys, "_write", full)
+        assert (await client.get("/metrics")).status_code == 200
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:8765", "example.org:80"])

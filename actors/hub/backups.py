@@ -1,0 +1,142 @@
+"""Backups by themselves: a verified copy of the store after each deep sleep, of which the latest are kept.
+
+They are beside the store's folder, in `<name>.backups`, so that nothing that replaces or moves the folder takes them
+along. They are off until somebody asks for them: a backup keeps what is erased later (`events.storage.backup`).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+
+from actors.runtime.actor import LOGGER
+from actors.runtime.ask import ask
+from actors.runtime.faults import Fault
+from actors.runtime.settings import passphrase
+from actors.runtime.types import JsonObject
+from actors.scheduler.messages import ReadSchedule
+from events.storage import replacement
+from events.storage.backup import back_up, is_backup
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import Log, LogError
+from events.verify.verification import verify
+from events.vocabulary.values import Mode
+
+if TYPE_CHECKING:
+    from actors.hub.hub import Hub
+
+CHECK_INTERVAL = 60.0
+"""Seconds between two checks whether a deep sleep has ended since the last backup."""
+
+
+class Backups:
+    """Makes and keeps the backups of one store.
+
+    Args:
+        folder: Of the store.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder = folder.resolve()
+        self._folder = folder.with_name(f"{folder.name}.backups")
+        self._setting = self._folder / "keep"
+        self._failed: str | None = None
+        self._tried: datetime | None = None
+
+    def state(self) -> JsonObject:
+        """Return how many backups are kept, those that exist, the oldest first, and why the last one wasn't made."""
+        made = self._made()
+        size = sum(file.stat().st_size for one in made for file in one.iterdir())
+        return {
+            "folder": str(self._folder),
+            "keep": self._keep(),
+            "made": [str(one) for one in made],
+            "megabytes": round(size / 2**20, 1),
+            "failed": self._failed,
+        }
+
+    def keep(self, count: int) -> None:
+        """Set how many backups are kept, 0 for making none; the next backup deletes what is too many (`OSError`)."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._setting.write_text(f"{count}\n", encoding="utf-8")
+        self._failed = self._tried = None
+
+    def make_if_due(self, log: Log, slept_at: datetime | None, check_cancelled: Callable[[], None]) -> None:
+        """Make a backup if there is none since the last deep sleep began; a failure is logged, and in the state.
+
+        Args:
+            log: Of the store. One on a server, or one that is read-only, isn't copied.
+            slept_at: When the last deep sleep over the whole store began; None without one.
+            check_cancelled: Called during the copy; raises what ends it.
+        """
+        keep = self._keep()
+        if not keep or slept_at is None or slept_at == self._tried:
+            return
+        if not isinstance(log, DuckDBLog) or log.read_only is not None:
+            return
+        if any(replacement.time_of(one.name) > slept_at for one in self._made()):
+            return
+        try:
+            self._make(log, keep, check_cancelled)
+            self._failed = None
+        except (LogError, OSError) as error:
+            LOGGER.warning("no backup was made after sleep: %s", error)
+            self._failed = str(error)
+        self._tried = slept_at
+
+    def _make(self, log: DuckDBLog, keep: int, check_cancelled: Callable[[], None]) -> None:
+        target = self._folder / replacement.timestamp()
+        back_up(log, target, lambda _done, _total: check_cancelled())
+        sound = False
+        try:
+            problems = verify(target, passphrase(), lambda _done, _total: check_cancelled()).problems
+            sound = not problems
+        finally:
+            if not sound:
+                self._delete(target)
+        if problems:
+            raise LogError(f"the copy is damaged: {problems[0].file}: {problems[0].what}")
+        for old in self._made()[:-keep]:
+            self._delete(old)
+
+    def _made(self) -> list[Path]:
+        with suppress(FileNotFoundError):
+            return sorted(
+                one for one in self._folder.iterdir() if replacement.is_timestamp(one.name) and is_backup(one)
+            )
+        return []
+
+    def _keep(self) -> int:
+        with suppress(FileNotFoundError, ValueError):
+            return max(0, int(self._setting.read_text(encoding="utf-8")))
+        return 0
+
+    def _delete(self, backup: Path) -> None:
+        doomed = replacement.partial_folder(backup)  # a crash leaves nothing that looks like a backup
+        backup.rename(doomed)
+        shutil.rmtree(doomed)
+
+
+async def back_up_after_sleep(hub: Hub) -> None:
+    """Make each backup that is due, for as long as the store is served."""
+    while True:
+        await anyio.sleep(CHECK_INTERVAL)
+        with suppress(Fault):  # every request tells it
+            await back_up_if_due(hub)
+
+
+async def back_up_if_due(hub: Hub) -> None:
+    """Make a backup if a deep sleep has ended since the last one; a `Fault` if the store can't be asked."""
+    schedule = await ask(hub.scheduler, ReadSchedule())
+    slept_at = next(planned.last for planned in schedule.modes if planned.mode is Mode.DEEP)
+    work = partial(hub.backups.make_if_due, hub.log, slept_at, anyio.from_thread.check_cancelled)
+    await anyio.to_thread.run_sync(work)

@@ -1,0 +1,99 @@
+"""Backups after deep sleep, as those see them who ask the store."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.api.context import Context
+from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.hub.backups import back_up_if_due
+from actors.hub.composition import start_hub
+from actors.hub.hub import Hub
+from events.storage.backup import restore
+from events.storage.duckdb_log import DuckDBLog
+from events.verify.verification import verify
+from tests.actors.conftest import Connect
+
+pytestmark = pytest.mark.anyio
+
+Sleep = Callable[[], Awaitable[dict[str, Any]]]
+"""Lets the store sleep; returns what `status` says of backups once one that is due was made."""
+
+LETTERS = ("The lighthouse keeper repaints the stairs in May.", "Ferries to the island leave from pier four.")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def hub(folder: Path, profile: EmbeddedProfile) -> Iterator[Hub]:
+    with start_hub(DuckDBLog(folder), folder, lambda _latencies: profile) as hub:
+        yield hub
+
+
+@pytest.fixture
+def sleep_deeply(hub: Hub, connect: Connect) -> Sleep:
+    async def slept() -> dict[str, Any]:
+        async with connect(Context(hub)) as agent:  # each session may begin one sleep a minute
+            assert (await agent.request("memory/consolidate", mode="deep"))["outcome"] == "finished"
+            await back_up_if_due(hub)
+            return (await agent.request("store/status"))["backups"]
+
+    return slept
+
+
+async def test_each_deep_sleep_is_followed_by_one_backup_and_the_latest_are_kept(
+    hub: Hub, connect: Connect, sleep_deeply: Sleep, tmp_path: Path
+) -> None:
+    async with connect(Context(hub)) as agent:
+        first = await agent.request("memory/inject", content=LETTERS[0])
+        none = await sleep_deeply()
+        assert (none["keep"], none["made"]) == (0, []), "nobody asked for any"
+        await agent.request("store/schedule", backups=2)
+        await back_up_if_due(hub)
+        made = [(await agent.request("store/status"))["backups"]["made"]]
+        assert len(made[0]) == 1
+        await back_up_if_due(hub)
+        assert (await agent.request("store/status"))["backups"]["made"] == made[0], "it hasn't slept since"
+        await agent.request("memory/inject", content=LETTERS[1])
+        made += [(await sleep_deeply())["made"] for _ in range(2)]
+    assert [len(each) for each in made] == [1, 2, 2]
+    assert made[2][0] == made[1][1]
+    assert sorted(path.name for path in Path(made[2][0]).parent.iterdir()) == [
+        *(Path(each).name for each in made[2]),
+        "keep",
+    ]
+    newest = Path(made[2][1])
+    assert newest.parent.stat().st_mode & 0o777 == 0o700
+    assert verify(newest).problems == ()
+    restore(newest, tmp_path / "other")
+    log = DuckDBLog(tmp_path / "other")
+    assert first["memory_id"] in {str(envelope.id) for envelope in log.read()}
+    log.close()
+
+
+async def test_a_backup_that_cannot_be_checked_is_a_warning_and_the_next_sleep_makes_one(
+    hub: Hub, connect: Connect, sleep_deeply: Sleep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with connect(Context(hub)) as agent:
+        await agent.request("memory/inject", content=LETTERS[0])
+        await agent.request("store/schedule", backups=1)
+        with monkeypatch.context() as wrong:
+            wrong.setenv("CONTEXT_GRAPH_PASSPHRASE", "of another store")
+            failed = await sleep_deeply()
+        assert (failed["made"], "passphrase" in failed["failed"]) == ([], True)
+        await back_up_if_due(hub)
+        assert (await agent.request("store/status"))["backups"]["made"] == [], "once for each sleep"
+        await agent.request("memory/inject", content=LETTERS[1])
+        made = await sleep_deeply()
+        assert (len(made["made"]), made["failed"]) == (1, None)
+
+
+async def test_the_number_of_backups_is_bounded(hub: Hub, connect: Connect) -> None:
+    async with connect(Context(hub)) as agent:
+        error = await agent.request_refused("store/schedule", backups=366)
+        assert "backups" in error["message"]
