@@ -127,7 +127,7 @@ class _Strange(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body.encode())
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *_: object) -> None:  # noqa: A002 -- the base's name
         """Say nothing."""
 
 
@@ -137,9 +137,10 @@ def test_an_answer_that_is_none_is_told_as_the_client_s_own_error() -> None:
         thread.start()
         try:
             for number in range(len(_Strange.answers)):
-                with Memory(url=f"http://127.0.0.1:{server.server_port}/{number}", key="cg_a_b") as memory:
-                    with pytest.raises(ContextGraphError, match="the server answered"):
-                        memory.search("anything")
+                url = f"http://127.0.0.1:{server.server_port}/{number}"
+                refused = pytest.raises(ContextGraphError, match="the server answered")
+                with Memory(url=url, key="cg_a_b") as memory, refused:
+                    memory.search("anything")
         finally:
             server.shutdown()
             thread.join()
