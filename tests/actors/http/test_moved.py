@@ -99,3 +99,13 @@ async def test_the_former_namespace_of_a_memory_is_not_named(context: Context, s
         assert PRIVATE not in json.dumps(answers)
         assert "stored in another namespace" in json.dumps(answers[1])
         assert "from another namespace to home" in json.dumps(answers[0])
+
+
+async def test_a_run_does_not_show_the_words_of_what_was_moved_away_since(context: Context, serve: Serve) -> None:
+    cat, _ = [await told(context, CAT, HOME) for _ in range(2)]
+    run = (await do(context, "memory/consolidate", mode="light", namespace=HOME))["run_id"]
+    shown = json.dumps(await do(context, "memory/consolidations", run_id=run))
+    assert CAT in shown
+    await moved(context, cat, PRIVATE)
+    async with serve(context) as served, served.agent(served.key("limited", Scope.READ, (HOME,))) as agent:
+        assert "Ziggurat" not in json.dumps(await agent.call("list_consolidations", run_id=run))
