@@ -13,9 +13,9 @@ class Scope(StrEnum):
 
     READ = "read"
     WRITE = "write"
-    """Also store, link, forget and erase memories."""
+    """Also store, link, forget, erase and restore memories, and find goals."""
     ADMIN = "admin"
-    """Also consolidate, set the schedule, import, verify and back up."""
+    """Also consolidate and correct drift; with all namespaces, set the schedule, import, scan, verify and move."""
 
     def covers(self, other: Scope) -> bool:
         """Return whether this scope includes another one."""

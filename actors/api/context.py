@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 
 import anyio
 import anyio.to_thread
+import msgspec.structs
 
 from actors.api.caller import Caller
 from actors.api.idempotency import KeyLocks
@@ -250,8 +251,23 @@ async def find_request(context: Context) -> RequestResult | None:
 
 
 async def describe(context: Context, *memories: UUID) -> tuple[Entry, ...]:
-    """Return the catalog entries of memories; an unknown id is a `NotFoundFault`."""
-    return await ask(context.hub.store, Describe(memories=memories))
+    """Return the catalog entries of memories, `confined`; an unknown id is a `NotFoundFault`."""
+    return await confined(context, await ask(context.hub.store, Describe(memories=memories)))
+
+
+async def confined(context: Context, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Return catalog entries without the versions and absorbed memories that the caller doesn't see."""
+    if context.visible is None:
+        return tuple(entries)
+    named = {one for entry in entries for one in (*entry.lineage, *entry.supersedes, entry.superseded_by) if one}
+    seen = await context.visible_among(named)
+
+    def cut(entry: Entry) -> Entry:
+        lineage, supersedes = (tuple(one for one in ids if one in seen) for ids in (entry.lineage, entry.supersedes))
+        by = entry.superseded_by if entry.superseded_by in seen else None
+        return msgspec.structs.replace(entry, lineage=lineage, supersedes=supersedes, superseded_by=by)
+
+    return tuple(map(cut, entries))
 
 
 def reporter(context: Context, what: str = "") -> Callable[..., object]:

@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from actors.api.caller import NOBODY, Caller
-from actors.http.access.sessions import COOKIE, SESSION_SECONDS, Sessions
+from actors.http.access.sessions import SESSION_SECONDS, Sessions, cookie_name
 from actors.http.guard import RefusedError, refusal
 
 if TYPE_CHECKING:
@@ -82,13 +82,15 @@ def build_app(
         if cookie is None:
             return HTMLResponse(_PAGE.format(text=_LINK_SPENT), 403)
         answer = RedirectResponse("/", 303)
-        answer.set_cookie(COOKIE, cookie, int(SESSION_SECONDS), httponly=True, samesite="strict", secure=tls)
+        name = cookie_name(request.scope)
+        answer.set_cookie(name, cookie, int(SESSION_SECONDS), httponly=True, samesite="strict", secure=tls)
         return answer
 
     async def log_out(request: Request) -> Response:
-        sessions.log_out(request.cookies.get(COOKIE, ""))
+        name = cookie_name(request.scope)
+        sessions.log_out(request.cookies.get(name, ""))
         answer = RedirectResponse(LOGIN, 303)
-        answer.delete_cookie(COOKIE)
+        answer.delete_cookie(name)
         return answer
 
     app = Starlette(

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 import anyio
+import msgspec
 import uvicorn
 from anyio import CancelScope
 from mcp.server.auth.provider import TokenVerifier
@@ -21,14 +22,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from actors.api.caller import NOBODY, Caller
 from actors.api.caller import Scope as Permission
-from actors.api.params.http import HttpListen, is_loopback
+from actors.api.params.http import DEFAULT_ADDRESS, HttpListen, is_loopback
 from actors.api.params.parsing import invalid
 from actors.dashboard.routes import routes as pages
 from actors.http.access.authentication import MCP_PATH, Authentication, KeyVerifier
 from actors.http.access.keys import Keys
 from actors.http.access.oauth import IssuerVerifier
 from actors.http.access.rates import Rates
-from actors.http.access.sessions import Sessions
+from actors.http.access.sessions import IN_USE_SECONDS, Sessions
 from actors.http.app import LOGIN, RequireCaller, build_app
 from actors.http.guard import Guard
 from actors.http.mcp_endpoint import McpSessions, mcp_sessions
@@ -120,10 +121,11 @@ class HttpServer:
         self._sessions = Sessions()
         self._starting = anyio.Lock()
         self._url: str | None = None
-        self._params: HttpListen | None = None
+        self._params = HttpListen()
+        self._staying = CancelScope()
 
     async def listen(self, params: HttpListen) -> str:
-        """Start the server unless it runs; return its URL.
+        """Start the server unless it runs; return its URL. Without an address, one that runs anywhere will do.
 
         Raises:
             InvalidParamsFault: The address can't be listened on, a certificate can't be read, there is no key for an
@@ -131,7 +133,7 @@ class HttpServer:
         """
         async with self._starting:
             if self._url is not None:
-                if params != self._params:
+                if msgspec.structs.replace(params, address=params.address or self._params.address) != self._params:
                     raise invalid("address", f"the hub serves {self._url} already; it can't be changed while it runs")
                 return self._url
             return await self._start(params)
@@ -140,7 +142,20 @@ class HttpServer:
         """Return a link that logs a browser in once, as the owner of the store's folder."""
         async with self._starting:
             url = self._url or await self._start_anywhere()
-        return f"{url}{LOGIN}?token={self._sessions.link(UI)}"
+            self._stay()
+        here = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+        return f"{here}{LOGIN}?token={self._sessions.link(UI)}"
+
+    def _stay(self) -> None:
+        """Keep the hub running for `IN_USE_SECONDS` from now on."""
+
+        async def hold(scope: CancelScope) -> None:
+            with scope, self._hold():
+                await anyio.sleep(IN_USE_SECONDS)
+
+        self._staying.cancel()
+        self._staying = CancelScope()
+        self._group.start_soon(hold, self._staying)
 
     async def _start_anywhere(self) -> str:
         try:
@@ -164,7 +179,7 @@ class HttpServer:
         port = listener.getsockname()[1]
         name = f"[{host}]" if ":" in host else host
         self._url = f"{'https' if params.tls else 'http'}://{name}:{port}"
-        self._params = params
+        self._params = msgspec.structs.replace(params, address=params.address or DEFAULT_ADDRESS)
         self._group.start_soon(self._run, server, listener, sessions)
         await server.listening.wait()
         self._announce(self._url)
@@ -205,7 +220,7 @@ class HttpServer:
         app: ASGIApp = build_app(self._context, self._sessions, routes, answers, tls=secure)
         app = RequireCaller(app, metadata_url)
         app = _with_context(app, self._context, self._hold)
-        app = Authentication(app, verifiers, self._sessions, Rates())
+        app = Authentication(app, verifiers, self._sessions, Rates(), self._stay)
         return Guard(app, hosts, answers, tls=secure)
 
     async def _run(self, server: _Uvicorn, listener: socket.socket, sessions: McpSessions) -> None:
@@ -244,4 +259,4 @@ def bind(params: HttpListen) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
-        raise invalid("address", f"{params.address} can't be listened on: {error}") from None
+        raise invalid("address", f"{host}:{port} can't be listened on: {error}") from None

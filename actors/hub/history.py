@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Hashable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
@@ -21,27 +21,33 @@ IDLE = 180.0
 
 
 class LogUntil(LogPrefix):
-    """The log up to an event, followed by the later erasures of memories stored in it.
+    """The log up to an event, followed by later erasures, and for some callers moves, of memories stored in it.
 
-    An erased memory can't be read as of any time, so the view shows it as erased, with the time and the reason.
+    An erased memory can't be read as of any time, so the view shows it as erased, with the time and the reason. A
+    caller of some namespaces sees each memory in its present one.
     """
 
-    def __init__(self, log: Log, seq: int, erased: tuple[Envelope, ...]) -> None:
+    def __init__(self, log: Log, seq: int, later: tuple[Envelope, ...]) -> None:
         super().__init__(log, seq)
-        self._erased = erased
+        self._later = later
         self.position = 0
         """Sequence number of the event read last."""
         self.cancelled = False
         """Set to end a read under way with a `LogError`."""
 
     def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
-        """Yield the events after `after`, up to `last` or the end, then the later erasures."""
+        """Yield the events after `after`, up to `last` or the end, then the later events."""
         for envelope in super().read(after, last):
             if self.cancelled:
                 raise LogError("the view of this moment was closed")
             self.position = envelope.seq
             yield envelope
-        yield from self._erased
+        yield from self._later
+
+    def get(self, seqs: Collection[int]) -> list[Envelope]:
+        """Return the events with these sequence numbers, ascending, without the later ones that `read` adds."""
+        later = {one.seq for one in self._later}
+        return super().get([seq for seq in seqs if seq not in later])
 
 
 class Closeable(Protocol):

@@ -117,15 +117,15 @@ class Hub(Actors, frozen=True, kw_only=True):
 
         return describe()
 
-    def as_of(self, seq: int, erased: tuple[Envelope, ...]) -> AbstractAsyncContextManager[HistoricalView]:
+    def as_of(self, seq: int, later: tuple[Envelope, ...]) -> AbstractAsyncContextManager[HistoricalView]:
         """Acquire the store as it was after an event, which takes seconds to replay.
 
         Args:
             seq: Sequence number of the event.
-            erased: All later erasures of memories stored until then.
+            later: All later erasures of memories stored until then; for a caller of some namespaces, moves of such too.
         """
-        key = (seq, tuple(envelope.seq for envelope in erased))
-        return self.history.acquire(key, partial(open_view, self, seq, erased))
+        key = (seq, tuple(envelope.seq for envelope in later))
+        return self.history.acquire(key, partial(open_view, self, seq, later))
 
 
 class HistoricalView(msgspec.Struct, frozen=True):
@@ -152,13 +152,13 @@ class HistoricalView(msgspec.Struct, frozen=True):
         self.hub.stop()
 
 
-def open_view(present: Hub, seq: int, erased: tuple[Envelope, ...]) -> HistoricalView:
+def open_view(present: Hub, seq: int, later: tuple[Envelope, ...]) -> HistoricalView:
     """Start the actors of a historical view; arguments as in `Hub.as_of`.
 
     Raises:
         LogError: The event can't be read.
     """
     (last,) = present.log.get([seq])
-    log = LogUntil(present.log, seq, erased)
+    log = LogUntil(present.log, seq, later)
     actors = start_actors(log, Latencies(), lambda: last.at, priming=present.priming)
     return HistoricalView(msgspec.structs.replace(present, **msgspec.structs.asdict(actors)), log, last.at)

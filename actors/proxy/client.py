@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
 from actors.proxy.credentials import is_own, process_of
 from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, socket_path
@@ -75,7 +75,8 @@ class Client:
             TimeoutError: No answer before the deadline.
         """
         self._last_id += 1
-        meta = self._meta | ({} if on_progress is None else {"progressToken": self._last_id})
+        given = cast("JsonObject", params.pop("_meta", {}))
+        meta = given | self._meta | ({} if on_progress is None else {"progressToken": self._last_id})
         if meta:
             params["_meta"] = meta
         self._send({"id": self._last_id, "method": method, "params": params})

@@ -158,6 +158,16 @@ class ReadErased(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
     """Sequence number of that event."""
 
 
+class ReadMoved(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
+    """Read the moves after an event between namespaces, of memories stored until it, in order.
+
+    Each `MemoriesMoved` names these memories only and no run, which may have begun after the event.
+    """
+
+    stored_until: int
+    """Sequence number of that event."""
+
+
 class ReadDigests(Message[tuple[int, dict[str, str]]], frozen=True, kw_only=True):
     """Read the sequence number of the last event, and the digest of each projection after it.
 
@@ -190,6 +200,7 @@ StoreMessage: TypeAlias = (
     | ReadHistory
     | ReadEvents
     | ReadErased
+    | ReadMoved
     | ReadStatus
     | ReadDigests
     | TakeSnapshot

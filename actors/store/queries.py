@@ -1,7 +1,10 @@
 """Queries of the store: they read the catalog and the log, and change nothing."""
 
+from collections.abc import Iterator
 from typing import TypeAlias, assert_never
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.store.messages import (
@@ -12,17 +15,20 @@ from actors.store.messages import (
     ReadEvents,
     ReadHistory,
     ReadLive,
+    ReadMoved,
     ReadStatus,
     RequestResult,
     Status,
 )
 from events.storage.log import Envelope, Log
-from events.vocabulary import MemoryErased, MemoryStored, SpacesDeclared
+from events.vocabulary import MemoriesMoved, MemoryErased, MemoryStored, SpacesDeclared
 from projections.memories.catalog import Catalog
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
-Query: TypeAlias = Read | ReadLive | Describe | FindMemories | ReadHistory | ReadEvents | ReadErased | ReadStatus
+Query: TypeAlias = (
+    Read | ReadLive | Describe | FindMemories | ReadHistory | ReadEvents | ReadErased | ReadMoved | ReadStatus
+)
 
 
 def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> object:
@@ -45,6 +51,8 @@ def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared 
             return tuple(log.get(seqs))
         case ReadErased(stored_until=seq):
             return _erased_after(log, catalog, seq)
+        case ReadMoved(stored_until=seq):
+            return tuple(_moved_after(log, catalog, seq))
         case ReadStatus():
             return _status(log, catalog, declared)
         case _:
@@ -69,6 +77,14 @@ def _erased_after(log: Log, catalog: Catalog, seq: int) -> tuple[Envelope, ...]:
     later = log.get([event for entry in gone.values() for event in entry.events if event > seq])
     # The erasure of a memory is an event of its survivor too, which may have been stored before it.
     return tuple(one for one in later if isinstance(one.event, MemoryErased) and one.event.memory in gone)
+
+
+def _moved_after(log: Log, catalog: Catalog, seq: int) -> Iterator[Envelope]:
+    stored = {entry.id: entry for entry in catalog.moved() if entry.seq <= seq}
+    for one in log.get({event for entry in stored.values() for event in entry.events if event > seq}):
+        if isinstance(one.event, MemoriesMoved):
+            memories = tuple(memory for memory in one.event.memories if memory in stored)
+            yield replace(one, event=replace(one.event, run=None, memories=memories))
 
 
 def _status(log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Status:

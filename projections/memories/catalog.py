@@ -155,6 +155,10 @@ class Catalog:
         """Return the entries of erased memories in the order in which they were stored."""
         return tuple(entry for entry in self._entries.values() if entry.state is MemoryState.ERASED)
 
+    def moved(self) -> tuple[Entry, ...]:
+        """Return the entries, without bodies, of memories that were moved to another namespace once."""
+        return tuple(self._entries[memory] for memory in self._placement)
+
     def namespaces(self) -> Counter[str]:
         """Return the number of live memories in each namespace that has any."""
         return +self._live

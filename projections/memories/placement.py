@@ -1,5 +1,6 @@
 """The namespaces of memories that were moved out of the one that they were stored in."""
 
+from collections.abc import Iterator
 from typing import TypeVar
 from uuid import UUID
 
@@ -38,6 +39,9 @@ class Placement:
                 self._namespaces |= dict.fromkeys(memories, target)
             case _:
                 pass
+
+    def __iter__(self) -> Iterator[UUID]:
+        return iter(self._namespaces)
 
     def __len__(self) -> int:
         return len(self._namespaces)

@@ -4,11 +4,14 @@ import json
 import os
 import re
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, ClassVar
 
 import pytest
 from context_graph import AsyncMemory, ContextGraphError, Memory
@@ -80,6 +83,69 @@ def test_a_program_stores_finds_forgets_and_restores(opened: Opened, request: py
     assert refused.value.code == -32602
 
 
+def test_a_program_goes_on_after_its_hub_has_ended(data: Path) -> None:
+    program = f"""
+import subprocess
+from context_graph import Memory
+
+def stop():
+    subprocess.run([{COMMAND!r}, "stop", "--data", {str(data)!r}], check=True, capture_output=True)
+
+with Memory({str(data)!r}) as memory:
+    for fact in {FACTS!r}:
+        memory.store(fact)
+        stop()
+    print(len(memory.search("Where is the key of the cellar?")))
+stop()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.stdout == "2\n", done.stderr
+
+
+class _Strange(BaseHTTPRequestHandler):
+    """A server whose answers are none: a stream that is cut off, and JSON of other shapes."""
+
+    answers: ClassVar = [
+        ("text/event-stream", ": no event\n\n"),
+        ("text/event-stream", 'data: {"jsonrpc": "2.0", "id": 1, "resu'),
+        ("application/json", '["none"]'),
+        ("application/json", '{"result": 1}'),
+        ("application/json", '{"result": {"structuredContent": 1}}'),
+        ("application/json", '{"result": {"isError": true}}'),
+        ("application/json", '{"error": {"message": 1}}'),
+        ("text/html", ""),
+    ]
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        kind, body = self.answers[int(self.path[1])]
+        self.send_response(200)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, format: str, *_: object) -> None:  # noqa: A002 -- the base's name
+        """Say nothing."""
+
+
+def test_an_answer_that_is_none_is_told_as_the_client_s_own_error() -> None:
+    with HTTPServer(("127.0.0.1", 0), _Strange) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            for number in range(len(_Strange.answers)):
+                url = f"http://127.0.0.1:{server.server_port}/{number}"
+                refused = pytest.raises(ContextGraphError, match="the server answered")
+                with Memory(url=url, key="cg_a_b") as memory, refused:
+                    memory.search("anything")
+        finally:
+            server.shutdown()
+            thread.join()
+
+
 @pytest.mark.parametrize("arguments", [{"url": "http://127.0.0.1:1"}, {"key": "cg_a_b"}])
 def test_a_key_and_a_url_belong_together(arguments: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="both"):
@@ -138,6 +204,7 @@ def test_the_link_of_ui_logs_in_once_to_a_hub_that_an_agent_started(data: Path, 
         assert page.status == 200
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(link, timeout=PATIENCE)  # noqa: S310 -- our own
+    run("stop", "--data", str(data))  # which otherwise goes on for the browser
 
 
 def test_an_address_that_cannot_be_used_is_told_in_one_sentence(folder: Path, tmp_path: Path, url: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import timedelta
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
@@ -10,6 +10,7 @@ from uuid import UUID
 
 import anyio.from_thread
 import anyio.to_thread
+from msgspec.structs import replace
 
 from actors.api.context import Context, reporter, wait_until_replayed
 from actors.api.operations.as_of import event_at, last_event, read
@@ -40,6 +41,9 @@ EVENTS_AT_ONCE = 256
 INSTANT = timedelta(microseconds=1)
 """The resolution of times in the log."""
 
+ANOTHER = "another namespace"
+"""Stands for the name of one that the caller doesn't see."""
+
 LONG = 600.0
 """Seconds that the digests of a large store may take."""
 
@@ -53,7 +57,7 @@ async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
     concerned = await _concerned(context, params, first, last)
     left = concerned if params.before is None else [seq for seq in concerned if seq < params.before]
     if context.visible is not None:
-        return await _visible_page(context, params, left)
+        return await _visible_page(context, params, left, context.visible)
     page = left[-params.limit :]
     envelopes = await _from_log(context.hub.log.get, page)
     answer: JsonObject = {
@@ -64,7 +68,9 @@ async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
     return answer | ({"next_before": page[0]} if len(page) < len(left) else {})
 
 
-async def _visible_page(context: Context, params: AuditTrail, left: Sequence[int]) -> JsonObject:
+async def _visible_page(
+    context: Context, params: AuditTrail, left: Sequence[int], visible: Collection[str]
+) -> JsonObject:
     """Return a page of the events that name memories of the caller's namespaces, and none of others; not how many."""
     found: list[Envelope] = []
     end = len(left)
@@ -79,10 +85,17 @@ async def _visible_page(context: Context, params: AuditTrail, left: Sequence[int
         end = max(end - EVENTS_AT_ONCE, 0)
     page = found[-params.limit :]
     answer: JsonObject = {
-        "events": [audit.describe_event(envelope, params.memory_id) for envelope in reversed(page)],
+        "events": [audit.describe_event(_masked(one, visible), params.memory_id) for one in reversed(page)],
         "count": len(page),
     }
     return answer | ({"next_before": page[0].seq} if len(page) < len(found) else {})
+
+
+def _masked(envelope: Envelope, visible: Collection[str]) -> Envelope:
+    """Return an event without the names of namespaces that the caller doesn't see: its memories were there before."""
+    names = {name: getattr(envelope.event, name, None) for name in ("namespace", "source", "target")}
+    hidden = {name: ANOTHER for name, value in names.items() if isinstance(value, str) and value not in visible}
+    return replace(envelope, event=replace(envelope.event, **hidden))
 
 
 def _named(envelope: Envelope) -> set[UUID]:

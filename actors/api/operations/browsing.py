@@ -7,7 +7,7 @@ from uuid import UUID
 import anyio.to_thread
 import numpy as np
 
-from actors.api.context import Context, wait_until_replayed
+from actors.api.context import Context, confined, wait_until_replayed
 from actors.api.params.browsing import GoalList, MemoryList, StoreCalendar, StoreMap
 from actors.api.params.parsing import moment
 from actors.api.responses import browsing, goals
@@ -107,4 +107,4 @@ async def _columns(
 async def _entries(context: Context, memories: list[UUID] | tuple[UUID, ...]) -> list[Entry]:
     """Return the catalog's own entries of these memories, without those that are unknown or erased."""
     found = await ask(context.hub.store, FindMemories(memories=tuple(memories)))
-    return [entry for entry in found if entry is not None and entry.body is not None]
+    return [*await confined(context, [entry for entry in found if entry is not None and entry.body is not None])]

@@ -196,8 +196,10 @@ async def _run(context: Context, run: UUID) -> RunList | None:
 
 
 async def _entries(context: Context, memories: Iterable[UUID]) -> dict[UUID, Entry]:
-    """Return what the catalog knows of these very memories, merged or not."""
-    wanted = tuple(dict.fromkeys(memories))
+    """Return what the catalog knows of these very memories, merged or not, without those moved out of sight since."""
+    distinct = tuple(dict.fromkeys(memories))
+    seen = await context.visible_among(distinct)
+    wanted = tuple(memory for memory in distinct if memory in seen)
     found = await ask(context.hub.store, Describe(memories=wanted, own=True))
     return {entry.id: entry for entry in found}
 

@@ -14,8 +14,8 @@ DEFAULT_ADDRESS = "127.0.0.1:8765"
 class HttpListen(Params, frozen=True, kw_only=True):
     """Serve MCP and pages over HTTP, until the hub ends."""
 
-    address: str = DEFAULT_ADDRESS
-    """`HOST:PORT`, `HOST`, `:PORT`, or `[::1]:PORT`."""
+    address: str | None = None
+    """`HOST:PORT`, `HOST`, `:PORT`, or `[::1]:PORT`; None for where it runs already, or else `DEFAULT_ADDRESS`."""
     tls_cert: str | None = None
     """File with the certificate chain in PEM."""
     tls_key: str | None = None
@@ -54,9 +54,10 @@ class HttpListen(Params, frozen=True, kw_only=True):
             InvalidParamsFault: The address is malformed.
         """
         default_host, _, default_port = DEFAULT_ADDRESS.rpartition(":")
-        host, separator, port = self.address.rpartition(":")
-        if not separator or self.address.endswith("]"):
-            host, port = self.address, ""
+        address = self.address or DEFAULT_ADDRESS
+        host, separator, port = address.rpartition(":")
+        if not separator or address.endswith("]"):
+            host, port = address, ""
         host = host.removeprefix("[").removesuffix("]")
         port = port or default_port
         if not (port.isascii() and port.isdecimal() and int(port) < 1 << 16):

@@ -16,7 +16,7 @@ from actors.api.responses import store
 from actors.api.tools.tool import Tool
 from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
-from actors.store.messages import ReadErased
+from actors.store.messages import ReadErased, ReadMoved
 from events.storage.log import SharedLog
 
 REPLAYED = 0.1
@@ -61,7 +61,10 @@ async def _past(context: Context, when: When) -> AsyncIterator[tuple[Context, in
     await wait_until_replayed(context)
     seq = await event_at(context, when, "as_of")
     erased = await ask(context.hub.store, ReadErased(stored_until=seq))
-    async with context.hub.as_of(seq, erased) as then:
+    # What left the namespaces of a limited caller since is no longer its to read, and what came into them is.
+    moved = () if context.visible is None else await ask(context.hub.store, ReadMoved(stored_until=seq))
+    later = tuple(sorted((*erased, *moved), key=lambda one: one.seq))
+    async with context.hub.as_of(seq, later) as then:
         while not await to_thread.run_sync(then.wait):
             read = then.log.position
             await context.progress(REPLAYED * read / (seq + 1), None, f"replaying event {read} of {seq}")

@@ -19,6 +19,12 @@ TIMEOUT = 60.0
 POLL = 0.05
 """Seconds between two attempts to reach a hub that starts."""
 
+SCOPE_HELP = (
+    "What its owner may do. read: search, retrieve, export, audit. write: also store, link, forget, erase, restore, "
+    "find goals. admin: also consolidate and undo it, correct drift; with all namespaces, set the schedule, import, "
+    "scan, verify and move."
+)
+
 keys = typer.Typer(help="Make, list and revoke the keys of programs that use the store over HTTP.")
 app.add_typer(keys, name="key", rich_help_panel=Panel.CONNECT, no_args_is_help=True)
 
@@ -29,7 +35,7 @@ Name = Annotated[str, typer.Argument(help="Stands in the audit; up to 40 small l
 def create(
     name: Name,
     data: Data = None,
-    scope: Annotated[Scope, typer.Option(help="What its owner may do.")] = Scope.READ,
+    scope: Annotated[Scope, typer.Option(help=SCOPE_HELP)] = Scope.READ,
     namespace: Annotated[
         list[str] | None, typer.Option("--namespace", "-n", help="That its owner sees; may be repeated. * is all.")
     ] = None,

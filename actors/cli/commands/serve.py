@@ -92,7 +92,8 @@ def serve(
     ] = False,
     http: Annotated[bool, typer.Option("--http", help="Serve MCP and pages over HTTP instead, until Ctrl-C.")] = False,
     address: Annotated[
-        str | None, typer.Argument(metavar="[HOST:PORT]", help=f"With --http; {DEFAULT_ADDRESS}.")
+        str | None,
+        typer.Argument(metavar="[HOST:PORT]", help=f"With --http; where it is served already, or {DEFAULT_ADDRESS}."),
     ] = None,
     tls_cert: Annotated[Path | None, typer.Option(help="Certificate chain for HTTPS, in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its private key.")] = None,
@@ -106,7 +107,7 @@ def serve(
     folder = data_folder(data)
     if http:
         wanted = {
-            "address": address or DEFAULT_ADDRESS,
+            "address": address,
             "tls_cert": tls_cert and str(tls_cert.absolute()),
             "tls_key": tls_key and str(tls_key.absolute()),
             "behind_proxy": behind_proxy,

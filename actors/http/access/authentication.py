@@ -16,12 +16,12 @@ from starlette.requests import Request
 
 from actors.api.caller import NOBODY, Caller, Scope, highest
 from actors.http.access.rates import RETRY_SECONDS, Rates
-from actors.http.access.sessions import COOKIE, Session, Sessions
+from actors.http.access.sessions import Session, Sessions, cookie_name
 from actors.http.guard import RefusedError
 from actors.runtime.faults import RateLimitFault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from starlette.types import ASGIApp, Message, Receive, Send
     from starlette.types import Scope as HttpScope
@@ -77,13 +77,22 @@ class Authentication:
         verifiers: Of bearer tokens; the first that knows one decides.
         sessions: Of browsers.
         rates: Of requests.
+        stay: Called for each request of a browser that is logged in.
     """
 
-    def __init__(self, app: ASGIApp, verifiers: Sequence[TokenVerifier], sessions: Sessions, rates: Rates) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        verifiers: Sequence[TokenVerifier],
+        sessions: Sessions,
+        rates: Rates,
+        stay: Callable[[], object],
+    ) -> None:
         self._app = app
         self._verifiers = verifiers
         self._sessions = sessions
         self._rates = rates
+        self._stay = stay
 
     async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         """Handle a request.
@@ -106,6 +115,7 @@ class Authentication:
                     scope["user"], state["caller"] = AuthenticatedUser(access), caller
             elif (session := self._session(scope)) is not None and scope["path"] != MCP_PATH:
                 self._rates.take(session.caller.name)
+                self._stay()
                 state["caller"], state["csrf"] = session.caller, session.csrf
                 if scope["method"] not in SAFE:
                     receive = await _check_csrf(scope, receive, session.csrf)
@@ -122,7 +132,7 @@ class Authentication:
         return None
 
     def _session(self, scope: HttpScope) -> Session | None:
-        cookie = Request(scope).cookies.get(COOKIE)
+        cookie = Request(scope).cookies.get(cookie_name(scope))
         return None if cookie is None else self._sessions.get(cookie)
 
 

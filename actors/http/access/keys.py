@@ -97,13 +97,15 @@ class Keys:
             expires_at: When it becomes invalid; None for never.
 
         Raises:
-            InvalidParamsFault: The name is malformed or was given before, or no namespace is named.
+            InvalidParamsFault: The name is malformed or was given before, no namespace is named, or a blank one.
         """
         if not NAME.fullmatch(name) or name in RESERVED:
             raise invalid("name", "up to 40 small letters, digits, dots and hyphens, and none of the reserved names")
         seen = None if namespaces is None else tuple(sorted(set(namespaces)))
         if seen == ():
             raise invalid("namespace", "name at least one")
+        if any(not one.strip() for one in seen or ()):
+            raise invalid("namespace", "a blank name is no namespace")
         secret, salt = secrets.token_urlsafe(32), secrets.token_bytes(16)
         key = Key(
             name=name,

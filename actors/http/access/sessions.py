@@ -5,16 +5,21 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from actors.api.caller import Caller
 
-COOKIE = "context_graph"
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
 LINK_SECONDS = 300.0
 """For which a link may be followed, once."""
 SESSION_SECONDS = 12 * 3600.0
 """After which a person logs in again."""
+IN_USE_SECONDS = 3600.0
+"""For which the hub keeps running after a link was made or a session used, so that a person can go on."""
 MAX_OPEN = 256
 """Links and sessions at once; the oldest ones end first."""
 
@@ -70,6 +75,12 @@ class Sessions:
     def log_out(self, cookie: str) -> None:
         """End a session."""
         self._sessions.pop(cookie, None)
+
+
+def cookie_name(scope: Scope) -> str:
+    """Return the name of the cookie of the server that got a request: browsers send cookies to every port of a host."""
+    _, port = scope["server"]
+    return f"context_graph_{port}"
 
 
 def _limit(entries: dict[str, object] | dict[str, Session] | dict[str, tuple[Caller, float]]) -> None:

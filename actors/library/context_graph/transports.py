@@ -8,14 +8,19 @@ from importlib.metadata import version
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Any, Protocol
+from uuid import uuid4
 
 if TYPE_CHECKING:
     import httpx2
+
+    from actors.proxy.client import Client
 
 PROTOCOL = "2026-07-28"
 """Revision of MCP whose requests need no session."""
 POLL = 0.05
 """Seconds between two attempts to reach a hub that starts."""
+LONGEST_ECHO = 500
+"""Characters of an unexpected answer that an error repeats."""
 LONGEST = 86_400.0
 """Seconds that a connection to the hub lasts."""
 
@@ -57,32 +62,52 @@ class SocketTransport:
     """
 
     def __init__(self, folder: Path, namespace: str | None) -> None:
-        from actors.proxy.client import Client, ClientError
+        from actors.proxy.client import ClientError
         from actors.proxy.launcher import HubError, HubLauncher
 
         self._turn = threading.Lock()
-        launcher = HubLauncher(folder, [])
+        self._launcher = HubLauncher(folder, [])
+        self._namespace = namespace
+        self._failures = (HubError, ClientError, OSError)
         try:
-            while (connection := launcher.step()) is None:
-                sleep(POLL)
-            with connection:
-                self._client = Client(launcher.folder, LONGEST, namespace)
-        except (HubError, ClientError, OSError) as error:
+            self._client: Client | None = self._connect()
+        except self._failures as error:
             raise ContextGraphError(-32004, str(error)) from error
-        self._failures = (ClientError, OSError)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Call a tool."""
+        """Call a tool; if the hub ended before it answered, ask the next one once, which does nothing twice."""
+        from actors.proxy.endpoint import REQUEST_KEY, RESENT
+
+        meta: dict[str, Any] = {REQUEST_KEY: str(uuid4())}
         try:
             with self._turn:
-                result = self._client.request("tools/call", name=tool, arguments=arguments)
+                try:
+                    result = self._request(tool, arguments, meta)
+                except (ConnectionError, TimeoutError):  # the hub ended, or the connection is `LONGEST` old
+                    self.close()
+                    self._client = None
+                    result = self._request(tool, arguments, meta | {RESENT: True})
         except self._failures as error:
             raise ContextGraphError(-32004, str(error)) from error
         return structured(result)
 
     def close(self) -> None:
         """Close the connection."""
-        self._client.close()
+        if self._client is not None:
+            self._client.close()
+
+    def _request(self, tool: str, arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+        self._client = self._client or self._connect()
+        return self._client.request("tools/call", name=tool, arguments=arguments, _meta=meta)
+
+    def _connect(self) -> Client:
+        from actors.proxy.client import Client
+
+        while (connection := self._launcher.step()) is None:
+            self._launcher.reap()
+            sleep(POLL)
+        with connection:
+            return Client(self._launcher.folder, LONGEST, self._namespace)
 
 
 class HttpTransport:
@@ -120,11 +145,13 @@ class HttpTransport:
 
 def structured(result: dict[str, Any]) -> dict[str, Any]:
     """Return the structured answer of a tool, or raise the error that it reports."""
-    answer = result.get("structuredContent") or {}
-    if result.get("isError"):
-        error = answer.get("error", {})
-        raise ContextGraphError(error.get("code", -32603), error.get("message", "failed"), error.get("data"))
-    return answer
+    match result:
+        case {"isError": True, "structuredContent": {"error": {"code": int(code), "message": str(message), **more}}}:
+            raise ContextGraphError(code, message, more.get("data"))
+        case {"structuredContent": {**answer}} if not result.get("isError"):
+            return answer
+        case _:
+            raise ContextGraphError(-32603, f"the server answered {json.dumps(result)[:LONGEST_ECHO]}")
 
 
 def _headers(key: str) -> dict[str, str]:
@@ -155,14 +182,20 @@ def _result(answer: httpx2.Response) -> dict[str, Any]:
     """Return the result in an answer, which is JSON, or the last event of a stream if the call took long."""
     text = answer.text
     if answer.headers.get("content-type", "").startswith("text/event-stream"):
-        text = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")][-1]
+        events = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
+        text = events[-1] if events else ""
+    said: object = text.strip() or "nothing"
     try:
-        message = json.loads(text)
-    except ValueError:
-        message = {}
-    if "result" in message:
-        return message["result"]
-    error = message.get("error")
-    if isinstance(error, dict):
-        raise ContextGraphError(error["code"], error["message"], error.get("data"))
-    raise ContextGraphError(-32603, f"the server answered {answer.status_code}: {error or text.strip()}")
+        message: object = json.loads(text)
+    except ValueError:  # a page of another server, or an answer that was cut off
+        message = None
+    match message:
+        case {"result": {**result}}:
+            return result
+        case {"error": {"code": int(code), "message": str(reason), **more}}:
+            raise ContextGraphError(code, reason, more.get("data"))
+        case {"error": error}:
+            said = error
+        case _:
+            pass
+    raise ContextGraphError(-32603, f"the server answered {answer.status_code}: {str(said)[:LONGEST_ECHO]}")

@@ -1,12 +1,14 @@
 """Who gets in over HTTP: login links, cookies, tokens, hosts, origins, sizes, and where the server listens."""
 
 import errno
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
 
+import anyio
 import httpx2
 import pytest
 
+from actors.api.caller import Scope
 from actors.api.context import Context
 from actors.api.params.http import HttpListen
 from actors.api.tools.agent_tools import BY_METHOD
@@ -14,7 +16,7 @@ from actors.api.tools.dispatch import call
 from actors.http.access.keys import Key, Keys
 from actors.http.access.sessions import LINK_SECONDS, Sessions
 from actors.http.guard import MAX_BODY
-from actors.http.server import UI
+from actors.http.server import UI, HttpServer
 from actors.runtime.faults import ForbiddenFault, InvalidParamsFault
 from tests.actors.http.conftest import Serve
 
@@ -83,6 +85,54 @@ async def test_a_body_that_is_too_long_is_refused(context: Context, serve: Serve
         with suppress(httpx2.TransportError):  # the answer may come while the body is still being sent
             assert (await client.post("/logout", content=endless(), headers=form)).status_code == 413
         assert (await client.get("/healthz")).status_code == 200
+
+
+async def test_a_login_leaves_the_session_of_another_store_on_the_same_host(context: Context, serve: Serve) -> None:
+    async with serve(context) as one, serve(context) as other, one.browser() as client:
+        assert (await client.get(await other.server.login_link())).status_code == 303
+        assert (await client.get("/")).status_code == 200
+        assert (await client.get(f"{other.url}/")).status_code == 200
+
+
+async def test_a_browser_that_is_logged_in_keeps_the_hub_running(context: Context) -> None:
+    held = 0
+
+    @contextmanager
+    def hold() -> Iterator[None]:
+        nonlocal held
+        held += 1
+        try:
+            yield
+        finally:
+            held -= 1
+
+    async with anyio.create_task_group() as group, httpx2.AsyncClient() as client:
+        server = HttpServer(context, {}, group, hold, lambda _url: None)
+        url = await server.listen(HttpListen(address="127.0.0.1:0"))
+        await client.get(f"{url}/healthz")
+        await anyio.wait_all_tasks_blocked()
+        assert held == 0
+        for page in (await server.login_link(), f"{url}/", f"{url}/"):
+            await client.get(page)
+            await anyio.wait_all_tasks_blocked()
+            assert held == 1
+        group.cancel_scope.cancel()
+
+
+async def test_a_server_that_runs_is_joined_by_whoever_names_no_address(context: Context, serve: Serve) -> None:
+    async with serve(context) as served:
+        assert await served.server.listen(HttpListen()) == served.url
+        for other in (HttpListen(address="127.0.0.1:1"), HttpListen(behind_proxy=True)):
+            with pytest.raises(InvalidParamsFault, match="already"):
+                await served.server.listen(other)
+
+
+async def test_the_link_of_a_server_on_all_addresses_names_this_machine(context: Context, serve: Serve) -> None:
+    Keys(context.hub.folder).create("ci", Scope.READ, None)
+    async with serve(context, HttpListen(address="0.0.0.0:0", behind_proxy=True)) as served, served.client() as client:
+        link = await served.server.login_link()
+        assert link.startswith("http://127.0.0.1:")
+        assert (await client.get(link)).status_code == 303
 
 
 async def test_invalid_tokens_are_refused_and_slowed_down(context: Context, serve: Serve) -> None:

@@ -72,3 +72,10 @@ def test_an_expiry_is_a_number_of_days_or_a_time_to_come() -> None:
     for wrong in ("soon", "-1d", "2026-01-01", "9" * 6 + "d"):
         with pytest.raises(InvalidParamsFault, match="expires"):
             parse_expiry(wrong, now)
+
+
+@pytest.mark.parametrize("namespaces", [[""], ["team", " "]])
+def test_a_key_of_a_blank_namespace_is_refused(tmp_path: Path, namespaces: list[str]) -> None:
+    with pytest.raises(InvalidParamsFault, match="blank"):
+        Keys(tmp_path).create("ci", Scope.READ, namespaces)
+    assert Keys(tmp_path).all() == []
