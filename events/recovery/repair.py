@@ -9,6 +9,7 @@ from events.recovery.salvage import Salvage, readable_keys
 from events.storage.backup import new_store, write_log
 from events.storage.chain import relink
 from events.storage.database import exclusive
+from events.storage.format import check_format
 from events.storage.log import LogError
 from events.verify.examination import BadRange, Progress
 
@@ -36,6 +37,7 @@ def repair(folder: Path, target: Path, passphrase: str | None = None, progress: 
         PassphraseError: the passphrase is wrong, or missing, or given for a store without one.
         LogError: DuckDB can't read the file at all, the keys' header is damaged, or the target can't be written.
     """
+    check_format(folder)
     with exclusive(folder):
         keys = readable_keys(folder, passphrase)
         with closing(Salvage(folder, keys)) as found, new_store(target) as building:

@@ -12,7 +12,6 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Final
 
 import duckdb
 import msgspec
@@ -23,13 +22,12 @@ from events.storage import replacement
 from events.storage.chain import GENESIS, Row, verify_chain
 from events.storage.database import DATABASE, PAGE, caching_parser, connect, exclusive, insert
 from events.storage.durable import DurableFile, HeadFile, sync_folder
+from events.storage.format import FORMAT, MANIFEST, check_format
 from events.storage.log import Head, LogError
 from events.storage.replacement import FILES
 from events.storage.stored_log import StoredLog
 from events.verify.examination import Progress
 from events.verify.verification import verify
-
-_MANIFEST: Final = "backup.json"
 
 
 class _Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,7 +55,7 @@ def back_up(log: StoredLog, target: Path, progress: Progress | None = None) -> H
     """
     with new_store(target) as partial:
         head = write_log(partial, _verified_rows(log), log.head.seq, lambda: log.keys, progress)
-        _write(partial / _MANIFEST, msgspec.json.encode(_describe(partial, head.seq)))
+        _write(partial / MANIFEST, msgspec.json.encode(_describe(partial, head.seq)))
     return head
 
 
@@ -71,7 +69,7 @@ def copy_unverified(log: StoredLog, folder: Path, progress: Progress | None = No
 
 def is_backup(folder: Path) -> bool:
     """Tell whether a folder is a backup."""
-    return (folder / _MANIFEST).exists()
+    return (folder / MANIFEST).exists()
 
 
 @contextmanager
@@ -177,8 +175,13 @@ def quarantine(folder: Path) -> Path:
         LogInUseError: the store is open.
         LogError: there is nothing to move, or it can't be moved.
     """
+    check_format(folder)
     with exclusive(folder):
-        found = [path for name in (f"{DATABASE}*", "snapshot", "keys*", DAMAGED, "head") for path in folder.glob(name)]
+        found = [
+            path
+            for name in (f"{DATABASE}*", "snapshot", "keys*", DAMAGED, "format", "head")
+            for path in folder.glob(name)
+        ]
         if not found:
             raise LogError(f"there is no store in {folder}")
         target = folder / f"quarantine-{replacement.timestamp()}"
@@ -206,9 +209,10 @@ def _copy_backup(backup: Path, target: Path, manifest: _Manifest) -> None:
 
 def _checked(backup: Path, passphrase: str | None) -> _Manifest:
     try:
-        manifest = msgspec.json.decode((backup / _MANIFEST).read_bytes(), type=_Manifest)
+        check_format(backup)
+        manifest = msgspec.json.decode((backup / MANIFEST).read_bytes(), type=_Manifest)
         if manifest.files.keys() != set(FILES):
-            raise LogError(f"{backup} isn't a backup: its {_MANIFEST} names other files")
+            raise LogError(f"{backup} isn't a backup: its {MANIFEST} names other files")
         found = _describe(backup, manifest.seq).files
     except (OSError, msgspec.DecodeError) as error:
         raise LogError(f"{backup} isn't a backup: {error}") from error
@@ -227,7 +231,7 @@ def _describe(folder: Path, seq: int) -> _Manifest:
     for name in FILES:
         with (folder / name).open("rb") as file:
             files[name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return _Manifest(1, datetime.now(UTC), seq, files)
+    return _Manifest(FORMAT, datetime.now(UTC), seq, files)
 
 
 def _write(path: Path, content: bytes) -> None:

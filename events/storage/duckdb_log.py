@@ -38,6 +38,7 @@ from events.storage.database import (
     select_range,
 )
 from events.storage.durable import HeadFile, check_files, check_private, check_room
+from events.storage.format import check_format, write_format
 from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogDamagedError, LogError
 
 _RELEASE_EVERY: Final = 4_096
@@ -60,15 +61,15 @@ class DuckDBLog:
             LogInUseError: the log is open already, here or in another process.
             LogBehindError: acknowledged events are missing from its end.
             LogCorruptError: the last event, or the last acknowledged one, was changed.
-            LogError: one of the files can't be read.
+            LogError: one of the files can't be read, or a later version wrote the store.
         """
         self.folder: Final = folder
-        self._closed = False
-        self._failed = False
+        self._closed = self._failed = False
         self._read_only: str | None = None
         self._salvage: Salvage | None = None
         self._writing = Lock()
         """Held while DuckDB may need all the memory that its limit allows."""
+        check_format(folder)
         if read_only is not None:
             self._keys = readable_keys(folder, passphrase)
             self._read_copy(read_only)
@@ -87,6 +88,7 @@ class DuckDBLog:
                 self._keys = stack.enter_context(closing(KeyRing(folder / "keys", passphrase)))
                 self._head_file = stack.enter_context(closing(HeadFile(folder / "head", self._keys.chain)))
                 self._head = self._recover()
+                write_format(folder)
                 rekeyed = key_chain(self._head, self._keys, self._head_file)
             except OSError as error:
                 raise LogError(f"the log can't be opened: {error}") from error
@@ -189,9 +191,8 @@ class DuckDBLog:
                 yield from self._salvage.read(cursor, after, end.seq)
             return
         if after < end.seq:
-            start = self.head_at(after)
             rows = self.rows(after + 1, end.seq)
-            for count, envelope in enumerate(decode_rows(start, end, rows, self._keys)):
+            for count, envelope in enumerate(decode_rows(self.head_at(after), end, rows, self._keys)):
                 if not count % _RELEASE_EVERY:
                     self._release_memory()
                 yield envelope
@@ -206,8 +207,7 @@ class DuckDBLog:
             if self._salvage is not None:
                 return [one for seq in wanted for one in self._salvage.read(cursor, seq - 1, seq)]
             rows = select(cursor, wanted, self._parse)
-        missing = set(wanted) - {row.seq for row in rows}
-        if missing:
+        if missing := set(wanted) - {row.seq for row in rows}:
             raise LogCorruptError(min(missing), "it is missing")
         return [read_row(row, self._keys) for row in rows]
 

@@ -18,6 +18,7 @@ from events.crypto.keys import KeyRing
 from events.storage.database import DATABASE, connect
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.durable import SECTOR, has_stray_bytes, parse_slots
+from events.storage.format import check_format
 from events.storage.log import Head, LogError, LogInUseError, PassphraseError
 from events.verify.examination import Examination, Problem, Progress, Report
 
@@ -35,6 +36,7 @@ def verify(folder: Path, passphrase: str | None = None, progress: Progress | Non
         raise LogError(f"there is no store in {folder}")
     with ExitStack() as stack:
         try:
+            check_format(folder)
             cursor = _open(folder, stack, problems)
             keys = _keys(folder, passphrase, problems)
             acknowledged = _acknowledged(folder, keys.chain if keys else None, problems)

@@ -155,7 +155,7 @@ def test_a_restored_backup_goes_on_where_it_ended(log: DuckDBLog, tmp_path: Path
     later = fill(again, 1)
     assert list(again.read()) == [*envelopes, *later]
     again.close()
-    assert sorted(files(tmp_path / "new")) == ["store/head", "store/keys", "store/log.duckdb"]
+    assert sorted(files(tmp_path / "new")) == ["store/format", "store/head", "store/keys", "store/log.duckdb"]
 
 
 def test_a_store_is_replaced_only_if_asked_and_never_deleted(log: DuckDBLog, tmp_path: Path):
