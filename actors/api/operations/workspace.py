@@ -58,7 +58,7 @@ async def trigger_workspace_broadcast(context: Context, params: TriggerWorkspace
 async def _attention(context: Context, namespace: str | None) -> tuple[Attention, dict[UUID, Entry]]:
     """Return the workspace as a namespace may see it, and what the catalog knows of the memories there."""
     await wait_until_replayed(context)
-    wanted = context.visible if namespace in {None, EVERYWHERE} else frozenset({namespace})
+    wanted = context.visible if namespace is None or namespace == EVERYWHERE else frozenset({namespace})
     now = await _seen(context, await ask(context.hub.workspace, ReadAttention()), wanted)
     return now, await _held(context, now)
 
