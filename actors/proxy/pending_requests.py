@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import msgspec
 
-from actors.proxy.endpoint import PROJECT, REQUEST_KEY, TOOL_SET
+from actors.proxy.endpoint import PROJECT, REQUEST_KEY, RESENT, TOOL_SET
 from actors.runtime.settings import ToolSet
 
 MAX_RETRIES = 3
@@ -44,6 +44,8 @@ class _Cancelled(msgspec.Struct):
 
 class _Request(msgspec.Struct):
     line: bytes
+    keyed: bool = False
+    """Whether it has an idempotency key."""
     retries: int = 0
 
 
@@ -102,12 +104,18 @@ class PendingRequests:
         return True
 
     def resend(self) -> Iterator[bytes]:
-        """Yield the messages for a new hub: the handshake, if it was completed, and all unanswered requests."""
+        """Yield the messages for a new hub: the handshake, if it was completed, and all unanswered requests.
+
+        Requests with a key are marked, so that the hub looks for it before it does the work.
+        """
         if self._handshake_done and self._handshake is not None:
             yield _with_field(self._handshake, "id", msgspec.json.encode(HANDSHAKE_ID))
             if self._initialized is not None:
                 yield self._initialized
         for request in self._requests.values():
+            if request.keyed and not request.retries:
+                params = _decode_fields(request.line).get("params", msgspec.Raw(b"{}"))
+                request.line = _with_meta(request.line, params, {RESENT: True})
             request.retries += 1
             yield request.line
 
@@ -130,13 +138,14 @@ class PendingRequests:
         return _error(request_id, STORAGE_ERROR, reason)
 
     def _add_request(self, line: bytes, request_id: Id, method: str, params: msgspec.Raw) -> bytes:
-        if method == "tools/call" or method.partition("/")[0] not in MCP_PREFIXES:
+        keyed = method == "tools/call" or method.partition("/")[0] not in MCP_PREFIXES
+        if keyed:
             line = _with_meta(line, params, {REQUEST_KEY: str(uuid4()), PROJECT: self.project})
         elif method == "tools/list":
             line = _with_meta(line, params, {TOOL_SET: self._tools.value})
         elif method == "initialize":
             self._handshake = line
-        self._requests[request_id] = _Request(line)
+        self._requests[request_id] = _Request(line, keyed)
         return line
 
 
@@ -149,7 +158,7 @@ def _error(request_id: Id | None, code: int, reason: str) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": reason}})
 
 
-def _with_meta(line: bytes, params: msgspec.Raw, added: Mapping[str, str | None]) -> bytes:
+def _with_meta(line: bytes, params: msgspec.Raw, added: Mapping[str, str | bool | None]) -> bytes:
     """Return a request with fields in its `_meta` that it lacks; unchanged if its parameters are no object."""
     with suppress(msgspec.DecodeError):
         fields = _decode_fields(params)

@@ -81,7 +81,7 @@ def test_another_hub_is_told_the_handshake_and_what_is_unanswered_in_the_order_o
     assert pending.settle(line(id=2, result={}))
     hello, *rest = pending.resend()
     assert json.loads(hello)["params"] == json.loads(HELLO)["params"]
-    assert rest == [SHAKEN, sent[0], sent[2]]
+    assert rest == [SHAKEN, resent(sent[0]), resent(sent[2])]
     assert not pending.settle(line(id=json.loads(hello)["id"], result={})), "the client had its answer long ago"
 
 
@@ -95,7 +95,7 @@ def test_a_handshake_that_was_not_answered_is_sent_again_as_it_was() -> None:
 def test_without_a_handshake_as_in_the_newer_era_none_is_made_up() -> None:
     pending = PendingRequests()
     sent = pending.add(call(1))
-    assert [*pending.resend()] == [sent]
+    assert [*pending.resend()] == [resent(sent)]
 
 
 def test_a_cancelled_request_is_not_sent_again() -> None:
