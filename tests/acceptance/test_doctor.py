@@ -126,6 +126,8 @@ def test_a_running_hub_is_asked_and_one_of_another_version_is_a_warning(home: Pa
     info = data / HUB_INFO
     info.write_text(info.read_text().replace('"version":"', '"version":"0.0.0+'))
     assert doctor(home, data)[1]["hub"]["verdict"] == "warning"
+    # It would go on for the browser.
+    subprocess.run([COMMAND, "stop", "--data", str(data)], check=True, capture_output=True, timeout=PATIENCE)
 
 
 def test_without_a_store_nothing_is_created(home: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from actors.api.params.fields import EVERYWHERE
 from benchmarks.fuzz.messages import Message
 from benchmarks.fuzz.values import Known
 
@@ -153,7 +154,7 @@ class Checker:
         if message.tool in STORING:
             self._acknowledge(message.arguments, answer)
         namespace = message.arguments.get("namespace")
-        if isinstance(namespace, str):
+        if isinstance(namespace, str) and namespace != EVERYWHERE:
             for text, memory in _shown(answer):
                 if self.known.namespaces.get(memory, namespace) != namespace:
                     where = self.known.namespaces[memory]
