@@ -44,8 +44,11 @@ class Space(msgspec.Struct, frozen=True):
     purpose: str
 
 
+E1: Final = "e1_semantic"
+"""The space of meaning."""
+
 SPACES: Final[tuple[Space, ...]] = (
-    Space("e1_semantic", "Semantic", Kind.DENSE, Metric.COSINE, "V_meaning"),
+    Space(E1, "Semantic", Kind.DENSE, Metric.COSINE, "V_meaning"),
     Space("e2_temporal_recent", "Temporal-Recent", Kind.DENSE, Metric.COSINE, "V_freshness"),
     Space("e3_temporal_periodic", "Temporal-Periodic", Kind.DENSE, Metric.COSINE, "V_periodicity"),
     Space("e4_temporal_positional", "Temporal-Positional", Kind.DENSE, Metric.COSINE, "V_ordering"),

@@ -5,16 +5,15 @@ from dataclasses import dataclass, field, fields
 from typing import Final
 
 from events.storage.log import Envelope
+from projections.atlas.declaration import Declaration, DeclaredAtlas
 from projections.graph.causal_clauses import CausalClauses
 from projections.graph.links import Links
 from projections.memories.catalog import Catalog
-from projections.memories.declaration import Declaration, DeclaredAtlas
 from projections.memories.derived_events import DerivedEvents
 from projections.memories.sessions import Sessions
 from projections.mind.consolidator_lease import ConsolidatorLease
-from projections.mind.goals import Goals
+from projections.mind.goals import Goals, NorthStars
 from projections.mind.learner import Learner
-from projections.mind.north_stars import NorthStars
 from projections.mind.priming import Priming
 from projections.mind.runs import Runs
 from projections.mind.schedule import Schedule

@@ -1,30 +1,40 @@
 """The public MCP conformance suite and the official Inspector, run against our server.
 
-The suite reaches servers by URL only, so the server that `context-graph serve` runs over stdio is served through the
-SDK's streamable HTTP; findings about HTTP itself concern the SDK. The Inspector starts the real command over stdio.
+The suite reaches servers by URL: it gets the server of `context-graph serve --http`, checks of hosts and keys included.
+It can send no key, so one is added to its requests. The Inspector runs against the real commands, over stdio and HTTP.
 """
 
 import json
 import logging
 import re
-import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
-import uvicorn
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from actors.api.caller import Scope as Permission
 from actors.api.context import Context
-from actors.api.mcp.server import Front
+from actors.api.params.http import HttpListen
+from actors.http.access.keys import Keys
+from actors.http.server import HttpServer
 from actors.hub.composition import open_hub
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from actors.http.mcp_endpoint import McpSessions
+
+NPX = ("npx", "--yes", "-p", "node@22", "-p")
+"""Fetches packages, and the Node.js that both need: 22.19 or newer."""
 
 SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 """The newest published version. A plain install brings 0.1.16, which lacks the second revision below."""
@@ -73,7 +83,7 @@ NOT_APPLICABLE = {
     "elicitation-sep1330-enums": _calls("test_elicitation_sep1330_enums"),
     "json-schema-2020-12": "looks for json_schema_2020_12_tool, a tool of the suite's own server",
     "server-sse-polling": _calls("test_reconnection"),
-    "http-custom-header-server-validation": "needs a tool with a parameter in an HTTP header; only stdio is served",
+    "http-custom-header-server-validation": "needs a tool with a parameter in an HTTP header; none has one",
     "resources-read-text": _reads("test://static-text"),
     "resources-read-binary": _reads("test://static-binary"),
     "resources-templates-read": _reads("test://template/123/data"),
@@ -176,30 +186,45 @@ def results(folder: Path) -> dict[str, list[dict[str, Any]]]:
     }
 
 
+class _Keyed(HttpServer):
+    """The server, with a key added to requests that have none."""
+
+    def _app(self, params: HttpListen, sessions: "McpSessions") -> "ASGIApp":
+        app = super()._app(params, sessions)
+        key = Keys(self._context.hub.folder).create("conformance", Permission.ADMIN, None)
+        bearer = (b"authorization", f"Bearer {key}".encode())
+
+        async def keyed(scope: "Scope", receive: "Receive", send: "Send") -> None:
+            if bearer[0] not in dict(scope.get("headers", ())):
+                scope["headers"] = [*scope["headers"], bearer]
+            await app(scope, receive, send)
+
+        return keyed
+
+
 async def run_suite(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
     """Serve an empty store over HTTP on a free port and run the suite against it, once for each revision.
 
     Raises:
         SystemExit: the suite did not finish.
     """
-    listening = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
     found = {}
     with open_hub(folder / "store") as hub:
-        server = uvicorn.Server(uvicorn.Config(Front(Context(hub)).server().streamable_http_app(), log_level="error"))
         async with anyio.create_task_group() as group:
-            group.start_soon(server.serve, [listening])
+            server = _Keyed(Context(hub), {}, group, nullcontext, lambda _url: None)
+            url = f"{await server.listen(HttpListen(address='127.0.0.1:0'))}/mcp"
             for revision in REVISIONS:
                 out = folder / revision
+                suite = ["conformance", "server", "--url", url, "--requirements", revision, "-o", str(out)]
                 run = await anyio.run_process(
-                    ["npx", "--yes", SUITE, "server", "--url", url, "--requirements", revision, "-o", str(out)],
+                    [*NPX, SUITE, "--", *suite],
                     check=False,
                     stderr=subprocess.STDOUT,
                 )
                 if b"=== SUMMARY ===" not in run.stdout:
                     raise SystemExit(run.stdout.decode())
                 found[revision] = results(out)
-            server.should_exit = True
+            group.cancel_scope.cancel()
     return found
 
 
@@ -228,13 +253,32 @@ def print_results(found: dict[str, dict[str, list[dict[str, Any]]]], out: Consol
     )
 
 
-def run_inspector(era: str, folder: Path) -> Iterator[tuple[str, bool, str]]:
-    """Yield each call of the Inspector to the real command, whether it succeeded, and its answer."""
+@contextmanager
+def served(folder: Path) -> Iterator[list[str]]:
+    """Serve a store by the real command over HTTP, and yield the Inspector's arguments that lead there with a key."""
+    folder.mkdir()
+    create = [COMMAND, "key", "create", "inspector", "--scope", "write", "-n", "*", "--data", str(folder)]
+    key = subprocess.check_output(create, text=True).strip()
+    command = [COMMAND, "serve", "--http", "127.0.0.1:0", "--data", str(folder)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        if server.stderr is None or (found := re.search(r"http://\S+", server.stderr.readline())) is None:
+            raise SystemExit("the server told no URL")
+        yield ["--server-url", f"{found[0]}/mcp", "--transport", "http", "--header", f"Authorization: Bearer {key}"]
+        server.terminate()
+
+
+def run_inspector(era: str, target: list[str]) -> Iterator[tuple[str, bool, str]]:
+    """Yield each call of the Inspector to the real command, whether it succeeded, and its answer.
+
+    Args:
+        era: Of the protocol.
+        target: Arguments that lead to a server.
+    """
 
     def ask(method: str, *arguments: str) -> dict[str, Any]:
-        inspector = ["npx", "--yes", INSPECTOR, "--cli", "--protocol-era", era, "--format", "json", "--method", method]
-        server = [COMMAND, "serve", "--standalone", "--data", str(folder), "--namespace", "default"]
-        run = subprocess.run([*inspector, *arguments, "--", *server], capture_output=True, text=True, check=False)
+        inspector = [*NPX, INSPECTOR, "--", "mcp-inspector", "--cli", "--protocol-era", era, "--format", "json"]
+        command = [*inspector, "--method", method, *arguments, *target]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
         answer = json.loads(run.stdout)["result"] if run.stdout.strip() else {}
         refused = answer.get("isError")  # for which the Inspector also ends with a status other than 0
         return answer if run.returncode == 0 or refused else {"failed": run.stderr.strip()[-300:]}
@@ -271,13 +315,16 @@ def main() -> None:
         with out.status(f"{SUITE} (npx fetches it the first time)"):
             found = anyio.run(run_suite, folder)
         well = print_results(found, out)
-        out.print(f"\n{INSPECTOR}, command line, stdio")
-        for era in ERAS:
-            for what, went_well, seen in run_inspector(era, folder / "inspected"):
-                well &= went_well
-                mark = "[green]passed[/]" if went_well else "[bold red]FAILED[/]"
-                out.print(f"  {era:7} {what:30} {mark}  ", end="")
-                out.print(seen, markup=False)
+        stdio = ["--", COMMAND, "serve", "--standalone", "--data", str(folder / "inspected"), "--namespace", "default"]
+        with served(folder / "served") as http:
+            for transport, target in (("stdio", stdio), ("HTTP", http)):
+                out.print(f"\n{INSPECTOR}, command line, {transport}")
+                for era in ERAS:
+                    for what, went_well, seen in run_inspector(era, target):
+                        well &= went_well
+                        mark = "[green]passed[/]" if went_well else "[bold red]FAILED[/]"
+                        out.print(f"  {era:7} {what:30} {mark}  ", end="")
+                        out.print(seen, markup=False)
     raise SystemExit(not well)
 
 

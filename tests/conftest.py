@@ -14,18 +14,41 @@ from tests.postgres import Server, running_server
 
 SLOW_FOLDERS = ("acceptance", "fuzz", "benchmarks")
 SLOW_MODULES = """
-    actors/api/test_consolidating.py actors/api/test_dreaming.py actors/api/test_dreams.py actors/api/test_goals.py
-    actors/api/test_ordinary_topics.py
-    actors/api/test_hostile.py actors/api/test_mind_holds.py actors/api/test_parsing.py actors/api/test_past.py
-    actors/api/test_refusals.py actors/api/test_replaying.py actors/api/test_storing.py actors/api/test_weighing.py
-    actors/api/test_workspace.py actors/dashboard/test_browser.py actors/comparator/compare/test_neighbours.py
-    actors/comparator/compare/test_strategies.py actors/comparator/search/test_pipeline.py
-    actors/text/test_recurring_dates.py actors/consolidator/goals/test_discovery.py
-    actors/embedder/models/test_backbone.py actors/embedder/models/test_full_models.py
-    actors/embedder/profiles/test_full.py actors/embedder/spaces/test_temporal.py actors/hub/test_reembed.py
-    actors/store/test_snapshot_files.py actors/test_week.py actors/test_week_accounted.py
-    events/storage/test_backup.py events/storage/test_duckdb_log.py events/test_flips.py
-    events/verify/test_verification.py projections/storage/test_snapshot.py projections/test_sleep.py test_readme.py
+    actors/api/administration/test_past.py
+    actors/api/administration/test_replaying.py
+    actors/api/ingest/test_storing.py
+    actors/api/mcp/test_hostile.py
+    actors/api/mind/test_goals.py
+    actors/api/mind/test_mind_holds.py
+    actors/api/mind/test_ordinary_topics.py
+    actors/api/mind/test_workspace.py
+    actors/api/params/test_parsing.py
+    actors/api/params/test_refusals.py
+    actors/api/retrieval/test_weighing.py
+    actors/api/sleep/test_consolidating.py
+    actors/api/sleep/test_dreaming.py
+    actors/api/sleep/test_dreams.py
+    actors/comparator/compare/test_neighbours.py
+    actors/comparator/compare/test_strategies.py
+    actors/comparator/search/test_pipeline.py
+    actors/consolidator/goals/test_discovery.py
+    actors/dashboard/test_browser.py
+    actors/embedder/models/test_backbone.py
+    actors/embedder/models/test_full_models.py
+    actors/embedder/profiles/test_full.py
+    actors/embedder/spaces/test_temporal.py
+    actors/hub/test_reembed.py
+    actors/store/test_snapshot_files.py
+    actors/test_week.py
+    actors/test_week_accounted.py
+    actors/text/queries/test_recurring_dates.py
+    events/storage/test_backup.py
+    events/storage/test_duckdb_log.py
+    events/test_flips.py
+    events/verify/test_verification.py
+    projections/storage/test_snapshot.py
+    projections/test_sleep.py
+    test_readme.py
 """.split()
 """What `--fast` leaves out: modules of more than some five seconds (`scripts/test --durations=0` shows them)."""
 
@@ -34,6 +57,8 @@ STOP_S = 5.0
 
 # The tests' folder is a repository; servers that they start would put everything into its project.
 os.environ["CONTEXT_GRAPH_NAMESPACE"] = "default"
+# A hub that a command leaves behind would outlive the test's folder.
+os.environ["CONTEXT_GRAPH_HUB"] = "0"
 
 CARRIED = pytest.StashKey[dict[str, list[str]]]()
 WHOLE = pytest.StashKey[bool]()
@@ -117,3 +142,16 @@ def postgres() -> Iterator[Server]:
     """A PostgreSQL server for the whole run; a test that stops it starts it again."""
     with running_server() as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def database(postgres: Server) -> str:
+    """A database for the tests of a module."""
+    return postgres.new_database()
+
+
+@pytest.fixture
+def address(postgres: Server, database: str) -> str:
+    """The URL of the module's database, without a log."""
+    postgres.execute("DROP SCHEMA IF EXISTS context_graph CASCADE", database)
+    return postgres.url(database)

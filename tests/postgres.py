@@ -1,17 +1,22 @@
 """A PostgreSQL server for tests, from a wheel: one for a run of the suite, with a database for each test module."""
 
 import os
+import socket
+import ssl
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
+from threading import Thread
 from typing import Any, Final
 
 import psycopg
 from psycopg import sql
 
 _numbers: Final = count(1)
+_SSL_REQUEST: Final = bytes([0, 0, 0, 8, 4, 210, 22, 47])
+"""What a client sends first that wants TLS (PostgreSQL's frontend/backend protocol, SSLRequest)."""
 
 
 class Server:
@@ -53,6 +58,63 @@ class Server:
     def start(self) -> None:
         """Start the server again."""
         self._server.ensure_postgres_running()
+
+
+@contextmanager
+def relay(server: Server, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> Iterator[int]:
+    """Serve the server's unix socket on TCP, and yield the port; the wheel's server is built without TLS.
+
+    With `tls`, it answers a client's wish for TLS as a server does that has it.
+    """
+    listener = socket.create_server((host, 0))
+    connections: list[socket.socket] = []
+    threads: list[Thread] = []
+
+    def accept() -> None:
+        with suppress(OSError):  # closed
+            while True:
+                client, _ = listener.accept()
+                thread = Thread(target=connect, args=(client,))
+                threads.append(thread)
+                thread.start()
+
+    def connect(client: socket.socket) -> None:
+        with suppress(OSError):
+            first = client.recv(8)
+            if first == _SSL_REQUEST:
+                client.sendall(b"N" if tls is None else b"S")
+                client = client if tls is None else tls.wrap_socket(client, server_side=True)
+                first = b""
+            backend = socket.socket(socket.AF_UNIX)
+            connections.extend([client, backend])
+            backend.connect(str(server.folder / ".s.PGSQL.5432"))
+            backend.sendall(first)
+            back = Thread(target=copy, args=(backend, client))
+            threads.append(back)
+            back.start()
+            copy(client, backend)
+
+    def copy(source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                target.sendall(data)
+        with suppress(OSError):
+            target.shutdown(socket.SHUT_RDWR)
+
+    accepting = Thread(target=accept)
+    accepting.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        accepting.join()
+        for one in connections:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+        for thread in threads:
+            thread.join()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from graphlib import TopologicalSorter
@@ -19,6 +20,7 @@ ACTORS = frozenset({"embedder", "store", "comparator", "workspace", "consolidato
 HELPERS = frozenset({"ask", "ask_all", "ask_blocking", "ask_streaming", "_ask"})
 """Functions that ask the actor which they get as their first argument."""
 LONGEST_MODULE = 300
+MOST_MODULES = 10
 
 TOP_LEVEL = frozenset(
     {
@@ -133,6 +135,12 @@ def test_every_module_is_short_enough_to_be_read_at_once(floor: str) -> None:
         str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in modules(floor)
     }
     assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_every_folder_has_few_enough_modules_to_be_known_by_heart(floor: str) -> None:
+    counts = Counter(str(path.parent.relative_to(ROOT)) for path in modules(floor) if path.name != "__init__.py")
+    assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
 
 
 @pytest.mark.requirement("INTEG-001/ap-007/nothing-swallowed")

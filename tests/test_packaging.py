@@ -10,6 +10,8 @@ from pathlib import Path
 
 import jsonschema
 
+from events.recovery.safety_copy import backups_folder
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TEXT = {"type": "string", "minLength": 1}
@@ -108,5 +110,12 @@ def test_the_image_runs_the_server_as_no_root_with_a_health_check_and_without_th
     assert "CMD" in orders["HEALTHCHECK"]
     assert json.loads(orders["ENTRYPOINT"])[:2] == ["context-graph", "serve"]
     assert "pip" not in final
+    data = re.search(r"CONTEXT_GRAPH_DATA=(\S+)", orders["ENV"])
+    assert data is not None
+    # The copies that upgrades and sleep make stand beside the folder, so they need the volume too.
+    assert backups_folder(Path(data[1])).is_relative_to(orders["VOLUME"])
+    linter = Path(sys.executable).with_name("hadolint")
+    linted = subprocess.run([linter, ROOT / "Dockerfile"], capture_output=True, text=True, check=False)
+    assert (linted.returncode, linted.stdout) == (0, "")
     copied = re.findall(r"^COPY (?!--from)(.*) \S+$", text, re.MULTILINE)
     assert [word for line in copied for word in line.split() if not (ROOT / word).exists()] == []

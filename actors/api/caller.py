@@ -35,9 +35,20 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     """That it sees; None for all."""
 
     @property
+    def is_limited(self) -> bool:
+        """Whether it may know nothing that depends on other namespaces."""
+        return self.namespaces is not None
+
+    @property
     def actor(self) -> str:
         """The author of the events that its requests append."""
         return f"http:{self.name}"
+
+
+def visible(caller: Caller | None, served: frozenset[str] | None) -> frozenset[str] | None:
+    """Return the namespaces that a hub serves and a caller sees; None for all."""
+    seen = None if caller is None else caller.namespaces
+    return served if seen is None else seen if served is None else seen & served
 
 
 NOBODY = Caller(name="nobody", scope=Scope.READ, namespaces=frozenset())

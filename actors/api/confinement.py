@@ -1,4 +1,4 @@
-"""What a caller over HTTP may do and see: the one place where scopes and namespaces are enforced.
+"""What a caller may do and see: the one place where scopes, namespaces of keys and those of a hub are enforced.
 
 An operation is closed to such callers unless its `Tool` names a scope, and to those of some namespaces unless it is
 `confined`. A memory or run of another namespace is answered as one that doesn't exist, by the same lookup.
@@ -48,11 +48,9 @@ async def confine(context: Context, tool: Tool, params: P) -> P:
         InvalidParamsFault: A caller of several namespaces must name one.
     """
     caller = context.caller
-    if caller is None:
-        return params
-    if not permitted(caller, tool):
+    if caller is not None and not permitted(caller, tool):
         raise ForbiddenFault(f"'{caller.name}' may not call {tool.name}", operation=tool.name)
-    return params if caller.namespaces is None else await confine_item(context, params, several=tool.several)
+    return await confine_item(context, params, several=tool.several)
 
 
 async def confine_item(context: Context, params: P, *, several: bool = False) -> P:
@@ -63,17 +61,29 @@ async def confine_item(context: Context, params: P, *, several: bool = False) ->
         params: As they were sent.
         several: Whether the operation can look in all of the caller's namespaces at once (`Context.searched`).
     """
-    if context.visible is None:
+    visible = context.visible
+    if visible is None:
         return params
+    check_served(context, NAMESPACE, getattr(params, NAMESPACE, None))
+    if not visible:
+        served = ", ".join(sorted(context.hub.namespaces or ()))
+        raise ForbiddenFault(f"This hub serves {served}, and the key permits none of them")
     if NAMESPACE in params.__struct_fields__:
-        params = _with_namespace(context.visible, params, several=several)
-    await check_visible(context, _memories(params))
+        params = _with_namespace(visible, params, several=several)
+    await check_visible(context, memories_named(params))
     run = getattr(params, RUN, None)
     if run is not None:
         (found,) = (await ask(context.hub.consolidator, ReadRuns(run=run, limit=1))).runs
-        if found.namespace not in context.visible:
+        if found.namespace not in visible:
             raise NotFoundFault(f"Run not found: {run}", run_id=str(run))
     return params
+
+
+def check_served(context: Context, parameter: str, named: str | None) -> None:
+    """Raise `InvalidParamsFault` for a namespace that the hub doesn't serve."""
+    served = context.hub.namespaces
+    if served is not None and named not in {None, EVERYWHERE, *served}:
+        raise invalid(parameter, f"this hub serves {', '.join(sorted(served))}, not '{named}'")
 
 
 async def check_visible(context: Context, memories: Iterator[UUID]) -> None:
@@ -98,7 +108,8 @@ def _with_namespace(visible: frozenset[str], params: P, *, several: bool) -> P:
     return msgspec.structs.replace(params, namespace=next(iter(visible)))
 
 
-def _memories(params: Params) -> Iterator[UUID]:
+def memories_named(params: Params) -> Iterator[UUID]:
+    """Yield the ids of the memories that parameters name."""
     for name in params.__struct_fields__:
         value = getattr(params, name)
         if name in CONCEPTS:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 from uuid import UUID, uuid4
 
 import anyio
 import anyio.to_thread
 import msgspec.structs
 
-from actors.api.caller import Caller
+from actors.api.caller import Caller, visible
 from actors.api.idempotency import KeyLocks
 from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE
 from actors.api.params.parsing import Params, fields, moment
+from actors.api.progress import Progress, ignore_progress
 from actors.embedder.messages import LoadModels
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.faults import NotFoundFault, StorageFault
@@ -26,8 +25,8 @@ from actors.store.messages import Append, Declare, Describe, FindMemories, FindR
 from actors.workspace.messages import Pulse
 from events.storage.log import LogError
 from events.vocabulary import Event
+from projections.atlas.facets import Filter
 from projections.memories.entries import Entry
-from projections.memories.facets import Filter
 from projections.projection import MemoryState
 
 if TYPE_CHECKING:
@@ -46,13 +45,6 @@ SHARED = ("personal", DEFAULT_NAMESPACE)
 
 ACTOR = "front"
 """The author of events that a request appends."""
-
-Progress = Callable[[float, float | None, str], Coroutine[Any, Any, None]]
-"""Receives (done, total, what) during long operations."""
-
-
-async def ignore_progress(_done: float, _total: float | None, _what: str) -> None:
-    """Drop a progress report."""
 
 
 class ConcurrencyLimits:
@@ -125,8 +117,8 @@ class Context:
 
     @property
     def visible(self) -> frozenset[str] | None:
-        """The namespaces that the caller sees; None for all."""
-        return None if self.caller is None else self.caller.namespaces
+        """The namespaces that the hub serves and the caller sees; None for all."""
+        return visible(self.caller, self.hub.namespaces)
 
     @property
     def own_namespace(self) -> str | None:
@@ -268,22 +260,6 @@ async def confined(context: Context, entries: Sequence[Entry]) -> tuple[Entry, .
         return msgspec.structs.replace(entry, lineage=lineage, supersedes=supersedes, superseded_by=by)
 
     return tuple(map(cut, entries))
-
-
-def reporter(context: Context, what: str = "") -> Callable[..., object]:
-    """Return a callback for another thread that reports progress through the event loop and never blocks.
-
-    It takes (done, total) and, where `what` is empty, the text of the report.
-    """
-    loop = asyncio.get_running_loop()
-    tasks: set[asyncio.Task[None]] = set()
-
-    def report(done: float, total: float | None, what: str = what) -> None:
-        task = loop.create_task(context.progress(done, total, what))
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-
-    return partial(loop.call_soon_threadsafe, report)
 
 
 def erased(entry: Entry) -> NotFoundFault | StorageFault:

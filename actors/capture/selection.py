@@ -6,7 +6,7 @@ from typing import Final
 
 from actors.capture.sentences import sentences
 from actors.capture.signals import signal
-from actors.importers import claude_transcripts
+from actors.importers.formats import claude_transcripts
 from actors.importers.records import Item, Options, memory_id
 from actors.importers.screening import Redactions, screened
 from actors.runtime.types import JsonObject

@@ -40,7 +40,7 @@ _LOGGED = re.compile(r"context-graph: (?!DEBUG |INFO )")
 def diagnose(folder: Path) -> Iterator[Check]:
     """Yield every check of this installation and the store in a folder.
 
-    The log is opened, as by any command, if no hub has it open. Configured commands are started.
+    The log is opened if no hub has it open; a store of an earlier format is only read. Configured commands are started.
     """
     yield passed("python", f"{platform.python_version()} at {sys.executable} on {platform.platform()}")
     yield _packages()
@@ -131,6 +131,7 @@ def _store(folder: Path) -> Iterator[Check]:
     """Check the hub, and the log through it, or by opening the log if there is no hub."""
     from actors.cli.store_access import NoStoreError, served_store, store_location
     from actors.proxy.client import ClientError
+    from events.storage.log import LogError
 
     location = msgspec.structs.replace(store_location(folder), deadline=monotonic() + HUB_TIMEOUT)
     try:
@@ -141,10 +142,14 @@ def _store(folder: Path) -> Iterator[Check]:
                 return
             status = store.call("store/status")
             yield _hub(folder)
-            yield passed("log", f"{status['log']['position']} events, checked by the hub when it started")
+            yield passed(
+                "log", f"{status['log']['position']} events, open in the hub; `context-graph verify` checks all"
+            )
             yield passed("models", _models(status))
     except NoStoreError as error:
         yield warned("log", str(error), "nothing, if this is the right folder")
+    except LogError as error:
+        yield failed("log", str(error), "name the log of this folder, or none")
     except (ClientError, OSError) as error:
         yield failed("hub", f"it does not answer: {error}", f"see {folder / 'hub.log'}; end the process and try again")
 
@@ -177,10 +182,13 @@ def _log(folder: Path) -> Check:
     from events.postgres.address import log_address
     from events.postgres.log import PostgresLog
     from events.storage.duckdb_log import DuckDBLog
+    from events.storage.format import FORMAT, format_of
     from events.storage.log import LogError, LogInUseError, PassphraseError
 
     try:
         address = log_address(folder)
+        if address is None and (found := format_of(folder)) < FORMAT:
+            return _earlier(folder, found)
         log = PostgresLog(address, folder, passphrase()) if address else DuckDBLog(folder, passphrase())
     except LogInUseError:
         return warned("log", "another process has it open and does not answer", "wait for it to end, or end it")
@@ -192,6 +200,18 @@ def _log(folder: Path) -> Check:
         return passed("log", f"{log.head.seq} events, the last as acknowledged; `context-graph verify` checks all")
     finally:
         log.close()
+
+
+def _earlier(folder: Path, found: int) -> Check:
+    """Verify a store of an earlier format, which opening would upgrade; errors as of `verify`."""
+    from actors.runtime.settings import passphrase
+    from events.verify.verification import verify
+
+    report = verify(folder, passphrase())
+    if report.problems:
+        first = report.problems[0]
+        return failed("log", f"{first.file}: {first.what}", "`context-graph verify` tells what is lost")
+    return warned("log", f"{report.head.seq} events, all sound, in format {found}", "run context-graph upgrade")
 
 
 def _errors(folder: Path) -> Check:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from uuid import UUID
 
 import typer
@@ -20,6 +20,9 @@ import typer
 from actors.proxy.serve_command import DATA, EMBEDDER, LOG, MODELS, Option, data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
+
+if TYPE_CHECKING:
+    from actors.cli.store_access import StoreLocation
 
 INTERRUPTED = "Query interrupted"
 """Message of DuckDB's error after Ctrl-C."""
@@ -47,7 +50,10 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 -- typer calls it
 def _program(
     *,
     _version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, metavar="", help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Long-term memory for AI agents: thirteen embeddings a memory, one append-only log."""
@@ -90,6 +96,14 @@ Embedder = Annotated[str, typer_option(EMBEDDER)]
 Models = Annotated[
     Path | None, typer_option(MODELS, file_okay=False, readable=False, show_default="from the Hugging Face hub")
 ]
+StartHub = Annotated[
+    bool,
+    typer.Option(
+        "--hub/--no-hub",
+        envvar="CONTEXT_GRAPH_HUB",
+        help="Start the hub when this command has opened the store itself, so that the next ones are quick.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="Project or person.")]
 Session = Annotated[str | None, typer.Option("--session", "-s", help="Conversation that it is a turn of.")]
@@ -108,7 +122,9 @@ def _shared(data: Data = None, log: Log = None, *, as_json: Json = False) -> Non
     """Declare the options of every command on a store."""
 
 
-def _models(embedder: Embedder = ModelProfile.EMBEDDED, models: Models = None) -> None:
+def _models(
+    context: typer.Context, embedder: Embedder = ModelProfile.EMBEDDED, models: Models = None, *, hub: StartHub = True
+) -> None:
     """Declare the options of commands that embed text."""
 
 
@@ -119,8 +135,10 @@ def store_command(
     *,
     embeds: bool = False,
     creates: bool = False,
+    reads: bool = False,
     succeeded: Callable[[JsonObject], bool] = lambda _answer: True,
     to: typer.Typer = app,
+    **fixed: str,
 ) -> Callable[[Callable[..., Call | None]], Callable[..., Call | None]]:
     """Register a command that calls one operation.
 
@@ -131,10 +149,12 @@ def store_command(
         panel: Group in `--help`.
         method: JSON-RPC name of the operation.
         view: Module and function in `actors.cli.views` that print the answer; not needed with a `Call`.
-        embeds: Whether it takes `--embedder` and `--models`.
+        embeds: Whether it takes `--embedder` and `--models`, and leaves a hub for the next command.
         creates: Whether it creates the store if there is none.
+        reads: Whether it leaves a store of an earlier format as it is.
         succeeded: Whether an answer ends the command with status 0 instead of 1.
         to: The program, or the group that the command belongs to.
+        fixed: Arguments that the command always gives.
     """
 
     def register(call: Callable[..., Call | None]) -> Callable[..., Call | None]:
@@ -144,13 +164,22 @@ def store_command(
             embedder: str = ModelProfile.EMBEDDED,
             models: Path | None = None,
             *,
+            context: typer.Context | None = None,
+            hub: bool = False,
             as_json: bool,
             **options: Any,
         ) -> None:
-            arguments, shown = call(**options) or (options, _view(view))
-            answer = perform(
-                data, method, arguments, shown, as_json=as_json, creates=creates, embedder=embedder, models=models
+            import msgspec
+
+            from actors.cli.store_access import store_location
+
+            arguments, shown = call(**options) or (options | fixed, _view(view))
+            location = msgspec.structs.replace(
+                store_location(data_folder(data), embedder, models),
+                models_chosen=context is not None and any(_is_given(context, name) for name in ("embedder", "models")),
+                upgrades=not reads,
             )
+            answer = perform(location, method, arguments, shown, as_json=as_json, creates=creates, starts_hub=hub)
             if not succeeded(answer):
                 raise typer.Exit(1)
 
@@ -164,6 +193,12 @@ def store_command(
         return call
 
     return register
+
+
+def _is_given(context: typer.Context, parameter: str) -> bool:
+    """Tell whether the command line or the environment gives an option."""
+    source = context.get_parameter_source(parameter)
+    return source is not None and source.name in {"COMMANDLINE", "ENVIRONMENT"}
 
 
 def _view(name: str) -> View:
@@ -191,28 +226,26 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
 
 
 def perform(
-    data: Path | None,
+    location: StoreLocation,
     method: str,
     arguments: JsonObject,
     view: View,
     *,
     as_json: bool,
     creates: bool = False,
-    embedder: str = ModelProfile.EMBEDDED,
-    models: Path | None = None,
+    starts_hub: bool = False,
 ) -> JsonObject:
     """Call an operation, with a progress bar on standard error, print its answer, and return it."""
-    from actors.cli.store_access import open_store, store_location
+    from actors.cli.store_access import open_store
     from actors.cli.views.terminal import progress_bar
 
-    location = store_location(data_folder(data), embedder, models)
     given = {
         name: str(value) if isinstance(value, UUID) else value for name, value in arguments.items() if value is not None
     }
     with (
         exit_on_error(),
         progress_bar(quiet=as_json) as report,
-        open_store(location, creates=creates, lock_timeout=LOCK_TIMEOUT) as store,
+        open_store(location, creates=creates, starts_hub=starts_hub, lock_timeout=LOCK_TIMEOUT) as store,
     ):
         answer = store.call(method, report, **given)
     show(answer, view, as_json=as_json)

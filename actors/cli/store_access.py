@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from math import inf
@@ -39,6 +40,10 @@ class StoreLocation(msgspec.Struct, frozen=True):
     """By the monotonic clock."""
     project: str | None = None
     """Namespace of requests that name none."""
+    models_chosen: bool = False
+    """Whether a hub with another profile or other models is refused."""
+    upgrades: bool = True
+    """Whether a store of an earlier format may be upgraded."""
 
     @property
     def seconds_left(self) -> float:
@@ -57,6 +62,15 @@ class StoreLocation(msgspec.Struct, frozen=True):
         if self.log is None and not (self.folder / "log.duckdb").exists():
             raise NoStoreError(f"no store in {self.folder}; serve and store create one")
 
+    def check_in_folder(self, advice: str) -> None:
+        """Raise `LogError`, with advice, if the log is on a server; `NoStoreError` if there is none."""
+        from events.postgres.address import without_password
+        from events.storage.log import LogError
+
+        self.check_exists()
+        if self.log is not None and not (self.folder / "log.duckdb").exists():
+            raise LogError(f"the log is at {without_password(self.log)}, not in {self.folder}: {advice}")
+
 
 class StoreSession(NamedTuple):
     """An open store."""
@@ -74,7 +88,12 @@ def store_location(folder: Path, profile: str = ModelProfile.EMBEDDED, models: P
 
 @contextmanager
 def open_store(
-    location: StoreLocation, *, server_timeout: float = 0.0, creates: bool = False, lock_timeout: float = inf
+    location: StoreLocation,
+    *,
+    server_timeout: float = 0.0,
+    creates: bool = False,
+    starts_hub: bool = False,
+    lock_timeout: float = inf,
 ) -> Iterator[StoreSession]:
     """Yield a store: through the process that serves it, or opened here once no other process has it open.
 
@@ -82,6 +101,7 @@ def open_store(
         location: Where it is.
         server_timeout: Seconds to wait for a server before the store is opened here.
         creates: Whether it is created if there is none.
+        starts_hub: Whether a hub is started in the background, after use, for the commands to come.
         lock_timeout: Seconds to wait for a process that has it open and does not serve it.
 
     Raises:
@@ -95,7 +115,14 @@ def open_store(
         location.check_exists()
     with ExitStack() as stack:
         now = monotonic()
-        yield _connect_or_open(location, now + server_timeout, now + lock_timeout, stack)
+        store = _connect_or_open(location, now + server_timeout, now + lock_timeout, stack)
+        yield store
+    if starts_hub and not store.served and sys.platform != "win32":
+        from actors.proxy.launcher import HubError
+        from actors.proxy.serve_command import hub_launcher
+
+        with suppress(HubError):  # the command has done its work; the next one opens the store itself again
+            hub_launcher(location.folder, location.profile, location.models).step()
 
 
 @contextmanager
@@ -128,8 +155,28 @@ def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: floa
 
 def _connect(location: StoreLocation, seconds: float, stack: ExitStack) -> StoreSession:
     from actors.proxy.client import Client
+    from events.postgres.address import check_remembered
 
-    return StoreSession(stack.enter_context(Client(location.folder, seconds, location.project)).request, served=True)
+    client = stack.enter_context(Client(location.folder, seconds, location.project))
+    check_remembered(location.folder)
+    if location.models_chosen:
+        _check_models(location)
+    return StoreSession(client.request, served=True)
+
+
+def _check_models(location: StoreLocation) -> None:
+    """Raise `ClientError` if the hub serves the store with another profile or other models."""
+    from actors.proxy.client import ClientError
+    from actors.proxy.endpoint import read_hub_info
+    from actors.proxy.serve_command import serve_options
+
+    wanted = serve_options(location.profile, location.models, (), priming=False, sleep=True)
+    info = read_hub_info(location.folder)
+    if info is not None and (info.options.embedder, info.options.models) != (wanted.embedder, wanted.models):
+        raise ClientError(
+            f"the hub of {location.folder} serves it with {info.options.models_in_words()}, not "
+            f"{wanted.models_in_words()}: leave --embedder and --models out, or end it first by: context-graph stop"
+        )
 
 
 def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
@@ -140,7 +187,9 @@ def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
     from actors.api.tools.agent_tools import BY_METHOD
     from actors.hub.composition import open_hub
 
-    hub = stack.enter_context(open_hub(location.folder, location.profile, location.models, address=location.log))
+    hub = stack.enter_context(
+        open_hub(location.folder, location.profile, location.models, address=location.log, upgrades=location.upgrades)
+    )
     context = Context(hub, project=location.project)
     portal = stack.enter_context(start_blocking_portal())
 

@@ -28,16 +28,16 @@ from actors.runtime.messages import (
     WriteSnapshot,
 )
 from actors.runtime.projection_actor import ProjectionActor
-from events.vocabulary import ConsolidationFinished
-from projections.memories import indexes
+from events.vocabulary import ConsolidationFinished, SimilaritiesCalibrated
+from projections.atlas import indexes
+from projections.atlas.fingerprints import Fingerprints
 from projections.registry import ComparatorProjections
-from projections.spaces.fingerprints import Fingerprints
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from actors.runtime.metrics import Latencies
-    from projections.memories.atlas import Atlas
+    from projections.atlas.atlas import Atlas
 
 
 class Comparator(ProjectionActor[ComparatorProjections]):
@@ -70,7 +70,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
             case msg.Compare():
                 with self._latencies.timed("comparison"):
                     return similarity.compare(self._atlas_with(message.reference), self._calibration, message)
-            case msg.FindNeighbours() | msg.Resonate() | msg.ScorePairs() | msg.ReadVectors():
+            case msg.FindNeighbours() | msg.Resonate() | msg.ScorePairs() | msg.ReadRawScores() | msg.ReadVectors():
                 return self._measure_similarity(message)
             case msg.MeasureNearness():
                 return alignment.nearness_to_goals(self._loaded_atlas, self._calibration, message)
@@ -102,6 +102,8 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         for envelope in message.envelopes:
             with self._latencies.timed(f"index: {type(envelope.event).__name__}"):
                 self._apply(envelope)
+            if isinstance(envelope.event, SimilaritiesCalibrated):
+                self._north_stars = alignment.NorthStarCache()
             if isinstance(envelope.event, ConsolidationFinished) and not message.replayed and self._atlas is not None:
                 self._upkeep.start_check(self._atlas)
         if message.applied is not None:
@@ -132,11 +134,12 @@ class Comparator(ProjectionActor[ComparatorProjections]):
 
     def _read_indexes(self) -> msg.Indexes:
         if self._atlas is None:
-            return msg.Indexes(counts={}, states={}, megabytes={})
+            return msg.Indexes(counts={}, states={}, megabytes={}, calibrated={})
         return msg.Indexes(
             counts=self._atlas.counts(),
             states=indexes.states(self._atlas, self._upkeep.recalls),
             megabytes=indexes.megabytes(self._projections),
+            calibrated={key: key in self._calibration.own for key in sorted(self._calibration.fitted)},
         )
 
     @property
@@ -166,8 +169,8 @@ class Comparator(ProjectionActor[ComparatorProjections]):
 
     @property
     def _calibration(self) -> Calibration:
-        declared = self._projections.atlas.declared
-        return Calibration({}) if declared is None else _calibration(declared)
+        atlas = self._projections.atlas
+        return Calibration({}) if atlas.declared is None else _calibration(atlas.declared, atlas.calibrated)
 
     def _search(self, message: msg.Search) -> msg.Found:
         with self._latencies.timed("search: all"):
@@ -194,7 +197,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         return ranking.rank(self._loaded_atlas, self._calibration, message)
 
     def _measure_similarity(
-        self, message: msg.FindNeighbours | msg.Resonate | msg.ScorePairs | msg.ReadVectors
+        self, message: msg.FindNeighbours | msg.Resonate | msg.ScorePairs | msg.ReadRawScores | msg.ReadVectors
     ) -> object:
         match message:
             case msg.FindNeighbours(new=new):
@@ -206,6 +209,8 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 if not references:
                     raise ValueError("nothing to score")
                 return similarity.many_to_many(self._atlas_with(references[0]), self._calibration, references, targets)
+            case msg.ReadRawScores():
+                return similarity.raw_scores(self._loaded_atlas, message.reference, message.targets)
             case msg.ReadVectors(memories=memories):
                 return similarity.e1_vectors(self._loaded_atlas, memories)
 

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from statistics import fmean
 
-from projections.memories import indexes
-from projections.memories.atlas import Atlas
+from projections.atlas import indexes
+from projections.atlas.atlas import Atlas
 
 
 class IndexUpkeep:

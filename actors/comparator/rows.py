@@ -8,7 +8,7 @@ import numpy as np
 from actors.comparator.messages import ListMemories
 from actors.comparator.messages.browse import Columns, ReadColumns
 from actors.runtime.faults import NotFoundFault
-from projections.memories.atlas import Atlas
+from projections.atlas.atlas import Atlas
 from projections.projection import MemoryState
 from projections.storage.arrays import Rows
 

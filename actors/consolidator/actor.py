@@ -20,6 +20,7 @@ from actors.consolidator.clients import ActorClients
 from actors.consolidator.clustering import MIN_SIZE
 from actors.consolidator.goals.manager import GoalManager
 from actors.consolidator.jobs import JobQueue, Sliced
+from actors.consolidator.judgement.salience import totals
 from actors.consolidator.messages import (
     SALIENCE_THRESHOLD,
     Consolidate,
@@ -34,6 +35,7 @@ from actors.consolidator.messages import (
     ReadCandidates,
     ReadDream,
     ReadRuns,
+    ReadSalience,
     RunList,
     RunResult,
     StartScheduledRun,
@@ -49,6 +51,8 @@ from actors.runtime.faults import NotFoundFault, RateLimitFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
+from actors.store.messages import ReadUsages
+from actors.workspace.messages import CountIgnitions
 from events.vocabulary import ConsolidationSkipped, ConsolidationUndone, MemoriesMoved, MemoryRestored, MemoryStored
 from events.vocabulary.values import Mode, Outcome
 from projections.registry import ConsolidatorProjections
@@ -123,10 +127,8 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
                 return self._stop_runs()
             case UndoRun():
                 return undo(self._clients, self._runs, message)
-            case ReadRuns():
-                return self._read_runs(message)
-            case ReadDream():
-                return self._read_dream()
+            case ReadRuns() | ReadDream() | ReadSalience():
+                return self._read(message)
             case AlignMemories(namespace=namespace):
                 # The log is closed or full, or the last member of the North Star was just deleted: align later.
                 with suppress(pykka.ActorDeadError, StorageFault, NotFoundFault):
@@ -243,6 +245,16 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
             self._jobs.interrupt("the store was closed")
 
     # ── short messages ──────────────────────────────────────────────────────────────────────────────
+
+    def _read(self, message: ReadRuns | ReadDream | ReadSalience) -> object:
+        match message:
+            case ReadRuns():
+                return self._read_runs(message)
+            case ReadDream():
+                return self._read_dream()
+            case ReadSalience(memories=memories):
+                usages = self._clients.ask_store(ReadUsages(memories=memories))
+                return tuple(totals(usages, self._clients.ask_workspace(CountIgnitions()), self._clock()).tolist())
 
     def _read_runs(self, message: ReadRuns) -> RunList:
         if message.run is None:

@@ -270,6 +270,12 @@ class ReadCandidates(Cancellable[PruningCandidates], frozen=True, kw_only=True):
     salience_threshold: float
 
 
+class ReadSalience(Message[tuple[float, ...]], frozen=True, kw_only=True):
+    """Read the salience of each memory as it is; 0 for an erased one."""
+
+    memories: tuple[UUID, ...]
+
+
 class ReadDream(Message[DreamState], frozen=True):
     """Read the state of dreams."""
 
@@ -287,6 +293,7 @@ ConsolidatorMessage: TypeAlias = (
     | ReadRuns
     | ReadCandidates
     | ReadDream
+    | ReadSalience
     | Appended
     | ProjectionMessage
 )

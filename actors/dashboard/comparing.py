@@ -20,7 +20,7 @@ Piece = tuple[str, bool]
 
 
 def why_above(upper: Mapping[str, float], lower: Mapping[str, float]) -> JsonObject:
-    """Return by which parts of the score one result is above another, and which parts favour the other one.
+    """Return the parts of the score that rank one result above another, and the parts that favour the other.
 
     Args:
         upper: Contributions to the score of the result above, by part.

@@ -1,4 +1,4 @@
-"""Operations that take longer than a page may: each runs on its own and reports its progress."""
+"""Operations that take too long for one page request: each runs in the background and reports its progress."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from actors.api.context import Progress
+from actors.api.progress import Progress
 from actors.runtime.faults import Fault, NotFoundFault, RateLimitFault
 from actors.runtime.types import JsonObject
 
@@ -29,7 +29,7 @@ class Job:
 
     kind: str
     owner: str
-    """Name of the caller, who alone may see it."""
+    """Name of the caller; only this caller may see the job."""
     id: str = field(default_factory=lambda: uuid4().hex)
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     done: float = 0.0

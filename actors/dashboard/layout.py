@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from actors.runtime.types import JsonObject
+from actors.text.excerpts import excerpt
 
 WIDTH: Final = 720
 HEIGHT: Final = 520
@@ -17,7 +18,7 @@ LABEL: Final = 26
 
 
 def surroundings(centre: JsonObject, neighbours: Sequence[JsonObject]) -> JsonObject:
-    """Place a memory in the middle and what it is connected with on rings around it, each near what leads to it.
+    """Place a memory in the middle and its neighbours on rings by hops, each near the one that leads to it.
 
     Args:
         centre: `center` of `get_neighborhood`.
@@ -32,7 +33,7 @@ def surroundings(centre: JsonObject, neighbours: Sequence[JsonObject]) -> JsonOb
         ring = [one for one in neighbours if one["hops"] == hops]
         ring.sort(key=lambda one: angles.get(one["from"], 0.0))
         even = [2 * math.pi * index / max(len(ring), 1) - math.pi / 2 for index in range(len(ring))]
-        # The ring is turned so that most are near what leads to them.
+        # The ring is turned so that most nodes are near the node that leads to them.
         away = [angles.get(one["from"], 0.0) - angle for one, angle in zip(ring, even, strict=True)] if hops > 1 else []
         turn = math.atan2(sum(map(math.sin, away)), sum(map(math.cos, away)))
         for angle, one in zip((turn + angle for angle in even), ring, strict=True):
@@ -43,7 +44,7 @@ def surroundings(centre: JsonObject, neighbours: Sequence[JsonObject]) -> JsonOb
         "width": WIDTH,
         "height": HEIGHT,
         "nodes": [
-            {"id": one["id"], "hops": hops, "label": _label(one["content"]), "content": one["content"]}
+            {"id": one["id"], "hops": hops, "label": excerpt(one["content"], LABEL), "content": one["content"]}
             | dict(zip(("x", "y"), (round(place) for place in places[one["id"]]), strict=True))
             for one, hops in nodes
         ],
@@ -55,17 +56,20 @@ def surroundings(centre: JsonObject, neighbours: Sequence[JsonObject]) -> JsonOb
     }
 
 
-def days(counts: Sequence[JsonObject], most: int) -> list[JsonObject]:
+def days(counts: Sequence[JsonObject], most: int, today: date) -> list[JsonObject]:
     """Return the latest `most` days up to the last one that has a memory, those without one included.
+
+    Days after today are left out, unless there is no other: a mistaken year would hide all others.
 
     Args:
         counts: `days` of the calendar, ascending.
         most: Days to show.
+        today: In UTC.
     """
     if not counts:
         return []
     known = {date.fromisoformat(one["day"]): one["count"] for one in counts}
-    last = max(known)
+    last = max((day for day in known if day <= today), default=max(known))
     first = max(min(known), last - timedelta(days=most - 1))
     shown = [first + timedelta(days=offset) for offset in range((last - first).days + 1)]
     top = max(known.get(day, 0) for day in shown)
@@ -81,8 +85,3 @@ def line(values: Sequence[float], width: int, height: int) -> list[tuple[float, 
         (round(index * step, 1), round(height * (1 - min(max(value, 0.0), 1.0)), 1))
         for index, value in enumerate(values)
     ]
-
-
-def _label(text: str) -> str:
-    line_ = " ".join(text.split())
-    return line_ if len(line_) <= LABEL else line_[: LABEL - 1].rstrip() + "…"

@@ -1,4 +1,4 @@
-"""Maps that were computed lately, so that a page, its points and their texts belong together."""
+"""Cache of computed maps: a page, its points and their texts come from the same map."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class StoreMap:
     key: Hashable
     made: float
     ids: bytes
-    """16 for each point."""
+    """Ids of the memories, 16 bytes for each point."""
     points: bytes
     legend: JsonObject
 
     @property
     def count(self) -> int:
-        """Points on it."""
+        """Number of points."""
         return len(self.ids) // 16
 
 

@@ -1,35 +1,9 @@
-"""What the pages call things: spaces, parts of a score, relations, states and modes of sleep."""
+"""What the pages call things: relations and modes of sleep. `actors.api.responses.parts` has the parts of a score."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from events.spaces import SPACES
-
-SPACE_NAMES: Final = {
-    "e1_semantic": ("Meaning", "What the text is about"),
-    "e2_temporal_recent": ("Recency", "How near in time it was said"),
-    "e3_temporal_periodic": ("Rhythm", "Same hour, weekday or season"),
-    "e4_temporal_positional": ("Position", "Place within its session"),
-    "e5_causal": ("Cause", "Cause and effect"),
-    "e6_sparse": ("Same words", "Words in common, rare ones first"),
-    "e7_code": ("Code", "Structure and identifiers of code"),
-    "e8_graph": ("Context", "What it is connected with"),
-    "e9_hdc": ("Spelling", "Letters in common, also with typing errors"),
-    "e10_multimodal": ("Kind", "Text, code or transcript"),
-    "e11_entity": ("Names", "People, places, files, versions"),
-    "e12_late_interaction": ("Wording", "Word by word, in context"),
-    "e13_splade": ("Related words", "Words that tend to go together"),
-}
-"""Name and explanation of each space."""
-
-PARTS: Final = {key: name for key, (name, _) in SPACE_NAMES.items()} | {
-    "context": "Neighbouring turns",
-    "priming": "Recent attention",
-    "renewal": "Latest version",
-    "causes": "States the cause",
-    "scope": "Shared project",
-    "alignment": "North Star",
-}
-"""What a score consists of."""
 
 RELATIONS: Final = {
     "link_to": ("links to", "linked from"),
@@ -48,7 +22,7 @@ RUNS: Final = {
     "dream": "Dream",
     "link": "Search for causes",
 }
-"""What a run is called."""
+"""Names of the modes of runs."""
 
 MODES: Final = {
     "light": "Merges copies and hides what matters too little",
@@ -57,12 +31,64 @@ MODES: Final = {
     "dream": "Replays fading memories and strengthens links",
 }
 
+TRIGGERS: Final = {
+    "request": "because somebody asked for it",
+    "schedule": "on schedule",
+    "made up": "on schedule, late",
+    "idle": "in a quiet moment",
+    "stored": "after new memories",
+}
+"""Why a run began."""
+
+AUTHORS: Final = {
+    "front": "an agent, or you",
+    "workspace": "attention",
+    "consolidator": "sleep",
+    "scheduler": "schedule",
+    "linker": "search for causes",
+    "store": "the store",
+}
+"""Who caused an event; others are shown as they are, such as `http:laptop` for a key."""
+
+_DAYS: Final = {
+    name: day
+    for number, day in enumerate(("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"))
+    for name in (str(number), day[:3].lower())
+} | {"7": "Sunday"}
+
 SHORT: Final = {space.key: space.key.partition("_")[0].upper() for space in SPACES}
 """E1 to E13."""
 
 
 _NEAREST: Final = ("causes", "causal_shortcut", "link_to", "shortcut", "next", "cluster")
 """Relations in the order in which they are listed; others come before the last one."""
+
+
+def when(schedule: str | None) -> str:
+    """Return when a schedule begins runs in words; a crontab line of a rarer form as it is."""
+    match (schedule or "off").split():
+        case [minute, "*", "*", "*", "*"] if minute.isdecimal():
+            return "every hour" if minute == "0" else f"every hour at {minute} minutes past"
+        case [minute, hour, "*", "*", day] if minute.isdecimal() and hour.isdecimal() and (day == "*" or day in _DAYS):
+            return f"{'every day' if day == '*' else f'{_DAYS[day]}s'} at {int(hour):02}:{int(minute):02}"
+        case _:
+            return schedule or "off"
+
+
+def did(counts: Mapping[str, int]) -> str:
+    """Return what a run did; what it didn't is left out."""
+    words = (
+        (counts["merged"], "merged"),
+        (counts["pruned"], "hidden"),
+        (counts["clusters"], "topic"),
+        (counts["patterns"], "pattern"),
+        (counts.get("causes", 0), "cause"),
+    )
+    plural = {"topic", "pattern", "cause"}
+    return (
+        ", ".join(f"{n:,} {word}{'s' if word in plural and n != 1 else ''}" for n, word in words if n)
+        or "changed nothing"
+    )
 
 
 def closeness(name: str) -> int:

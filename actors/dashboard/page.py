@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
@@ -17,15 +18,19 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from actors.api.caller import Caller, Scope
 from actors.api.confinement import permitted
-from actors.api.context import Context, Progress, ignore_progress
+from actors.api.context import Context
 from actors.api.params.fields import Reading
+from actors.api.progress import Progress, ignore_progress
+from actors.api.responses.parts import PARTS, SPACE_NAMES
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.dashboard import names
 from actors.dashboard.jobs import Jobs
 from actors.dashboard.maps import Maps
+from actors.dashboard.replays import ReplayProgress, Replays
 from actors.runtime.faults import Fault, ForbiddenFault, InvalidParamsFault, NotFoundFault, RateLimitFault
 from actors.runtime.types import JsonObject
+from actors.text.excerpts import excerpt
 from events.spaces import SPACES
 
 STATUS: Final = {
@@ -49,14 +54,23 @@ class Shared:
 
     jobs: Jobs = field(default_factory=Jobs)
     maps: Maps = field(default_factory=Maps)
+    replays: Replays = field(default_factory=Replays)
 
 
-def page(handler: Handler, shared: Shared) -> Handler:
-    """Return a handler that puts `shared` into `request.state.shared`, and shows a fault as a page."""
+def page(handler: Handler, shared: Shared, *, whole: bool = False) -> Handler:
+    """Return a handler that puts `shared` into `request.state.shared`, and shows a fault as a page.
+
+    Args:
+        handler: Of a page, of data or of a change.
+        shared: By all pages of the server.
+        whole: Whether it is of a page, which shows its progress while a past moment is replayed.
+    """
 
     async def handle(request: Request) -> Response:
-        request.state.shared = shared
+        request.state.shared, request.state.progress = shared, ignore_progress
         try:
+            if whole and (as_of := moment(request)):
+                return await shared.replays.answer(request, as_of, handler, partial(_replaying, request))
             return await handler(request)
         except Fault as fault:
             return _problem(request, fault.message, STATUS.get(fault.code, 500))
@@ -70,23 +84,21 @@ def caller_of(request: Request) -> Caller:
 
 
 def sees_all(request: Request) -> bool:
-    """Return whether the caller sees all namespaces, and so what concerns the whole store."""
+    """Return whether the caller sees all namespaces, and so figures of the whole store."""
     return caller_of(request).namespaces is None
 
 
-async def operate(
-    request: Request, method: str, /, progress: Progress = ignore_progress, **arguments: Any
-) -> JsonObject:
+async def operate(request: Request, method: str, /, progress: Progress | None = None, **arguments: Any) -> JsonObject:
     """Call an operation as the caller, at the moment that the page shows; arguments that are None are left out.
 
-    Searches leave no trace: a person who looks isn't an agent that uses a memory.
+    Searches are not recorded, since a person who looks at a page is no agent that uses a memory.
     """
     tool = BY_METHOD[method]
     given = {name: value for name, value in arguments.items() if value is not None}
     as_of = moment(request)
     if as_of and issubclass(tool.params, Reading):
         given.setdefault(AS_OF, as_of)
-    return await call(_context(request, progress), tool, given)
+    return await call(_context(request, progress or request.state.progress), tool, given)
 
 
 def in_background(
@@ -190,8 +202,18 @@ def redirect(request: Request, path: str, **parameters: object) -> Response:
     return RedirectResponse(link(request, path, **parameters), 303)
 
 
+async def missing(request: Request, _error: Exception) -> Response:
+    """Return the page for an address that has none."""
+    return _problem(request, f"No page has the address {request.url.path}", 404)
+
+
 def _problem(request: Request, message: str, status: int) -> Response:
     return render(request, "problem.html", status, title="This did not work", message=message)
+
+
+def _replaying(request: Request, progress: ReplayProgress) -> Response:
+    here = f"{request.url.path}?{request.url.query}"
+    return render(request, "replaying.html", 202, progress=progress, here=here)
 
 
 def _minute(value: str | None) -> str:
@@ -207,11 +229,6 @@ def _signed(value: float) -> str:
 
 def _plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def _excerpt(text: str | None, length: int = 160) -> str:
-    line = " ".join((text or "").split())
-    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 
 
 def _spoken(what: str, address: Callable[[str], str]) -> Markup:
@@ -239,15 +256,19 @@ def _environment() -> jinja2.Environment:
         "minute": _minute,
         "signed": _signed,
         "plural": _plural,
-        "excerpt": _excerpt,
+        "excerpt": lambda text, length=160: excerpt(text or "", length),
         "spoken": _spoken,
     }
     environment.globals |= {
         "SPACES": SPACES,
-        "SPACE_NAMES": names.SPACE_NAMES,
-        "PARTS": names.PARTS,
+        "SPACE_NAMES": SPACE_NAMES,
+        "PARTS": PARTS,
         "MODES": names.MODES,
         "RUNS": names.RUNS,
+        "TRIGGERS": names.TRIGGERS,
+        "AUTHORS": names.AUTHORS,
+        "when_words": names.when,
+        "did": names.did,
         "SHORT": names.SHORT,
         "relation": names.relation,
     }

@@ -13,23 +13,29 @@ _PAGES: tuple[tuple[str, Handler], ...] = (
     ("/search", search.search),
     ("/memory/{id}", memories.memory),
     ("/memory/{id}/graph", memories.graph),
+    ("/memory/{id}/image", memories.image),
     ("/map", map.map_page),
-    ("/map/points", map.points),
-    ("/map/texts", map.texts),
     ("/timeline", timeline.timeline),
     ("/goals", goals.goals),
     ("/sleep", sleep.sleep),
     ("/sleep/{id}", sleep.run),
     ("/past", history.past),
     ("/audit", history.audit),
-    ("/audit/export", history.export),
     ("/jobs/{id}", history.job),
+)
+
+_DATA: tuple[tuple[str, Handler], ...] = (
+    ("/map/points", map.points),
+    ("/map/texts", map.texts),
+    ("/audit/export", history.export),
 )
 
 _CHANGES: tuple[tuple[str, Handler], ...] = (
     ("/memory/{id}/forget", memories.forget),
     ("/memory/{id}/restore", memories.restore),
     ("/memory/{id}/erase", memories.erase),
+    ("/memory/{id}/tags", memories.tag),
+    ("/memory/{id}/supersede", memories.supersede),
     ("/goals/discover", goals.discover),
     ("/sleep/start", sleep.start),
     ("/sleep/schedule", sleep.schedule),
@@ -48,7 +54,8 @@ def routes() -> list[BaseRoute]:
     """
     shared = Shared()
     return [
-        *(Route(path, page(handler, shared), methods=["GET"]) for path, handler in _PAGES),
+        *(Route(path, page(handler, shared, whole=True), methods=["GET"]) for path, handler in _PAGES),
+        *(Route(path, page(handler, shared), methods=["GET"]) for path, handler in _DATA),
         *(Route(path, page(handler, shared), methods=["POST"]) for path, handler in _CHANGES),
         Mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static"),
     ]

@@ -55,8 +55,10 @@ class Profile(Protocol):
         """Number format of the packaged model; None without it."""
         ...
 
-    def plan_content(self, text: str, modality: Modality, created_at: datetime) -> Plan[EmbeddedContent]:
-        """Return the plan that embeds a content, apart from any store."""
+    def plan_content(
+        self, text: str, modality: Modality, created_at: datetime, image: bytes | None = None
+    ) -> Plan[EmbeddedContent]:
+        """Return the plan that embeds a content, or an image with its caption, apart from any store."""
         ...
 
     def complete(self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions) -> EmbeddedMemory:

@@ -32,7 +32,8 @@ def load_profile(
 
     Args:
         latencies: Receives measurements.
-        profile: A `ModelProfile`, or the folder or name of a sentence-transformers model for E1, E8, E10 and E12.
+        profile: A `ModelProfile`, or the folder or name of a sentence-transformers model for E1, E8, E10 and E12; for
+            E10 alone if it reads images.
         models: For `full`, a folder with one folder for each space; None for the Hugging Face hub.
         device: A torch device. By default a GPU where torch sees one, but the packaged model runs on the processor.
         precision: Number format of the packaged model; by default as `Backbone.load` chooses.
@@ -51,15 +52,18 @@ def load_profile(
 
     if profile == ModelProfile.EMBEDDED:
         return EmbeddedProfile(latencies, Backbone.load(precision=precision, device=device), interactive=interactive)
-    from actors.embedder.models.sentence_model import SentenceModel
+    from actors.embedder.models.images import reads_images
+    from actors.embedder.models.sentence_model import SentenceModel, load_encoder
+    from actors.embedder.profiles.image_space import ImageSpace
     from actors.embedder.profiles.sentence_spaces import SentenceSpaces
 
-    return EmbeddedProfile(
-        latencies,
-        Backbone.load(precision=precision),
-        SentenceSpaces(SentenceModel(profile, device)),
-        interactive=interactive,
+    encoder = load_encoder(profile, device)
+    chosen = (
+        ImageSpace(profile, encoder)
+        if reads_images(encoder)
+        else SentenceSpaces(SentenceModel(profile, encoder=encoder))
     )
+    return EmbeddedProfile(latencies, Backbone.load(precision=precision), chosen, interactive=interactive)
 
 
 def load_worker(latencies: Latencies, settings: WorkerSettings) -> Profile:

@@ -6,7 +6,7 @@ from typing import TypeAlias, TypeVar
 
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
 from events.fingerprint import Embedding, Fingerprint, Passage
-from events.vocabulary.values import Modality, SpaceModel
+from events.vocabulary.values import Image, Modality, SpaceModel
 from projections.time.time_mentions import NO_HINTS, QueryHints
 
 E = TypeVar("E", bound=Embedding)
@@ -20,6 +20,7 @@ class EmbeddedMemory(Answer, frozen=True, kw_only=True):
     names: tuple[str, ...] = ()
     """The people, places and things that the content names, as far as the profile looks for them."""
     position: int
+    image: Image | None = None
     milliseconds: float
 
 
@@ -29,6 +30,10 @@ class EmbeddedContent(Answer, frozen=True, kw_only=True):
     embeddings: dict[str, Embedding]
     passages: tuple[Passage, ...]
     names: tuple[str, ...] = ()
+    packaged: Embedding | None = None
+    """E1 by the packaged model, where a chosen one fills E1."""
+    image: Image | None = None
+    """What the content is the caption of."""
 
     def take(self, key: str, kind: type[E]) -> E:
         """Return the embedding of one space; another kind is a TypeError."""
@@ -53,6 +58,8 @@ class EmbedMemory(Cancellable[EmbeddedMemory], frozen=True, kw_only=True):
 
     content: str
     modality: Modality
+    image: bytes | None = None
+    """What the content is the caption of: the bytes of its file."""
     created_at: datetime
     namespace: str
     session: str | None = None

@@ -28,6 +28,7 @@ from events.vocabulary import (
     MemoryReinstated,
     MemoryRestored,
     MemorySuperseded,
+    MemoryTagged,
     ShortcutsDrawn,
 )
 
@@ -39,6 +40,7 @@ Carried: TypeAlias = (
     | MemoryRestored
     | MemorySuperseded
     | MemoryReinstated
+    | MemoryTagged
     | ConsolidationStarted
     | ConsolidationFinished
     | MemoriesMerged
@@ -64,7 +66,7 @@ def without(event: Event, gone: Collection[UUID]) -> Event | None:
         case MemoryRecalled(memories=memories):
             left = tuple(one for one in memories if one not in gone)
             return msgspec.structs.replace(event, memories=left) if left else None
-        case MemoryForgotten() | MemoryRestored() | MemorySuperseded() | MemoryReinstated():
+        case MemoryForgotten() | MemoryRestored() | MemorySuperseded() | MemoryReinstated() | MemoryTagged():
             return None if mentioned(event) & set(gone) else event
         case MemoriesMerged(survivor=survivor, absorbed=absorbed, similarities=similarities):
             pairs = [pair for pair in zip(absorbed, similarities, strict=True) if pair[0] not in gone]

@@ -10,11 +10,12 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from actors.api.caller import NOBODY, Caller
+from actors.dashboard.page import missing
 from actors.http.access.sessions import SESSION_SECONDS, Sessions, cookie_name
 from actors.http.guard import RefusedError, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 LOGIN = "/login"
 PUBLIC = (LOGIN, "/healthz", "/static/", "/.well-known/")
-"""Paths, or beginnings of paths, that everybody may read."""
+"""Paths, or prefixes of paths, that need no login."""
 BY_BEARER = ("/mcp", "/metrics")
 """Paths of programs: without a token they are answered 401 instead of a page."""
 
@@ -37,10 +38,10 @@ _LINK_SPENT = "This link was used before, or is older than five minutes. " + _LO
 
 
 class RequireCaller:
-    """ASGI middleware: only public paths may be read by nobody.
+    """ASGI middleware: paths that are not public need a caller.
 
     Args:
-        app: Gets the requests that pass.
+        app: Handles the requests that pass.
         metadata_url: Where a program without a token finds its authorization server; None without one.
     """
 
@@ -63,22 +64,31 @@ class RequireCaller:
 
 
 def build_app(
-    context: Context, sessions: Sessions, routes: Sequence[BaseRoute], answers: Mapping[int, int], *, tls: bool
+    context: Context,
+    sessions: Sessions,
+    routes: Sequence[BaseRoute],
+    answers: Mapping[int, int],
+    logged_in: Callable[..., object],
+    *,
+    tls: bool,
 ) -> Starlette:
     """Return the application.
 
     Args:
-        context: Of nobody: operations need the one of a caller, `request.state.context`.
+        context: Without a caller, for state that requests share; operations take `request.state.context`.
         sessions: Of browsers.
         routes: Of MCP, metrics and pages.
-        answers: How many there were by their status, for `/metrics`.
+        answers: Count of answers by status, for `/metrics`.
+        logged_in: Receives the address of who follows a login link, and by `refused` whether in vain.
         tls: Whether browsers may send the cookie by HTTPS only.
     """
 
     async def log_in(request: Request) -> Response:
-        if request.method == "HEAD":  # Starlette adds it to GET; a preview must not use the link up
+        # Starlette accepts HEAD wherever GET is; a link preview must not use up the login link.
+        if request.method == "HEAD":
             return Response(status_code=405, headers={"allow": "GET"})
         cookie = sessions.log_in(request.query_params.get("token", ""))
+        logged_in(request.client.host if request.client else "", refused=cookie is None)
         if cookie is None:
             return HTMLResponse(_PAGE.format(text=_LINK_SPENT), 403)
         answer = RedirectResponse("/", 303)
@@ -100,8 +110,8 @@ def build_app(
             Route("/logout", log_out, methods=["POST"]),
             *routes,
         ],
-        # Of a body that is too long or too slow; Starlette would answer it as a failure of the server.
-        exception_handlers={RefusedError: _refused},
+        # Raised for a body that is too long or too slow; Starlette would answer it with 500.
+        exception_handlers={RefusedError: _refused, 404: _missing},
     )
     app.state.context = context
     app.state.answers = answers
@@ -110,6 +120,13 @@ def build_app(
 
 async def _refused(_request: Request, refused: Exception) -> Response:
     return refusal(refused.status, refused.sentence) if isinstance(refused, RefusedError) else refusal(500, "Failed")
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    """Answer a request for an address that there is not: a person gets a page, a program a word."""
+    if request.state.caller is NOBODY or request.url.path.startswith(PUBLIC):
+        return PlainTextResponse("Not found\n", 404)
+    return await missing(request, error)
 
 
 async def _health(_request: Request) -> Response:

@@ -1,7 +1,7 @@
 """Checks of every HTTP request before anything else sees it, and headers of every answer.
 
-A page of another site can make a browser send requests here; by DNS rebinding even under its own name. So `Host` must
-be a name of this server, and an `Origin` must be the same.
+A page of another site can make a browser send requests here, and with DNS rebinding under the site's own name. So
+`Host` must be a name of this server, and `Origin`, where there is one, must match it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_BODY = 16 << 20
 """Bytes of a request: a hundred memories of 65,536 characters, most of them in one byte."""
 BODY_SECONDS = 30.0
-"""In which the whole body must have arrived."""
+"""Seconds in which the whole body must arrive."""
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "content-security-policy": "default-src 'self'; style-src 'self'; script-src 'self'; object-src 'none'; "
@@ -50,8 +50,8 @@ class Guard:
     """ASGI middleware, the outermost one.
 
     Args:
-        app: Gets the requests that pass.
-        hosts: Names under which the server may be addressed.
+        app: Handles the requests that pass.
+        hosts: Accepted names in the `Host` header.
         answers: Counts the answers by their status.
         tls: Whether clients use HTTPS.
     """
@@ -108,11 +108,11 @@ def bounded(receive: Receive) -> Receive:
     """Return a `receive` that refuses a body that is too long or takes too long."""
     received = 0
     complete = False
-    deadline: float | None = None  # from the first read on: the check of a key may have to wait before
+    deadline: float | None = None  # set at the first read: the check of a key may have waited before
 
     async def receive_bounded() -> Message:
         nonlocal received, complete, deadline
-        if complete:  # waits for the end of the connection, which may take as long as it likes
+        if complete:  # waits for the disconnection, which has no deadline
             return await receive()
         deadline = deadline or anyio.current_time() + BODY_SECONDS
         try:
@@ -131,7 +131,7 @@ def bounded(receive: Receive) -> Receive:
 
 
 def host_name(host: str) -> str:
-    """Return the name in a `Host` header, without port, in small letters; empty for an invalid one."""
+    """Return the name in a `Host` header, without port, in lower case; empty for an invalid header."""
     try:
         parts = urlsplit(f"//{host}")
         _ = parts.port
@@ -141,7 +141,7 @@ def host_name(host: str) -> str:
 
 
 def is_same_origin(origin: str, host: str) -> bool:
-    """Return whether an `Origin` header names the server that a `Host` header names."""
+    """Return whether an `Origin` and a `Host` header name the same server."""
     scheme, separator, rest = origin.partition("://")
     return bool(separator) and scheme in {"http", "https"} and rest.lower() == host.lower()
 

@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 MAX_SESSIONS = 1_000
 RETRY_MS = 1_000
-"""After which a client reconnects to a stream that was cut off."""
+"""Milliseconds after which a client reconnects to a broken stream."""
 
 
 class McpSessions(StreamableHTTPSessionManager):
-    """The SDK's sessions, with a `ReplayBuffer` each: in a shared one, a client could read another one's messages."""
+    """The SDK's sessions, each with its own `ReplayBuffer`: from a shared one, a client could read others' messages."""
 
     def __init__(self, server: Server[Any]) -> None:
         super().__init__(server, max_request_body_size=MAX_BODY, max_sessions=MAX_SESSIONS, retry_interval=RETRY_MS)
 
     @property
     def event_store(self) -> ReplayBuffer:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """A new one at each access; the manager reads it once a session."""
+        """A new buffer at each access; the manager reads the attribute once for each session."""
         return ReplayBuffer()
 
     @event_store.setter
@@ -43,7 +43,7 @@ class McpSessions(StreamableHTTPSessionManager):
         """Ignore the manager's default."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request. The SDK's answer to an invalid message contains the text of an exception, which is cut."""
+        """Handle a request; the text of an exception is cut from the SDK's answer to an invalid message."""
         await self.handle_request(scope, receive, _Sanitized(send))
 
 
@@ -51,7 +51,7 @@ def mcp_sessions(context: Context, per_minute: Mapping[str, int]) -> McpSessions
     """Return MCP for the callers of requests.
 
     Args:
-        context: Of nobody.
+        context: Without a caller.
         per_minute: Calls per minute that each caller may make, by tool.
     """
     project = SessionProject(context.hub.folder, asks=False)
@@ -64,7 +64,7 @@ def _caller_of(request: ServerRequestContext[Any]) -> Caller:
 
 
 class _Sanitized:
-    """A `send` that cuts the sentence of an error at its colon, where it has the status 400."""
+    """A `send` that cuts the error message of an answer with status 400 at its first colon."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

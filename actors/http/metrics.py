@@ -25,9 +25,9 @@ ACTORS = ("store", "comparator", "workspace", "consolidator", "scheduler", "embe
 
 
 async def metrics(request: Request) -> Response:
-    """Answer a caller that sees all namespaces; the figures are of the whole store."""
+    """Answer with the figures of the whole store, to a caller that sees all namespaces."""
     context: Context = request.state.context
-    if context.visible is not None:
+    if context.caller is not None and context.caller.is_limited:
         return PlainTextResponse("Metrics need a key for all namespaces\n", 403)
     await wait_until_replayed(context)
     status = await ask(context.hub.store, ReadStatus())
@@ -59,7 +59,7 @@ def _inboxes(hub: Hub) -> dict[str, int]:
 
 
 def _family(name: str, kind: str, what: str, samples: Mapping[str, float]) -> Iterator[str]:
-    """Yield the lines of a metric; samples are by their labels."""
+    """Yield the lines of a metric, one for each labelled sample."""
     yield f"# HELP context_graph_{name} {what}"
     yield f"# TYPE context_graph_{name} {kind}"
     for labels, value in samples.items():

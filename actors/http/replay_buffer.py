@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from mcp_types import JSONRPCMessage
 
 MAX_MESSAGES = 256
-"""That are kept."""
+"""Number of messages in a buffer."""
 MAX_BYTES = 4 << 20
-"""Of the kept messages together; the latest one is kept whatever its size."""
+"""Bytes of all messages in a buffer; the latest message is kept whatever its size."""
 
 
 class ReplayBuffer(EventStore):
-    """Messages by their number, of all streams of one session. Streams of different sessions have the same names."""
+    """The numbered messages of all streams of one session; stream names are unique within a session only."""
 
     def __init__(self) -> None:
         self._kept: deque[tuple[int, str, JSONRPCMessage | None, int]] = deque()
@@ -35,7 +35,7 @@ class ReplayBuffer(EventStore):
         return str(self._last)
 
     async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
-        """Send the messages of the same stream after one; return the stream, or None if that one isn't kept."""
+        """Send the later messages of the same stream; return the stream, or None if the message isn't kept."""
         kept = list(self._kept)
         place = next((place for place, one in enumerate(kept) if str(one[0]) == last_event_id), None)
         if place is None:

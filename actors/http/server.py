@@ -1,24 +1,20 @@
-"""The HTTP server in the hub's event loop: it listens when it is asked to, and ends with the hub."""
+"""The HTTP server in the hub's event loop: it starts on request, and ends with the hub."""
 
 from __future__ import annotations
 
-import asyncio
-import socket
-import ssl
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
 import msgspec
-import uvicorn
 from anyio import CancelScope
 from mcp.server.auth.provider import TokenVerifier
 from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
 from pydantic import AnyHttpUrl
 from starlette.routing import BaseRoute, Route
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from actors.api.caller import NOBODY, Caller
 from actors.api.caller import Scope as Permission
@@ -29,9 +25,11 @@ from actors.http.access.authentication import MCP_PATH, Authentication, KeyVerif
 from actors.http.access.keys import Keys
 from actors.http.access.oauth import IssuerVerifier
 from actors.http.access.rates import Rates
+from actors.http.access.requests import RequestCounts, record
 from actors.http.access.sessions import IN_USE_SECONDS, Sessions
 from actors.http.app import LOGIN, RequireCaller, build_app
 from actors.http.guard import Guard
+from actors.http.listening import Uvicorn, bind, hosts_of, url_of
 from actors.http.mcp_endpoint import McpSessions, mcp_sessions
 from actors.http.metrics import metrics
 from actors.runtime.faults import InvalidParamsFault
@@ -44,64 +42,17 @@ if TYPE_CHECKING:
 
 UI = Caller(name="ui", scope=Permission.ADMIN, namespaces=None)
 """The person who runs `context-graph ui`: the owner of the store's folder."""
-MAX_CONNECTIONS = 512
-"""Open requests; further ones are answered 503."""
-HEADER_SECONDS = 15.0
-"""In which the headers of a request must have arrived; twice as many for one that begins just after a check."""
-KEEP_ALIVE = 30
-"""Seconds that an idle connection stays open."""
-GRACE = 2
-"""Seconds in which requests under way may end when the server stops."""
-BACKLOG = 256
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
-class _Protocol(H11Protocol):
-    """Uvicorn's protocol, which waits for ever for the headers of a request: this one gives such a connection up."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Begin to check."""
-        super().connection_made(transport)
-        self._check = self.loop.call_later(HEADER_SECONDS, self._close_unless_used)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """End the checks."""
-        self._check.cancel()
-        super().connection_lost(exc)
-
-    def _close_unless_used(self) -> None:
-        answers = self.cycle is not None and not self.cycle.response_complete
-        if answers or self.timeout_keep_alive_task is not None:
-            self._check = self.loop.call_later(HEADER_SECONDS, self._close_unless_used)
-        else:
-            self.transport.close()
-
-
-class _Uvicorn(uvicorn.Server):
-    """Uvicorn without signal handlers, which are the hub's, that tells when it listens."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.listening = anyio.Event()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.listening.set()
 
 
 class HttpServer:
     """The HTTP server of a hub.
 
     Args:
-        context: Of requests on the hub's own socket.
+        context: That of requests on the hub's own socket.
         per_minute: Calls per minute that each caller may make, by tool.
-        group: Runs the server; its end is the server's.
+        group: Runs the server until the group ends.
         hold: Keeps the hub running while a request is under way.
-        announce: Told the URL.
+        announce: Called with the URL once the server listens.
     """
 
     def __init__(
@@ -112,20 +63,22 @@ class HttpServer:
         hold: Callable[[], AbstractContextManager[None]],
         announce: Callable[[str], object],
     ) -> None:
-        self._context = context.for_caller(NOBODY)
+        self._context = replace(context.for_caller(NOBODY), web=self)
         self._per_minute = per_minute
         self._group = group
         self._hold = hold
         self._announce = announce
         self._keys = Keys(context.hub.folder)
         self._sessions = Sessions()
+        self._rates = Rates()
+        self._counts = RequestCounts()
         self._starting = anyio.Lock()
         self._url: str | None = None
         self._params = HttpListen()
         self._staying = CancelScope()
 
     async def listen(self, params: HttpListen) -> str:
-        """Start the server unless it runs; return its URL. Without an address, one that runs anywhere will do.
+        """Start the server unless it runs; return its URL. Without an address, any running one will do.
 
         Raises:
             InvalidParamsFault: The address can't be listened on, a certificate can't be read, there is no key for an
@@ -134,7 +87,8 @@ class HttpServer:
         async with self._starting:
             if self._url is not None:
                 if msgspec.structs.replace(params, address=params.address or self._params.address) != self._params:
-                    raise invalid("address", f"the hub serves {self._url} already; it can't be changed while it runs")
+                    problem = f"the hub serves {self._url} already; to serve another address, run: context-graph stop"
+                    raise invalid("address", problem)
                 return self._url
             return await self._start(params)
 
@@ -145,6 +99,27 @@ class HttpServer:
             self._stay()
         here = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
         return f"{here}{LOGIN}?token={self._sessions.link(UI)}"
+
+    def count(self, caller: Caller, operation: str, *, refused: bool) -> None:
+        """Count a call for the audit, unless it is a page's: the pages of a browser call several operations each."""
+        if refused:
+            self._counts.refused(caller, operation, self._context.now())
+        elif caller != UI:
+            self._counts.called(caller, operation, self._context.now())
+
+    def take_replay(self, caller: Caller) -> None:
+        """Count a replay of the log for `as_of`; raise `RateLimitFault` if there are too many of the caller."""
+        self._rates.replay(caller.name)
+
+    def _refused(self, what: str, token: str | None, address: str) -> None:
+        name = None if token is None else self._keys.name_in(token)
+        self._counts.refused(None, what if name is None else f"key {name}", self._context.now(), address)
+
+    def _logged_in(self, address: str, *, refused: bool) -> None:
+        if refused:
+            self._refused("login", None, address)
+        else:
+            self._counts.called(UI, "login", self._context.now())
 
     def _stay(self) -> None:
         """Keep the hub running for `IN_USE_SECONDS` from now on."""
@@ -172,41 +147,19 @@ class HttpServer:
         listener = bind(params)
         try:
             sessions = mcp_sessions(self._context, self._per_minute)
-            server = _Uvicorn(self._config(params, sessions))
-        except (OSError, ssl.SSLError) as error:
+            server = Uvicorn(self._app(params, sessions), params)
+        except InvalidParamsFault:
             listener.close()
-            raise invalid("tls_cert", f"the certificate or its key can't be used: {error}") from None
-        port = listener.getsockname()[1]
-        name = f"[{host}]" if ":" in host else host
-        self._url = f"{'https' if params.tls else 'http'}://{name}:{port}"
+            raise
+        self._url = url_of(params, listener)
         self._params = msgspec.structs.replace(params, address=params.address or DEFAULT_ADDRESS)
-        self._group.start_soon(self._run, server, listener, sessions)
+        self._group.start_soon(server.run_with, sessions, listener)
+        self._group.start_soon(record, self._context, self._counts)
         await server.listening.wait()
         self._announce(self._url)
         return self._url
 
-    def _config(self, params: HttpListen, sessions: McpSessions) -> uvicorn.Config:
-        config = uvicorn.Config(
-            self._app(params, sessions),
-            http=_Protocol,
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=params.behind_proxy,
-            limit_concurrency=MAX_CONNECTIONS,
-            timeout_keep_alive=KEEP_ALIVE,
-            timeout_graceful_shutdown=GRACE,
-            ssl_certfile=params.tls_cert,
-            ssl_keyfile=params.tls_key,
-        )
-        config.load()
-        return config
-
     def _app(self, params: HttpListen, sessions: McpSessions) -> ASGIApp:
-        host, _ = params.endpoint
-        hosts = frozenset({host.lower(), *map(str.lower, params.allow_hosts)} | LOOPBACK_NAMES)
         secure = params.tls or params.behind_proxy
         verifiers: list[TokenVerifier] = [KeyVerifier(self._keys)]
         routes: list[BaseRoute] = [Route(MCP_PATH, sessions), Route("/metrics", metrics), *pages()]
@@ -217,24 +170,11 @@ class HttpServer:
             resource = AnyHttpUrl(params.oauth_audience)
             metadata_url = str(build_resource_metadata_url(resource))
             routes += create_protected_resource_routes(resource, [AnyHttpUrl(params.oauth_issuer)], list(Permission))
-        app: ASGIApp = build_app(self._context, self._sessions, routes, answers, tls=secure)
+        app: ASGIApp = build_app(self._context, self._sessions, routes, answers, self._logged_in, tls=secure)
         app = RequireCaller(app, metadata_url)
         app = _with_context(app, self._context, self._hold)
-        app = Authentication(app, verifiers, self._sessions, Rates(), self._stay)
-        return Guard(app, hosts, answers, tls=secure)
-
-    async def _run(self, server: _Uvicorn, listener: socket.socket, sessions: McpSessions) -> None:
-        async def stop_on_cancel() -> None:
-            try:
-                await anyio.sleep_forever()
-            finally:
-                server.should_exit = True
-
-        async with sessions.run(), anyio.create_task_group() as group:
-            group.start_soon(stop_on_cancel)
-            with CancelScope(shield=True):
-                await server.serve([listener])
-            group.cancel_scope.cancel()
+        app = Authentication(app, verifiers, self._sessions, self._rates, self._stay, self._refused)
+        return Guard(app, hosts_of(params), answers, tls=secure)
 
 
 def _with_context(app: ASGIApp, context: Context, hold: Callable[[], AbstractContextManager[None]]) -> ASGIApp:
@@ -246,17 +186,3 @@ def _with_context(app: ASGIApp, context: Context, hold: Callable[[], AbstractCon
             await app(scope, receive, send)
 
     return handle
-
-
-def bind(params: HttpListen) -> socket.socket:
-    """Return a socket that listens on the address.
-
-    Raises:
-        InvalidParamsFault: It can't be listened on.
-    """
-    host, port = params.endpoint
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
-    except (OSError, UnicodeError) as error:
-        raise invalid("address", f"{host}:{port} can't be listened on: {error}") from None

@@ -24,10 +24,12 @@ from actors.runtime.faults import Fault
 from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
 from actors.scheduler.messages import ReadSchedule
+from events.recovery.safety_copy import SafetyCopy, backups_folder, safety_copies
 from events.storage import replacement
 from events.storage.backup import back_up, is_backup
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Log, LogError
+from events.storage.replacement import replaced
 from events.verify.verification import verify
 from events.vocabulary.values import Mode
 
@@ -46,21 +48,28 @@ class Backups:
     """
 
     def __init__(self, folder: Path) -> None:
-        folder = folder.resolve()
-        self._folder = folder.with_name(f"{folder.name}.backups")
+        self._store = folder.resolve()
+        self._folder = backups_folder(self._store)
         self._setting = self._folder / "keep"
         self._failed: str | None = None
         self._tried: datetime | None = None
 
     def state(self) -> JsonObject:
-        """Return how many backups are kept, those that exist, the oldest first, and why the last one wasn't made."""
+        """Return how many backups are kept, those that exist, the oldest first, and why the last one wasn't made.
+
+        `before` are the copies that were made before operations, and the stores that `restore --replace` renamed.
+        """
         made = self._made()
-        size = sum(file.stat().st_size for one in made for file in one.iterdir())
+        before = [*safety_copies(self._store), *(SafetyCopy(one, "restore") for one in replaced(self._store))]
         return {
             "folder": str(self._folder),
             "keep": self._keep(),
             "made": [str(one) for one in made],
-            "megabytes": round(size / 2**20, 1),
+            "megabytes": _megabytes(*made),
+            "before": [
+                {"operation": one.operation, "folder": str(one.folder), "megabytes": _megabytes(one.folder)}
+                for one in before
+            ],
             "failed": self._failed,
         }
 
@@ -126,8 +135,13 @@ class Backups:
         shutil.rmtree(doomed)
 
 
+def _megabytes(*folders: Path) -> float:
+    files = (file for folder in folders for file in folder.rglob("*"))
+    return round(sum(file.stat().st_size for file in files if file.is_file()) / 2**20, 1)
+
+
 async def back_up_after_sleep(hub: Hub) -> None:
-    """Make each backup that is due, for as long as the store is served."""
+    """Write each anchor and make each backup that is due, for as long as the store is served."""
     while True:
         await anyio.sleep(CHECK_INTERVAL)
         with suppress(Fault):  # every request tells it
@@ -135,8 +149,9 @@ async def back_up_after_sleep(hub: Hub) -> None:
 
 
 async def back_up_if_due(hub: Hub) -> None:
-    """Make a backup if a deep sleep has ended since the last one; a `Fault` if the store can't be asked."""
+    """Write an anchor and make a backup if a deep sleep has ended since; a `Fault` if the store can't be asked."""
     schedule = await ask(hub.scheduler, ReadSchedule())
     slept_at = next(planned.last for planned in schedule.modes if planned.mode is Mode.DEEP)
+    await anyio.to_thread.run_sync(hub.anchors.write_if_due, hub.log, slept_at)
     work = partial(hub.backups.make_if_due, hub.log, slept_at, anyio.from_thread.check_cancelled)
     await anyio.to_thread.run_sync(work)

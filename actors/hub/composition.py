@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from actors.consolidator.messages import StopRuns
 from actors.embedder.actor import Embedder
 from actors.embedder.loading import load_profile
 from actors.embedder.models.sentence_model import model_name
+from actors.hub.anchors import Anchors
 from actors.hub.backups import Backups
 from actors.hub.history import HistoryCache
 from actors.hub.hub import Hub, start_actors
@@ -31,8 +32,9 @@ from actors.workspace.messages import ReadAttention
 
 if TYPE_CHECKING:
     from actors.embedder.actor import Profile
+    from events.postgres.snapshot_keys import Known
+    from events.storage.chain import StoredLog
     from events.storage.log import Log
-    from events.storage.stored_log import StoredLog
 
 SWITCH_INTERVAL = 5e-4
 """Seconds after which Python switches threads: at the default of 5e-3 an ask beside busy Python code takes 10 ms at the
@@ -48,6 +50,11 @@ MIN_SNAPSHOT_EVENTS = 500
 SNAPSHOT_TIMEOUT = 600.0
 """Seconds for that snapshot: some 2 GB for 100,000 memories on a slow disk."""
 
+EARLIER = (
+    "an earlier version wrote this store, in format {}, and this command changes nothing; it copies and upgrades it: "
+    "context-graph upgrade"
+)
+
 BACKUP = "this is a backup and therefore read-only; to go on with it, run: context-graph restore BACKUP"
 
 LOCK_POLL = 0.1
@@ -60,7 +67,7 @@ def utc_now() -> datetime:
 
 
 @contextmanager
-def start_hub(
+def start_hub(  # noqa: PLR0913 -- what may be chosen about a hub, by name
     log: Log,
     folder: Path,
     load: Callable[[Latencies], Profile],
@@ -68,13 +75,14 @@ def start_hub(
     *,
     priming: bool = False,
     scheduled: bool = False,
+    namespaces: frozenset[str] | None = None,
     clock: Callable[[], datetime] = utc_now,
     snapshots: Snapshots | None = None,
 ) -> Iterator[Hub]:
     """Start the actors on a log and begin its replay; stop them on exit.
 
-    `load` loads the models of `profile` when the first one is needed. Latencies are saved in `folder`. The other
-    arguments are those of `start_actors`.
+    `load` loads the models of `profile` when the first one is needed. Latencies are saved in `folder`. Requests for
+    other namespaces than `namespaces` are refused. The other arguments are those of `start_actors`.
     """
     sys.setswitchinterval(SWITCH_INTERVAL)
     threadpool_limits(BLAS_THREADS, user_api="blas")
@@ -90,6 +98,8 @@ def start_hub(
         history=HistoryCache(),
         snapshots=snapshots,
         backups=Backups(folder),
+        anchors=Anchors(folder),
+        namespaces=namespaces,
     )
     try:
         yield hub
@@ -115,47 +125,61 @@ def open_hub(  # noqa: PLR0913 -- what may be chosen about a store, by name
     *,
     priming: bool = False,
     scheduled: bool = False,
-    clock: Callable[[], datetime] = utc_now,
+    namespaces: frozenset[str] | None = None,
     patience: float = 0.0,
     load: Callable[[Latencies], Profile] | None = None,
     address: str | None = None,
+    upgrades: bool = True,
 ) -> Iterator[Hub]:
     """Open the store in a folder, creating it if there is none.
 
     With an `address`, the log is on that server, and the folder holds what belongs to this hub. Waits up to `patience`
-    seconds for another process that has the store open. `load` replaces `load_profile`. The other arguments are those
-    of `load_profile` and `start_actors`.
+    seconds for another process that has the store open. `load` replaces `load_profile`. Without
+    `upgrades`, a store of an earlier format is opened read-only and stays as it is. The other arguments are those of
+    `load_profile` and `start_hub`.
 
     Raises:
         LogInUseError: Another process still has the store open.
         LogError: The log is invalid.
     """
-    log = _open_log(folder, address, monotonic() + patience)
+    log = _open_log(folder, address, monotonic() + patience, upgrades=upgrades)
     load = load or partial(load_profile, profile=profile, models=models)
     snapshots = Snapshots(folder, log.snapshot_keys)
     with start_hub(
-        log, folder, load, profile, priming=priming, scheduled=scheduled, clock=clock, snapshots=snapshots
+        log,
+        folder,
+        load,
+        profile,
+        priming=priming,
+        scheduled=scheduled,
+        namespaces=namespaces,
+        snapshots=snapshots,
     ) as hub:
         yield hub
 
 
-def _open_log(folder: Path, address: str | None, until: float) -> StoredLog:
+def _open_log(folder: Path, address: str | None, until: float, *, upgrades: bool) -> StoredLog:
     """Open the log in a folder; a backup read-only, and a damaged one too, as far as it can be proved.
 
     Args:
         folder: Of the store.
         address: Of the server that holds the log; None for a log in the folder.
         until: When, by the monotonic clock, not to wait any longer for another process that has it open.
+        upgrades: Whether a store of an earlier format may be opened for writing, which upgrades it.
     """
     from events.recovery.salvage import describe_damage, marked_damage, unmark_damaged
     from events.storage.backup import is_backup
+    from events.storage.database import exclusive
     from events.storage.duckdb_log import DuckDBLog
+    from events.storage.format import FORMAT, format_of
     from events.storage.log import LogDamagedError, LogError, LogInUseError, PassphraseError
     from events.verify.verification import verify
 
     if address is not None:
         return _open_shared(folder, address)
     read_only = BACKUP if is_backup(folder) else None
+    if not upgrades and (found := format_of(folder)) < FORMAT:
+        read_only = read_only or EARLIER.format(found)
     marked = damage = marked_damage(folder)
     while True:
         try:
@@ -163,7 +187,9 @@ def _open_log(folder: Path, address: str | None, until: float) -> StoredLog:
                 unmark_damaged(folder)
                 damage = None
             marked = None
-            return DuckDBLog(folder, passphrase(), read_only=describe_damage(damage) if damage else read_only)
+            reason = describe_damage(damage) if damage else read_only
+            with exclusive(folder) if reason else nullcontext():  # what is read is a copy of the files
+                return DuckDBLog(folder, passphrase(), read_only=reason)
         except LogInUseError:
             if monotonic() >= until:
                 raise
@@ -195,6 +221,15 @@ def _open_shared(folder: Path, address: str) -> StoredLog:
         raise LogError(
             f"the log at {without_password(address)} is damaged: {damage}; restore it, then delete {folder / DAMAGED}"
         )
-    log = PostgresLog(address, folder, passphrase(), max_lag())
+    log = PostgresLog(address, folder, passphrase(), max_lag(), partial(_known_offline, folder))
     remember_address(folder, address)
     return log
+
+
+def _known_offline(folder: Path) -> Known | None:
+    """Return what the snapshot in a folder says about a log whose server is away; None where none can be read here."""
+    from events.postgres.snapshot_keys import Known, OfflineKeys
+
+    keys = OfflineKeys(folder).load(passphrase())
+    newest = Snapshots(folder, keys).newest() if keys is not None else None
+    return Known(keys, *newest) if keys is not None and newest is not None else None

@@ -100,6 +100,10 @@ class HistoryCache(Generic[V]):
                 self._unused.set()
                 self._expiry = asyncio.get_running_loop().call_later(IDLE, self.close)
 
+    def is_open(self, key: Hashable) -> bool:
+        """Return whether the view of a moment is open, or about to be."""
+        return self._view is not None and self._key == key
+
     def _cancel_expiry(self) -> None:
         if self._expiry is not None:
             self._expiry.cancel()

@@ -14,6 +14,7 @@ import pykka
 
 from actors.comparator.actor import Comparator
 from actors.consolidator.actor import Consolidator
+from actors.hub.anchors import Anchors
 from actors.hub.backups import Backups
 from actors.hub.history import HistoryCache, LogUntil
 from actors.linker.actor import Linker
@@ -104,6 +105,10 @@ class Hub(Actors, frozen=True, kw_only=True):
     """On disk, for a fast start; None without."""
     backups: Backups
     """That are made after sleep."""
+    anchors: Anchors
+    """That are written after sleep."""
+    namespaces: frozenset[str] | None = None
+    """That the hub serves; None for all."""
 
     @property
     def latency_file(self) -> Path:
@@ -124,8 +129,11 @@ class Hub(Actors, frozen=True, kw_only=True):
             seq: Sequence number of the event.
             later: All later erasures of memories stored until then; for a caller of some namespaces, moves of such too.
         """
-        key = (seq, tuple(envelope.seq for envelope in later))
-        return self.history.acquire(key, partial(open_view, self, seq, later))
+        return self.history.acquire(_moment(seq, later), partial(open_view, self, seq, later))
+
+    def is_open_as_of(self, seq: int, later: tuple[Envelope, ...]) -> bool:
+        """Return whether `as_of` needs no replay now; arguments as there."""
+        return self.history.is_open(_moment(seq, later))
 
 
 class HistoricalView(msgspec.Struct, frozen=True):
@@ -150,6 +158,10 @@ class HistoricalView(msgspec.Struct, frozen=True):
         """Stop the actors, and the replay if it is under way."""
         self.log.cancelled = True
         self.hub.stop()
+
+
+def _moment(seq: int, later: tuple[Envelope, ...]) -> tuple[int, tuple[int, ...]]:
+    return seq, tuple(envelope.seq for envelope in later)
 
 
 def open_view(present: Hub, seq: int, later: tuple[Envelope, ...]) -> HistoricalView:

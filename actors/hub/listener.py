@@ -19,8 +19,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp.server.stdio import stdio_server
 
 from actors.api.mcp.flow_control import TOO_LONG
-from actors.proxy.credentials import is_own
-from actors.proxy.endpoint import HUB_INFO, MAX_LINE, SOCKET, HubInfo, socket_path
+from actors.proxy.endpoint import HUB_INFO, MAX_LINE, SOCKET, HubInfo, is_own, socket_path
 from actors.runtime.actor import LOGGER
 
 if TYPE_CHECKING:

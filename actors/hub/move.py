@@ -17,7 +17,23 @@ from projections.registry import digests, rebuild
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from events.storage.stored_log import StoredLog
+    from events.storage.chain import StoredLog
+
+
+def open_log(folder: Path, address: str | None) -> StoredLog:
+    """Open the log in a folder, or else that of the hub of the folder, as a source.
+
+    Raises:
+        LogError: it can't be opened.
+    """
+    from events.postgres.log import PostgresLog
+    from events.storage.database import DATABASE
+    from events.storage.duckdb_log import DuckDBLog
+
+    if address is None or (folder / DATABASE).exists():
+        return DuckDBLog(folder, passphrase())
+    return PostgresLog(address, folder, passphrase())
+
 
 Report = Callable[[float, float | None, str], None]
 """Receives (done, total, what)."""
@@ -43,6 +59,8 @@ def move(source: StoredLog, target: str, report: Report) -> Moved:
     Raises:
         LogError: a log is damaged, the target can't be written, or events were appended meanwhile.
     """
+    if is_url(target) and source.images is not None and source.images.files():
+        raise LogError("the log has images, which a log on a PostgreSQL server can't keep: nothing was moved")
     head = source.head
     rows = _counted(verify_chain(GENESIS, head, source.rows(1, head.seq), source.keys), head.seq, report)
     wanted = digests(rebuild(_reported(source.read(), head.seq, report)))
@@ -58,7 +76,7 @@ def move(source: StoredLog, target: str, report: Report) -> Moved:
         from events.storage.duckdb_log import DuckDBLog
 
         with new_store(Path(target)) as partial:
-            write_log(partial, rows, head.seq, lambda: source.keys, None)
+            write_log(partial, rows, head.seq, lambda: source.keys, None, source.images)
             log = DuckDBLog(partial, passphrase())
             try:
                 _compare(log.read(), wanted, head.seq, report)

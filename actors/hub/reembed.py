@@ -18,17 +18,18 @@ from uuid import UUID, uuid4, uuid5
 import anyio.to_thread
 import msgspec
 
-from actors.api.context import Context, Progress, ignore_progress, wait_until_ready
-from actors.api.operations.ingest import STORED_AS_GIVEN, ingest
-from actors.api.operations.pending_memory import IngestItem, Outcome
+from actors.api.context import Context, wait_until_ready
+from actors.api.operations.ingest.pending_memory import IngestItem, Outcome
+from actors.api.operations.ingest.pipeline import STORED_AS_GIVEN, ingest
 from actors.api.params.memories import StoreMemory
+from actors.api.progress import Progress, ignore_progress
 from actors.embedder.pool.worker import Content
+from actors.hub.move import open_log
 from actors.hub.reembed_source import History, history_of
 from actors.runtime.ask import ask
 from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault, StorageFault
-from actors.runtime.settings import passphrase
 from actors.store.messages import Append, FindMemories
-from events.storage.duckdb_log import DuckDBLog
+from events.postgres.address import log_address
 from events.storage.log import Envelope, Log
 from events.vocabulary import Event, MemoriesLinked, MemoryForgotten, MemoryRestored, MemoryStored
 from events.vocabulary.codec import decompress
@@ -80,9 +81,10 @@ async def reembed(
         EmbeddingFault: a memory can't be embedded; it is named.
         StorageFault: the new store can't be written.
     """
-    if not (folder / "log.duckdb").is_file():
+    address = log_address(folder)
+    if address is None and not (folder / "log.duckdb").is_file():
         raise InvalidParamsFault(f"{folder} holds no store")
-    with closing(DuckDBLog(folder, passphrase())) as old:
+    with closing(open_log(folder, address)) as old:
         return await _reembed(old, hub, progress, bulk)
 
 
@@ -99,21 +101,22 @@ async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding |
     stored = {entry.id for entry in found if entry is not None}
     batches = [batch for batch in _batches(history) if not stored.issuperset(entry.id for entry in batch)]
     done = total - sum(map(len, batches))
-    prepared = bulk.prepare(map(_contents, batches)) if bulk else None
+    prepared = bulk.prepare(_contents(old, batch) for batch in batches) if bulk else None
     try:
         for batch in batches:
             if prepared is not None:
                 await anyio.to_thread.run_sync(next, prepared)
             missing = [entry for entry in batch if entry.id not in stored]
             if bulk is not None:
-                for content in _contents([entry for entry in batch if entry.id in stored]):
+                for content in _contents(old, [entry for entry in batch if entry.id in stored]):
                     bulk.contents.take(content)
             envelopes = await anyio.to_thread.run_sync(old.get, [entry.seq for entry in missing])
 
             async def report(place: int, start: int = done + len(batch) - len(missing)) -> None:
                 await progress(start + place, total, "memories embedded")
 
-            await _store_again(context, missing, envelopes, history.born_with, report)
+            shown = [await anyio.to_thread.run_sync(_image, old, entry) for entry in missing]
+            await _store_again(context, missing, envelopes, shown, history.born_with, report)
             done += len(batch)
     finally:
         if prepared is not None:
@@ -193,9 +196,18 @@ def built_beside(target: Path, *, resume: bool = False) -> Iterator[Path]:
     building.rename(target)
 
 
-def _contents(entries: Iterable[Entry]) -> list[Content]:
-    bodies = (entry.body for entry in entries if entry.body is not None)
-    return [Content(body.text, body.modality, body.created_at) for body in bodies]
+def _contents(old: Log, entries: Iterable[Entry]) -> list[Content]:
+    return [
+        Content(body.text, body.modality, body.created_at, _image(old, entry))
+        for entry in entries
+        if (body := entry.body) is not None
+    ]
+
+
+def _image(old: Log, entry: Entry) -> bytes | None:
+    if old.images is None or entry.body is None or entry.body.image is None:
+        return None
+    return old.images.read(entry.id)
 
 
 def _batches(history: History) -> Iterator[list[Entry]]:
@@ -215,6 +227,7 @@ async def _store_again(
     context: Context,
     entries: Sequence[Entry],
     envelopes: Sequence[Envelope],
+    shown: Sequence[bytes | None],
     born_with: Mapping[UUID, tuple[MemoriesLinked, ...]],
     report: Callable[[int], Awaitable[None]],
 ) -> None:
@@ -229,13 +242,16 @@ async def _store_again(
             raise outcome
 
     try:
-        pairs = zip(entries, envelopes, strict=True)
-        await ingest(context, [_item(entry, envelope, born_with.get(entry.id, ())) for entry, envelope in pairs], check)
+        items = [
+            _item(entry, envelope, born_with.get(entry.id, ()), image)
+            for entry, envelope, image in zip(entries, envelopes, shown, strict=True)
+        ]
+        await ingest(context, items, check)
     except ExceptionGroup as group:  # of the task group in which memories are embedded
         raise group.exceptions[0] from None
 
 
-def _item(entry: Entry, envelope: Envelope, links: tuple[MemoriesLinked, ...]) -> IngestItem:
+def _item(entry: Entry, envelope: Envelope, links: tuple[MemoriesLinked, ...], image: bytes | None) -> IngestItem:
     old = envelope.event
     if not isinstance(old, MemoryStored) or entry.body is None:
         raise StorageFault(f"Storage failed: event {envelope.seq} is no longer the memory {envelope.id}")
@@ -247,4 +263,4 @@ def _item(entry: Entry, envelope: Envelope, links: tuple[MemoriesLinked, ...]) -
         link_to=tuple(target for link in links for target in link.targets),
         **given,
     )
-    return IngestItem(params, id=envelope.id, links=links, actor=ACTOR)
+    return IngestItem(params, id=envelope.id, links=links, actor=ACTOR, image=image)

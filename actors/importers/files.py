@@ -18,6 +18,9 @@ CONVERSATIONS = "conversations.json"
 HEAD = 65_536
 """Bytes by which a format is recognised."""
 
+HEAD_LINES = 20
+"""Lines among them that are decoded."""
+
 
 def lines(file: Path, decoder: msgspec.json.Decoder[T], *, strict: bool = False) -> Iterator[tuple[int, T] | Broken]:
     """Yield the values of a file of JSON lines with their line numbers; a line that can't be read is `Broken`.
@@ -79,11 +82,11 @@ def read(file: Path) -> bytes:
         return archive.read(names[0])
 
 
-def first_lines(file: Path, count: int = 20) -> list[object]:
+def first_lines(file: Path) -> list[object]:
     """Return the values of the first lines that are JSON objects; [] if there are none."""
     found: list[object] = []
     with file.open("rb") as source:
-        for raw in source.read(HEAD).removeprefix(b"\xef\xbb\xbf").splitlines()[:count]:
+        for raw in source.read(HEAD).removeprefix(b"\xef\xbb\xbf").splitlines()[:HEAD_LINES]:
             try:
                 value: object = msgspec.json.decode(raw)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -93,13 +96,19 @@ def first_lines(file: Path, count: int = 20) -> list[object]:
     return found
 
 
-def walk(folder: Path, suffixes: Iterable[str], skipped: Iterable[str] = ()) -> Iterator[Path]:
-    """Yield the files under a folder with one of these suffixes, by name, not those in hidden or skipped folders."""
-    wanted, unwanted = {*suffixes}, {*skipped}
+def walk(folder: Path, suffixes: Iterable[str] | None = None, skipped: Iterable[str] = ()) -> Iterator[Path]:
+    """Yield the files under a folder by name, not those in hidden or skipped folders.
+
+    Args:
+        folder: Searched with its folders.
+        suffixes: Of the files, in lower case; None for any.
+        skipped: Names of folders.
+    """
+    wanted, unwanted = None if suffixes is None else {*suffixes}, {*skipped}
     for path in sorted(folder.rglob("*")):
         within = path.relative_to(folder).parts[:-1]
         is_hidden = any(part in unwanted or part.startswith(".") for part in within)
-        if path.suffix.lower() in wanted and not is_hidden and path.is_file():
+        if (wanted is None or path.suffix.lower() in wanted) and not is_hidden and path.is_file():
             yield path
 
 

@@ -10,8 +10,8 @@ from typing import TypeAlias, cast
 
 import msgspec
 
-from actors.importers import agent_sessions, chats, claude_mem, claude_transcripts, memory_servers, notes
-from actors.importers.files import CONVERSATIONS, document, first_lines, lines
+from actors.importers.files import CONVERSATIONS, document, first_lines, lines, walk
+from actors.importers.formats import agent_sessions, chats, claude_mem, claude_transcripts, memory_servers, notes
 from actors.importers.records import Broken, FormatError, Item, Options, Record, Skipped
 from actors.runtime.types import JsonObject
 
@@ -46,6 +46,9 @@ FOLDERS: tuple[tuple[str, Callable[[Path, Options], Iterator[Path]]], ...] = (
 )
 """Formats of many files, and which files of a folder may be theirs."""
 
+SUFFIXES = (*notes.SUFFIXES, ".json", ".jsonl", ".zip", ".db")
+"""Of files that may be a source by themselves."""
+
 _json = msgspec.json.Decoder()
 
 
@@ -56,6 +59,8 @@ class Source(msgspec.Struct, frozen=True):
     files: tuple[Path, ...]
     read: Callable[[], Iterator[Record]]
     """Yields all records; each call reads the files again."""
+    unread: tuple[tuple[Path, str], ...] = ()
+    """Other files of a folder that are not hidden, and why each is not read."""
 
 
 def recognise(path: Path, options: Options) -> Source:
@@ -65,7 +70,12 @@ def recognise(path: Path, options: Options) -> Source:
         FormatError: its format is unknown, or it is a file that can't be read; the message names the place.
         OSError: there is no such path, or it can't be opened.
     """
-    return _folder(path, options) if path.is_dir() else _file(path, options)
+    if not path.is_dir():
+        return _file(path, options)
+    source = _folder(path, options)
+    taken = {*source.files}
+    others = (file for file in walk(path) if file not in taken and not file.name.startswith("."))
+    return msgspec.structs.replace(source, unread=tuple((file, _why_unread(file)) for file in others))
 
 
 def _file(path: Path, options: Options) -> Source:
@@ -117,6 +127,14 @@ def _folder(path: Path, options: Options) -> Source:
     if files:
         return Source(notes.NAME, files, lambda: notes.read(path, list(files), options))
     raise FormatError(f"{path}: nothing to import; known are {KNOWN}")
+
+
+def _why_unread(file: Path) -> str:
+    if file.suffix.lower() not in SUFFIXES:
+        return "unknown format"
+    if file.suffix == ".jsonl" and not {*claude_transcripts.SIDE_FOLDERS}.isdisjoint(file.parts):
+        return "read with --everything only"
+    return "not of the folder's format; if it is a source of its own, import it by itself"
 
 
 def _recognised(file: Path, wanted: str) -> bool:

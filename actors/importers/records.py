@@ -59,10 +59,10 @@ def project(folder: str | None) -> str | None:
 
 
 class Options(msgspec.Struct, frozen=True):
-    """What a person chose."""
+    """Options of an import."""
 
     namespace: str | None = None
-    """For all memories, instead of the source's projects."""
+    """Namespace of all memories, instead of the source's projects."""
     everything: bool = False
     """Whether tool calls, their results, thinking and side chains are imported too."""
     project: Callable[[str | None], str | None] = project

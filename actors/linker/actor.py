@@ -23,8 +23,9 @@ from actors.runtime.actor import LOGGER, Actor, ActorRef
 from actors.runtime.ask import MODEL_TIMEOUT, ask_blocking
 from actors.runtime.faults import Fault
 from actors.store.messages import Append, Describe, GoneError
-from actors.text.causal_clauses import RULES, causal_clauses, is_first_person, is_statement
+from actors.text.statements.causal_clauses import RULES, causal_clauses, is_first_person, is_statement
 from events.fingerprint import Dense, Sparse, Tokens
+from events.spaces import E1
 from events.vocabulary import (
     CausalClausesFound,
     CausesLinked,
@@ -237,7 +238,7 @@ def _embed_message(body: Body, span: Span) -> EmbedContent:
 def _phrase(text: str, span: Span, embedded: EmbeddedContent, speaker: str) -> Phrase:
     return Phrase(
         span=span,
-        meaning=embedded.take("e1_semantic", Dense),
+        meaning=embedded.take(E1, Dense),
         tokens=embedded.take("e12_late_interaction", Tokens),
         terms=embedded.take("e6_sparse", Sparse),
         voice=speaker if is_first_person(text[slice(*span)]) else None,

@@ -11,8 +11,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Self, cast
 
-from actors.proxy.credentials import is_own, process_of
-from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, socket_path
+from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, is_own, process_of, socket_path
 from actors.proxy.framing import LineReader
 from actors.proxy.hub_process import ANSWER_TIMEOUT, describe_silence
 from actors.runtime.types import JsonObject
@@ -24,7 +23,18 @@ ProgressCallback = Callable[[float, float | None, str], object]
 
 
 class ClientError(Exception):
-    """The server answered with an error, or doesn't speak JSON-RPC."""
+    """The server answered with an error, or doesn't speak JSON-RPC.
+
+    Args:
+        message: What is wrong, in a sentence.
+        code: Of the error in its answer; None without one.
+        data: Details of that error.
+    """
+
+    def __init__(self, message: str, code: int | None = None, data: object = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
 
 
 class Client:
@@ -88,7 +98,7 @@ class Client:
             if answer.get("id") != self._last_id or "method" in answer:
                 continue  # a notification, or a request of the server for something that we don't offer
             if "error" in answer:
-                raise ClientError(str(answer["error"].get("message")))
+                raise _answered(answer["error"])
             return answer["result"]
 
     def call(self, tool: str, /, **arguments: object) -> JsonObject:
@@ -96,7 +106,7 @@ class Client:
         result = self.request("tools/call", name=tool, arguments=arguments)
         answer = result.get("structuredContent", {})
         if result.get("isError"):
-            raise ClientError(str(answer.get("error", {}).get("message")))
+            raise _answered(answer.get("error", {}))
         return answer
 
     def wait_closed(self) -> None:
@@ -147,3 +157,7 @@ class Client:
         if left <= 0:
             raise TimeoutError("the server took too long")
         return left
+
+
+def _answered(error: JsonObject) -> ClientError:
+    return ClientError(str(error.get("message")), error.get("code"), error.get("data"))

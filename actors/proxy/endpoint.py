@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import struct
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -55,6 +57,12 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """As `TOOL=CALLS`."""
     priming: bool = False
     sleep: bool = True
+    namespaces: tuple[str, ...] = ()
+    """That it serves; none for all."""
+
+    def models_in_words(self) -> str:
+        """Return its models as a message names them."""
+        return f"{self.embedder} in {self.models}" if self.models else self.embedder
 
     def arguments(self) -> list[str]:
         """Return the options as command-line arguments."""
@@ -64,6 +72,7 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
             *(f"--limit={limit}" for limit in self.limits),
             "--priming" if self.priming else "--no-priming",
             "--sleep" if self.sleep else "--no-sleep",
+            *([f"--namespaces={','.join(self.namespaces)}"] if self.namespaces else []),
         ]
 
 
@@ -119,3 +128,40 @@ def socket_path(folder: Path) -> Iterator[Path]:
 def print_notice(sentence: str) -> None:
     """Print a sentence for a person on stderr, the log of a stdio server."""
     print(f"{NOTICE}{sentence}", file=sys.stderr, flush=True)  # noqa: T201 -- the purpose of this function
+
+
+_LINUX = struct.Struct("3i")
+"""`struct ucred`: pid, uid, gid (unix(7))."""
+_DARWIN = struct.Struct("=2Ih16I")
+"""`struct xucred`: version, uid, count of groups, groups (sys/ucred.h); padded after the count."""
+_SOL_LOCAL, _LOCAL_PEERCRED, _LOCAL_PEERPID = 0, 1, 2
+
+
+def user_of(connection: socket.socket) -> int:
+    """Return the user id of the connected process.
+
+    Raises:
+        OSError: The connection is closed, or the platform has no peer credentials.
+    """
+    if sys.platform == "linux":
+        return _LINUX.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX.size))[1]
+    if sys.platform == "darwin":
+        return struct.unpack_from("=2I", connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _DARWIN.size + 2))[1]
+    raise OSError(f"{sys.platform} has no peer credentials")
+
+
+def process_of(connection: socket.socket) -> int:
+    """Return the id of the connected process; errors as in `user_of`."""
+    if sys.platform == "linux":
+        return _LINUX.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX.size))[0]
+    if sys.platform == "darwin":
+        return connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID)
+    raise OSError(f"{sys.platform} has no peer credentials")
+
+
+def is_own(connection: socket.socket) -> bool:
+    """Return whether the peer runs as this process's user; False for any other, root included, and when unknown."""
+    try:
+        return user_of(connection) == os.geteuid()
+    except OSError:
+        return False

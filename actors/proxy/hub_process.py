@@ -9,8 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 
-from actors.proxy.credentials import is_own, process_of
-from actors.proxy.endpoint import HUB_INFO, read_hub_info, socket_path
+from actors.proxy.endpoint import HUB_INFO, is_own, process_of, read_hub_info, socket_path
 from actors.proxy.launcher import LOCK, LOG, HubError, lock_folder
 
 ANSWER_TIMEOUT = 10.0

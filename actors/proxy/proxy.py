@@ -15,8 +15,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import NoReturn
 
-from actors.proxy.credentials import is_own, process_of
-from actors.proxy.endpoint import CHUNK, MAX_LINE, ServeOptions, print_notice, read_hub_info
+from actors.proxy.endpoint import CHUNK, MAX_LINE, ServeOptions, is_own, print_notice, process_of, read_hub_info
 from actors.proxy.framing import LineReader, LineTooLongError
 from actors.proxy.hub_process import ANSWER_TIMEOUT, describe_silence, is_stopped
 from actors.proxy.launcher import HubError, HubLauncher
@@ -144,15 +143,27 @@ class Proxy:
         info = read_hub_info(self._launcher.folder)
         if not is_own(hub):
             raise HubError(f"another user listens in {self._launcher.folder}")
+        if os.environ.get("CONTEXT_GRAPH_LOG"):
+            self._check_log()
         if info is None:
             return hub
         actual, wanted = info.options, self._options
         if (actual.embedder, actual.models) != (wanted.embedder, wanted.models):
             raise HubError(
-                f"process {info.pid} serves this store with the models '{_models(actual)}', not '{_models(wanted)}'; "
-                "serve with the same ones, or end its clients first"
+                f"process {info.pid} serves this store with the models '{actual.models_in_words()}', not "
+                f"'{wanted.models_in_words()}'; serve with the same ones, or end its clients first"
             )
         return hub
+
+    def _check_log(self) -> None:
+        """Raise `HubError` if the hub works on another log than the chosen one."""
+        from events.postgres.address import check_remembered
+        from events.storage.log import LogError
+
+        try:
+            check_remembered(self._launcher.folder)
+        except LogError as error:
+            raise HubError(str(error)) from error
 
     def _on_idle(self) -> None:
         """Do what must not delay a first answer: reap a hub that ended, and compare options once."""
@@ -242,10 +253,6 @@ class Proxy:
 
 def _input_ready(timeout_s: float) -> bool:
     return bool(select.select([STDIN], [], [], timeout_s)[0])
-
-
-def _models(options: ServeOptions) -> str:
-    return f"{options.embedder} in {options.models}" if options.models else options.embedder
 
 
 def _exit(_number: int, _frame: object) -> NoReturn:

@@ -1,8 +1,8 @@
 """`context-graph serve` without importing typer, which alone would double the time until a client's first answer.
 
 `OPTIONS` defines the options of `serve` and `hub` once: `parse_plain` reads them here, and `actors.cli` makes typer's
-options from them. The command of the same name (`actors.cli.commands.serve`) takes over for everything that isn't
-plain: help, errors and `--standalone`.
+options from them. The command of the same name (`actors.cli.commands.agents.serve`) takes over for everything that
+isn't plain: help, errors and `--standalone`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from actors.proxy.endpoint import ServeOptions
 from actors.runtime.settings import LogLevel, ModelProfile, ToolSet
+
+if TYPE_CHECKING:
+    from actors.proxy.launcher import HubLauncher
 
 LINGER = 300.0
 """Seconds that a hub outlives its last client, so that the next one finds the models loaded."""
@@ -40,6 +43,12 @@ class Option(NamedTuple):
         return f"--{self.name}/--no-{self.name}" if self.switch else f"--{self.name}"
 
 
+NAMESPACES = Option(
+    "namespaces",
+    "CONTEXT_GRAPH_NAMESPACES",
+    "Which namespaces the hub serves; requests for others are refused. All by default.",
+    metavar="A,B",
+)
 DATA = Option("data", "CONTEXT_GRAPH_DATA", "The store's folder.")
 LOG = Option(
     "log",
@@ -53,11 +62,18 @@ MAX_LAG = Option(
     "How far answers may be behind a shared log without saying so; 10 by default.",
     metavar="SECONDS",
 )
+OFFLINE = Option(
+    "offline",
+    "CONTEXT_GRAPH_OFFLINE",
+    "Let the hub of a shared log start from its snapshot while the server is away. The key of the snapshot is then in "
+    "the folder: what other hubs erase stays readable there until this hub runs again.",
+    switch=True,
+)
 EMBEDDER = Option(
     "embedder",
     "CONTEXT_GRAPH_EMBEDDER",
     "Which models fill the spaces: embedded (those of the installation), full (nine larger ones), or the name or "
-    "folder of a sentence-transformers model, for E1, E8, E10 and E12.",
+    "folder of a sentence-transformers model, for E1, E8, E10 and E12; E10 alone if it reads images.",
     metavar="embedded|full|MODEL",
 )
 MODELS = Option(
@@ -95,7 +111,22 @@ NAMESPACE = Option(
     "Namespace of memories that name none, instead of the project's.",
     metavar="NAME",
 )
-OPTIONS = (NAMESPACE, DATA, LOG, MAX_LAG, EMBEDDER, MODELS, LIMIT, PRIMING, SLEEP, TOOLS, LINGERING, LOG_LEVEL)
+OPTIONS = (
+    NAMESPACE,
+    NAMESPACES,
+    DATA,
+    LOG,
+    MAX_LAG,
+    OFFLINE,
+    EMBEDDER,
+    MODELS,
+    LIMIT,
+    PRIMING,
+    SLEEP,
+    TOOLS,
+    LINGERING,
+    LOG_LEVEL,
+)
 
 SWITCH_VALUES = {"1": True, "true": True, "0": False, "false": False}
 """Values of the environment variable of a switch."""
@@ -113,6 +144,8 @@ class ServeCommand(msgspec.Struct, frozen=True, kw_only=True):
     log: str | None = None
     """Address of a shared log."""
     max_lag: str | None = None
+    offline: str | None = None
+    """`1` or `0`; None for as it was before."""
 
 
 def proxy_supported() -> bool:
@@ -135,6 +168,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
                 values.get("limit", ()),
                 priming=SWITCH_VALUES[last.get("priming", "0").lower()],
                 sleep=SWITCH_VALUES[last.get("sleep", "1").lower()],
+                namespaces=names(last.get("namespaces", "")),
             ),
             tools=ToolSet(last.get("tools", ToolSet.ALL)),
             linger=float(last.get("linger", LINGER)),
@@ -142,6 +176,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
             namespace=last.get("namespace"),
             log=last.get("log"),
             max_lag=last.get("max-lag"),
+            offline=str(int(SWITCH_VALUES[last["offline"].lower()])) if "offline" in last else None,
         )
     except (getopt.GetoptError, KeyError, ValueError):
         return None
@@ -175,16 +210,29 @@ def _values(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[st
 
 
 def data_folder(chosen: Path | None) -> Path:
-    """Return the store's folder: the chosen one, or the platform's default."""
+    """Return the store's folder: the chosen one, that of the environment, or the platform's default."""
     if chosen is not None:
         return chosen
+    if told := os.environ.get(DATA.variable):
+        return Path(told)
     import platformdirs
 
     return Path(platformdirs.user_data_dir("context-graph"))
 
 
+def names(text: str) -> tuple[str, ...]:
+    """Return the names in a list with commas, sorted."""
+    return tuple(sorted({name.strip() for name in text.split(",") if name.strip()}))
+
+
 def serve_options(
-    embedder: str, models: Path | None, limits: Sequence[str], *, priming: bool, sleep: bool
+    embedder: str,
+    models: Path | None,
+    limits: Sequence[str],
+    *,
+    priming: bool,
+    sleep: bool,
+    namespaces: tuple[str, ...] = (),
 ) -> ServeOptions:
     """Return normalised options: paths absolute, limits split at commas."""
     is_folder = embedder not in set(ModelProfile) and os.path.isdir(embedder)  # noqa: PTH112 -- as is_file above
@@ -194,7 +242,16 @@ def serve_options(
         limits=tuple(part.strip() for line in limits for part in line.split(",") if part.strip()),
         priming=priming,
         sleep=sleep,
+        namespaces=namespaces,
     )
+
+
+def hub_launcher(folder: Path, embedder: str, models: Path | None) -> HubLauncher:
+    """Return a launcher of a folder's hub with the options that `serve` has by default."""
+    from actors.proxy.launcher import HubLauncher
+
+    options = serve_options(embedder, models, (), priming=False, sleep=True)
+    return HubLauncher(folder, [*options.arguments(), f"--linger={LINGER}"])
 
 
 def run_proxy(command: ServeCommand) -> int:
@@ -204,7 +261,7 @@ def run_proxy(command: ServeCommand) -> int:
     from actors.proxy.proxy import Proxy
 
     # A command line would show the password of a log to everybody.
-    chosen = {LOG.variable: command.log, MAX_LAG.variable: command.max_lag}
+    chosen = {LOG.variable: command.log, MAX_LAG.variable: command.max_lag, OFFLINE.variable: command.offline}
     os.environ.update({name: value for name, value in chosen.items() if value is not None})
     hub_arguments = [f"--linger={command.linger}", f"--log-level={command.log_level.value}"]
     launcher = HubLauncher(command.folder, [*command.options.arguments(), *hub_arguments])

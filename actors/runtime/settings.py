@@ -29,7 +29,7 @@ class SearchProfile(StrEnum):
     """The subject of a query, which determines the weights of the spaces."""
 
     AUTO = "auto"
-    """Classified by the wording of the query."""
+    """The weights follow from what is measured among the candidates."""
     SEMANTIC_SEARCH = "semantic_search"
     CAUSAL_REASONING = "causal_reasoning"
     CODE_SEARCH = "code_search"

@@ -23,10 +23,11 @@ from actors.runtime.messages import (
 )
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
-from actors.store.commit import HeldAppends, answered, event_time, pending_append
-from actors.store.committer import Committer, Flush
-from actors.store.following import FollowerMessage, FollowLog, LogLost, away_fault
-from actors.store.leadership import Leadership
+from actors.store.log.commit import HeldAppends, answered, event_time, pending_append
+from actors.store.log.committer import Committer, Flush
+from actors.store.log.following import FollowerMessage, FollowLog, LogLost, away_fault
+from actors.store.log.leadership import Leadership
+from actors.store.log.replay import fold_log, read_digests
 from actors.store.messages import (
     Append,
     AppendMemories,
@@ -41,7 +42,6 @@ from actors.store.messages import (
     TakeSnapshot,
 )
 from actors.store.queries import answer, find_request, same_models
-from actors.store.replay import fold_log, read_digests
 from actors.store.snapshot_files import Snapshots
 from actors.store.snapshot_policy import (
     MIN_EVENTS,
@@ -130,7 +130,7 @@ class Store(ProjectionActor[StoreProjections]):
             case Flush():
                 return self._commits.flush()
             case FollowLog() | LogLost():
-                return self._commits.shared.on_message(message)
+                return self._on_follower(message)
             case Declare():
                 return self._declare(message)
             case Replay(owners=owners):
@@ -147,9 +147,15 @@ class Store(ProjectionActor[StoreProjections]):
             case _:
                 return answer(message, self._log, self._catalog, self._projections.declaration.latest)
 
+    def _on_follower(self, message: FollowerMessage) -> None:
+        """Take notice of the server; if it is away, refuse the appends that wait for the verification of the log."""
+        self._commits.shared.on_message(message)
+        if self._commits.shared.absence is not None:
+            self._held.release(self.on_receive)
+
     def _on_append(self, message: Append | AppendMemories) -> Reply[Any]:
-        """Queue an append; while the log isn't verified, hold it."""
-        if self._keeper is not None and not self._keeper.verified:
+        """Queue an append; while the log isn't verified, hold it, unless its server is away."""
+        if self._keeper is not None and not self._keeper.verified and self._commits.shared.absence is None:
             self._keeper.hurry()
             return self._held.add(message)
         if isinstance(message, Append):
@@ -204,7 +210,8 @@ class Store(ProjectionActor[StoreProjections]):
         """Take the turn to append to a shared log until the next flush; return why nothing can be appended."""
         if self._frozen:
             return StorageFault(f"Storage failed: {self._frozen}")
-        return self._commits.take_turn()
+        unverified = self._keeper is not None and not self._keeper.verified
+        return (self._commits.shared.absence if unverified else None) or self._commits.take_turn()
 
     def _check_live(self, memories: tuple[UUID, ...]) -> None:
         """Raise `GoneError` if a memory that an append depends on was deleted after the append was decided."""
@@ -232,6 +239,9 @@ class Store(ProjectionActor[StoreProjections]):
         if self._frozen is None:
             self._commits.erasures.carry_out(())
             self._commits.begin_erasures()
+            if self._log.images is not None:
+                with suppress(OSError):  # the next start tries again
+                    self._log.images.sweep(self._catalog)
         self._commits.shared.start()
         self._replayed = True
         return self._log.head

@@ -10,7 +10,7 @@ from actors.runtime.messages import Answer, Message
 from events.storage.log import Envelope, Head
 from events.vocabulary import Event, SpacesDeclared
 from events.vocabulary.values import SpaceModel
-from projections.memories.entries import Entry
+from projections.memories.entries import Entry, Usage
 
 
 class GoneError(Exception):
@@ -133,6 +133,12 @@ class FindMemories(Message[tuple[Entry | None, ...]], frozen=True, kw_only=True)
     memories: tuple[UUID, ...]
 
 
+class ReadUsages(Message[tuple[Usage | None, ...]], frozen=True, kw_only=True):
+    """Read what the salience of memories depends on; None for an erased one. An unknown id is a `KeyError`."""
+
+    memories: tuple[UUID, ...]
+
+
 class ReadLive(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
     """Read live memories from the log, each once; of a merged memory its survivor, any other is a `NotFoundFault`."""
 
@@ -196,6 +202,7 @@ StoreMessage: TypeAlias = (
     | Describe
     | FindRequests
     | FindMemories
+    | ReadUsages
     | ReadLive
     | ReadHistory
     | ReadEvents

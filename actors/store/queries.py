@@ -17,6 +17,7 @@ from actors.store.messages import (
     ReadLive,
     ReadMoved,
     ReadStatus,
+    ReadUsages,
     RequestResult,
     Status,
 )
@@ -27,7 +28,16 @@ from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 Query: TypeAlias = (
-    Read | ReadLive | Describe | FindMemories | ReadHistory | ReadEvents | ReadErased | ReadMoved | ReadStatus
+    Read
+    | ReadLive
+    | Describe
+    | FindMemories
+    | ReadUsages
+    | ReadHistory
+    | ReadEvents
+    | ReadErased
+    | ReadMoved
+    | ReadStatus
 )
 
 
@@ -41,6 +51,8 @@ def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared 
             return tuple(entry if own else catalog.resolve(entry.id) for entry in entries)
         case FindMemories(memories=memories):
             return tuple(catalog.get(memory) if memory in catalog else None for memory in memories)
+        case ReadUsages(memories=memories):
+            return catalog.usages(memories)
         case ReadLive(memories=memories):
             seqs = dict.fromkeys(_live_entry(catalog, memory).seq for memory in memories)
             found = {envelope.seq: envelope for envelope in log.get(seqs)}
@@ -113,7 +125,7 @@ def request_result(catalog: Catalog, events: tuple[Envelope, ...], *, repeated: 
     first = events[0]
     oldest = None
     if isinstance(first.event, MemoryStored):
-        oldest = next(iter(catalog.by_sha(first.event.sha256, first.event.namespace)), None)
+        oldest = next(iter(catalog.by_sha(first.event.sha256, first.event.namespace, first.event.image)), None)
     return RequestResult(events=events, duplicate_of=None if oldest == first.id else oldest, repeated=repeated)
 
 

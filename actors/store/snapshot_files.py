@@ -15,6 +15,7 @@ from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from time import time
 from typing import Final, NamedTuple
 from uuid import UUID, uuid4
 
@@ -170,14 +171,16 @@ class Snapshots:
     def load(self, log: Log, owners: Iterable[str]) -> Loaded | None:
         """Return the newest snapshot, or None; unusable ones are erased, and the reason is logged."""
         found: list[tuple[Manifest, Path]] = []
-        self._erase(path for path in self._folders() if path.suffix == UNFINISHED)
+        with suppress(OSError):  # the server that has their keys may be away; a later start deletes them
+            self._erase(path for path in self._folders() if path.suffix == UNFINISHED)
         for path in self._folders():
             try:
                 found.append((self._manifest(path), path))
             except (UnusableError, OSError) as error:
                 self._reject(path, error)
         found.sort(key=lambda one: one[0].head.seq)
-        self._erase(path for _, path in found[:-1])
+        with suppress(OSError):
+            self._erase(path for _, path in found[:-1])
         for manifest, path in found[-1:]:
             try:
                 with _garbage_collector_paused():
@@ -185,6 +188,15 @@ class Snapshots:
             except (UnusableError, StateError, InvalidTag, OSError, LogError) as error:
                 self._reject(path, error)
         return None
+
+    def newest(self) -> tuple[Head, float] | None:
+        """Return the head of the newest snapshot that can be read, and its age in seconds; delete nothing."""
+        found: list[tuple[Head, float]] = []
+        for path in self._folders():
+            with suppress(UnusableError, OSError):
+                head = self._manifest(path).head
+                found.append((head, max(time() - (path / MANIFEST).stat().st_mtime, 0.0)))
+        return max(found, key=lambda one: one[0].seq, default=None)
 
     def problems(self) -> list[Problem]:
         """Verify the snapshot byte by byte, and delete nothing; any thread may call this.

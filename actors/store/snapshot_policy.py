@@ -17,11 +17,11 @@ from actors.runtime.messages import LoadSnapshot, SnapshotWritten, WriteSnapshot
 from actors.runtime.reply import Reply
 from actors.store.snapshot_files import SnapshotDraft, Snapshots
 from events.storage.chain import GENESIS, verify_chain
-from events.storage.log import Head, Log, LogCorruptError, LogError
+from events.storage.log import Head, Log, LogAwayError, LogCorruptError, LogError
 from events.verify.erasures import UNEXPLAINED, ErasureCheck
 
 if TYPE_CHECKING:
-    from events.storage.stored_log import StoredLog
+    from events.storage.chain import StoredLog
     from projections.storage.lazy_array import LazyArray
 
 IDLE: Final = 60.0
@@ -32,6 +32,9 @@ MIN_EVENTS: Final = 1_000
 
 READ_DELAY: Final = 5.0
 """Seconds after a start until the log is verified and the unread arrays are read: the models load first."""
+
+AWAY_PAUSE: Final = 1.0
+"""Seconds between two attempts to verify a log whose server is away."""
 
 PAGE: Final = 256
 PAGE_PAUSE: Final = 0.005
@@ -252,23 +255,33 @@ class SnapshotPolicy:
 
     def _verify(self, log: StoredLog, head: Head, arrays: list[LazyArray]) -> None:
         self._hurried.wait(READ_DELAY)
-        try:
-            check = ErasureCheck()
-            keys = log.keys
-            for row in verify_chain(GENESIS, head, log.rows(1, head.seq), keys):
-                if self._stopped.is_set():
-                    return
-                check.observe_row(row, keys)
-                if row.seq % PAGE == 0:
-                    self._hurried.wait(PAGE_PAUSE)
-            # An erasure that explains a destroyed key may be among later rows, also such as this hub doesn't know yet.
-            for row in log.rows(head.seq + 1, log.head.seq + PAGE):
-                check.observe_row(row, keys)
-            if unexplained := check.unexplained():
-                raise LogCorruptError(unexplained[0], UNEXPLAINED)
-        except LogError as error:
-            self._tell(SnapshotBroken(error))
-            return
-        self._tell(LogVerified())
+        verified = False
+        while not verified and not self._stopped.is_set():
+            try:
+                self._verify_chain(log, head)
+                verified = not self._stopped.is_set()
+            except LogAwayError:  # which says nothing about the log: it is read again from its beginning
+                self._stopped.wait(AWAY_PAUSE)
+            except LogError as error:
+                self._tell(SnapshotBroken(error))
+                return
+        if verified:
+            self._tell(LogVerified())
         while arrays and not self._stopped.is_set():
             arrays.pop(0).fetch()
+
+    def _verify_chain(self, log: StoredLog, head: Head) -> None:
+        """Verify the log up to the head of the snapshot; returns early when the store stops."""
+        check = ErasureCheck()
+        keys = log.keys
+        for row in verify_chain(GENESIS, head, log.rows(1, head.seq), keys):
+            if self._stopped.is_set():
+                return
+            check.observe_row(row, keys)
+            if row.seq % PAGE == 0:
+                self._hurried.wait(PAGE_PAUSE)
+        # An erasure that explains a destroyed key may be among later rows, also such as this hub doesn't know yet.
+        for row in log.rows(head.seq + 1, log.head.seq + PAGE):
+            check.observe_row(row, keys)
+        if unexplained := check.unexplained():
+            raise LogCorruptError(unexplained[0], UNEXPLAINED)

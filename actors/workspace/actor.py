@@ -20,9 +20,8 @@ from actors.runtime.reply import Reply, gather
 from actors.store.messages import Append, AppendMemories, Describe, RequestResult
 from actors.workspace.corrections import superseded
 from actors.workspace.debounce import Debounce
-from actors.workspace.emotion import emotional_weight
 from actors.workspace.focus import FocusTask, decide
-from actors.workspace.learning import judge
+from actors.workspace.learning import emotional_weight, judge
 from actors.workspace.messages import (
     Attention,
     Broadcast,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from actors.text.corrections import find_correction
+from actors.text.statements.corrections import find_correction, read_statement
 from actors.workspace.messages import UnjudgedMemory
 from events.vocabulary import MemorySuperseded
 from projections.memories.entries import Entry
@@ -20,7 +20,10 @@ def superseded(
         alike: Its neighbours, with their similarity in E1.
         entries: The catalog entries of these.
     """
+    if not alike:
+        return ()
     found: list[MemorySuperseded] = []
+    later = read_statement(memory.new.content)
     for one, similarity in alike:
         entry = entries[one]
         body = entry.body
@@ -28,7 +31,7 @@ def superseded(
             continue
         if body.metadata.get("speaker") != memory.speaker:
             continue
-        if correction := find_correction(body.text, memory.new.content, similarity):
+        if correction := find_correction(read_statement(body.text), later, similarity):
             found.append(
                 MemorySuperseded(
                     memory=one, by=memory.new.id, rule=correction.rule, was=correction.was, now=correction.now

@@ -1,16 +1,18 @@
 """The header of a key file: the chain key, and how a passphrase unlocks the other keys.
 
-scrypt (RFC 7914) derives the key that wraps a master key and the chain key (RFC 3394), and the master key wraps all
+Argon2id (RFC 9106) derives the key that wraps a master key and the chain key (RFC 3394), and the master key wraps all
 others, so a new passphrase needs one new header. Without a passphrase the header holds the chain key alone, as it is.
-The header stands twice, in two pages of a disk, since every event depends on it. Files of earlier versions have no
-chain key, and without a passphrase no header.
+The header stands twice, in two pages of a disk, since every event depends on it. In files of earlier versions scrypt
+(RFC 7914) derives the key, until the passphrase is set again; the first of them have no chain key, and without a
+passphrase no header.
 """
 
 import os
 import struct
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 from zlib import crc32
 
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from cryptography.hazmat.primitives.keywrap import InvalidUnwrap, aes_key_unwrap, aes_key_wrap
 
@@ -22,10 +24,19 @@ MIN_PASSPHRASE: Final = 12
 
 _KEY: Final = 32
 _CRC: Final = struct.Struct("<I")
+
+_Cost: TypeAlias = tuple[int, int, int]
+"""Of Argon2id: KiB of memory, passes, lanes. Of scrypt: n, r, p. Zeros without a passphrase."""
+_NO_COST: Final = (0, 0, 0)
+
+_MEMORY = 2**16
+"""KiB that Argon2id takes: 64 MB and some .09 s for a guess, beyond the 46 MB and one pass that OWASP advises."""
+_MAX_MEMORY: Final = 2**20
+_MAX_PASSES: Final = 16
+"""A damaged or forged header must not take more than a gigabyte, or minutes."""
 _N, _R, _P = 2**15, 8, 1
-"""scrypt's cost: 32 MB and some .08 s for a guess."""
+"""scrypt's cost in earlier versions."""
 _MAX_N: Final = 2**20
-"""A damaged or forged header must not allocate more than a gigabyte."""
 
 
 class _Layout(NamedTuple):
@@ -34,24 +45,27 @@ class _Layout(NamedTuple):
     magic: bytes
     """The first bytes of the file; other files begin with the random id of an event."""
     body: struct.Struct
-    """Magic, scrypt's n, r, p and salt, the wrapped keys; then the first event under the chain key."""
+    """Magic, the three numbers of the cost, salt, the wrapped keys; then the first event under the chain key, or 0."""
     copy: int
     """Bytes of a copy, padded with zeros."""
     has_chain: bool
+    """Whether there is room for a chain key."""
 
 
 _PLAIN: Final = _Layout(b"context-graph\0k1", struct.Struct("<16s3I16s40s"), 128, has_chain=False)
 _KEYED: Final = _Layout(b"context-graph\0k2", struct.Struct("<16s3I16s72sq"), 4_096, has_chain=True)
+_ARGON: Final = _Layout(b"context-graph\0k3", _KEYED.body, _KEYED.copy, has_chain=True)
 
 
 class _Lock(NamedTuple):
     """What a passphrase stands for."""
 
-    n: int
+    cost: _Cost
     salt: bytes
     kek: bytes
-    """The key that scrypt derives."""
+    """The key that is derived from the passphrase."""
     master: bytes
+    by_scrypt: bool
 
 
 class KeyHeader:
@@ -71,8 +85,9 @@ class KeyHeader:
             return _build(None, chain)
         if not passphrase:
             raise PassphraseError("the passphrase is empty")
-        salt = os.urandom(16)
-        return _build(_Lock(_N, salt, _derive(passphrase, salt, _N), os.urandom(_KEY)), chain)
+        salt, cost = os.urandom(16), (_MEMORY, 1, 1)
+        kek = _derive(_ARGON, passphrase, salt, cost)
+        return _build(_Lock(cost, salt, kek, os.urandom(_KEY), by_scrypt=False), chain)
 
     @classmethod
     def open(cls, content: bytes, passphrase: str | None) -> "KeyHeader":
@@ -82,7 +97,7 @@ class KeyHeader:
             PassphraseError: the passphrase is wrong, or missing, or given for a file without one.
             LogError: both copies of the header are damaged.
         """
-        for layout in (_PLAIN, _KEYED):
+        for layout in (_PLAIN, _KEYED, _ARGON):
             copies = _copies(content, layout)
             sound = next((copy for copy in copies if _is_sound(copy, layout)), None)
             if sound is not None:
@@ -99,6 +114,11 @@ class KeyHeader:
         return self._lock is not None
 
     @property
+    def by_scrypt(self) -> bool:
+        """Whether an earlier version derived the key from the passphrase."""
+        return self._lock is not None and self._lock.by_scrypt
+
+    @property
     def width(self) -> int:
         """Bytes of a stored key."""
         return _KEY + 8 * self.locked
@@ -113,7 +133,7 @@ class KeyHeader:
 
     def damaged(self) -> list[int]:
         """Return which copies of the header, 0 or 1, are damaged."""
-        layout = _KEYED if self.chain else _PLAIN
+        layout = _layout_of(self._lock, self.chain)
         copies = _copies(self.content, layout) if self.content else ()
         return [index for index, copy in enumerate(copies) if not _is_sound(copy, layout)]
 
@@ -141,32 +161,43 @@ def check_strength(passphrase: str) -> None:
         raise PassphraseError(f"the passphrase has fewer than {MIN_PASSPHRASE} characters; --weak allows it")
 
 
+def _layout_of(lock: _Lock | None, chain: ChainKey | None) -> _Layout:
+    if lock is not None and not lock.by_scrypt:
+        return _ARGON
+    return _KEYED if chain else _PLAIN
+
+
 def _build(lock: _Lock | None, chain: ChainKey | None) -> KeyHeader:
     if lock is None and chain is None:
         return KeyHeader(b"", None, None)
-    n, r, p, salt = (lock.n, _R, _P, lock.salt) if lock else (0, 0, 0, bytes(16))
-    keys = (lock.master if lock else bytes(_KEY)) + (chain.secret if chain else b"")
+    layout = _layout_of(lock, chain)
+    cost, salt = (lock.cost, lock.salt) if lock else (_NO_COST, bytes(16))
+    keys = lock.master if lock else bytes(_KEY)
+    if layout.has_chain:
+        keys += chain.secret if chain else bytes(SECRET)
     stored = aes_key_wrap(lock.kek, keys) if lock else keys
-    layout, first = (_PLAIN, ()) if chain is None else (_KEYED, (chain.first,))
-    body = layout.body.pack(layout.magic, n, r, p, salt, stored, *first)
+    first = (chain.first if chain else 0,) if layout.has_chain else ()
+    body = layout.body.pack(layout.magic, *cost, salt, stored, *first)
     return KeyHeader(2 * (body + _CRC.pack(crc32(body))).ljust(layout.copy, b"\0"), lock, chain)
 
 
 def _open(layout: _Layout, content: bytes, sound: bytes, passphrase: str | None) -> KeyHeader:
-    _, n, _, _, salt, stored, *first = layout.body.unpack(sound[: layout.body.size])
+    _, memory, passes, lanes, salt, stored, *first = layout.body.unpack(sound[: layout.body.size])
+    cost = (memory, passes, lanes)
     lock = None
-    if n:
+    if cost != _NO_COST:
         if passphrase is None:
             raise PassphraseError("the keys are behind a passphrase, and none was given")
-        kek = _derive(passphrase, salt, n)
+        kek = _derive(layout, passphrase, salt, cost)
         try:
             stored = aes_key_unwrap(kek, stored)
         except InvalidUnwrap:
             raise PassphraseError("the passphrase is wrong") from None
-        lock = _Lock(n, salt, kek, stored[:_KEY])
+        lock = _Lock(cost, salt, kek, stored[:_KEY], by_scrypt=layout is not _ARGON)
     elif passphrase is not None:
         raise PassphraseError("a passphrase was given, but these keys have none")
-    return KeyHeader(content, lock, ChainKey(stored[_KEY : _KEY + SECRET], first[0]) if layout.has_chain else None)
+    chain = ChainKey(stored[_KEY : _KEY + SECRET], first[0]) if any(first) else None
+    return KeyHeader(content, lock, chain)
 
 
 def _copies(content: bytes, layout: _Layout) -> tuple[bytes, bytes]:
@@ -179,11 +210,24 @@ def _is_sound(copy: bytes, layout: _Layout) -> bool:
         return False
     if rest != _CRC.pack(crc32(body)).ljust(len(rest), b"\0"):
         return False
-    _, n, r, p, *_ = layout.body.unpack(body)
-    if n == 0:
-        return layout.has_chain and (r, p) == (0, 0)
-    return _N <= n <= _MAX_N and n & (n - 1) == 0 and (r, p) == (_R, _P)
+    _, *cost, _, _ = layout.body.unpack(body)[:6]
+    return _is_bounded(layout, *cost)
 
 
-def _derive(passphrase: str, salt: bytes, n: int) -> bytes:
-    return Scrypt(salt=salt, length=_KEY, n=n, r=_R, p=_P).derive(passphrase.encode())
+def _is_bounded(layout: _Layout, *cost: int) -> bool:
+    """Tell whether a cost is one that this program or an earlier one may have written."""
+    first, second, third = cost
+    if layout is _ARGON:
+        return _MEMORY <= first <= _MAX_MEMORY and 1 <= second <= _MAX_PASSES and third == 1
+    if cost == _NO_COST:
+        return layout.has_chain
+    return _N <= first <= _MAX_N and first & (first - 1) == 0 and (second, third) == (_R, _P)
+
+
+def _derive(layout: _Layout, passphrase: str, salt: bytes, cost: _Cost) -> bytes:
+    first, second, third = cost
+    if layout is _ARGON:
+        kdf = Argon2id(salt=salt, length=_KEY, iterations=second, lanes=third, memory_cost=first)
+    else:
+        kdf = Scrypt(salt=salt, length=_KEY, n=first, r=second, p=third)
+    return kdf.derive(passphrase.encode())

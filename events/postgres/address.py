@@ -22,6 +22,7 @@ _PASSWORD: Final = re.compile(r"(?<=://)([^:@/]*):[^@/]*@(?:[^@/?]*@)*")
 _SECRETS: Final = frozenset({"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
 """Parameters of libpq that nobody else may know."""
 
+OFFLINE_VARIABLE: Final = "CONTEXT_GRAPH_OFFLINE"
 MAX_LAG_VARIABLE: Final = "CONTEXT_GRAPH_MAX_LAG"
 MAX_LAG: Final = 10.0
 """Seconds that answers of a hub may be behind the log without saying so, unless others are chosen."""
@@ -61,6 +62,31 @@ def log_address(folder: Path) -> str | None:
         if not is_url(url):
             raise LogError("--log must be the URL of a PostgreSQL database, as postgresql://user@host/database")
         return url
+    return _remembered(folder)
+
+
+def remember_address(folder: Path, url: str) -> None:
+    """Let later commands on the folder find the log; passwords come from PGPASSWORD or a password file (`OSError`)."""
+    (folder / ADDRESS).write_text(without_password(url) + "\n", encoding="utf-8")
+
+
+def check_remembered(folder: Path) -> None:
+    """Check that the chosen log, if one is, is that of the hub which serves a folder.
+
+    Raises:
+        LogError: It is another one, or its address is none of a server.
+    """
+    if not os.environ.get(VARIABLE):
+        return
+    chosen, served = without_password(log_address(folder) or ""), _remembered(folder)
+    if chosen != served:
+        raise LogError(
+            f"the hub of {folder} serves the log {f'at {served}' if served else 'in that folder'}, not the one at "
+            f"{chosen}: choose another folder by --data, or leave --log out"
+        )
+
+
+def _remembered(folder: Path) -> str | None:
     path = folder / ADDRESS
     if not path.is_file():
         return None
@@ -68,8 +94,3 @@ def log_address(folder: Path) -> str | None:
     if not is_url(url):
         raise LogError(f"{path} holds no URL of a PostgreSQL database; name it again by --log postgresql://…")
     return url
-
-
-def remember_address(folder: Path, url: str) -> None:
-    """Let later commands on the folder find the log; passwords come from PGPASSWORD or a password file (`OSError`)."""
-    (folder / ADDRESS).write_text(without_password(url) + "\n", encoding="utf-8")

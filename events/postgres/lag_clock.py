@@ -19,6 +19,11 @@ class LagClock:
         self._current_at = monotonic()
         self._away: str | None = None
 
+    def start_behind(self, seconds: float, reason: str) -> None:
+        """Note that the process knows the log as it was so many seconds ago, and why the server can't be used."""
+        self._current_at = monotonic() - seconds
+        self._away = reason
+
     def reset(self) -> None:
         """Note that the process knows all events of the log."""
         self._current_at = monotonic()

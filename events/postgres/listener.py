@@ -7,9 +7,9 @@ from typing import Final
 
 from events.postgres.connection import connect, translated
 from events.postgres.rows import select_head
-from events.postgres.schema import CHANNEL
+from events.postgres.schema import CHANNEL, CONSOLIDATION, LOCKS
 
-_LEAD: Final = "SELECT pg_try_advisory_lock(hashtext('context_graph consolidation'))"
+_LEAD: Final = "SELECT pg_try_advisory_lock(%s::int, %s::int)"
 """A session that has the lock gets it again; the server releases all when the session ends."""
 _IDLE: Final = "SET idle_session_timeout = '10s'"
 """The server ends the session, and frees its locks, of a process that is stopped: it would never look again."""
@@ -36,7 +36,7 @@ class PostgresListener:
     def lead(self) -> bool:
         """Take the one lock of all processes that follow the log, or keep it, until this is closed (`LogAwayError`)."""
         with translated():
-            ((locked,),) = self._connection.execute(_LEAD).fetchall()
+            ((locked,),) = self._connection.execute(_LEAD, [LOCKS, CONSOLIDATION]).fetchall()
             return locked
 
     def wake(self) -> None:

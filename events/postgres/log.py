@@ -5,7 +5,7 @@ own (`follow`, `begin`), so its projections fold all events in their order. Keys
 together with their rows, so a key that any process destroyed is gone for all of them.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, closing
 from datetime import datetime
 from pathlib import Path
@@ -19,11 +19,11 @@ from events.postgres.address import MAX_LAG, without_password
 from events.postgres.connection import Connection, ReaderPool, translated
 from events.postgres.lag_clock import LagClock
 from events.postgres.listener import PostgresListener
-from events.postgres.snapshot_keys import SnapshotKeys
+from events.postgres.snapshot_keys import Known, OfflineKeys, SnapshotKeys
 from events.postgres.writer import Writer
 from events.storage.chain import GENESIS, Row, build_rows, decode_rows, encode_drafts, envelope_of, read_row, to_utc
 from events.storage.durable import HeadFile, check_private
-from events.storage.log import Draft, Envelope, Head, Lag, LogBehindError, LogCorruptError, LogError
+from events.storage.log import Draft, Envelope, Head, Lag, LogAwayError, LogCorruptError, LogError
 
 
 class PostgresLog:
@@ -34,8 +34,16 @@ class PostgresLog:
     """
 
     read_only = None
+    images = None
 
-    def __init__(self, url: str, folder: Path, passphrase: str | None = None, max_lag: float = MAX_LAG) -> None:
+    def __init__(
+        self,
+        url: str,
+        folder: Path,
+        passphrase: str | None = None,
+        max_lag: float = MAX_LAG,
+        known: Callable[[], Known | None] = lambda: None,
+    ) -> None:
         """Open the log, or create one; a passphrase for a new log protects its keys.
 
         Args:
@@ -43,10 +51,11 @@ class PostgresLog:
             folder: Of this process, for its head file.
             passphrase: Of the keys.
             max_lag: Seconds from which on `lag` is exceeded.
+            known: Returns what is known of the log while the server is away; the log ends there until it is back.
 
         Raises:
             PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
-            LogAwayError: the server can't be reached, or refuses the connection.
+            LogAwayError: the server can't be reached, or refuses the connection, and nothing is known of the log.
             LogBehindError: events that this process has seen are missing from the end of the log.
             LogCorruptError: the last event was changed.
             LogError: the database holds something else, or the role may not append.
@@ -55,16 +64,27 @@ class PostgresLog:
         self._name = without_password(url)
         self._clock = LagClock(max_lag)
         self._closed = False
+        self._offline = OfflineKeys(folder)
         with ExitStack() as stack:
             self._writer = stack.enter_context(closing(Writer(url)))
-            self._ring = schema.open_store(self._writer.connection, passphrase)
+            offline: Known | None = None
+            try:
+                self._ring = schema.open_store(self._writer.open(), passphrase)
+            except LogAwayError as error:
+                if (offline := known()) is None:
+                    raise
+                self._ring = offline.keys
+                self._clock.start_behind(offline.age, str(error))
+            self._compared = offline is None  # whether the server is known to hold what this process knows
             self._readers = ReaderPool(url)
             stack.callback(self._readers.close)
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 check_private(folder)
                 self._head_file = stack.enter_context(closing(HeadFile(folder / "head", self._ring.chain)))
-                self._head = self._recover()
+                self._head = offline.head if offline else self._end(self._writer.connection)
+                if offline is None:
+                    self._head_file.write(self._head)
             except OSError as error:
                 raise LogError(f"the log can't be opened: {error}") from error
             self._last = self._head.seq
@@ -94,29 +114,26 @@ class PostgresLog:
     def keys(self) -> KeyRing:
         """All keys as they are now, in memory alone."""
         with self._readers.borrow() as connection:
-            found = connection.execute("SELECT record FROM context_graph.keys", binary=True)
-            return self._ring.holding(b"".join(record for (record,) in found))
+            return self._ring.holding(table.select_records(connection))
 
     @property
     def snapshot_keys(self) -> SnapshotKeys:
         """The keys of the snapshots of all hubs."""
-        return SnapshotKeys(self._readers, self._ring)
+        return SnapshotKeys(self._readers, self._ring, self._offline)
 
     def head_at(self, seq: int) -> Head:
         """Return the head after event `seq`, 0 for the empty log; `LogCorruptError` beyond its end."""
         self._check_open()
-        if not seq:
-            return GENESIS
+        if seq in {0, self._head.seq}:
+            return self._head if seq else GENESIS
         with self._readers.borrow() as connection:
             return table.select_verified(connection, seq, self._ring).head
 
     def seq_at(self, moment: datetime, last: int | None = None) -> int:
         """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none."""
         self._check_open()
-        query = "SELECT coalesce(max(seq), 0) FROM context_graph.log WHERE at <= %s AND seq <= %s"
         with self._readers.borrow() as connection:
-            ((seq,),) = connection.execute(query, [to_utc(moment), self._head.seq if last is None else last]).fetchall()
-        return seq
+            return table.select_seq_at(connection, to_utc(moment), self._head.seq if last is None else last)
 
     def reserve(self, ids: Collection[UUID]) -> None:
         """Do nothing: a key is written by the transaction that appends its event."""
@@ -148,9 +165,6 @@ class PostgresLog:
             return []
         with self._readers.borrow() as connection:
             page = table.select(connection, wanted)
-        missing = set(wanted) - {row.seq for row in page.rows}
-        if missing:
-            raise LogCorruptError(min(missing), "it is missing")
         ring = self._ring.holding(page.records)
         return [read_row(row, ring) for row in page.rows]
 
@@ -162,6 +176,7 @@ class PostgresLog:
         """Return the next events of other processes, and move `head` behind them; none at the end of the log."""
         self._check_open()
         with self._clock.noting_absence(), self._readers.borrow() as connection:
+            self._compare(connection)
             found = self._next_page(connection)
         if not found:
             self._clock.reset()
@@ -177,12 +192,15 @@ class PostgresLog:
         if self._writer.in_turn:
             return ()
         found: list[Envelope] = []
+        known = self._head
         try:
             with self._clock.noting_absence(), translated():
                 self._last = self._writer.lock().seq
+                self._compare(self._writer.connection)
                 while self._head.seq < self._last:
                     found += self._next_page(self._writer.connection)
         except BaseException:
+            self._head = known  # the caller doesn't get what was found
             self.give_back()
             raise
         self._clock.reset()
@@ -205,10 +223,9 @@ class PostgresLog:
         self._check_open()
         if not drafts:
             return ()
-        known = self._head
         try:
             encoded = encode_drafts(drafts)
-            self._check_nothing_new(self.begin(), known)
+            self._begin_alone()
             with translated():
                 sealed = [draft.id for draft in drafts if draft.event.sealed]
                 ring = self._ring.holding(table.select_records(self._writer.connection, sealed) if sealed else b"")
@@ -225,20 +242,10 @@ class PostgresLog:
         return tuple(envelope_of(row, draft.event) for row, draft in zip(rows, drafts, strict=True))
 
     def shred(self, ids: Collection[UUID]) -> None:
-        """Destroy the keys of these events and of all snapshots; unknown ids and repeats are no error.
-
-        The snapshots of all hubs are worthless afterwards, also of those that aren't running.
-        """
+        """Destroy the keys of these events and of all hubs' snapshots; unknown ids and repeats are no error."""
         self._check_open()
         with self._readers.borrow() as connection:
-            with connection.transaction():
-                ring = self._ring.holding(table.select_records(connection, list(ids)))
-                ring.destroy(ids)
-                destroyed = table.destroy_keys(connection, list(ring.records()))
-                if destroyed:
-                    connection.execute("DELETE FROM context_graph.snapshot_keys")
-            if destroyed:  # frees what the former versions of these rows hold
-                connection.execute("VACUUM context_graph.keys, context_graph.snapshot_keys")
+            table.shred(connection, self._ring, ids)
 
     def salvage(self, damage: str) -> NoReturn:
         """Refuse: restore the database, or a backup (`LogError`)."""
@@ -246,9 +253,8 @@ class PostgresLog:
 
     def close(self) -> None:
         """Close the connections; a second call does nothing."""
-        if not self._closed:
-            self._closed = True
-            self._resources.close()
+        self._closed = True
+        self._resources.close()
 
     def _next_page(self, connection: Connection) -> tuple[Envelope, ...]:
         """Return up to a page of the events after the head, verified, and move the head."""
@@ -257,9 +263,8 @@ class PostgresLog:
             if self._head.seq < self._last:
                 raise LogCorruptError(self._head.seq + 1, "it is missing")
             return ()
-        end = page.rows[-1].head
-        found = tuple(decode_rows(self._head, end, page.rows, self._ring.holding(page.records)))
-        self._advance(end)
+        found = table.decode_known(self._head, page, self._ring)
+        self._advance(page.rows[len(found) - 1].head)
         return found
 
     def _advance(self, head: Head) -> None:
@@ -270,25 +275,23 @@ class PostgresLog:
         except OSError as error:
             raise LogError(f"the head can't be written: {error}") from error
 
-    def _recover(self) -> Head:
-        """Compare the end of the log with the head that this process saw last, and return it."""
-        with translated():
-            head = table.select_head(self._writer.connection)
-            if head.seq and table.select_verified(self._writer.connection, head.seq, self._ring).head != head:
-                raise LogCorruptError(head.seq, "it isn't the event with which the log ends")
-            seen = self._head_file.acknowledged
-            if seen is not None and seen.seq > head.seq:
-                raise LogBehindError(head.seq, seen.seq)
-            last = seen.seq if seen is not None else 0
-            if last and table.select_verified(self._writer.connection, last, self._ring).head != seen:
-                raise LogCorruptError(last, "it isn't the event that this hub has seen")
-        if head != seen:
-            self._head_file.write(head)
-        return head
+    def _compare(self, connection: Connection) -> None:
+        """After a start without the server, check that it holds the log that this process knows (`LogError`)."""
+        if not self._compared:
+            with translated():
+                schema.check_header(connection, self._ring.header)
+            self._last = self._end(connection, self._head).seq
+            self._compared = True
 
-    def _check_nothing_new(self, others: tuple[Envelope, ...], known: Head) -> None:
-        """Refuse an append without a turn if there are events that its caller doesn't know (`LogError`)."""
-        if others:
+    def _end(self, connection: Connection, *known: Head) -> Head:
+        """Return the end of the log, which contains what this process has seen (`LogDamagedError`)."""
+        seen = self._head_file.acknowledged
+        with translated():
+            return table.select_end(connection, self._ring, [*known, *([seen] if seen else [])])
+
+    def _begin_alone(self) -> None:
+        known = self._head
+        if self.begin():  # events that the caller doesn't know
             self._head = known
             raise LogError("other processes have appended events: take the turn first")
 

@@ -1,14 +1,16 @@
 """Rows of a log on PostgreSQL, read together with the records of their keys, and written in arrays."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from events.crypto.keys import KeyRing
 from events.postgres.connection import Connection
 from events.postgres.schema import CHANNEL
-from events.storage.chain import Row, verify_row
-from events.storage.log import Head, LogCorruptError
+from events.storage.chain import Row, decode_rows, verify_row
+from events.storage.log import Envelope, Head, LogBehindError, LogCorruptError, LogNewerError
+from events.vocabulary.codec import UnknownKindError
 
 PAGE: Final = 256
 """Rows of one query: some 4 MB of memories."""
@@ -50,23 +52,41 @@ def _page(found: Iterable[tuple[Any, ...]]) -> Page:
     return Page(rows, b"".join(records))
 
 
+def decode_known(head: Head, page: Page, keys: KeyRing) -> tuple[Envelope, ...]:
+    """Return the events of a page that isn't empty, up to one that only a newer version knows.
+
+    Raises:
+        LogCorruptError: the chain from the head on is broken, or an event can't be read.
+        LogNewerError: the first event is of a kind that this version doesn't know.
+    """
+    found: list[Envelope] = []
+    try:
+        for envelope in decode_rows(head, page.rows[-1].head, page.rows, keys.holding(page.records)):
+            found.append(envelope)  # noqa: PERF402 -- what came before an error is returned
+    except UnknownKindError as error:
+        if not found:
+            raise LogNewerError(page.rows[0].seq, error.kind) from error
+    return tuple(found)
+
+
 def select_range(connection: Connection, first: int, last: int) -> Page:
     """Return the rows from `first` to `last`, both included."""
     return _page(connection.execute(_SELECT_RANGE, [first, last], binary=True))
 
 
 def select(connection: Connection, seqs: Sequence[int]) -> Page:
-    """Return the rows with these sequence numbers; missing ones are left out."""
-    return _page(connection.execute(_SELECT_SEQS, [list(seqs)], binary=True))
+    """Return the rows with these sequence numbers; a missing one is a `LogCorruptError`."""
+    page = _page(connection.execute(_SELECT_SEQS, [list(seqs)], binary=True))
+    if missing := set(seqs) - {row.seq for row in page.rows}:
+        raise LogCorruptError(min(missing), "it is missing")
+    return page
 
 
 def select_verified(connection: Connection, seq: int, keys: KeyRing) -> Row:
     """Return one row that matches its hash; any other, and a missing one, is a `LogCorruptError`."""
-    rows = select(connection, [seq]).rows
-    if not rows:
-        raise LogCorruptError(seq, "it is missing")
-    verify_row(rows[0], keys)
-    return rows[0]
+    (row,) = select(connection, [seq]).rows
+    verify_row(row, keys)
+    return row
 
 
 def select_head(connection: Connection, *, lock: bool = False) -> Head:
@@ -75,10 +95,33 @@ def select_head(connection: Connection, *, lock: bool = False) -> Head:
     return Head(*fields)
 
 
-def select_records(connection: Connection, ids: Sequence[UUID]) -> bytes:
-    """Return the key records of these events, those that exist, one after the other."""
-    query = "SELECT record FROM context_graph.keys WHERE id = ANY(%s)"
-    return b"".join(record for (record,) in connection.execute(query, [list(ids)], binary=True))
+def select_end(connection: Connection, keys: KeyRing, known: Iterable[Head]) -> Head:
+    """Return the head of a log that contains these heads.
+
+    Raises:
+        LogBehindError: it ends before one of them.
+        LogCorruptError: it contains another event in the place of one, or ends with another than its head says.
+    """
+    head = select_head(connection)
+    for one in (head, *known):
+        if one.seq > head.seq:
+            raise LogBehindError(head.seq, one.seq)
+        if one.seq and select_verified(connection, one.seq, keys).head != one:
+            raise LogCorruptError(one.seq, "it isn't the event that this hub has seen")
+    return head
+
+
+def select_seq_at(connection: Connection, at: datetime, last: int) -> int:
+    """Return the last seq, up to `last`, whose `at` isn't after a time in UTC without a zone; 0 if there is none."""
+    query = "SELECT coalesce(max(seq), 0) FROM context_graph.log WHERE at <= %s AND seq <= %s"
+    ((seq,),) = connection.execute(query, [at, last]).fetchall()
+    return seq
+
+
+def select_records(connection: Connection, ids: Sequence[UUID] | None = None) -> bytes:
+    """Return the key records of these events, or of all, those that exist, one after the other."""
+    query = "SELECT record FROM context_graph.keys WHERE %(ids)s::uuid[] IS NULL OR id = ANY(%(ids)s)"
+    return b"".join(record for (record,) in connection.execute(query, {"ids": ids and list(ids)}, binary=True))
 
 
 def insert(connection: Connection, rows: Sequence[Row], records: Sequence[bytes]) -> None:
@@ -97,7 +140,15 @@ def insert_keys(connection: Connection, records: Sequence[bytes]) -> None:
     connection.execute(_INSERT_KEYS, [[UUID(bytes=record[:16]) for record in records], list(records)])
 
 
-def destroy_keys(connection: Connection, records: Sequence[bytes]) -> bool:
-    """Replace key records by those of destroyed keys; return whether one was changed."""
-    ids = [UUID(bytes=record[:16]) for record in records]
-    return bool(connection.execute(_DESTROY, [ids, list(records)]).rowcount)
+def shred(connection: Connection, keys: KeyRing, ids: Collection[UUID]) -> None:
+    """Destroy the keys of events and of all snapshots, and free what the former versions of their rows hold."""
+    with connection.transaction():
+        ring = keys.holding(select_records(connection, list(ids)))
+        ring.destroy(ids)
+        records = list(ring.records())
+        found = [UUID(bytes=record[:16]) for record in records]
+        destroyed = connection.execute(_DESTROY, [found, records]).rowcount
+        if destroyed:
+            connection.execute("DELETE FROM context_graph.snapshot_keys")
+    if destroyed:
+        connection.execute("VACUUM context_graph.keys, context_graph.snapshot_keys")

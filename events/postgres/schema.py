@@ -12,9 +12,19 @@ from events.storage.log import LogError
 
 SCHEMA: Final = "context_graph"
 """The schema of all tables; a database holds one log."""
-FORMAT: Final = 1
+FORMAT: Final = 2
+"""Of new logs; the header of one of format 1 is an earlier one (`events.crypto.wrapping`)."""
 CHANNEL: Final = "context_graph"
 """Of the notification of each commit."""
+
+LOCKS: Final = 1_128_746_055
+"""First key of the advisory locks of a log ("CGLG" in ASCII); the second one tells them apart.
+
+Advisory locks belong to a database, so logs in two databases never wait for each other. Two keys are a space of their
+own: a program in the same database that locks one number can't meet them.
+"""
+CREATION: Final = 1
+CONSOLIDATION: Final = 2
 
 _COLUMNS: Final = {
     "head": "single seq hash",
@@ -106,7 +116,7 @@ def check_usable(connection: Connection) -> None:
         if missing:
             raise LogError(f"the role {connection.info.user} may not use all tables of {SCHEMA}: {', '.join(missing)}")
         found = connection.execute("SELECT format FROM context_graph.store").fetchone()
-    if found is None or found[0] != FORMAT:
+    if found is None or not 1 <= found[0] <= FORMAT:
         raise LogError(f"the log has format {found[0] if found else 'unknown'}, and this version reads {FORMAT}")
 
 
@@ -140,14 +150,24 @@ def open_store(connection: Connection, passphrase: str | None) -> KeyRing:
     """
     with translated(), connection.transaction():
         lock_creation(connection)
-        if exists(connection):
-            check_usable(connection)
-        else:
+        if not exists(connection):
             create(connection, KeyHeader.create(passphrase, ChainKey.create(1)).content)
-        ((header,),) = connection.execute("SELECT header FROM context_graph.store", binary=True).fetchall()
-        return KeyRing.of(header, passphrase)
+        return KeyRing.of(read_header(connection), passphrase)
+
+
+def read_header(connection: Connection) -> bytes:
+    """Return the header of the keys of an existing log, to which this role may append (`LogError`)."""
+    check_usable(connection)
+    ((header,),) = connection.execute("SELECT header FROM context_graph.store", binary=True).fetchall()
+    return header
+
+
+def check_header(connection: Connection, known: KeyHeader) -> None:
+    """Check that the database still holds the log whose keys have this header (`LogError`)."""
+    if not exists(connection) or read_header(connection) != known.content:
+        raise LogError(f"the database {connection.info.dbname} holds another log than this hub knows, or none")
 
 
 def lock_creation(connection: Connection) -> None:
     """Let one process at a time look for the tables and create them, until the end of the transaction."""
-    connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [SCHEMA])
+    connection.execute("SELECT pg_advisory_xact_lock(%s::int, %s::int)", [LOCKS, CREATION])

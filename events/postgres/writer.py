@@ -16,14 +16,21 @@ _PAUSE: Final = 1.0
 
 
 class Writer:
-    """A connection that is opened again after it was lost. Only one thread may use it."""
+    """A connection that is opened by `open` or `lock`, and again after it was lost. Only one thread may use it."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._away_until = 0.0
-        self.connection: Connection = connect(url)
+        self._connection: Connection | None = None
         self.in_turn = False
         """Whether this process holds the lock on the head."""
+
+    @property
+    def connection(self) -> Connection:
+        """The connection (`LogAwayError` before it was opened)."""
+        if self._connection is None:
+            raise LogAwayError(f"{without_password(self._url)} wasn't reached yet")
+        return self._connection
 
     def lock(self) -> Head:
         """Begin a transaction, lock the head and return it; other processes wait.
@@ -31,7 +38,7 @@ class Writer:
         Raises:
             LogAwayError: the server can't be reached, or another process keeps the lock for ten seconds.
         """
-        self._reconnect()
+        self.open()
         with translated():
             self.connection.autocommit = False
             head = select_head(self.connection, lock=True)
@@ -41,6 +48,8 @@ class Writer:
     def give_back(self) -> None:
         """Roll the transaction back, if there is one."""
         self.in_turn = False
+        if self._connection is None:
+            return
         with suppress(psycopg.Error):  # the server ends the transaction of a lost connection
             self.connection.rollback()
             self.connection.autocommit = True
@@ -61,15 +70,18 @@ class Writer:
 
     def close(self) -> None:
         """Close the connection, which ends its transaction; a second call does nothing."""
-        self.connection.close()
+        if self._connection is not None:
+            self._connection.close()
 
-    def _reconnect(self) -> None:
-        if not self.connection.closed:
-            return
+    def open(self) -> Connection:
+        """Return the connection, a new one if there is none (`LogAwayError`, `LogError`)."""
+        if self._connection is not None and not self._connection.closed:
+            return self._connection
         if monotonic() < self._away_until:
             raise LogAwayError(f"{without_password(self._url)} can't be reached at present")
         try:
-            self.connection = connect(self._url)
+            self._connection = connect(self._url)
         except LogAwayError:
             self._away_until = monotonic() + _PAUSE
             raise
+        return self._connection

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 
+from events.crypto.images import ImageFiles
 from events.recovery.salvage import Salvage, readable_keys
 from events.storage.backup import new_store, write_log
 from events.storage.chain import relink
@@ -45,5 +46,5 @@ def repair(folder: Path, target: Path, passphrase: str | None = None, progress: 
                 raise LogError(f"{folder} holds no event that can be read")
             with closing(found.database.cursor()) as cursor:
                 rows = relink(found.rows(cursor, 1, found.head.seq), keys)
-                write_log(building, rows, found.head.seq, lambda: keys, progress)
+                write_log(building, rows, found.head.seq, lambda: keys, progress, ImageFiles(folder, lambda: keys))
             return Repaired(found.head.seq, found.report.bad)

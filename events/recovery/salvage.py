@@ -21,7 +21,7 @@ from events.storage.chain import Row, envelope_of, read_row
 from events.storage.database import DATABASE, select_pages
 from events.storage.durable import parse_slots
 from events.storage.log import Envelope, Head
-from events.verify.examination import BadRange, Examination, Progress, Report
+from events.verify.examination import BadRange, Examination, Report
 from events.vocabulary import EventLost
 
 _METADATA: Final = 'SELECT id, "at", kind, actor, correlation_id, causation_id FROM log.main.log WHERE seq = ?'
@@ -51,20 +51,19 @@ class Salvage:
     Args:
         folder: Of the log.
         keys: Of its sealed events; without a record for those whose key can't be read.
-        progress: Receives how many events are examined, and how many there are.
 
     Raises:
         LogError: DuckDB can't open the file.
     """
 
-    def __init__(self, folder: Path, keys: KeyRing, progress: Progress | None = None) -> None:
+    def __init__(self, folder: Path, keys: KeyRing) -> None:
         self._folder = folder
         self._keys = keys
         with ExitStack() as stack:
             copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="context-graph-"))) / DATABASE
             self.database = stack.enter_context(closing(open_mended(folder / DATABASE, copy)))
             head = acknowledged(folder, keys.chain)
-            self.report: Final[Report] = Examination(self.database, keys, head, []).run(progress)
+            self.report: Final[Report] = Examination(self.database, keys, head, []).run(None)
             last = max([self.report.head.seq, *(bad.last for bad in self.report.bad)])
             self.lost: Final[Mapping[int, Envelope]] = dict(self._placeholders(self.report.bad))
             self.head: Final = Head(last, bytes(32) if last in self.lost else self.report.head.hash)

@@ -16,16 +16,16 @@ from pathlib import Path
 import duckdb
 import msgspec
 
+from events.crypto.images import IMAGES, ImageFiles
 from events.crypto.keys import KeyRing
 from events.recovery.salvage import DAMAGED
 from events.storage import replacement
-from events.storage.chain import GENESIS, Row, verify_chain
+from events.storage.chain import GENESIS, Row, StoredLog, verify_chain
 from events.storage.database import DATABASE, PAGE, caching_parser, connect, exclusive, insert
 from events.storage.durable import DurableFile, HeadFile, sync_folder
-from events.storage.format import FORMAT, MANIFEST, check_format
+from events.storage.format import FORMAT, MANIFEST, check_format, write_format
 from events.storage.log import Head, LogError
 from events.storage.replacement import FILES
-from events.storage.stored_log import StoredLog
 from events.verify.examination import Progress
 from events.verify.verification import verify
 
@@ -54,17 +54,28 @@ def back_up(log: StoredLog, target: Path, progress: Progress | None = None) -> H
         LogError: the target exists, or can't be written.
     """
     with new_store(target) as partial:
-        head = write_log(partial, _verified_rows(log), log.head.seq, lambda: log.keys, progress)
-        _write(partial / MANIFEST, msgspec.json.encode(_describe(partial, head.seq)))
+        head = write_log(partial, _verified_rows(log), log.head.seq, lambda: log.keys, progress, log.images)
+        write_manifest(partial, head.seq)
     return head
 
 
 def copy_unverified(log: StoredLog, folder: Path, progress: Progress | None = None) -> None:
     """Copy a log as it is, right or wrong, into an empty folder, where it can be checked as a store."""
     head = log.head
-    write_log(folder, log.rows(1, head.seq), head.seq, lambda: log.keys, progress)
+    write_log(folder, log.rows(1, head.seq), head.seq, lambda: log.keys, progress, log.images)
     with closing(HeadFile(folder / "head", log.keys.chain)) as file:
         file.write(head)
+
+
+def write_manifest(folder: Path, seq: int, number: int = FORMAT) -> None:
+    """Make a folder with the files of a store a backup (`OSError`).
+
+    Args:
+        folder: Of the files.
+        seq: Of the last event.
+        number: Of their format.
+    """
+    _write(folder / MANIFEST, msgspec.json.encode(_describe(folder, seq, number)))
 
 
 def is_backup(folder: Path) -> bool:
@@ -104,11 +115,16 @@ def _verified_rows(log: StoredLog) -> Iterator[Row]:
 
 
 def write_log(
-    folder: Path, rows: Iterable[Row], last: int, read_keys: Callable[[], KeyRing], progress: Progress | None
+    folder: Path,
+    rows: Iterable[Row],
+    last: int,
+    read_keys: Callable[[], KeyRing],
+    progress: Progress | None,
+    images: ImageFiles | None,
 ) -> Head:
-    """Write chained rows, up to about event `last`, as the log of a new folder; return its head.
+    """Write chained rows, up to about event `last`, and the images as the log of a new folder; return its head.
 
-    The keys are read after the rows, so that an erasure during the copy holds for the copy too.
+    The keys are read last, so that an erasure during the copy holds for the copy too.
     """
     rows = iter(rows)
     head = GENESIS
@@ -119,11 +135,14 @@ def write_log(
             head = page[-1].head
             if progress is not None:
                 progress(head.seq, last)
+        if images is not None:
+            images.copy(folder)
         keys = read_keys()
         content = keys.content()
         database.execute("CHECKPOINT log")
     (folder / DATABASE).chmod(0o600)
     _write(folder / "keys", content)
+    write_format(folder)
     with closing(HeadFile(folder / "head", keys.chain)) as file:
         file.write(head)
     return head
@@ -179,7 +198,7 @@ def quarantine(folder: Path) -> Path:
     with exclusive(folder):
         found = [
             path
-            for name in (f"{DATABASE}*", "snapshot", "keys*", DAMAGED, "format", "head")
+            for name in (f"{DATABASE}*", "snapshot", IMAGES, "keys*", DAMAGED, "format", "head")
             for path in folder.glob(name)
         ]
         if not found:
@@ -202,8 +221,10 @@ def _copy_backup(backup: Path, target: Path, manifest: _Manifest) -> None:
         shutil.copyfile(backup / name, target / name)
         (target / name).chmod(0o600)
         _sync(target / name)
+    ImageFiles(backup, KeyRing).copy(target)
     if _describe(target, manifest.seq).files != manifest.files:
         raise LogError(f"the copy of {backup} isn't what the backup is")
+    write_format(target, manifest.format)
     sync_folder(target)
 
 
@@ -211,27 +232,28 @@ def _checked(backup: Path, passphrase: str | None) -> _Manifest:
     try:
         check_format(backup)
         manifest = msgspec.json.decode((backup / MANIFEST).read_bytes(), type=_Manifest)
-        if manifest.files.keys() != set(FILES):
-            raise LogError(f"{backup} isn't a backup: its {MANIFEST} names other files")
         found = _describe(backup, manifest.seq).files
+        if manifest.files.keys() != found.keys():
+            other = ", ".join(sorted(manifest.files.keys() ^ found.keys()))
+            raise LogError(f"{backup} isn't a backup: its {MANIFEST} names other files than it has: {other}")
     except (OSError, msgspec.DecodeError) as error:
         raise LogError(f"{backup} isn't a backup: {error}") from error
     report = verify(backup, passphrase)
     if report.problems:
         reasons = "; ".join(f"{problem.file}: {problem.what}" for problem in report.problems[:3])
         raise LogError(f"{backup} is damaged: {reasons}")
-    changed = [name for name in FILES if found[name] != manifest.files[name]]
+    changed = [name for name in found if found[name] != manifest.files[name]]
     if changed or report.head.seq != manifest.seq:
         raise LogError(f"{backup} isn't what it was when it was made: {', '.join(changed) or DATABASE} changed")
     return manifest
 
 
-def _describe(folder: Path, seq: int) -> _Manifest:
+def _describe(folder: Path, seq: int, number: int = FORMAT) -> _Manifest:
     files: dict[str, str] = {}
-    for name in FILES:
+    for name in (*FILES, *(f"{IMAGES}/{path.name}" for path in ImageFiles(folder, KeyRing).files())):
         with (folder / name).open("rb") as file:
             files[name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return _Manifest(FORMAT, datetime.now(UTC), seq, files)
+    return _Manifest(number, datetime.now(UTC), seq, files)
 
 
 def _write(path: Path, content: bytes) -> None:

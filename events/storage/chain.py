@@ -10,14 +10,16 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from hmac import compare_digest
-from typing import Final, NamedTuple
-from uuid import UUID
+from typing import Final, NamedTuple, Protocol
+from uuid import UUID, uuid4
 
 import msgspec
 
-from events.crypto.keys import KeyRing, KeyUnreadableError
-from events.storage.log import Draft, Envelope, Head, LogCorruptError
-from events.vocabulary import Event, Shredded
+from events.crypto.chain_key import ChainKey
+from events.crypto.keys import KeyRing, Keys, KeyUnreadableError
+from events.storage.durable import HeadFile
+from events.storage.log import Draft, Envelope, Head, Log, LogCorruptError
+from events.vocabulary import ChainKeyed, Event, Shredded
 from events.vocabulary.codec import decode, encode, is_sealed, kind_of
 
 GENESIS: Final = Head(0, bytes(32))
@@ -46,6 +48,24 @@ class Row(NamedTuple):
     def head(self) -> Head:
         """The head of a log that ends with this row."""
         return Head(self.seq, self.hash)
+
+
+class StoredLog(Log, Protocol):
+    """What backups, checks and moves read of a log on a disk. Any thread may call these."""
+
+    @property
+    def keys(self) -> KeyRing:
+        """The keys of its sealed events as they are now."""
+        ...
+
+    @property
+    def snapshot_keys(self) -> Keys:
+        """The keys of the snapshots of its projections."""
+        ...
+
+    def rows(self, first: int, last: int) -> Iterator[Row]:
+        """Yield the rows from `first` to `last`, unverified and in pages; missing ones are left out."""
+        ...
 
 
 class EncodedDraft(NamedTuple):
@@ -191,3 +211,29 @@ def _digest(row: Row, keys: KeyRing) -> bytes:
 def _context(id_: UUID, kind: str) -> bytes:
     """Return the associated data of a sealed body, so that it can't be moved to another event."""
     return id_.bytes + kind.encode()
+
+
+def key_chain(head: Head, keys: KeyRing, head_file: HeadFile | None = None) -> list[Draft]:
+    """Give a log its chain key, if it has none.
+
+    Args:
+        head: The end of the log.
+        keys: Of the log; receive the chain key.
+        head_file: Receives the tags of the chain key.
+
+    Returns:
+        The event that the log must append now if it has events with plain hashes, also after a crash in between.
+
+    Raises:
+        OSError: a file can't be written.
+    """
+    if keys.chain is None:
+        chain = ChainKey.create(head.seq + 1)
+        if head_file is not None:
+            # Heads stay readable without their tags, so a crash between the two files leaves the store as it was.
+            head_file.authenticate(chain)
+        keys.key_chain(chain)
+    if keys.chain is None or not 0 < head.seq == keys.chain.first - 1:
+        return []
+    event = ChainKeyed(plain=head.seq)
+    return [Draft(id=uuid4(), at=datetime.now(UTC), actor="log", correlation_id=uuid4(), event=event)]

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import duckdb
 
+from events.crypto.images import ImageFiles
 from events.crypto.key_file import remove_leftovers
 from events.crypto.keys import KeyRing, KeyUnreadableError
 from events.recovery.salvage import Salvage, describe_damage, readable_keys
@@ -21,11 +22,11 @@ from events.storage.chain import (
     decode_rows,
     encode_drafts,
     envelope_of,
+    key_chain,
     read_row,
     to_utc,
     verify_row,
 )
-from events.storage.chain_start import key_chain
 from events.storage.database import (
     DATABASE,
     caching_parser,
@@ -59,8 +60,7 @@ class DuckDBLog:
         Raises:
             PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
             LogInUseError: the log is open already, here or in another process.
-            LogBehindError: acknowledged events are missing from its end.
-            LogCorruptError: the last event, or the last acknowledged one, was changed.
+            LogBehindError, LogCorruptError: acknowledged events are missing from its end, or the last one was changed.
             LogError: one of the files can't be read, or a later version wrote the store.
         """
         self.folder: Final = folder
@@ -69,6 +69,7 @@ class DuckDBLog:
         self._salvage: Salvage | None = None
         self._writing = Lock()
         """Held while DuckDB may need all the memory that its limit allows."""
+        self.images: Final = ImageFiles(folder, lambda: self._keys)
         check_format(folder)
         if read_only is not None:
             self._keys = readable_keys(folder, passphrase)
@@ -216,6 +217,7 @@ class DuckDBLog:
         self._check_writable()
         try:
             self._keys.destroy(ids)
+            self.images.erase(ids)
         except OSError as error:
             raise LogError(f"the keys can't be written: {error}") from error
 
@@ -261,9 +263,7 @@ class DuckDBLog:
             head = row.head if row else GENESIS
             acknowledged = self._head_file.acknowledged
             if acknowledged is None and head.seq:
-                raise LogDamagedError(
-                    f"the head file is missing: nothing says whether the log should go on after {head.seq}"
-                )
+                raise LogDamagedError(f"the head file is missing: nothing says if the log goes on after {head.seq}")
             last = acknowledged.seq if acknowledged else 0
             if last > head.seq:
                 raise LogBehindError(head.seq, last)

@@ -4,23 +4,28 @@ A store without the file `format` is of the first format. Raise `FORMAT` with ev
 would take for damage: a new kind of event, a new field in one, another layout of a file.
 """
 
+import re
 from contextlib import closing
 from pathlib import Path
 from typing import Final
+from zlib import crc32
 
 import msgspec
 
 from events.storage.durable import DurableFile
 from events.storage.log import LogError
 
-FORMAT: Final = 1
-"""Of the stores and backups that this version writes."""
+FORMAT: Final = 2
+"""Of the stores and backups that this version writes: 2 since Argon2id derives keys from passphrases, and since
+`MemoryTagged` and `RequestsCounted`."""
 
 MANIFEST: Final = "backup.json"
 """The file that makes a folder a backup, whose format it has."""
 
 _FILE: Final = "format"
 _LONGEST: Final = 16
+"""Bytes in which earlier versions look for the number."""
+_COPY: Final = re.compile(rb"(\d+) ([0-9a-f]{8})\n")
 
 
 class _Manifest(msgspec.Struct):
@@ -39,7 +44,7 @@ def check_format(folder: Path) -> None:
         LogError: The file holds no number, or can't be read.
     """
     try:
-        found = max(_format_of(folder), _backup_format_of(folder))
+        found = max(format_of(folder), _backup_format_of(folder))
     except OSError as error:
         raise LogError(f"the format of {folder} can't be read: {error}") from error
     if found > FORMAT:
@@ -49,22 +54,40 @@ def check_format(folder: Path) -> None:
         )
 
 
-def write_format(folder: Path) -> None:
-    """Give a store the format of this version (`OSError`)."""
-    if not (folder / _FILE).exists() or _format_of(folder) < FORMAT:
-        with closing(DurableFile(folder / _FILE)) as file:
-            file.write({0: b"%d\n" % FORMAT})
+def write_format(folder: Path, number: int = FORMAT) -> None:
+    """Give a store a format, this version's by default, unless it has a later one; mend its file (`OSError`)."""
+    path = folder / _FILE
+    number = max(number, format_of(folder)) if path.exists() else number
+    if not path.exists() or path.read_bytes() != _encode(number):
+        with closing(DurableFile(path)) as file:
+            file.write({0: _encode(number)})
 
 
-def _format_of(folder: Path) -> int:
+def format_of(folder: Path) -> int:
+    """Return the format of a store (`OSError`; `LogError`: its file holds no number)."""
     path = folder / _FILE
     try:
-        text = path.read_bytes()[:_LONGEST].strip()
+        content = path.read_bytes()
     except FileNotFoundError:
         return 1
-    if not text.isdigit():
+    number, copy = content[:_LONGEST].strip(), _COPY.fullmatch(content[_LONGEST:])
+    if copy is not None and crc32(copy[1]) == int(copy[2], 16):
+        number = copy[1]
+    if not number.isdigit():
         raise LogError(f"{path} holds no number; delete it if no later version of context-graph has used the store")
-    return int(text)
+    return int(number)
+
+
+def is_format_damaged(folder: Path) -> bool:
+    """Tell whether the file of a store's format isn't as it was written, though its number can be read (`OSError`)."""
+    path, number = folder / _FILE, format_of(folder)
+    return path.exists() and path.read_bytes() not in {_encode(number), b"%d\n" % number}
+
+
+def _encode(number: int) -> bytes:
+    """Return the file: the number where the first versions look for it, and a copy with its CRC-32."""
+    text = b"%d" % number
+    return text.ljust(_LONGEST - 1) + b"\n" + b"%s %08x\n" % (text, crc32(text))
 
 
 def _backup_format_of(folder: Path) -> int:

@@ -5,12 +5,15 @@ Every backend passes the suite in `tests/events/log_suite.py`.
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 from uuid import UUID
 
 import msgspec
 
 from events.vocabulary import Event
+
+if TYPE_CHECKING:
+    from events.crypto.images import ImageFiles
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +84,15 @@ class LogAwayError(LogError):
     """The server of the log can't be reached, or refuses to work. Nothing was written; a later attempt may succeed."""
 
 
+class LogNewerError(LogAwayError):
+    """An event of a shared log is of a kind that only a newer version knows, so this one can't follow the log."""
+
+    def __init__(self, seq: int, kind: str) -> None:
+        super().__init__(
+            f"event {seq} of the log is of the kind {kind}, which a newer version wrote; update this one to go on"
+        )
+
+
 class LogUncertainError(LogError):
     """The server was lost during a commit. Once it is back, the log tells whether the events are in it."""
 
@@ -100,6 +112,11 @@ class Log(Protocol):
     @property
     def read_only(self) -> str | None:
         """Why nothing may be written, in words; None if it may."""
+        ...
+
+    @property
+    def images(self) -> "ImageFiles | None":
+        """The images of its memories; None where it keeps none."""
         ...
 
     def head_at(self, seq: int) -> Head:

@@ -22,6 +22,7 @@ class LogPrefix:
             raise ValueError(f"the log has no event {seq}: it ends at {log.head.seq}")
         self._log = log
         self._head = log.head_at(seq)
+        self.images = log.images
 
     @property
     def head(self) -> Head:

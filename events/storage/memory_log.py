@@ -6,8 +6,17 @@ from typing import NoReturn
 from uuid import UUID
 
 from events.crypto.keys import KeyRing
-from events.storage.chain import GENESIS, Row, build_rows, decode_rows, encode_drafts, envelope_of, read_row, to_utc
-from events.storage.chain_start import key_chain
+from events.storage.chain import (
+    GENESIS,
+    Row,
+    build_rows,
+    decode_rows,
+    encode_drafts,
+    envelope_of,
+    key_chain,
+    read_row,
+    to_utc,
+)
 from events.storage.log import Draft, Envelope, Head, LogCorruptError, LogError
 
 
@@ -15,6 +24,7 @@ class MemoryLog:
     """Implements `events.storage.log.Log`, with encryption and chain, on a list."""
 
     read_only = None
+    images = None
 
     def __init__(self) -> None:
         self._rows: list[Row] = []

@@ -94,6 +94,16 @@ def replace(folder: Path, time: str) -> Path | None:
     return old if occupied else None
 
 
+def replaced(folder: Path) -> list[Path]:
+    """Return the stores that others took the place of, the oldest first."""
+    found = folder.parent.glob(f"*{_OLD}*")
+    return sorted(
+        one
+        for one in found
+        if one.name.rpartition(_OLD)[0] == folder.name and is_timestamp(one.name.rpartition(_OLD)[2])
+    )
+
+
 def finish(folder: Path) -> None:
     """Do the second rename of a replacement that was interrupted, and delete the new folder of one that never began."""
     folder = folder.resolve()
@@ -105,7 +115,7 @@ def finish(folder: Path) -> None:
         if not folder.exists():
             new.rename(folder)
         elif not (folder / "head").exists():  # the folder was made since, for a lock or a socket
-            for file in FILES:
+            for file in ("format", *FILES):
                 if (new / file).exists():
                     (new / file).rename(folder / file)
             sync_folder(folder)

@@ -60,6 +60,11 @@ def parse_anchors(text: str) -> list[Anchor]:
     return found
 
 
+def is_anchors(text: str) -> bool:
+    """Tell whether a text consists of anchors alone, or of nothing."""
+    return all(_TEXT.fullmatch(line) for line in text.split())
+
+
 def anchor_problems(text: str, chain: ChainKey | None, rows: Callable[[int, int], Iterator[Row]]) -> list[Problem]:
     """Compare a log, whose chain is verified besides, with all anchors in a text.
 

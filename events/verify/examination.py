@@ -3,17 +3,20 @@
 import hashlib
 from collections.abc import Callable
 from typing import Final, NamedTuple
+from uuid import UUID
 
 import duckdb
 import msgspec
 
+from events.crypto.images import IMAGES, ImageFiles
 from events.crypto.keys import KeyRing
 from events.storage.chain import GENESIS, Row, read_row
 from events.storage.database import DATABASE, PAGE, expected_schema, schema, select_pages, select_range
-from events.storage.log import Head, LogCorruptError
+from events.storage.log import Head, LogCorruptError, LogError
 from events.verify.erasures import UNEXPLAINED, ErasureCheck
 from events.vocabulary import ChainKeyed, MemoryStored, Shredded
 from events.vocabulary.codec import BlockError, UnknownKindError, decompress, is_sealed
+from events.vocabulary.values import Image
 
 Progress = Callable[[int, int], None]
 """Receives how many events are checked, and how many there are."""
@@ -74,6 +77,7 @@ class Examination:
         acknowledged: From the head file.
         problems: Found so far.
         last: The last event to check; all of them by default.
+        images: Of its memories; None if they aren't checked.
     """
 
     def __init__(
@@ -83,7 +87,9 @@ class Examination:
         acknowledged: Head | None,
         problems: list[Problem],
         last: int | None = None,
+        images: ImageFiles | None = None,
     ) -> None:
+        self._images = images
         self._cursor = cursor
         self._keys = keys
         self._acknowledged = acknowledged
@@ -204,7 +210,20 @@ class Examination:
             and hashlib.sha256(decompress(event.content).encode()).digest() != event.sha256
         ):
             raise LogCorruptError(row.seq, "its content isn't what its SHA-256 says")
+        if isinstance(event, MemoryStored) and event.image is not None and self._images is not None:
+            self._check_image(envelope.id, event.image, self._images)
         return isinstance(event, Shredded)
+
+    def _check_image(self, memory: UUID, image: Image, images: ImageFiles) -> None:
+        why = ""
+        try:
+            content = images.read(memory)
+            if content is not None and hashlib.sha256(content).digest() != image.sha256:
+                why = "the image isn't what its SHA-256 says"
+        except LogError as error:
+            why = str(error)
+        if why:
+            self._problems.append(Problem(f"{IMAGES}/{memory}", None, why, f"the image of memory {memory}"))
 
     def _check_end(self, found: int) -> None:
         acknowledged = self._acknowledged

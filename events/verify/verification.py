@@ -14,11 +14,12 @@ from pathlib import Path
 import duckdb
 
 from events.crypto.chain_key import ChainKey
+from events.crypto.images import ImageFiles
 from events.crypto.keys import KeyRing
 from events.storage.database import DATABASE, connect
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.durable import SECTOR, has_stray_bytes, parse_slots
-from events.storage.format import check_format
+from events.storage.format import check_format, is_format_damaged
 from events.storage.log import Head, LogError, LogInUseError, PassphraseError
 from events.verify.examination import Examination, Problem, Progress, Report
 
@@ -37,12 +38,17 @@ def verify(folder: Path, passphrase: str | None = None, progress: Progress | Non
     with ExitStack() as stack:
         try:
             check_format(folder)
+            if is_format_damaged(folder):
+                problems.append(
+                    Problem("format", None, "it isn't as it was written", "nothing, the next start mends it")
+                )
             cursor = _open(folder, stack, problems)
             keys = _keys(folder, passphrase, problems)
             acknowledged = _acknowledged(folder, keys.chain if keys else None, problems)
         except OSError as error:
             raise LogError(f"the store can't be read: {error}") from error
-        return Examination(cursor, keys, acknowledged, problems).run(progress)
+        images = ImageFiles(folder, lambda: keys) if keys else None
+        return Examination(cursor, keys, acknowledged, problems, images=images).run(progress)
 
 
 def examine(log: DuckDBLog, progress: Progress | None = None) -> Report:
@@ -65,7 +71,7 @@ def examine(log: DuckDBLog, progress: Progress | None = None) -> Report:
     if not log.keys.matches_file():
         problems.append(Problem("keys", None, "the file isn't what was read from it or written to it", ""))
     with log.cursor() as cursor:
-        return Examination(cursor, log.keys, end, problems, end.seq).run(progress)
+        return Examination(cursor, log.keys, end, problems, end.seq, log.images).run(progress)
 
 
 def _open(folder: Path, stack: ExitStack, problems: list[Problem]) -> duckdb.DuckDBPyConnection | None:

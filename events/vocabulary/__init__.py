@@ -11,7 +11,7 @@ from events.vocabulary.causes import CausalClausesFound, CausesLinked
 from events.vocabulary.event import Event as Event
 from events.vocabulary.event import EventLost as EventLost
 from events.vocabulary.event import Shredded as Shredded
-from events.vocabulary.integrity import ChainKeyed, DerivedEventsErased
+from events.vocabulary.integrity import ChainKeyed, DerivedEventsErased, RequestsCounted
 from events.vocabulary.memories import (
     LinksTraversed,
     MemoriesLinked,
@@ -23,6 +23,8 @@ from events.vocabulary.memories import (
     MemoryRestored,
     MemoryStored,
     MemorySuperseded,
+    MemoryTagged,
+    SimilaritiesCalibrated,
     SpacesDeclared,
 )
 from events.vocabulary.mind import (
@@ -58,6 +60,7 @@ from events.vocabulary.sleep import (
 
 Known: TypeAlias = (
     SpacesDeclared
+    | SimilaritiesCalibrated
     | MemoryStored
     | MemoriesLinked
     | LinksTraversed
@@ -68,6 +71,7 @@ Known: TypeAlias = (
     | MemorySuperseded
     | MemoryReinstated
     | MemoriesMoved
+    | MemoryTagged
     | CausalClausesFound
     | CausesLinked
     | GoalDiscovered
@@ -99,5 +103,6 @@ Known: TypeAlias = (
     | EventLost
     | ChainKeyed
     | DerivedEventsErased
+    | RequestsCounted
 )
 """All kinds that are written. A reader gets `Shredded` too."""

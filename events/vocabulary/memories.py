@@ -6,7 +6,7 @@ from uuid import UUID
 
 from events.fingerprint import Fingerprint, Passage
 from events.vocabulary.event import Event
-from events.vocabulary.values import WIDTH, JohariRow, Learning, Modality, SpaceModel, Span, Step
+from events.vocabulary.values import WIDTH, Image, JohariRow, Learning, Modality, SpaceCurve, SpaceModel, Span, Step
 
 STATED = "stated"
 """The rule of a supersession that the client asked for."""
@@ -17,6 +17,15 @@ class SpacesDeclared(Event, frozen=True, kw_only=True, tag="spaces_declared.1"):
 
     profile: str
     spaces: tuple[SpaceModel, ...]
+
+
+class SimilaritiesCalibrated(Event, frozen=True, kw_only=True, tag="similarities_calibrated.1"):
+    """The similarities of a chosen model were calibrated on texts of the store."""
+
+    texts: int
+    related: int
+    """Pairs of these texts that the packaged model calls related."""
+    curves: tuple[SpaceCurve, ...]
 
 
 class MemoryStored(Event, frozen=True, kw_only=True, tag="memory_stored.3"):
@@ -43,6 +52,8 @@ class MemoryStored(Event, frozen=True, kw_only=True, tag="memory_stored.3"):
     position: int = 0
     """Rank in its session, from 0; 0 without a session."""
     modality: Modality = Modality.TEXT
+    image: Image | None = None
+    """What it shows, if it is an image; `content` is then its caption. None before 2026-11."""
     importance: float = 0.5
     tags: tuple[str, ...] = ()
     rationale: str | None = None
@@ -133,6 +144,17 @@ class MemorySuperseded(Event, frozen=True, kw_only=True, tag="memory_superseded.
     """The value in the earlier text; None where the rule names none."""
     now: Span | None = None
     """What the later text says instead."""
+
+
+class MemoryTagged(Event, frozen=True, kw_only=True, tag="memory_tagged.1"):
+    """The tags of a memory were replaced. Sealed, since tags say what a memory is about, and erased with it."""
+
+    sealed: ClassVar[bool] = True
+
+    memory: UUID
+    tags: tuple[str, ...]
+    was: tuple[str, ...]
+    """Those before."""
 
 
 class MemoryReinstated(Event, frozen=True, kw_only=True, tag="memory_reinstated.1"):

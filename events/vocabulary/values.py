@@ -46,6 +46,18 @@ class JohariRow(msgspec.Struct, frozen=True):
         return tuple(Quadrant)[max(range(len(self.weights)), key=self.weights.__getitem__)]
 
 
+class Image(msgspec.Struct, frozen=True):
+    """What a memory shows; the content is in a file beside the log (`events.crypto.images`)."""
+
+    media_type: str
+    width: int
+    """In pixels."""
+    height: int
+    size: int
+    """In bytes."""
+    sha256: bytes
+
+
 class Learning(msgspec.Struct, frozen=True):
     """What was learned from a memory when it was stored (unified theory of learning); in [0, 1] unless stated."""
 
@@ -77,6 +89,16 @@ class SpaceModel(msgspec.Struct, frozen=True):
         """Tell whether memories of this model may be added to those of an earlier one."""
         same = (self.key, self.dimension) == (earlier.key, earlier.dimension)
         return same and earlier.sha256 in (self.sha256, *self.succeeds)
+
+
+class SpaceCurve(msgspec.Struct, frozen=True):
+    """The raw scores of one space's model that a calibration maps to 0 and to .5."""
+
+    key: str
+    sha256: str
+    """Of the `SpaceModel` that it was fitted for."""
+    unrelated: float
+    half: float
 
 
 class GoalLevel(StrEnum):

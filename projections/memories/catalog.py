@@ -1,7 +1,8 @@
 """The catalog of all memories: content, metadata, state and history, without embeddings."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,31 +11,27 @@ import numpy as np
 
 from events.storage.log import Envelope
 from events.vocabulary import (
-    CausesLinked,
-    ConsolidationUndone,
-    Event,
     EventLost,
-    MemoriesLinked,
-    MemoriesMerged,
     MemoriesMoved,
-    MemoriesPruned,
-    MemoriesReplayed,
-    MemoryErased,
-    MemoryFaded,
-    MemoryForgotten,
-    MemoryIgnited,
     MemoryRecalled,
-    MemoryReinstated,
-    MemoryRestored,
     MemoryStored,
-    MemorySuperseded,
+    MemoryTagged,
     PurposesRealigned,
 )
-from projections.memories.entries import Body, Entry, erased_entry, merged_entry
-from projections.memories.lifecycle import Lifecycle, StateChange
+from events.vocabulary.values import Image
+from projections.memories.entries import Body, Entry, Usage, erased_entry, merged_entry
+from projections.memories.lifecycle import (
+    Lifecycle,
+    StateChange,
+    changed,
+    concerned,
+    reasons_of,
+    restores_single_memories,
+)
 from projections.memories.placement import Placement
 from projections.memories.requests import Requests
 from projections.memories.supersessions import Supersessions
+from projections.memories.tags import EditedTags
 from projections.projection import MemoryState, digest_of, is_shredded_memory
 from projections.storage.arrays import GrowableArray
 from projections.storage.blobs import Blobs
@@ -44,12 +41,21 @@ class _ContentKey(msgspec.Struct, frozen=True):
     """The fields of a `Body` that identify its content; decoded alone, since that is faster."""
 
     sha256: bytes
+    image: Image | None
     namespace: str
+
+
+class _Worth(msgspec.Struct, frozen=True):
+    """The fields of a `Body` that its salience depends on."""
+
+    importance: float
+    created_at: datetime
 
 
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 _body_decoder = msgspec.msgpack.Decoder(Body)
 _key_decoder = msgspec.msgpack.Decoder(_ContentKey)
+_worth_decoder = msgspec.msgpack.Decoder(_Worth)
 
 
 class Catalog:
@@ -75,6 +81,7 @@ class Catalog:
         self._lifecycle = Lifecycle()
         self._supersessions = Supersessions()
         self._placement = Placement()
+        self._tags = EditedTags()
         self._requests = Requests()
         self._live = Counter()
 
@@ -95,21 +102,20 @@ class Catalog:
                 for memory, purpose in zip(realigned.memories, realigned.rows(), strict=True):
                     erased = self._entries[memory].state is MemoryState.ERASED
                     self._touch(memory, envelope, purpose=() if erased else purpose)
-            case MemoriesMoved(memories=memories, source=source, target=target):
-                for memory in memories:
-                    live = self._entries[memory].state is MemoryState.LIVE
-                    self._live[source] -= live
-                    self._live[target] += live
-                    self._touch(memory, envelope)
+            case MemoriesMoved() as moved:
+                self._move(envelope, moved)
+            case MemoryTagged(memory=memory) as edit if self._state(memory) is not MemoryState.ERASED:
+                self._tags.edit(edit, envelope.seq)
+                self._touch(memory, envelope)
             case event if is_shredded_memory(event):
                 entry = erased_entry(envelope.id, envelope.seq, envelope.at, (envelope.seq,))
                 reason = f"lost, because the store was damaged: {event.why}" if isinstance(event, EventLost) else None
                 self._add(msgspec.structs.replace(entry, reason=reason), b"", 0)
             case event:
-                for memory in dict.fromkeys((*_concerned(event), *_changed(changes))):
+                for memory in dict.fromkeys((*concerned(event), *changed(changes))):
                     self._touch(memory, envelope)
         if changes:
-            reasons = _reasons(envelope.event)
+            reasons = reasons_of(envelope.event)
             for change in changes:
                 self._change_state(change, envelope, reasons.get(change.memory))
 
@@ -132,14 +138,14 @@ class Catalog:
         """Return the sequence numbers of what a request appended that stored, deleted or restored something."""
         return self._requests.of(correlation)
 
-    def by_sha(self, sha256: bytes, namespace: str) -> tuple[UUID, ...]:
-        """Return the live memories with this content in this namespace, the oldest first."""
+    def by_sha(self, sha256: bytes, namespace: str, image: Image | None = None) -> tuple[UUID, ...]:
+        """Return the live memories with this content and image in this namespace, the oldest first."""
         rows = np.flatnonzero(self._marks.array == _hash_prefix(sha256)).tolist()
         keys = ((self._ids[row], _key_decoder.decode(self._bodies.at(row))) for row in rows)
         same = (
             memory
             for memory, key in keys
-            if key.sha256 == sha256 and self._placement.of(memory, key.namespace) == namespace
+            if (key.sha256, key.image) == (sha256, image) and self._placement.of(memory, key.namespace) == namespace
         )
         return tuple(memory for memory in same if self._entries[memory].state is MemoryState.LIVE)
 
@@ -163,11 +169,15 @@ class Catalog:
         """Return the number of live memories in each namespace that has any."""
         return +self._live
 
+    def usages(self, memories: Iterable[UUID]) -> tuple[Usage | None, ...]:
+        """Return what the salience of memories depends on, including what they absorbed; None for an erased one."""
+        return tuple(self._usage(memory) for memory in memories)
+
     def digest(self) -> bytes:
         """Return the SHA-256 of all entries and bodies in the order of arrival, of merges and of requests."""
         entries, lengths = _encoder.encode(list(self._entries.values())), self._bodies.lengths
         bodies = self._bodies.concatenated()
-        folds = (self._lifecycle, self._placement, self._supersessions, self._requests)
+        folds = (self._lifecycle, self._placement, self._tags, self._supersessions, self._requests)
         return digest_of(entries, lengths, bodies, *(fold.digest() for fold in folds))
 
     def after_load(self) -> None:
@@ -182,7 +192,24 @@ class Catalog:
         body = _body_decoder.decode(encoded)
         if not self._placement.contains(body.namespace, memory):
             body = msgspec.structs.replace(body, namespace=self._placement.of(memory, body.namespace))
+        if memory in self._tags:
+            body = msgspec.structs.replace(body, tags=self._tags.of(memory, body.tags))
         return msgspec.structs.replace(entry, body=body)
+
+    def _usage(self, memory: UUID) -> Usage | None:
+        entry = self._entries[memory]
+        parts = (memory, *self._lifecycle.absorbed(memory))
+        worths = [_worth_decoder.decode(body) for one in parts if (body := self._bodies.at(self._rows[one]))]
+        if not worths:
+            return None
+        return Usage(
+            max(worth.importance for worth in worths),
+            max(worth.created_at for worth in worths),
+            max(self._entries[one].stored_at for one in parts),
+            sum(self._entries[one].access_count for one in parts),
+            sum(entry.purpose) / len(entry.purpose) if entry.purpose else 0.0,
+            parts,
+        )
 
     def _with_versions(self, entry: Entry) -> Entry:
         """Return an entry with what superseded the memory, and what it superseded."""
@@ -213,6 +240,13 @@ class Catalog:
         self._add(entry, _encoder.encode(Body.of(stored)), _hash_prefix(stored.sha256))
         self._live[stored.namespace] += 1
 
+    def _move(self, envelope: Envelope, moved: MemoriesMoved) -> None:
+        for memory in moved.memories:
+            live = self._state(memory) is MemoryState.LIVE
+            self._live[moved.source] -= live
+            self._live[moved.target] += live
+            self._touch(memory, envelope)
+
     def _touch(self, memory: UUID, envelope: Envelope, **changes: Any) -> None:
         entry = self._entries[memory]
         self._entries[memory] = msgspec.structs.replace(entry, events=(*entry.events, envelope.seq), **changes)
@@ -223,7 +257,7 @@ class Catalog:
         entry, body = self._entries[memory], self._bodies.at(row)
         is_live = change.after is MemoryState.LIVE
         fields: dict[str, Any] = {"state": change.after, "state_since": envelope.at, "reason": reason}
-        if is_live and _restores_single_memories(envelope.event):
+        if is_live and restores_single_memories(envelope.event):
             fields["protected"] = True
         if body:
             namespace = self._placement.of(memory, _key_decoder.decode(body).namespace)
@@ -232,7 +266,9 @@ class Catalog:
         if change.after is MemoryState.ERASED:
             self._bodies.clear(row)
             self._marks.array[row] = 0
-            entry = erased_entry(memory, entry.seq, entry.stored_at, entry.events)
+            edits = self._tags.erase(memory)
+            known = tuple(seq for seq in entry.events if seq not in edits)
+            entry = erased_entry(memory, entry.seq, entry.stored_at, known)
         elif not body:
             return
         self._entries[memory] = msgspec.structs.replace(entry, **fields)
@@ -240,55 +276,3 @@ class Catalog:
 
 def _hash_prefix(sha256: bytes) -> int:
     return int.from_bytes(sha256[:8]) or 1
-
-
-def _concerned(event: Event) -> Iterator[UUID]:
-    """Yield the memories that an event concerns, recalls and measurements aside."""
-    match event:
-        case (
-            MemoryForgotten(memory=memory)
-            | MemoryRestored(memory=memory)
-            | MemoryReinstated(memory=memory)
-            | MemoryErased(memory=memory)
-            | MemoryIgnited(memory=memory)
-            | MemoryFaded(memory=memory)
-        ):
-            yield memory
-        case MemorySuperseded(memory=memory, by=by):
-            yield from (memory, by)
-        case CausesLinked(links=links):
-            yield from dict.fromkeys(end for link in links for end in (link.source, link.target))
-        case MemoriesLinked(source=first, targets=others) | MemoriesMerged(survivor=first, absorbed=others):
-            yield from (first, *others)
-        case MemoriesPruned(pruned=pruned):
-            yield from (one.memory for one in pruned)
-        case MemoriesReplayed(memories=memories) | ConsolidationUndone(memories=memories):
-            yield from memories
-        case _:
-            pass
-
-
-def _changed(changes: tuple[StateChange, ...]) -> Iterator[UUID]:
-    """Yield the memories whose state changed, and their previous survivors."""
-    for change in changes:
-        yield change.memory
-        if change.previous_survivor is not None:
-            yield change.previous_survivor
-
-
-def _restores_single_memories(event: Event) -> bool:
-    """Tell whether an event makes chosen memories live, rather than undoing a whole run."""
-    return isinstance(event, MemoryRestored) or (isinstance(event, ConsolidationUndone) and bool(event.memories))
-
-
-def _reasons(event: Event) -> dict[UUID, str | None]:
-    """Return why an event excludes memories from search."""
-    match event:
-        case MemoryForgotten(memory=memory, reason=reason) | MemoryErased(memory=memory, reason=reason):
-            return {memory: reason}
-        case MemoriesMerged(survivor=survivor, absorbed=absorbed):
-            return dict.fromkeys(absorbed, f"merged into {survivor}")
-        case MemoriesPruned(pruned=pruned):
-            return {one.memory: f"pruned: salience {one.salience.total:.2f}" for one in pruned}
-        case _:
-            return {}

@@ -6,12 +6,19 @@ from uuid import UUID
 import msgspec
 
 from events.storage.log import Envelope
-from events.vocabulary import CausalClausesFound, DerivedEventsErased, GoalDiscovered, MemoryErased, PatternDiscovered
+from events.vocabulary import (
+    CausalClausesFound,
+    DerivedEventsErased,
+    GoalDiscovered,
+    MemoryErased,
+    MemoryTagged,
+    PatternDiscovered,
+)
 from projections.projection import digest_of
 
 
 class DerivedEvents:
-    """The remaining members of each goal and pattern, and the memory of each set of clauses, by event id.
+    """The remaining members of each goal and pattern, and the memory of clauses and edited tags, by event id.
 
     Shredded events are skipped.
     """
@@ -33,7 +40,7 @@ class DerivedEvents:
                 self._members[envelope.id] = {*members} - self._erased
                 for member in self._members[envelope.id]:
                     self._serving.setdefault(member, set()).add(envelope.id)
-            case CausalClausesFound(memory=memory):
+            case CausalClausesFound(memory=memory) | MemoryTagged(memory=memory):
                 self._members[envelope.id] = {memory} - self._erased
                 self._serving.setdefault(memory, set()).add(envelope.id)
             case MemoryErased(memory=memory):

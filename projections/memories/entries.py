@@ -1,14 +1,14 @@
 """Records of the catalog: what is stored of a memory, and what happened to it since."""
 
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from uuid import UUID
 
 import msgspec
 
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import decompress
-from events.vocabulary.values import JohariRow, Learning, Modality
+from events.vocabulary.values import Image, JohariRow, Learning, Modality
 from projections.projection import MemoryState
 
 
@@ -21,6 +21,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None
     position: int
     modality: Modality
+    image: Image | None
     importance: float
     tags: tuple[str, ...]
     rationale: str | None
@@ -81,6 +82,19 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     def is_lost(self) -> bool:
         """Whether its event was damaged on the disk (`EventLost`); only an erasure has a time."""
         return self.body is None and self.state_since is None and self.reason is not None
+
+
+class Usage(NamedTuple):
+    """What the salience of a memory depends on, with what it absorbed."""
+
+    importance: float
+    created_at: datetime
+    stored_at: datetime
+    accesses: int
+    alignment: float
+    """With the North Star; 0 without one."""
+    memories: tuple[UUID, ...]
+    """Itself and those that it absorbed."""
 
 
 def erased_entry(memory: UUID, seq: int, stored_at: datetime, events: tuple[int, ...]) -> Entry:

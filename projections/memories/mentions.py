@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from events.fingerprint import Dense
 from events.quantization import Float32, Levels, directions, levels
+from events.spaces import E1
 from events.vocabulary import MemoryStored
 from projections.projection import digest_of
 from projections.storage.arrays import GrowableArray, rows_of_ids
@@ -59,7 +60,7 @@ class Mentions:
         """Add a memory, if it mentions a name."""
         if not stored.names:
             return
-        e1 = stored.fingerprint.take("e1_semantic", Dense).levels
+        e1 = stored.fingerprint.take(E1, Dense).levels
         for place, (namespace, names, vector) in enumerate(self._ahead):
             if (namespace, names) == (stored.namespace, stored.names) and np.array_equal(vector, e1):
                 del self._ahead[place]
@@ -97,17 +98,14 @@ class Mentions:
         """
         ahead = {name for other, each, _ in self._ahead if other == namespace for name in each}
         known = self._rows.get(namespace, {}).keys() | ahead
-        pending: dict[str, set[str]] = {}
-        for name in ahead:
-            _add_words(pending, name)
 
         def whole_names(word: str) -> set[str]:
-            return self._wholes.get(namespace, {}).get(word, set()) | pending.get(word, set())
+            found = {name for name in ahead if word in name and word in _words_of(name)}
+            return self._wholes.get(namespace, {}).get(word, set()) | found
 
         found: set[str] = set()
         for name in names:
-            words = _WORDS.findall(name)
-            if len(words) > 1:
+            if words := _words_of(name):
                 found |= {word for word in words if word in known and whole_names(word) <= {name}}
             elif len(candidates := whole_names(name)) == 1:
                 found |= candidates
@@ -151,7 +149,8 @@ class Mentions:
         self.after_load()
 
     def _index(self, namespace: str, name: str) -> None:
-        _add_words(self._wholes.setdefault(namespace, {}), name)
+        for word in _words_of(name):
+            self._wholes.setdefault(namespace, {}).setdefault(word, set()).add(name)
 
 
 def _take_out(names: dict[str, list[int]], wanted: set[int]) -> dict[str, list[int]]:
@@ -164,9 +163,7 @@ def _take_out(names: dict[str, list[int]], wanted: set[int]) -> dict[str, list[i
     return taken
 
 
-def _add_words(wholes: dict[str, set[str]], name: str) -> None:
-    """Add a name of several words under each of them."""
+def _words_of(name: str) -> list[str]:
+    """Return the words of a name that has several."""
     words = _WORDS.findall(name)
-    if len(words) > 1:
-        for word in words:
-            wholes.setdefault(word, set()).add(name)
+    return words if len(words) > 1 else []

@@ -16,7 +16,7 @@ from events.vocabulary import (
     MemoryRestored,
     MemoryStored,
 )
-from projections.projection import digest_of, is_shredded_memory
+from projections.projection import digest_of, event_name, is_shredded_memory
 from projections.storage.arrays import GrowableArray
 
 LATEST: Final = 10_000
@@ -24,6 +24,9 @@ LATEST: Final = 10_000
 
 FRONT: Final = "front"
 """The author of events that a request appends."""
+
+HTTP: Final = "http:"
+"""What the author of events begins with that a request over HTTP appends, before the name of the caller."""
 
 IMPORTER: Final = "import"
 """The author of imported events other than memories: links and what happened to memories. Each has a derived key."""
@@ -56,13 +59,13 @@ class Requests:
         key, event = envelope.correlation_id, envelope.event
         if envelope.actor == IMPORTER:
             self._derived.add(key, envelope.seq)
-        if envelope.actor != FRONT:
+        if envelope.actor != FRONT and not envelope.actor.startswith(HTTP):
             return
         is_memory = isinstance(event, MemoryStored) or is_shredded_memory(event)
         if key.version == DERIVED and (is_memory or self._derived.is_last(key)):
             self._derived.add(key, envelope.seq)
             return
-        done = is_memory or isinstance(event, _DONE)
+        done = is_memory or isinstance(event, _DONE) or event_name(event) == "memory_tagged"  # also if shredded
         if not (done or key.bytes in self._latest):
             return
         self._latest.setdefault(key.bytes, []).append(envelope.seq)

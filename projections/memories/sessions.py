@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from events.fingerprint import Dense
 from events.quantization import Float32, Levels, directions, levels
+from events.spaces import E1
 from events.storage.log import Envelope
 from events.vocabulary import MemoriesMoved, MemoryErased, MemoryStored
 from projections.memories.mentions import Mentions
@@ -62,7 +63,7 @@ class Sessions:
             case MemoryStored(session=session) as stored:
                 self.mentions.append(envelope.id, stored)
                 if session is not None:
-                    e1 = stored.fingerprint.take("e1_semantic", Dense).levels
+                    e1 = stored.fingerprint.take(E1, Dense).levels
                     self._append((stored.namespace, session), envelope.id, stored.position, e1)
             case MemoriesMoved(memories=memories, source=source, target=target):
                 self.mentions.move(memories, source, target)

@@ -53,20 +53,28 @@ class Supersessions:
     def successor(self, memory: UUID, lifecycle: Lifecycle, is_present: Callable[[UUID], bool]) -> UUID | None:
         """Return the latest present memory that superseded this one, directly or over others; None without any.
 
+        Memories that superseded each other in a circle, which only an import or a merge can bring about, all hold.
+
         Args:
             memory: A survivor, or one that is not merged.
             lifecycle: The merges.
             is_present: Whether a memory counts.
         """
-        found, seen, pending = None, {memory}, [memory]
+        later = self._all_later(memory, lifecycle)
+        if memory in later:
+            later = [one for one in later if memory not in self._all_later(one, lifecycle)]
+        return next(filter(is_present, reversed(later)), None)
+
+    def _all_later(self, memory: UUID, lifecycle: Lifecycle) -> list[UUID]:
+        """Return the survivors that superseded a memory, directly or over others, in the order of their discovery."""
+        found: dict[UUID, None] = {}
+        pending = [memory]
         for one in pending:  # grows meanwhile
             later = (by for each in (one, *lifecycle.absorbed(one)) for by in self._later.get(each, ()))
-            for root in map(lifecycle.root, later):
-                if root not in seen:
-                    seen.add(root)
-                    pending.append(root)
-                    found = root if is_present(root) else found
-        return found
+            new = [root for root in dict.fromkeys(map(lifecycle.root, later)) if root not in found]
+            found |= dict.fromkeys(new)
+            pending += new
+        return list(found)
 
     def earlier(self, memory: UUID, lifecycle: Lifecycle) -> tuple[UUID, ...]:
         """Return the memories that this one, or what it absorbed, superseded directly."""

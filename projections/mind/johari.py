@@ -6,7 +6,7 @@ Open: low entropy, high coherence. Hidden: low, low. Blind: high, low. Unknown: 
 from collections.abc import Sequence
 from typing import Final
 
-from events.spaces import INDEX, SEMANTIC
+from events.spaces import E1, INDEX, SEMANTIC
 from events.vocabulary.values import JohariRow, Quadrant
 
 THRESHOLD: Final = 0.5
@@ -54,7 +54,7 @@ def insights(rows: Sequence[JohariRow]) -> tuple[str, ...]:
     Args:
         rows: One for each of the thirteen spaces; one without confidence doesn't count, as where a space says nothing.
     """
-    meaning, causes, code = (rows[INDEX[key]].quadrant for key in ("e1_semantic", "e5_causal", "e7_code"))
+    meaning, causes, code = (rows[INDEX[key]].quadrant for key in (E1, "e5_causal", "e7_code"))
     everywhere = {rows[INDEX[key]].quadrant for key in SEMANTIC if rows[INDEX[key]].confidence > 0}
     found: list[str] = []
     if meaning is Quadrant.OPEN and causes is Quadrant.BLIND:

@@ -31,7 +31,7 @@ class DenseSpace:
     """
 
     def __init__(self, dimension: int, *, indexed: bool = False) -> None:
-        self._dimension = dimension
+        self.dimension: Final = dimension
         self.graph = Graph(self, dimension, "cos") if indexed else None
         self._matrix = GrowableArray(np.int8, dimension)
         self._inverse_norms = GrowableArray(np.float32)
@@ -46,7 +46,7 @@ class DenseSpace:
 
     def append(self, vector: Levels | None) -> None:
         """Add the next row: a vector, shape (dimension,), or an empty row."""
-        row = np.zeros(self._dimension, np.int8) if vector is None else vector
+        row = np.zeros(self.dimension, np.int8) if vector is None else vector
         self._matrix.append(row)
         self._inverse_norms.append(_inverse_norm(row))
 

@@ -1,6 +1,6 @@
 """One vector per token of every memory: late interaction (ColBERT, Khattab and Zaharia 2020)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numkong
@@ -31,6 +31,18 @@ class TokenSpace:
 
     def __len__(self) -> int:
         return len(self._slices)
+
+    @classmethod
+    def of(cls, embeddings: Sequence[Tokens]) -> "TokenSpace":
+        """Return a space for `symmetric` alone: its rows are not counted in document frequencies, which takes time."""
+        vectors = np.concatenate([each.nibbles for each in embeddings])
+        space = cls(2 * vectors.shape[1])
+        for each in embeddings:
+            space._slices.append(len(each.ids))
+        space._pieces.extend(np.concatenate([each.ids for each in embeddings]))
+        space._vectors.extend(vectors)
+        space._inverse_norms.extend(_inverse_norms(from_nibbles(vectors)))
+        return space
 
     def append(self, embedding: Tokens | None) -> None:
         """Add the next row, empty for None, and count it in the statistics."""

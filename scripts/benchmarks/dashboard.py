@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ import httpx2
 from typer import Option
 
 from actors.proxy.client import Client
-from benchmarks.processes import PATIENCE, stop_hub
+from benchmarks.processes import PATIENCE, POLL, stop_hub
 from benchmarks.report import JsonOption, Verdict, progress_bar, publish
 from benchmarks.synthetic import SAMPLES, build, embed_sample, first_words, sentences
 
@@ -26,6 +26,8 @@ SECONDS, BYTES = 0.5, 2_000_000
 """In which a page must have answered, and what it may send."""
 LOADED = 900.0
 """Seconds that a large store may take to start."""
+REPLAYING = 202
+"""Status of a page that shows how far the replay of the log is."""
 PAUSE = 0.2
 """Seconds between two requests of each client that stores or searches meanwhile: ten of both together a second."""
 
@@ -38,6 +40,7 @@ PAGES = {
     "Map": "/map",
     "Map: points": "/map/points",
     "Map: points of a project": "/map/points?namespace=default",
+    "Map: points by salience": "/map/points?colour=salience",
     "Timeline": "/timeline",
     "Timeline of a day": "/timeline?day=2026-01-05",
     "Goals": "/goals",
@@ -45,6 +48,8 @@ PAGES = {
     "Audit": "/audit",
     "Past": "/past",
 }
+PAST = {"Home in the past": "/?as_of={moment}", "Search in the past": "/search?q={query}&as_of={moment}"}
+"""Pages that first show how far the replay of the log is."""
 
 
 def dashboard(
@@ -86,19 +91,28 @@ def _measure(folder: Path, client: httpx2.Client, rounds: int) -> list[Verdict]:
     texts = sentences(20)
     with Client(folder, LOADED) as session:
         (found,) = session.request("memory/list", limit=1)["memories"]
+        head = session.request("store/status")["log"]["position"]
+    values = {"memory": found["id"], "query": first_words(texts[7], 6).replace(" ", "+"), "moment": head // 2}
     verdicts = []
     with _load(folder, lambda number: texts[number % len(texts)]):
-        for name, path in PAGES.items():
-            address = path.format(memory=found["id"], query=first_words(texts[7], 6).replace(" ", "+"))
+        for name, path in (PAGES | PAST).items():
+            address = path.format(**values)
+            begun = perf_counter()
             times, sizes = [], []
+            replayed = 0.0
             for _ in range(rounds):
                 start = perf_counter()
                 answer = client.get(address)
                 times.append(perf_counter() - start)
+                while answer.status_code == REPLAYING:
+                    sleep(POLL)
+                    answer = client.get(address)
+                    replayed = perf_counter() - begun
                 sizes.append(len(answer.content))
                 answer.raise_for_status()
             first, median, size = times[0], sorted(times)[len(times) // 2], max(sizes)
             figures = {"first, s": first, "median, s": median, "KB": size / 1e3}
+            figures |= {"replay, s": replayed} if replayed else {}
             verdicts.append(Verdict(name, figures, first <= SECONDS and size <= BYTES))
     return verdicts
 

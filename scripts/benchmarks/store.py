@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 import anyio
 import pykka
 
-from actors.api.context import Context, ignore_progress, wait_until_ready, wait_until_replayed
+from actors.api.context import Context, wait_until_ready, wait_until_replayed
 from actors.api.operations.retrieval.query import Query, embed_query, search
 from actors.api.params.parsing import moment, parse
+from actors.api.progress import ignore_progress
 from actors.api.pulse import read_pulse
 from actors.api.tools.agent_tools import TOOLS
 from actors.hub.composition import open_hub
@@ -21,10 +22,10 @@ from actors.runtime.ask import ask
 from actors.runtime.messages import Message
 from actors.runtime.settings import SearchProfile
 from actors.store.messages import ReadStatus
-from actors.text.query_hints import extract_hints
+from actors.text.queries.query_hints import extract_hints
 from actors.workspace.messages import Pulse, ReadAttention
 from benchmarks.datasets import DEPTH, Document, sessions
-from projections.memories.facets import Filter
+from projections.atlas.facets import Filter
 
 T = TypeVar("T")
 Answer = dict[str, Any]

@@ -54,9 +54,9 @@ from events.storage.log import Envelope
 from events.vocabulary import MemoryStored, SpacesDeclared
 from events.vocabulary.codec import compress
 from events.vocabulary.values import WIDTH, JohariRow, Learning, Modality
-from projections.memories.atlas import Atlas
+from projections.atlas.atlas import Atlas
+from projections.atlas.fingerprints import CONTEXT, ORDER
 from projections.memories.sessions import Sessions
-from projections.spaces.fingerprints import CONTEXT, ORDER
 from projections.storage.arrays import Scores
 from scripts.train.grading import PULLS, agreement, left_out, weigh
 

@@ -21,15 +21,15 @@ from benchmarks.store import Store, open_store
 from actors.comparator.messages import Search
 from actors.comparator.messages.profiles import pool_size
 from actors.comparator.search import fusion
-from actors.comparator.search.measurements import measure
 from actors.comparator.search.pipeline import REACH, indices_of, later_penalty
-from actors.comparator.search.ranker import asked_spaces
 from actors.comparator.search.recall import NO_ROWS
 from actors.comparator.search.recall import recall as recall_rows
+from actors.comparator.search.weights.measurements import measure
+from actors.comparator.search.weights.ranker import asked_spaces
 from actors.runtime.settings import SearchProfile
 from events.storage.log import Log
 from events.vocabulary import SpacesDeclared
-from projections.memories.atlas import Atlas
+from projections.atlas.atlas import Atlas
 
 MISSPELT: Final = 0.25
 """Weight of misspelt questions in the loss."""

@@ -1,4 +1,4 @@
-"""Fit the weights of `auto`: `actors/comparator/search/auto.json`.
+"""Fit the weights of `auto`: `actors/comparator/search/weights/auto.json`.
 
     python -m scripts.train.fusion --keep STORES FOLDER [FOLDER ...]
 
@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.datasets import DEPTH
 
 from actors.comparator.search import fusion
-from actors.comparator.search.ranker import FILE, LIMIT
+from actors.comparator.search.weights.ranker import FILE, LIMIT
 from scripts.train.candidates import Lists, lists
 
 START: dict[str, tuple[float, dict[str, float]]] = {
@@ -47,9 +47,10 @@ START: dict[str, tuple[float, dict[str, float]]] = {
     "e12_late_interaction": (0.8, {"code": -0.4}),
     "e13_splade": (0.15, {}),
 }
-"""Weight of each view for a plain question, and what changes it: what the spaces are made for. E3 and E4, which no set
-teaches, have a fixed share. E10 is left out: without a modality in the question it repeats E1."""
-SHARES = {"e3_temporal_periodic": 0.3, "e4_temporal_positional": 1.2}
+"""Weight of each view for a plain question, and what changes it: what the spaces are made for. E3, E4 and
+images, which no set teaches, have a fixed share. E10 of texts is left out: without a modality in the question it
+repeats E1."""
+SHARES = {"e3_temporal_periodic": 0.3, "e4_temporal_positional": 1.2, fusion.SHOWN: 0.5}
 VIEWS = [*START]
 FLAGS = {"event", "time", "speaker", "unknown_word", "code", "session", "passages"}
 """Measurements in [0, 1], which are neither centred nor scaled: a bias is the weight where none applies."""

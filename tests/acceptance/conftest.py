@@ -36,9 +36,15 @@ LINGER = ("--linger", "0.5")
 class Server:
     """A server process, spoken to in plain JSON-RPC lines, so that broken ones can be sent too."""
 
-    def __init__(self, data: Path, *options: str, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        data: Path,
+        *options: str,
+        environment: Mapping[str, str] | None = None,
+        through: Sequence[str] = (),
+    ) -> None:
         self.process = subprocess.Popen(
-            [COMMAND, "serve", "--data", str(data), *(options or ["--standalone"])],
+            [*through, COMMAND, "serve", "--data", str(data), *(options or ["--standalone"])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"OMP_NUM_THREADS": "1"} | dict(environment or {}),

@@ -88,7 +88,7 @@ def test_a_replay_that_differs_ends_with_1_and_names_the_projection(
     wrong = PROGRAM.replace(
         "from actors.cli import app",
         "from actors.cli import app\n"
-        "from actors.api.operations import audit as auditing\n"
+        "from actors.api.operations.administration import audit as auditing\n"
         "from projections.memories.catalog import Catalog\n"
         "really = auditing.rebuild\n"
         "auditing.rebuild = lambda envelopes: really(envelopes) | {'catalog': Catalog()}",

@@ -10,11 +10,11 @@ from uuid import uuid4
 
 import pytest
 
+from actors.api.responses.parts import PARTS
 from actors.cli.commands import program
 from actors.cli.program import Panel
-from actors.cli.views.memories import REASONS
 from events.spaces import SPACES
-from tests.acceptance.conftest import COMMAND, PATIENCE
+from tests.acceptance.conftest import COMMAND, PATIENCE, Open, refused
 
 
 def run(data: Path, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -48,6 +48,42 @@ def test_store_search_history_and_status_share_one_folder(tmp_path: Path) -> Non
     assert len(status["spaces"]) == 13
     assert status["log"]["position"] == 5, "spaces, memory and recall, and the workspace turned to either"
     assert status["latencies_ms"]["forward"]["median"] > 0, "as the last process that used a model measured them"
+
+
+def test_a_command_that_opened_the_store_leaves_a_hub_for_the_next_ones(tmp_path: Path) -> None:
+    assert run(tmp_path, "store", "Bo is afraid of thunder.", "--no-hub").returncode == 0
+    assert "no hub runs" in run(tmp_path, "stop").stdout
+    try:
+        assert run(tmp_path, "store", "Bo sleeps in the kitchen.", "--hub").returncode == 0
+        found = run_json(tmp_path, "search", "Where does Bo sleep?")
+        assert found["results"][0]["content"] == "Bo sleeps in the kitchen."
+        assert any("hub: process" in line for line in run(tmp_path, "doctor").stdout.splitlines())
+    finally:
+        stopped = run(tmp_path, "stop").stdout
+    assert "has ended" in stopped
+
+
+def test_a_running_hub_with_another_log_or_other_models_is_not_taken_for_what_was_asked(
+    data: Path, window: Open, tmp_path: Path
+) -> None:
+    server = window()
+    server.initialize()
+    server.call("store_memory", content="Bo is afraid of thunder.")
+    assert run(data, "backup", str(tmp_path / "backup")).returncode == 0
+    address = "postgresql://keeper@db.example/other"
+    for arguments, words in (
+        (("status", "--log", address.replace("@", ":secret@")), f"in that folder, not the one at {address}:"),
+        (
+            ("search", "thunder", "--embedder", "full", "--models", str(tmp_path)),
+            "it with embedded, not full in",
+        ),
+        (("restore", str(tmp_path / "backup"), "--replace"), f"context-graph stop --data {data}"),
+        (("backup", str(data / "backup")), "inside the store's folder"),
+    ):
+        done = run(data, *arguments)
+        assert (done.returncode, words in done.stderr, "Traceback" in done.stderr) == (1, True, False), done.stderr
+    assert f"not the one at {address}:" in refused(data, "--log", address)
+    assert run(data, "search", "thunder", "--embedder", "embedded").returncode == 0
 
 
 def test_a_person_compares_forgets_and_restores(tmp_path: Path) -> None:
@@ -106,7 +142,8 @@ def test_help_lists_all_commands_by_what_they_are_for() -> None:
 
 
 def test_every_space_and_every_other_contribution_to_a_score_is_a_reason_in_words() -> None:
-    assert REASONS.keys() == {space.key for space in SPACES} | {"context", "priming", "renewal", "alignment"}
+    others = {"context", "priming", "renewal", "causes", "scope", "alignment"}
+    assert PARTS.keys() == {space.key for space in SPACES} | others
 
 
 def test_memories_are_imported_once_and_exported_again(tmp_path: Path) -> None:
@@ -166,9 +203,17 @@ def test_a_secret_is_told_when_it_is_stored_and_left_out_when_that_is_wanted(tmp
     told = run(tmp_path, "store", "The database password is Tr4ctor!Blue9 until May.").stdout
     assert "looks like a secret" in told
     assert "--redact" in told
+    assert "memory_delete" not in told
     again = run(tmp_path, "store", "The database password is Tr4ctor!Blue9 until May.", "--redact").stdout
     assert "left out: password" in again
     assert "looks like" not in again
+
+
+def test_an_importance_beyond_its_limits_is_stored_at_the_nearer_end_and_told(tmp_path: Path) -> None:
+    stored = run(tmp_path, "store", "The ferns are in the hall.", "--importance", "2", "--json")
+    assert stored.stderr == "importance is 0 to 1: 2 counts as 1\n"
+    listed = run_json(tmp_path, "show", json.loads(stored.stdout)["fingerprintId"])
+    assert listed["importance"] == 1.0
 
 
 def test_the_version_is_told() -> None:
@@ -186,3 +231,19 @@ def test_an_import_says_what_is_missing_and_what_it_would_redact(tmp_path: Path)
     assert (
         "would redact: 1 password" in run(tmp_path / "store", "import", str(tmp_path / "notes.md"), "--dry-run").stdout
     )
+
+
+def test_an_import_of_a_folder_names_the_files_that_it_does_not_read(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    (folder / ".obsidian").mkdir(parents=True)
+    (folder / "ferns.md").write_text("Ilse waters the ferns on Sundays.\n")
+    (folder / ".obsidian" / "app.json").write_text("{}")
+    (folder / "chats.json").write_text("[]")
+    for number in range(11):
+        (folder / f"scan-{number:02}.pdf").write_bytes(b"%PDF")
+    told = " ".join(run(tmp_path / "store", "import", str(folder), "--dry-run").stdout.split())
+    assert "chats.json: not of the folder's format" in told
+    assert "scan-08.pdf: unknown format" in told
+    assert "scan-09.pdf" not in told
+    assert "not read: 2 more files" in told
+    assert "app.json" not in told

@@ -116,6 +116,7 @@ def test_a_running_hub_is_asked_and_one_of_another_version_is_a_warning(home: Pa
     status, checks = doctor(home, data, "--bundle", str(bundle))
     assert (status, checks["hub"]["verdict"], checks["log"]["verdict"]) == (0, "ok", "ok")
     assert "answers" in checks["hub"]["found"]
+    assert checks["log"]["found"].endswith("events, open in the hub; `context-graph verify` checks all")
     assert "run by" in checks["models"]["found"]
     assert "{" not in checks["models"]["found"]
     assert checks["errors"]["found"] == "1 in hub.log, the last: ERROR store_memory failed"

@@ -153,8 +153,16 @@ def test_a_key_and_a_url_belong_together(arguments: dict[str, str]) -> None:
 
 
 def test_an_invalid_key_is_told_as_one(url: str) -> None:
-    with Memory(url=url, key="cg_no_key") as memory, pytest.raises(ContextGraphError, match="401: invalid_token"):
+    told = pytest.raises(ContextGraphError, match="the key is unknown, revoked or expired")
+    with Memory(url=url, key="cg_no_key") as memory, told as refused:
         memory.search("anything")
+    assert refused.value.code == -32003
+
+
+def test_a_tool_that_does_not_exist_has_one_code_on_both_ways(opened: Opened) -> None:
+    with pytest.raises(ContextGraphError, match="no_such_tool") as refused:
+        opened("codes").call("no_such_tool")
+    assert refused.value.code == -32601
 
 
 def test_the_tools_of_an_agent_framework_are_made_of_typed_functions_with_docstrings(opened: Opened) -> None:
@@ -183,7 +191,7 @@ def test_keys_are_listed_with_their_last_use_and_revoked_at_once(folder: Path, u
     with Memory(url=url, key=key) as memory:
         assert memory.search("anything") == []
         run("key", "revoke", "visitor", "--data", str(folder))
-        with pytest.raises(ContextGraphError, match="401"):
+        with pytest.raises(ContextGraphError, match="the key is unknown, revoked or expired"):
             memory.search("anything")
     listed: list[dict[str, Any]] = json.loads(run("key", "list", "--json", "--data", str(folder)))["keys"]
     (found,) = (one for one in listed if one["name"] == "visitor")

@@ -130,23 +130,47 @@ def test_progress_is_reported_while_models_load(servers: Callable[[], Server]) -
     assert "loading the models" in told
 
 
+def store_until_windows_are_embedded(server: Server, request: int | str) -> None:
+    """Send a store of a long text, and wait until the model is at work on it."""
+    arguments = {"content": (FOX + ". ") * 1_400}
+    params = {"name": "store_memory", "arguments": arguments, "_meta": {"progressToken": request}}
+    server.send(json.dumps({"jsonrpc": "2.0", "id": request, "method": "tools/call", "params": params}))
+    assert server.process.stdout
+    while json.loads(server.process.stdout.readline())["params"]["message"] != "windows embedded":
+        pass
+
+
+def cancel(server: Server, request: int | str) -> None:
+    params = {"requestId": request}
+    server.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
+
+
+@pytest.mark.parametrize(("storing", "searching"), [("9001", 9001), (9001, "9001")])
+def test_a_number_and_the_same_digits_as_text_are_two_ids(
+    servers: Callable[[], Server], storing: int | str, searching: int | str
+) -> None:
+    server = servers()
+    server.initialize()
+    server.call("store_memory", content=FOX)
+    store_until_windows_are_embedded(server, storing)
+    search = {"name": "search_graph", "arguments": {"query": FOX}}
+    server.send(json.dumps({"jsonrpc": "2.0", "id": searching, "method": "tools/call", "params": search}))
+    answer = server.receive()
+    assert (answer["id"], answer["result"]["structuredContent"]["count"]) == (searching, 1)
+    cancel(server, searching)  # it was answered, and the store is another request
+    assert server.receive()["id"] == storing
+    server.close()
+
+
 def test_a_cancelled_store_is_never_answered_and_leaves_nothing(servers: Callable[[], Server]) -> None:
     server = servers()
     server.initialize()
     server.call("store_memory", content=FOX)
 
-    def store_until_windows_are_embedded(number: int) -> None:
-        arguments = {"content": (FOX + ". ") * 1_400}
-        params = {"name": "store_memory", "arguments": arguments, "_meta": {"progressToken": number}}
-        server.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}))
-        assert server.process.stdout
-        while json.loads(server.process.stdout.readline())["params"]["message"] != "windows embedded":
-            pass
-
-    store_until_windows_are_embedded(98)
-    server.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 98}}))
+    store_until_windows_are_embedded(server, 98)
+    cancel(server, 98)
     assert server.call("search_graph", query=FOX)["structuredContent"]["count"] == 1, "this is the next answer"
-    store_until_windows_are_embedded(99)
+    store_until_windows_are_embedded(server, 99)
     server.close()
     again = servers()
     again.initialize()

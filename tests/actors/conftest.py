@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from actors.api.context import Context
 from actors.api.mcp.server import Front
-from actors.api.operations.memories import store_memory
+from actors.api.operations.lifecycle.memories import store_memory
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse

@@ -17,7 +17,7 @@ import anyio
 import pytest
 
 from actors.api.context import Context
-from actors.api.operations.memories import store_memory
+from actors.api.operations.lifecycle.memories import store_memory
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
@@ -43,8 +43,8 @@ from events.vocabulary import (
     SpacesDeclared,
 )
 from events.vocabulary.values import Mode, Outcome, Trigger
+from projections.atlas.atlas import Atlas
 from projections.graph.links import Links
-from projections.memories.atlas import Atlas
 from projections.memories.catalog import Catalog
 from projections.memories.entries import Entry
 from projections.mind.goals import Goals

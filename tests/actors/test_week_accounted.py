@@ -24,7 +24,7 @@ from events.vocabulary import ConsolidationFinished, ConsolidationUndone, Memori
 from events.vocabulary.values import Mode
 from projections.projection import MemoryState
 from projections.registry import digests, rebuild
-from tests.actors.api.test_replaying import ELSEWHERE
+from tests.actors.api.administration.test_replaying import ELSEWHERE
 from tests.actors.consolidator.asleep import BOUND
 from tests.actors.consolidator.planted_memories import LIFE
 from tests.actors.test_week import UTC, Week

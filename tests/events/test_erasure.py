@@ -54,7 +54,7 @@ def test_the_search_would_find_every_trace(tmp_path: Path):
 
 @pytest.fixture(params=[None, "open sesame"], ids=["without a passphrase", "with one"])
 def passphrase(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str | None]:
-    monkeypatch.setattr(wrapping, "_N", 2**4)
+    monkeypatch.setattr(wrapping, "_MEMORY", 2**4)
     return request.param
 
 

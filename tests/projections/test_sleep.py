@@ -13,11 +13,11 @@ from events.fingerprint import Sparse
 from events.spaces import SPACES
 from events.storage.log import Envelope
 from events.vocabulary import Event
+from projections.atlas.atlas import Atlas
+from projections.atlas.facets import Filter
 from projections.graph.links import Links
-from projections.memories.atlas import Atlas
 from projections.memories.catalog import Catalog
 from projections.memories.entries import Entry
-from projections.memories.facets import Filter
 from projections.memories.lifecycle import Lifecycle
 from projections.mind.goals import Goals
 from projections.mind.workspace import WorkspaceState

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -31,7 +32,9 @@ TOO_LONG = json.dumps({"jsonrpc": "2.0", "method": _TOO_LONG_METHOD})
 
 
 class ResponseWriter(ObjectSendStream[SessionMessage]):
-    """Writes messages to a client, and counts its open requests.
+    """Writes messages to a client, and counts and numbers its open requests.
+
+    The SDK takes the ids 7 and "7" for one, so it sees numbers of ours instead of the client's ids.
 
     Args:
         stream: The stream to the client.
@@ -39,40 +42,63 @@ class ResponseWriter(ObjectSendStream[SessionMessage]):
 
     def __init__(self, stream: WriteStream[SessionMessage]) -> None:
         self._stream = stream
-        self._open: set[str] = set()
+        self._numbers: dict[types.RequestId, int] = {}
+        """Of the open requests, by the client's id."""
+        self._ids: dict[int, types.RequestId] = {}
+        """The client's id, by number."""
+        self._last = 0
         self._closed_one = anyio.Event()
 
-    async def admit(self, request: types.RequestId) -> bool:
-        """Wait for a free slot, and open a request; return False if a request of this id is open already."""
-        while len(self._open) >= MAX_OPEN_REQUESTS:
+    async def admit(self, request: types.RequestId) -> int | None:
+        """Wait for a free slot, and open a request; return its number, None if one of this id is open already."""
+        while len(self._numbers) >= MAX_OPEN_REQUESTS:
             await self._closed_one.wait()
-        if str(request) in self._open:
-            return False
-        self._open.add(str(request))
-        return True
+        if request in self._numbers:
+            return None
+        self._last += 1
+        self._numbers[request], self._ids[self._last] = self._last, request
+        return self._last
 
-    def release(self, request: types.RequestId | None) -> None:
-        """Close a request, which was answered or cancelled."""
-        self._open.discard(str(request))
-        self._closed_one.set()
-        self._closed_one = anyio.Event()
+    def cancel(self, request: object) -> int | None:
+        """Close a request that the client cancelled, which isn't answered; return its number, None if it isn't open."""
+        if not isinstance(request, int | str) or request not in self._numbers:
+            return None
+        number = self._numbers[request]
+        self._close(number)
+        return number
 
     async def wait_idle(self) -> None:
         """Wait until no request is open."""
-        while self._open:
+        while self._numbers:
             await self._closed_one.wait()
 
     async def send(self, item: SessionMessage) -> None:
-        """Write a message; returns once the client accepts it."""
-        try:
-            await self._stream.send(item)
-        finally:
-            if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
-                self.release(item.message.id)
+        """Write a message of the SDK; returns once the client accepts it. Answers to cancelled requests are dropped."""
+        match item.message:
+            case types.JSONRPCResponse(id=int(number)) | types.JSONRPCError(id=int(number)):
+                if number not in self._ids:
+                    return
+                message = item.message.model_copy(update={"id": self._ids[number]})
+                try:
+                    await self._stream.send(replace(item, message=message))
+                finally:
+                    self._close(number)
+            case _:
+                await self._stream.send(item)
+
+    async def reject(self, error: types.JSONRPCError) -> None:
+        """Answer a line that the SDK doesn't receive."""
+        await self._stream.send(SessionMessage(error))
 
     async def aclose(self) -> None:
         """Close the stream."""
         await self._stream.aclose()
+
+    def _close(self, number: int) -> None:
+        if number in self._ids:  # a request can be cancelled while its answer is written
+            del self._numbers[self._ids.pop(number)]
+        self._closed_one.set()
+        self._closed_one = anyio.Event()
 
 
 @asynccontextmanager
@@ -88,11 +114,11 @@ async def valid_messages(
     async def forward() -> None:
         async with send, messages:
             async for message in messages:
-                error = error_of(message) if isinstance(message, Exception) else await _admit(message, responses)
-                if error is None:
-                    await send.send(message)
+                found = error_of(message) if isinstance(message, Exception) else await _admit(message, responses)
+                if isinstance(found, SessionMessage):
+                    await send.send(found)
                 else:
-                    await responses.send(SessionMessage(error))
+                    await responses.reject(found)
             await responses.wait_idle()
 
     async with receive, anyio.create_task_group() as group:
@@ -101,19 +127,22 @@ async def valid_messages(
         group.cancel_scope.cancel()
 
 
-async def _admit(message: SessionMessage, responses: ResponseWriter) -> types.JSONRPCError | None:
-    """Open or close a request; return an error if the message is invalid."""
+async def _admit(message: SessionMessage, responses: ResponseWriter) -> SessionMessage | types.JSONRPCError:
+    """Open or close a request; return the message as the SDK receives it, or an error if it is invalid."""
     match message.message:
         case types.JSONRPCRequest() as request:
-            if not await responses.admit(request.id):
+            number = await responses.admit(request.id)
+            if number is None:
                 return _error(None, types.INVALID_REQUEST, "Invalid request: a request of this id is still open")
-        case types.JSONRPCNotification(method="notifications/cancelled", params=params):
-            responses.release((params or {}).get("requestId"))
+            return replace(message, message=request.model_copy(update={"id": number}))
+        case types.JSONRPCNotification(method="notifications/cancelled", params=params) as notification:
+            number = responses.cancel((params or {}).get("requestId"))
+            numbered = {**(params or {}), "requestId": number}
+            return replace(message, message=notification.model_copy(update={"params": numbered}))
         case types.JSONRPCNotification(method=method) if method == _TOO_LONG_METHOD:
             return _error(None, types.INVALID_REQUEST, f"Invalid request: a line is longer than {MAX_LINE} bytes")
         case _:
-            pass
-    return None
+            return message
 
 
 def error_of(error: Exception) -> types.JSONRPCError:

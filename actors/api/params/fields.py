@@ -16,6 +16,8 @@ from actors.runtime.settings import Confidence
 from events.spaces import SPACES
 
 MAX_CONTENT = 65_536
+MAX_IMAGE = 10 << 20
+"""Bytes of an image's file."""
 MAX_QUERY = 4_096
 MAX_NAME = 256
 MAX_BATCH = 100
@@ -35,6 +37,8 @@ Reason = Annotated[str, Meta(max_length=4_096)]
 Content = Annotated[
     str, Meta(max_length=MAX_CONTENT, description="The text to remember", extra_json_schema={"minLength": 1})
 ]
+# Its length is checked with its bytes: a limit in base64 would be listed in every conversation.
+Image = Annotated[str | None, Meta(description="Path or data URI")]
 QueryText = Annotated[str, Meta(max_length=MAX_QUERY)]
 Query = Annotated[QueryText, Meta(description="A question or keywords")]
 Namespace = Annotated[Name, Meta(description="If not the project's")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Protocol
 
+from actors.api.caller import Caller
 from actors.api.params.parsing import Params, invalid
 
 DEFAULT_ADDRESS = "127.0.0.1:8765"
@@ -15,7 +16,10 @@ class HttpListen(Params, frozen=True, kw_only=True):
     """Serve MCP and pages over HTTP, until the hub ends."""
 
     address: str | None = None
-    """`HOST:PORT`, `HOST`, `:PORT`, or `[::1]:PORT`; None for where it runs already, or else `DEFAULT_ADDRESS`."""
+    """`HOST:PORT`, `:PORT`, `[::1]:PORT`, or a host alone if it is `localhost` or has a dot.
+
+    None for where it runs already, or else `DEFAULT_ADDRESS`.
+    """
     tls_cert: str | None = None
     """File with the certificate chain in PEM."""
     tls_key: str | None = None
@@ -59,8 +63,9 @@ class HttpListen(Params, frozen=True, kw_only=True):
         if not separator or address.endswith("]"):
             host, port = address, ""
         host = host.removeprefix("[").removesuffix("]")
+        is_word = not separator and "." not in address and address != "localhost"  # of a command rather than a host
         port = port or default_port
-        if not (port.isascii() and port.isdecimal() and int(port) < 1 << 16):
+        if is_word or not (port.isascii() and port.isdecimal() and int(port) < 1 << 16):
             raise invalid("address", "expected HOST:PORT with a port from 0 to 65535")
         return host or default_host, int(port)
 
@@ -70,14 +75,22 @@ class HttpLogin(Params, frozen=True, kw_only=True):
 
 
 class WebServer(Protocol):
-    """The HTTP server of the process; both methods return a URL."""
+    """The HTTP server of the process."""
 
     async def listen(self, params: HttpListen) -> str:
-        """Start it."""
+        """Start it, and return its URL."""
         ...
 
     async def login_link(self) -> str:
-        """Start it unless it runs, and make a link that logs a browser in once."""
+        """Start it unless it runs, and return a link that logs a browser in once."""
+        ...
+
+    def count(self, caller: Caller, operation: str, *, refused: bool) -> None:
+        """Count a call of an operation, for the audit."""
+        ...
+
+    def take_replay(self, caller: Caller) -> None:
+        """Count a replay of the log for `as_of`; raise `RateLimitFault` if there are too many of the caller."""
         ...
 
 

@@ -10,6 +10,7 @@ from actors.api.params.fields import (
     EVERYWHERE,
     MAX_BATCH,
     Content,
+    Image,
     Importance,
     MemoryId,
     MinSimilarity,
@@ -38,15 +39,16 @@ class StoreMemory(Params, frozen=True, kw_only=True):
     content: Content
     rationale: Annotated[Reason | None, Meta(description="Why store it")] = None
     importance: Importance = 0.5
-    modality: Annotated[Modality, Meta(description="audio as its transcript")] = Modality.TEXT
+    modality: Annotated[Modality, Meta(description="audio as transcript")] = Modality.TEXT
+    image: Image = None
     tags: Annotated[Tags, Meta(description="To filter by")] = ()
-    link_to: Annotated[tuple[UUID, ...], Meta(max_length=64, description="Ids of related memories")] = ()
-    supersedes: Annotated[tuple[UUID, ...], Meta(max_length=64, description="Ids of memories it corrects")] = ()
+    link_to: Annotated[tuple[UUID, ...], Meta(max_length=64, description="Related memories")] = ()
+    supersedes: Annotated[tuple[UUID, ...], Meta(max_length=64, description="Memories it corrects")] = ()
     namespace: Namespace = DEFAULT_NAMESPACE
     session: Session = None
     memory_type: Annotated[Name | None, Meta(description="Such as episode")] = None
-    metadata: Annotated[JsonObject, Meta(description="Any JSON, 16 KB; speaker is searched for")] = {}
-    created_at: Annotated[Moment | None, Meta(description="When it was said, ISO 8601; now")] = None
+    metadata: Annotated[JsonObject, Meta(description="JSON, 16 KB; speaker is searched for")] = {}
+    created_at: Annotated[Moment | None, Meta(description="When said, ISO 8601; now")] = None
     redact: Redact = False
 
     def check(self) -> None:
@@ -55,6 +57,8 @@ class StoreMemory(Params, frozen=True, kw_only=True):
         if self.namespace == EVERYWHERE:
             raise invalid("namespace", f"'{EVERYWHERE}' stands for all namespaces in a search")
         check_size(self.metadata, "metadata", 16_384)
+        if self.modality is not Modality.IMAGE and self.image is not None:
+            raise invalid("image", "only with modality image", modality=self.modality.value)
 
 
 class InjectContext(StoreMemory, frozen=True, kw_only=True):
@@ -104,6 +108,7 @@ class MemoryRetrieve(Reading, frozen=True, kw_only=True):
 
     id: MemoryId
     include_embeddings: Annotated[bool, Meta(description="Add the vectors")] = False
+    include_image: Annotated[bool, Meta(description="As a data URI")] = False
 
 
 class MemoryDelete(OneMemory, frozen=True, kw_only=True):
@@ -118,6 +123,12 @@ class MemoryDelete(OneMemory, frozen=True, kw_only=True):
 
 class MemoryRestore(OneMemory, frozen=True, kw_only=True):
     """Undo a soft memory_delete, a pruning, or a correction of it."""
+
+
+class MemoryTag(OneMemory, frozen=True, kw_only=True):
+    """Replace the tags of a memory; those that it was stored with stay in the log."""
+
+    tags: Annotated[Tags, Meta(description="All that it shall have")]
 
 
 Combination = Annotated[Strategy, Meta(description="How the spaces are combined")]

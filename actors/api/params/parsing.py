@@ -36,6 +36,10 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             value = getattr(self, name)
             if value is not None:
                 moment(value, name)
+        if {"since", "until"} <= {*self.times}:
+            since, until = (getattr(self, name) for name in ("since", "until"))
+            if since is not None and until is not None and moment(since, "since") > moment(until, "until"):
+                raise invalid("since", f"{since} is after 'until', {until}")
 
 
 P = TypeVar("P", bound=Params)

@@ -106,7 +106,10 @@ class MemorySearchMultiPerspective(Reading, frozen=True, kw_only=True):
 
 
 class SearchMulti(Reading, frozen=True, kw_only=True):
-    """Rank by explicit weights over chosen spaces. If nothing is found, lower min_similarity."""
+    """Rank by explicit weights over chosen spaces alone: superseded memories keep their rank.
+
+    If nothing is found, lower min_similarity.
+    """
 
     not_blank = ("query",)
     times = ("asked_at",)

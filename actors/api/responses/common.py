@@ -5,6 +5,7 @@ from enum import Enum
 from uuid import UUID
 
 from actors.runtime.types import JsonObject
+from actors.text.excerpts import excerpt
 from projections.memories.catalog import Body, Entry
 
 MAX_EXCERPT = 2_000
@@ -71,12 +72,9 @@ def shown(entry: Entry, start: int = 0, end: int | None = None) -> JsonObject:
     return answer
 
 
-def excerpt(entry: Entry | None, length: int) -> str | None:
+def start_of(entry: Entry | None, length: int) -> str | None:
     """Return the start of a memory on one line; None for an erased one."""
-    if entry is None or entry.body is None:
-        return None
-    text = " ".join(entry.body.text.split())
-    return text if len(text) <= length else text[: length - 1] + "…"
+    return None if entry is None or entry.body is None else excerpt(entry.body.text, length)
 
 
 def mean_alignment(purpose: tuple[float, ...]) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from actors.api.params.embeddings import shape
-from actors.api.responses.common import LABEL, body_of, duplicate_of, excerpt, iso, rounded
+from actors.api.responses.common import LABEL, body_of, duplicate_of, iso, rounded, start_of
 from actors.runtime.faults import Fault
 from actors.runtime.types import JsonObject
 from events.spaces import SPACES
@@ -37,7 +37,7 @@ def superseded(found: Sequence[MemorySuperseded], entries: Sequence[Entry], text
         if one.rule == STATED:
             answer.setdefault("supersedes", []).append(str(one.memory))
             continue
-        evidence: JsonObject = {"id": str(one.memory), "content": excerpt(entry, LABEL), "changed": one.rule}
+        evidence: JsonObject = {"id": str(one.memory), "content": start_of(entry, LABEL), "changed": one.rule}
         if one.was and entry.body is not None:
             evidence["was"] = entry.body.text[slice(*one.was)]
         if one.now:

@@ -11,8 +11,8 @@ from actors.comparator.messages import Edges
 from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 from events.storage.log import Envelope
-from events.vocabulary import MemoryRecalled, MemoryStored, PurposesRealigned
-from events.vocabulary.values import Quadrant
+from events.vocabulary import MemoryRecalled, MemoryStored, MemoryTagged, PurposesRealigned
+from events.vocabulary.values import Image, Quadrant
 from projections.graph.relations import Link
 from projections.memories.catalog import Body, Entry
 from projections.mind.johari import insights
@@ -71,6 +71,7 @@ def memory(entry: Entry, edges: Edges, history: Sequence[Envelope], *, include_e
         "lineage": [str(absorbed) for absorbed in entry.lineage],
         "superseded_by": None if entry.superseded_by is None else str(entry.superseded_by),
         "supersedes": [str(earlier) for earlier in entry.supersedes],
+        "tagsBefore": _tags_before(entry.id, history),
         "links": [str(link.target) for link in edges.outgoing],
         "linkedFrom": [str(link.source) for link in edges.incoming],
         "edges": [
@@ -97,9 +98,22 @@ def memory(entry: Entry, edges: Edges, history: Sequence[Envelope], *, include_e
         },
         "passages": len(body.passages),
     }
+    if body.image is not None:
+        answer["image"] = image(body.image)
     if include_embeddings:
         answer["vectors"] = {space.key: encode(stored.fingerprint[space.key]) for space in SPACES}
     return answer
+
+
+def image(shown: Image) -> JsonObject:
+    """Return what an image is."""
+    return {**pick(shown, "media_type", "width", "height", "size"), "sha256": shown.sha256.hex()}
+
+
+def _tags_before(memory: UUID, history: Sequence[Envelope]) -> list[str] | None:
+    """Return the tags before the last edit; None for a memory whose tags were never edited."""
+    edits = [one.event for one in history if isinstance(one.event, MemoryTagged) and one.event.memory == memory]
+    return list(edits[-1].was) if edits else None
 
 
 def _edge(link: Link, other: UUID, *, forward: bool) -> JsonObject:

@@ -9,22 +9,11 @@ A caller over HTTP may call what has a scope; one whose key is limited to namesp
 from functools import partial
 
 from actors.api.caller import Scope
-from actors.api.operations import (
-    audit,
-    browsing,
-    capture,
-    export,
-    goals,
-    http,
-    import_export,
-    maintenance,
-    memories,
-    namespaces,
-    scan,
-    sleep,
-    workspace,
-)
-from actors.api.operations.retrieval import comparison, graph, ranking, search
+from actors.api.operations.administration import audit, calibration, export, http, maintenance
+from actors.api.operations.ingest import capture, imports
+from actors.api.operations.lifecycle import memories, namespaces, scan
+from actors.api.operations.mind import goals, sleep, workspace
+from actors.api.operations.retrieval import browsing, comparison, graph, ranking, search
 from actors.api.tools.tool import tool
 
 read_tool = partial(tool, scope=Scope.READ, confined=True)
@@ -67,14 +56,16 @@ TOOLS = (
     read_tool("audit/trail", audit.audit_trail, "events", core=True, read_only=True),
     read_tool("search/weight_profiles", ranking.search_weight_profiles, read_only=True),
     # for programs and the command line only
+    write_tool("memory/tag", memories.memory_tag, listed=False),
     read_tool("store/status", maintenance.store_status, listed=False),
     tool("store/diff", audit.store_diff, listed=False, scope=Scope.READ),
     tool("store/replay", audit.store_replay, listed=False, scope=Scope.ADMIN),
     tool("store/schedule", sleep.store_schedule, listed=False, scope=Scope.ADMIN),
     tool("store/verify", maintenance.store_verify, listed=False, scope=Scope.ADMIN),
+    tool("store/calibrate", calibration.store_calibrate, listed=False, scope=Scope.ADMIN),
     tool("store/backup", maintenance.store_back_up, listed=False),
     tool("memory/capture", capture.memory_capture, listed=False),
-    tool("memory/import", import_export.memory_import, listed=False, scope=Scope.ADMIN),
+    tool("memory/import", imports.memory_import, listed=False, scope=Scope.ADMIN),
     read_tool("memory/export", export.memory_export, listed=False),
     tool("store/export", export.store_export, listed=False, scope=Scope.READ),
     tool("store/scan", scan.store_scan, listed=False, scope=Scope.ADMIN),

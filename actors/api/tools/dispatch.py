@@ -9,12 +9,13 @@ from anyio import to_thread
 
 from actors.api.confinement import confine
 from actors.api.context import NAMESPACE, Context, wait_until_replayed
-from actors.api.operations.as_of import event_at
+from actors.api.operations.administration.as_of import event_at
 from actors.api.params.fields import EVERYWHERE, Reading, When
 from actors.api.params.parsing import parse
-from actors.api.responses import store
+from actors.api.responses.administration import store
 from actors.api.tools.tool import Tool
 from actors.runtime.ask import ask
+from actors.runtime.faults import ForbiddenFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadErased, ReadMoved
 from events.storage.log import SharedLog
@@ -37,7 +38,13 @@ async def call(
     Raises:
         Fault: an argument is invalid, or the operation failed.
     """
-    params = await confine(context, tool, parse(context.in_project(tool.params, arguments), tool.params))
+    params = parse(context.in_project(tool.params, arguments), tool.params)
+    try:
+        params = await confine(context, tool, params)
+    except ForbiddenFault:
+        _count(context, tool, refused=True)
+        raise
+    _count(context, tool, refused=False)
     named = getattr(params, NAMESPACE, None) or context.project
     context.namespace = context.own_namespace if named == EVERYWHERE else named or context.own_namespace
     if before_run is not None:
@@ -46,6 +53,11 @@ async def call(
         return await tool.run(context, params) | _lag(context)
     async with _past(context, params.as_of) as (past, erased):
         return await tool.run(past, params) | ({"erased_since": erased} if erased and context.visible is None else {})
+
+
+def _count(context: Context, tool: Tool, *, refused: bool) -> None:
+    if context.caller is not None and context.web is not None:
+        context.web.count(context.caller, tool.name, refused=refused)
 
 
 def _lag(context: Context) -> JsonObject:
@@ -64,6 +76,8 @@ async def _past(context: Context, when: When) -> AsyncIterator[tuple[Context, in
     # What left the namespaces of a limited caller since is no longer its to read, and what came into them is.
     moved = () if context.visible is None else await ask(context.hub.store, ReadMoved(stored_until=seq))
     later = tuple(sorted((*erased, *moved), key=lambda one: one.seq))
+    if context.caller is not None and context.web is not None and not context.hub.is_open_as_of(seq, later):
+        context.web.take_replay(context.caller)
     async with context.hub.as_of(seq, later) as then:
         while not await to_thread.run_sync(then.wait):
             read = then.log.position

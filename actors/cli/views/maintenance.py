@@ -30,6 +30,13 @@ def backed_up(answer: JsonObject) -> None:
     OUT.print(f"{answer['events']} events are in {answer['backup']}", markup=False)
 
 
+def calibrated(answer: JsonObject) -> None:
+    """Print the levels that a calibration fitted."""
+    OUT.print(f"calibrated on {answer['pairs']} pairs of {answer['texts']} texts, {answer['related']} of them related")
+    for key, levels in answer["spaces"].items():
+        OUT.print(f"  {key}: unrelated up to {levels['unrelated']:.2f}, half related at {levels['half']:.2f}")
+
+
 def restored(answer: JsonObject) -> None:
     """Print the folder of a store restored from a backup."""
     OUT.print(f"{answer['restored']} is restored from the backup", markup=False)
@@ -54,6 +61,7 @@ def repaired(answer: JsonObject) -> None:
         events = f"event {one['first']}" if one["first"] == one["last"] else f"events {one['first']} to {one['last']}"
         memories = "" if one["memories"] is None else f", {one['memories']} of them memories"
         OUT.print(f"  lost: {events}{memories}: {one['why']}", markup=False)
+    _backup_before(answer)
 
 
 def reembedded(answer: JsonObject) -> None:
@@ -63,6 +71,28 @@ def reembedded(answer: JsonObject) -> None:
         f"{answer['links']} links; {answer['erased']} erased ones were left out",
         markup=False,
     )
+    _backup_before(answer)
+
+
+def upgraded(answer: JsonObject) -> None:
+    """Print what an upgrade changes or has changed, and how to go back."""
+    if not answer["changes"]:
+        OUT.print(f"{answer['folder']} is of this version, format {answer['format']}; nothing changes", markup=False)
+        return
+    for change in answer["changes"]:
+        OUT.print(f"  {change}", markup=False)
+    if answer["copy"] is None:
+        megabytes = round(answer["size"] / 2**20, 1)
+        OUT.print(f"nothing was changed; the copy that is made first takes {megabytes} MB", markup=False)
+        return
+    OUT.print(f"{answer['folder']} is upgraded and sound; as it was, it is in {answer['copy']}", markup=False)
+    OUT.print("before an earlier version of the program opens the store again, run:", markup=False)
+    OUT.print(f"context-graph restore {answer['copy']} --data {answer['folder']} --replace", markup=False)
+
+
+def _backup_before(answer: JsonObject) -> None:
+    if answer["backup"] is not None:
+        OUT.print(f"the store as it was is also in {answer['backup']}", markup=False)
 
 
 def stopped(answer: JsonObject) -> None:
@@ -85,5 +115,7 @@ def backups_kept(backups: JsonObject) -> None:
         )
     else:
         OUT.print("no backup is made after sleep; schedule --backup on makes them", style="dim")
+    for one in backups["before"]:
+        OUT.print(f"  before {one['operation']}: {one['folder']}, {one['megabytes']} MB", markup=False)
     if backups["failed"]:
         OUT.print(f"no backup was made after the last sleep: {backups['failed']}", style="yellow", markup=False)

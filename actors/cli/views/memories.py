@@ -3,32 +3,12 @@
 from rich.table import Table
 from rich.text import Text
 
+from actors.api.responses.parts import PARTS
 from actors.cli.views.maintenance import backups_kept
 from actors.cli.views.terminal import OUT, minute
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from events.spaces import SPACES
-
-REASONS = {
-    "e1_semantic": "meaning",
-    "e2_temporal_recent": "time",
-    "e3_temporal_periodic": "time",
-    "e4_temporal_positional": "time",
-    "e5_causal": "cause and effect",
-    "e6_sparse": "same words",
-    "e7_code": "code",
-    "e8_graph": "its conversation",
-    "e9_hdc": "spelling",
-    "e10_multimodal": "kind of content",
-    "e11_entity": "names",
-    "e12_late_interaction": "wording",
-    "e13_splade": "related words",
-    "context": "its conversation",
-    "priming": "recent attention",
-    "renewal": "being the latest version",
-    "alignment": "the North Star",
-}
-"""Why a memory was found, by space and by other contribution to its score."""
 
 MAX_REASONS = 3
 
@@ -38,8 +18,8 @@ def stored(answer: JsonObject) -> None:
     OUT.print(f"stored [bold]{answer['fingerprintId']}[/] in {answer['embedderCount']} spaces")
     if "warning" in answer:
         kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["secrets"]))
-        OUT.print(f"{answer['warning']} ({kinds})", style="bold yellow", markup=False)
-        OUT.print(f"here: store it again with --redact, then forget {answer['fingerprintId']} --hard", style="yellow")
+        OUT.print(f"This holds what looks like a secret: {kinds}.", style="bold yellow", markup=False)
+        OUT.print(f"Store it again with --redact, then: forget {answer['fingerprintId']} --hard", style="yellow")
     if "redacted" in answer:
         kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["redacted"]))
         OUT.print(f"left out: {kinds}", style="yellow", markup=False)
@@ -85,7 +65,7 @@ def _reasons(hit: JsonObject) -> str:
     least = ranked[0][1] / 10
     # With a single candidate all contributions are 0: the spaces are ranked by weighted similarity.
     keys = [key for key, value in ranked if value >= least > 0] or [one["space"] for one in hit["topSpaces"]]
-    *first, last = list(dict.fromkeys(REASONS[key] for key in keys))[:MAX_REASONS]
+    *first, last = list(dict.fromkeys(PARTS[key].lower() for key in keys))[:MAX_REASONS]
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -155,10 +135,13 @@ def status(answer: JsonObject) -> None:
     backups_kept(answer["backups"])
     if answer["spaces"]:
         table = Table(
-            "space", "model", "dimension", "sha256", title=f"profile {answer['profile']}", title_justify="left"
+            *("space", "model", "dimension", "calibrated", "sha256"),
+            title=f"profile {answer['profile']}",
+            title_justify="left",
         )
         for space in answer["spaces"]:
-            table.add_row(space["key"], space["model"], str(space["dimension"]), space["sha256"][:12])
+            calibrated = answer["calibration"].get(space["key"], "no")
+            table.add_row(space["key"], space["model"], str(space["dimension"]), calibrated, space["sha256"][:12])
         OUT.print(table)
     runtime = answer["runtime"]
     times = ", ".join(f"{name} {ms:.1f} ms" for name, ms in runtime["measured_ms"].items())

@@ -128,5 +128,10 @@ def schedule(answer: JsonObject) -> None:
     else:
         OUT.print("scheduled runs merge exact copies only; --prune lets them prune too")
     backups_kept(answer["backups"])
+    anchors = answer["anchors"]
+    if anchors["target"]:
+        OUT.print(f"a signed head follows each deep sleep in {anchors['target']}", markup=False)
+    if anchors["failed"]:
+        OUT.print(f"no anchor was written after the last sleep: {anchors['failed']}", style="yellow", markup=False)
     for skipped in answer["skipped"]:
         OUT.print(f"{minute(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")

@@ -1,4 +1,4 @@
-"""Views of what was imported, exported and found by a scan."""
+"""Views of what was imported, exported, moved, and found by a scan."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from actors.runtime.types import JsonObject
 
 MAX_FAILURES = 20
 """Bad lines that are printed for people; `--json` prints all."""
+
+
+MAX_UNREAD = 10
+"""Files of a folder which are named as not read."""
 
 
 def imported(answer: JsonObject) -> None:
@@ -29,6 +33,11 @@ def imported(answer: JsonObject) -> None:
         )
     if answer["private"]:
         OUT.print(f"left out: {answer['private']} texts with private passages", style="dim")
+    unread = answer.get("unread", ())
+    for one in unread[:MAX_UNREAD]:
+        OUT.print(f"not read: {one['file']}: {one['reason']}", style="dim", markup=False)
+    if len(unread) > MAX_UNREAD:
+        OUT.print(f"not read: {len(unread) - MAX_UNREAD} more files", style="dim")
     for failure in answer["failed"][:MAX_FAILURES]:
         line = f"line {failure['line']}" if failure["line"] else "file"
         ERR.print(f"{failure['file']}: {line}: {failure['message']}", style="red", markup=False)
@@ -55,3 +64,19 @@ def scanned(answer: JsonObject) -> None:
     OUT.print(f"{len(answer['found'])} of {answer['scanned']} memories hold secrets")
     if answer["found"] and not answer["redacted"]:
         OUT.print("scan --redact replaces them by redacted ones, and erases the originals", style="dim")
+
+
+def moved(answer: JsonObject) -> None:
+    """Print how many memories went where, and how to take it back."""
+    would = "would be moved" if answer["dry_run"] else "moved"
+    for source, count in answer["moved_from"].items():
+        OUT.print(f"{count} memories {would} from {source} to {answer['target']}", markup=False)
+    if not answer["dry_run"]:
+        OUT.print(f"context-graph undo {answer['run_id']} reverts it", style="dim")
+        if answer["kind"] != "move":
+            OUT.print(
+                "A repository keeps the namespace of its name for what it stores from now on; "
+                f'namespace = "{answer["target"]}" in its .context-graph.toml changes that.',
+                style="dim",
+                markup=False,
+            )

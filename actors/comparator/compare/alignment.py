@@ -19,10 +19,9 @@ from actors.comparator.compare.similarity import one_to_many
 from actors.comparator.messages import GoalState, MeasureNearness, MeasurePurposes
 from actors.comparator.rows import rows_of
 from actors.runtime.faults import NotFoundFault
-from events.spaces import SPACES
-from projections.memories.atlas import Atlas
+from events.spaces import E1, SPACES
+from projections.atlas.atlas import Atlas
 from projections.mind.goals import Goals
-from projections.spaces.fingerprints import SEMANTIC as E1
 from projections.storage.arrays import Rows
 
 MIN_COHESION: Final = 0.2

@@ -2,7 +2,7 @@
 
 On that scale 0 is the score of unrelated texts, 1 is identity, and .5 is where people call half of the pairs related.
 `calibration.json` holds the two levels and the GRADED weight of each space, fitted by scripts/train/calibration.py;
-`calibration.txt` is its log.
+`calibration.txt` is its log. The levels of a model that it lacks are fitted to texts of the store (`equate`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.runtime.types import JsonObject
-from events.spaces import SEMANTIC, SPACES
-from events.vocabulary import SpacesDeclared
-from events.vocabulary.values import WIDTH
+from events.spaces import E1, SEMANTIC, SPACES
+from events.vocabulary import SimilaritiesCalibrated, SpacesDeclared
+from events.vocabulary.values import WIDTH, SpaceCurve, SpaceModel
 from projections.storage.arrays import Scores
 
 FILE: Final = Path(__file__).with_name("calibration.json")
@@ -65,9 +65,15 @@ class Fit(msgspec.Struct, frozen=True):
 
 
 class Calibration:
-    """The curves of the spaces whose declared model the curves were fitted for; other spaces keep raw scores."""
+    """The curves of the spaces whose declared model the curves were fitted for; other spaces keep raw scores.
 
-    def __init__(self, curves: dict[str, Curve]) -> None:
+    Args:
+        curves: By space.
+        own: The spaces whose curves were fitted to texts of the store.
+    """
+
+    def __init__(self, curves: dict[str, Curve], own: frozenset[str] = frozenset()) -> None:
+        self.own: Final = own
         self._curves = {space.key: curves.get(space.key) for space in SPACES}
         # Level 0 and exponent 1 are the identity.
         levels = [(curve.unrelated, curve.exponent) if curve else (0.0, 1.0) for curve in self._curves.values()]
@@ -79,11 +85,17 @@ class Calibration:
         """Weights of `Strategy.GRADED`, shape (13,); equal if any semantic space is not calibrated."""
 
     @classmethod
-    def of(cls, declared: SpacesDeclared) -> Calibration:
-        """Choose the shipped curves that were fitted for the declared models."""
-        curves = msgspec.json.decode(FILE.read_bytes(), type=Fit).spaces
+    def of(cls, declared: SpacesDeclared, calibrated: SimilaritiesCalibrated | None = None) -> Calibration:
+        """Choose the curves that were fitted for the declared models: shipped ones, else the store's own."""
+        shipped = shipped_curves()
         models = {space.key: space.sha256 for space in declared.spaces}
-        return cls({key: curve for key, curve in curves.items() if models.get(key) == curve.sha256})
+        curves = {key: curve for key, curve in shipped.items() if models.get(key) == curve.sha256}
+        own = {
+            one.key: Curve("", one.sha256, one.unrelated, one.half, shipped[one.key].weight)
+            for one in (calibrated.curves if calibrated else ())
+            if one.key not in curves and models.get(one.key) == one.sha256
+        }
+        return cls(curves | own, frozenset(own))
 
     def apply(self, key: str, raw: Scores) -> Scores:
         """Return the calibrated scores of a space, float32 of the same shape; the order of scores is kept.
@@ -98,3 +110,27 @@ class Calibration:
         """Return the calibrated scores of all spaces, shape (..., 13); NaN stays NaN."""
         share = (raw - self._lows) / (1 - self._lows)
         return np.minimum(np.maximum(share, 0.0), 1.0) ** self._exponents
+
+
+def shipped_curves() -> dict[str, Curve]:
+    """Return the shipped curve of each space."""
+    return msgspec.json.decode(FILE.read_bytes(), type=Fit).spaces
+
+
+def equate(model: SpaceModel, scores: Scores, packaged: Scores) -> SpaceCurve:
+    """Return the levels of a model that as many pairs of texts exceed as exceed those of the packaged one in E1.
+
+    This is equipercentile equating: both models rank the same pairs, so a level is carried over by its rank.
+
+    Args:
+        model: Of the space.
+        scores: Raw, shape (pairs,); NaN where the space has nothing to say of a pair.
+        packaged: Raw scores of the packaged model in E1, shape (pairs,).
+
+    Raises:
+        ValueError: The model scores related and unrelated pairs alike.
+    """
+    shipped, known = shipped_curves()[E1], ~np.isnan(scores)
+    ranks = [float((packaged[known] <= level).mean()) for level in (shipped.unrelated, shipped.half)]
+    low, half = np.quantile(scores[known], ranks).round(4).tolist()
+    return SpaceCurve(model.key, model.sha256, Curve(model.model, model.sha256, low, half).unrelated, half)

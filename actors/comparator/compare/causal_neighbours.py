@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from events.fingerprint import Embedding, Tokens
-from projections.memories.atlas import Atlas
+from events.spaces import E1
+from projections.atlas.atlas import Atlas
 from projections.spaces.directed import Direction
 from projections.storage.arrays import Mask, Rows, Scores, top_k
 
 CAUSAL: Final = "e5_causal"
-SEMANTIC: Final = "e1_semantic"
 TOKENS: Final = "e12_late_interaction"
 
 CANDIDATES: Final = 2
@@ -127,9 +127,7 @@ def _opposite(atlas: Atlas, row: int, other: int, direction: Direction) -> tuple
     """Return the score of a pair with exchanged roles, and its similarity in E1."""
     single = np.array([other])
     opposite = atlas.scores(CAUSAL, _embedding(atlas, CAUSAL, row), single, direction=direction)
-    return float(opposite[0]), float(
-        atlas.scores(SEMANTIC, _embedding(atlas, SEMANTIC, row), single, symmetric=True)[0]
-    )
+    return float(opposite[0]), float(atlas.scores(E1, _embedding(atlas, E1, row), single, symmetric=True)[0])
 
 
 def _embedding(atlas: Atlas, key: str, row: int) -> Embedding:

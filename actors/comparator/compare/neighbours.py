@@ -21,15 +21,15 @@ from actors.comparator.search.ranking import Similarities
 from actors.comparator.search.recall import e1_vector
 from actors.runtime.faults import NotFoundFault, PurposeFault
 from actors.runtime.settings import Strategy
-from actors.text.corrections import MIN_SIMILARITY
-from actors.text.query_hints import causal_direction
+from actors.text.queries.query_hints import causal_direction
+from actors.text.statements.corrections import MAX_TERMS, MIN_SHARED, MIN_SIMILARITY
 from events.fingerprint import Bits, Embedding, Sparse
-from events.spaces import INDEX, SEMANTIC, SPACES
-from projections.memories.atlas import Atlas
-from projections.memories.facets import Filter
-from projections.spaces.fingerprints import HYPERVECTOR as E9
-from projections.spaces.fingerprints import SEMANTIC as E1
-from projections.spaces.fingerprints import Fingerprints
+from events.spaces import E1, INDEX, SEMANTIC, SPACES
+from projections.atlas.atlas import Atlas
+from projections.atlas.facets import Filter
+from projections.atlas.fingerprints import HYPERVECTOR as E9
+from projections.atlas.fingerprints import TERMS as E6
+from projections.atlas.fingerprints import Fingerprints
 from projections.storage.arrays import Mask, Rows, Scores, top_k
 
 POOL = 24
@@ -127,21 +127,31 @@ def neighbours(
         similarities=-np.sort(-similarities.T, axis=1),  # NaN last
         closest=float(overall(similarities, Strategy.GRADED, calibration.weights).max(initial=0.0)),
         nearest=tuple(ids[index] for index in nearest(similarities, NEAREST)),
-        alike=_alike(atlas, new, rows, similarities[: len(rows), INDEX[E1]]),
+        alike=_alike(atlas, new, rows, similarities[: len(rows), INDEX[E1]], raw[: len(rows), INDEX[E6]]),
         purpose=purpose,
         north_star=None if north_star is None else north_star.goal,
     )
 
 
-def _alike(atlas: Atlas, new: NewMemory, rows: Rows, similarity: Scores) -> tuple[tuple[UUID, float], ...]:
-    """Return the memories of before that are most similar to a new one in E1, with their similarity."""
+def _alike(
+    atlas: Atlas, new: NewMemory, rows: Rows, similarity: Scores, shared: Scores
+) -> tuple[tuple[UUID, float], ...]:
+    """Return the memories of before that a new one may correct: the most similar in E1 that share its terms.
+
+    Args:
+        atlas: The atlas of stored memories.
+        new: The memory.
+        rows: Its candidate rows.
+        similarity: Of these in E1, calibrated.
+        shared: Of these in E6, raw.
+    """
+    if new.fingerprint.take(E6, Sparse).values.sum(dtype=np.float32) > MAX_TERMS:
+        return ()
     best = top_k(np.nan_to_num(similarity), ALIKE)
-    earlier = [at for at in best.tolist() if atlas.facets.created_at(int(rows[at])) <= new.created_at]
-    return tuple(
-        (memory, float(similarity[at]))
-        for at, memory in zip(earlier, atlas.ids(rows[earlier]), strict=True)
-        if similarity[at] >= MIN_SIMILARITY
-    )
+    best = best[(similarity[best] >= MIN_SIMILARITY) & (shared[best] >= MIN_SHARED)]
+    short = best[atlas.term_counts(rows[best]) <= MAX_TERMS].tolist()
+    earlier = [at for at in short if atlas.facets.created_at(int(rows[at])) <= new.created_at]
+    return tuple(zip(atlas.ids(rows[earlier]), similarity[earlier].tolist(), strict=True))
 
 
 def resonances(atlas: Atlas, calibration: Calibration, request: Resonate) -> Resonances:

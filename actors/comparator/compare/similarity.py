@@ -16,10 +16,9 @@ from actors.comparator.compare.calibration import Calibration
 from actors.comparator.messages import Compare, Comparison
 from actors.comparator.rows import live_row, rows_of
 from events.fingerprint import Dense, Embedding
-from events.spaces import SPACES
-from projections.memories.atlas import Atlas
-from projections.spaces.fingerprints import SEMANTIC as E1
-from projections.spaces.fingerprints import Fingerprints
+from events.spaces import E1, SPACES
+from projections.atlas.atlas import Atlas
+from projections.atlas.fingerprints import Fingerprints
 from projections.storage.arrays import Rows
 
 
@@ -70,6 +69,14 @@ def raw_one_to_many(store: Fingerprints, one: int | Mapping[str, Embedding], man
         embedding = store.embedding(space.key, one) if isinstance(one, int) else one.get(space.key)
         if embedding is not None and not (isinstance(embedding, Dense) and embedding.is_null):
             raw[:, index] = store.scores(space.key, embedding, many, symmetric=True)
+    return raw
+
+
+def raw_scores(atlas: Atlas, reference: UUID, targets: Sequence[UUID]) -> npt.NDArray[np.float32]:
+    """Return the raw scores of a memory with others, shape (targets, 13); NaN where either memory is erased."""
+    rows = rows_of(atlas, (reference, *targets))
+    raw = raw_one_to_many(atlas, int(rows[0]), rows[1:])
+    raw[atlas.facets.erased[rows[0]] | atlas.facets.erased[rows[1:]]] = np.nan
     return raw
 
 

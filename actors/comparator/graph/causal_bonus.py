@@ -13,18 +13,18 @@ from actors.comparator.graph.statements import (
     StatedPhrasesCache,
     Statement,
 )
-from actors.text.query_hints import causal_subject
+from actors.text.queries.query_hints import causal_subject
 from events.fingerprint import Dense, Sparse, Tokens
 from events.vocabulary.values import Modality
+from projections.atlas.facets import Filter
 from projections.graph.relations import RelationKind, relation_kind
-from projections.memories.facets import Filter
 from projections.spaces.directed import Direction
 
 if TYPE_CHECKING:
     from actors.comparator.messages import Search
+    from projections.atlas.atlas import Atlas
     from projections.graph.causal_clauses import CausalClauses
     from projections.graph.links import Links
-    from projections.memories.atlas import Atlas
     from projections.storage.arrays import Mask
 
 WEIGHT: Final = 1.5

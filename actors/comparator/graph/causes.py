@@ -20,9 +20,9 @@ from actors.comparator.graph.statements import (
 from actors.comparator.messages.graph import FindCauses, ListUnexamined
 from events.vocabulary.causes import CausalLink, Clause
 from events.vocabulary.values import Modality, Span
+from projections.atlas.atlas import Atlas
+from projections.atlas.facets import Filter
 from projections.graph.causal_clauses import CausalClauses
-from projections.memories.atlas import Atlas
-from projections.memories.facets import Filter
 from projections.spaces.directed import Direction
 from projections.storage.arrays import Mask
 

@@ -9,10 +9,10 @@ import numpy as np
 from actors.comparator.graph.paths import best_paths, is_traversable, nearest_nodes
 from actors.comparator.messages import FindNeighbourhood, FindPaths, Walks
 from actors.comparator.messages.graph import Edge, Reached, Ways
+from projections.atlas.atlas import Atlas
+from projections.atlas.facets import Filter
 from projections.graph.links import Links
 from projections.graph.relations import CAUSES, CONFIDENCE, LINK_TO, NEXT, TURN_WEIGHT, Link
-from projections.memories.atlas import Atlas
-from projections.memories.facets import Filter
 from projections.storage.arrays import Mask
 
 MAX_EDGES = 20_000

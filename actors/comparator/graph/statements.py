@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from events.fingerprint import Dense, Sparse, Tokens
-from projections.memories.facets import Filter
+from events.spaces import E1
+from projections.atlas.facets import Filter
 from projections.spaces.tokens import TokenSpace
 from projections.storage.arrays import GrowableArray, Mask, Scores, top_k
 
@@ -18,10 +19,9 @@ if TYPE_CHECKING:
 
     from events.vocabulary.causes import Clause, Phrase
     from events.vocabulary.values import Span
+    from projections.atlas.atlas import Atlas
     from projections.graph.causal_clauses import CausalClauses
-    from projections.memories.atlas import Atlas
 
-E1: Final = "e1_semantic"
 E6: Final = "e6_sparse"
 E12: Final = "e12_late_interaction"
 
@@ -160,10 +160,7 @@ class Agreement:
         found = [(other, cosine) for other, cosine in others if other.memory != one.memory and _same_voice(one, other)]
         if not found:
             return
-        space = TokenSpace(one.tokens.array.shape[1])
-        for other, _ in found:
-            space.append(other.tokens)
-        late = space.symmetric(one.tokens, np.arange(len(found)))
+        late = TokenSpace.of([other.tokens for other, _ in found]).symmetric(one.tokens, np.arange(len(found)))
         agreements = [
             (other, (cosine + tokens) / 2) for (other, cosine), tokens in zip(found, late.tolist(), strict=True)
         ]

@@ -9,6 +9,7 @@ from actors.comparator.messages.compare import (
     FindNeighbours,
     Neighbours,
     NewMemory,
+    ReadRawScores,
     ReadVectors,
     Resonances,
     Resonate,
@@ -80,6 +81,7 @@ ComparatorMessage: TypeAlias = (
     | ScorePairs
     | ListMemories
     | ReadColumns
+    | ReadRawScores
     | ReadVectors
     | CountLinks
     | ReadWalks

@@ -98,6 +98,13 @@ class ScorePairs(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
     targets: tuple[UUID, ...]
 
 
+class ReadRawScores(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
+    """Score pairs before calibration; float32 of shape (targets, 13), NaN where a space has nothing to say."""
+
+    reference: UUID
+    targets: tuple[UUID, ...]
+
+
 class ReadVectors(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
     """Read E1 vectors: float32 of shape (memories, dimension), unit length, NaN for erased memories."""
 

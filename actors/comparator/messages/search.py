@@ -5,8 +5,8 @@ from uuid import UUID
 from actors.runtime.messages import Answer, Message
 from actors.runtime.settings import Confidence, SearchProfile
 from events.fingerprint import Embedding
-from projections.memories.facets import Filter
-from projections.memories.indexes import IndexState
+from projections.atlas.facets import Filter
+from projections.atlas.indexes import IndexState
 from projections.spaces.directed import Direction
 from projections.time.time_mentions import NO_HINTS, QueryHints
 
@@ -171,6 +171,8 @@ class Indexes(Answer, frozen=True, kw_only=True):
     """Of those that have a graph where they are large."""
     megabytes: dict[str, float]
     """Memory that each space and each other part takes, without the graphs."""
+    calibrated: dict[str, bool]
+    """The calibrated spaces, and whether on texts of the store."""
 
 
 class ReadIndexes(Message[Indexes], frozen=True, kw_only=True):

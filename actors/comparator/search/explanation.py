@@ -8,7 +8,7 @@ from typing import NamedTuple
 from actors.comparator.messages import Hit, Search, SpaceScore
 from actors.comparator.search.ranking import Similarities
 from actors.comparator.search.recall import e1_vector
-from projections.memories.atlas import Atlas
+from projections.atlas.atlas import Atlas
 from projections.storage.arrays import Rows, Scores
 
 

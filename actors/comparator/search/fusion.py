@@ -10,21 +10,23 @@ from typing import Final
 import numpy as np
 
 from events.fingerprint import Embedding
-from events.spaces import SPACES
-from projections.memories.atlas import Atlas
+from events.spaces import E1, SPACES
+from projections.atlas.atlas import Atlas
 from projections.storage.arrays import Rows, Scores
 from projections.time.time_mentions import QueryHints
 
 NEIGHBOUR_SHARE: Final = 1 / 3
 """Share of its best neighbour's score that a turn receives, fitted on conversations."""
 
-E1: Final = "e1_semantic"
 WHOLE: Final = f"{E1}/whole"
 """E1 of a whole memory; the view of the space's own name is its best passage."""
 OPENING: Final = f"{E1}/opening"
 """E1 of a memory's first passage: a long text begins with what it is about."""
-VIEWS: Final = frozenset({*(space.key for space in SPACES), WHOLE, OPENING})
-"""What a search can weigh: the spaces, and further scores of E1."""
+E10: Final = "e10_multimodal"
+SHOWN: Final = f"{E10}/shown"
+"""E10 of images alone: a model scores a text against an image far lower than against any text."""
+VIEWS: Final = frozenset({*(space.key for space in SPACES), WHOLE, OPENING, SHOWN})
+"""What a search can weigh: the spaces, further scores of E1, and E10 of images."""
 
 MIN_DEVIATION: Final = {"e2_temporal_recent": 0.05, "e11_entity": 0.1}
 """Lower bound of the standard deviation in spaces whose scores often hardly differ between candidates."""
@@ -133,4 +135,10 @@ class Candidates:
     def _relevance(self, view: str, rows: Rows) -> Scores:
         if view in {WHOLE, OPENING}:
             return self.atlas.semantic_parts(self._embeddings[E1], rows)[view == OPENING]
+        if view == SHOWN:
+            scores = np.full(len(rows), np.nan, np.float32)
+            images = np.flatnonzero(self.atlas.facets.images[rows])
+            if len(images):
+                scores[images] = self.atlas.relevance(E10, self._embeddings, rows[images], self._hints)
+            return scores
         return self.atlas.relevance(view, self._embeddings, rows, self._hints)

@@ -32,9 +32,9 @@ from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import recency_boost
 from actors.comparator.search.relevance import NOTHING_FOUND, estimate
 from actors.comparator.search.versions import asks_for_past, version_boost, with_latest, without_superseded
-from actors.comparator.search.weight_profiles import applied_weights, by_space
-from projections.memories.atlas import Atlas
-from projections.spaces.fingerprints import RECENCY
+from actors.comparator.search.weights.weight_profiles import applied_weights, by_space
+from projections.atlas.atlas import Atlas
+from projections.atlas.fingerprints import RECENCY
 from projections.storage.arrays import Mask, Rows, Scores, top_k
 from projections.time.time_mentions import QueryHints
 
@@ -188,7 +188,7 @@ def _rank(
     # Questions about a time or an end of a session ask for what was true then.
     hints = request.hints
     asks_when = hints.intervals or hints.recurring or hints.start or hints.end or asks_for_past(request.text)
-    recency = np.zeros_like(scores) if asks_when else recency_boost(atlas, rows, scores)
+    recency = np.zeros_like(scores) if asks_when else recency_boost(atlas, request.embeddings, rows, scores)
     recency += version_boost(atlas, request, later, rows, scores + recency)
     order = top_k(scores + recency, len(rows))
     timer.record("context", len(rows))

@@ -16,7 +16,7 @@ from actors.comparator.rows import live_row
 from actors.comparator.search.relevance import estimate
 from events.fingerprint import Embedding
 from events.quantization import Float32
-from projections.memories.atlas import Atlas
+from projections.atlas.atlas import Atlas
 from projections.spaces.directed import Direction
 from projections.storage.arrays import Mask, Rows, Scores, top_k
 

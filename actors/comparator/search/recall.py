@@ -7,13 +7,14 @@ import numpy as np
 
 from events.fingerprint import Dense, Embedding, Sparse
 from events.quantization import Float32
-from projections.memories.atlas import Atlas
+from events.spaces import E1
+from projections.atlas.atlas import Atlas
 from projections.storage.arrays import Mask, Rows
 from projections.time.time_mentions import QueryHints
 
-E1: Final = "e1_semantic"
 TIME: Final = "e2_temporal_recent"
 CAUSAL: Final = "e5_causal"
+MULTIMODAL: Final = "e10_multimodal"
 SPARSE: Final = ("e6_sparse", "e13_splade")
 
 NO_ROWS: Rows = np.empty(0, np.int64)
@@ -45,6 +46,9 @@ def recall(
         yield "prefix recall", atlas.recall_prefix(e1_vector(embeddings), count, eligible)
     if hints.direction is not None and CAUSAL in embeddings:
         yield "causal recall", atlas.nearest(CAUSAL, embeddings[CAUSAL], count, eligible, direction=hints.direction)[0]
+    images = eligible & atlas.facets.images
+    if MULTIMODAL in embeddings and images.any():
+        yield "image recall", atlas.nearest(MULTIMODAL, embeddings[MULTIMODAL], count, images)[0]
     if hints.intervals and TIME in embeddings and E1 in embeddings:
         matches = np.zeros(len(eligible), np.float32)
         rows = np.flatnonzero(eligible)

@@ -16,6 +16,7 @@ import numpy as np
 from actors.comparator.messages import Relevance
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
+from events.spaces import E1
 from projections.storage.arrays import Rows, Scores
 
 FILE: Final = Path(__file__).with_name("relevance.json")
@@ -23,7 +24,6 @@ FILE: Final = Path(__file__).with_name("relevance.json")
 CONSIDERED: Final = 10
 """Best results that are read: an answer is rarely found below."""
 
-MEANING: Final = "e1_semantic"
 WORDS: Final = ("e11_entity", "e13_splade")
 """The spaces of words, the query's own and related ones: their mean says whether they agree on one result."""
 
@@ -66,7 +66,7 @@ def features(similarity: Similarity, rows: Rows) -> dict[str, float]:
     """
     best = rows[:CONSIDERED]
     words = np.mean([np.nan_to_num(similarity(key, best)) for key in WORDS], axis=0)
-    return {"meaning": float(np.nan_to_num(similarity(MEANING, best)).max()), "words": float(words.max())}
+    return {"meaning": float(np.nan_to_num(similarity(E1, best)).max()), "words": float(words.max())}
 
 
 def estimate(similarity: Similarity, rows: Rows, calibrated: Collection[str]) -> Relevance | None:
@@ -77,7 +77,7 @@ def estimate(similarity: Similarity, rows: Rows, calibrated: Collection[str]) ->
         rows: The ranked rows, best first.
         calibrated: The spaces in which the query has a calibrated similarity.
     """
-    if not {MEANING, *WORDS}.issubset(calibrated):
+    if not {E1, *WORDS}.issubset(calibrated):
         return None
     if not len(rows):
         return NOTHING_FOUND

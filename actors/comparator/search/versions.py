@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from actors.comparator.messages import Search
-from projections.memories.atlas import Atlas
+from projections.atlas.atlas import Atlas
 from projections.storage.arrays import Mask, Rows, Scores
 
 MARGIN: Final = 1e-3

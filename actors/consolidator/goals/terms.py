@@ -16,7 +16,7 @@ import Stemmer
 
 from actors.consolidator.jobs import Sliced
 from actors.text.lexical import STOP_WORDS, words
-from actors.text.text_equivalence import ENGLISH, synonym
+from actors.text.statements.text_equivalence import ENGLISH, synonym
 
 MIN_HOLDERS: Final = 3
 """Members that must hold a term before it may describe them."""

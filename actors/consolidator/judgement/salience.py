@@ -3,10 +3,22 @@
 By this formula a memory of average importance that nobody recalls stays above the threshold for two months.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
 
 from events.vocabulary.values import Salience
+
+if TYPE_CHECKING:
+    from projections.memories.entries import Usage
+
+Values: TypeAlias = npt.NDArray[np.float64]
 
 IMPORTANCE: Final = 0.5
 RECENCY: Final = 0.2
@@ -52,14 +64,33 @@ def salience(
         alignment: With the North Star, in [-1, 1]; 0 without one. Negative values count as 0.
         ignitions: Number of times it entered the workspace.
     """
-    access = ACCESS * _usage(accesses)
-    return Salience(
-        importance=IMPORTANCE * importance,
-        recency=RECENCY * (_recency(now - stored_at) + _recency(now - created_at)) / 2,
-        access=access,
-        alignment=ALIGNMENT * max(0.0, alignment),
-        ignition=ACCESS * _usage(accesses + ignitions) - access,
-    )
+    half_lives = ((now - stored_at) / HALF_LIFE, (now - created_at) / HALF_LIFE)
+    return Salience(*_parts(np.array((importance, *half_lives, accesses, alignment, ignitions), np.float64)).tolist())
+
+
+def totals(usages: Sequence[Usage | None], ignitions: Mapping[UUID, int], now: datetime) -> Values:
+    """Return the salience of many memories at once, shape (memories,); 0 for None, an erased one.
+
+    Args:
+        usages: Of each memory.
+        ignitions: Number of times that memories entered the workspace.
+        now: Reference time.
+    """
+    rows = [
+        (
+            one.importance,
+            (now - one.stored_at) / HALF_LIFE,
+            (now - one.created_at) / HALF_LIFE,
+            one.accesses,
+            one.alignment,
+            sum(ignitions.get(memory, 0) for memory in one.memories),
+        )
+        for one in usages
+        if one is not None
+    ]
+    found = np.zeros(len(usages))
+    found[[one is not None for one in usages]] = _parts(np.array(rows, np.float64).reshape(-1, 6).T).sum(axis=0)
+    return found
 
 
 def protection(
@@ -97,9 +128,17 @@ def protection(
     return next((reason for reason, holds in reasons.items() if holds), None)
 
 
-def _recency(age: timedelta) -> float:
-    return 2.0 ** -(max(age, timedelta()) / HALF_LIFE)
+def _parts(values: Values) -> Values:
+    """Return the fields of `Salience` in their order, shape (5, ...).
 
-
-def _usage(count: int) -> float:
-    return min(count / FULL_ACCESSES, 1.0)
+    Args:
+        values: Shape (6, ...): importance, half-lives since it was stored, half-lives since its content, accesses,
+            alignment, ignitions.
+    """
+    importance, stored, created, accesses, alignment, ignitions = values
+    recency = (np.exp2(-np.maximum(stored, 0.0)) + np.exp2(-np.maximum(created, 0.0))) / 2
+    access = ACCESS * np.minimum(accesses / FULL_ACCESSES, 1.0)
+    ignition = ACCESS * np.minimum((accesses + ignitions) / FULL_ACCESSES, 1.0) - access
+    return np.stack(
+        (IMPORTANCE * importance, RECENCY * recency, access, ALIGNMENT * np.maximum(alignment, 0.0), ignition)
+    )

@@ -24,12 +24,12 @@ from actors.consolidator.messages import Consolidate, DreamPhase, PruningCandida
 from actors.consolidator.runs.dream import plan_nrem, plan_rem
 from actors.consolidator.runs.plan import NamespaceScope, RunPlan
 from actors.linker.messages import ExamineCauses
-from actors.text.text_equivalence import NormalizedText
-from events.spaces import INDEX
+from actors.text.statements.text_equivalence import NormalizedText
+from events.spaces import E1, INDEX
 from events.vocabulary import ClustersFormed, MemoriesMerged
 from events.vocabulary.values import Group, Modality, Mode, Pruned
+from projections.atlas.code_detection import looks_like_code
 from projections.memories.catalog import Entry
-from projections.memories.code_detection import looks_like_code
 from projections.projection import MemoryState
 
 MIN_SIMILARITY: Final = {Mode.LIGHT: 0.95, Mode.DEEP: 0.90, Mode.REM: 0.90}
@@ -41,7 +41,7 @@ DESCRIBED: Final = 512
 READ: Final = 32
 """Memories whose texts are read in one slice."""
 
-AGREEING: Final = [INDEX[key] for key in ("e1_semantic", "e12_late_interaction")]
+AGREEING: Final = [INDEX[key] for key in (E1, "e12_late_interaction")]
 """Spaces in which duplicates must agree; their entities are the same, or their words would differ."""
 
 
@@ -222,5 +222,5 @@ def _duplicate_candidates(entry: Entry, *, strict: bool) -> Iterator[DuplicateCa
             created_at=body.created_at,
             row=entry.seq,
             # A correction is no copy of what it corrects, nor is what states the corrected value again.
-            kind=(body.modality, body.memory_type, repr(body.metadata.get("speaker")), entry.superseded_by),
+            kind=(body.modality, body.memory_type, repr(body.metadata.get("speaker")), entry.superseded_by, body.image),
         )

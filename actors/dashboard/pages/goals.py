@@ -15,7 +15,9 @@ CHART = (600, 120)
 async def goals(request: Request) -> Response:
     """Show the goals of a namespace, its North Star, and the drift away from it."""
     calendar = await operate(request, "store/calendar", sessions=0)
-    own = sorted(caller_of(request).namespaces or (DEFAULT_NAMESPACE,))  # of a key, of which none may hold a memory yet
+    own = sorted(
+        caller_of(request).namespaces or (DEFAULT_NAMESPACE,)
+    )  # namespaces of the caller's key, which may be empty yet
     namespace = chosen(request, "namespace") or next(iter(calendar["namespaces"]), own[0])
     found = await operate(request, "goal/list", namespace=namespace)
     members = [member for goal in found["goals"] for member in goal["members"]][:100]

@@ -1,5 +1,7 @@
 """Home: what the store holds, what has its attention, how it slept, and whether it is well."""
 
+from datetime import UTC, datetime
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -24,7 +26,7 @@ async def home(request: Request) -> Response:
         request,
         "home.html",
         calendar=calendar,
-        days=days(calendar["days"], SHOWN_DAYS),
+        days=days(calendar["days"], SHOWN_DAYS, datetime.now(UTC).date()),
         latest=latest["memories"],
         workspace=workspace,
         status=status,

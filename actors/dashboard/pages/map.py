@@ -24,7 +24,7 @@ MAX_TEXTS = 60
 
 
 async def map_page(request: Request) -> Response:
-    """Show the map, and without JavaScript what it is made of."""
+    """Show the map, and without JavaScript its legend."""
     colour = chosen(request, "colour") or "namespace"
     if colour not in COLOURS:
         raise InvalidParamsFault(f"Invalid 'colour': expected one of {', '.join(COLOURS)}", parameter="colour")
@@ -57,7 +57,7 @@ async def points(request: Request) -> Response:
 
 
 async def texts(request: Request) -> Response:
-    """Return what some points of a map stand for.
+    """Return the texts of some points of a map.
 
     Raises:
         InvalidParamsFault: The points are no list of numbers, or too many.

@@ -1,6 +1,8 @@
-"""One memory: its text, circumstances, life and relations; forgetting, restoring and erasing it."""
+"""One memory: its text, circumstances, life and relations; its tags; forgetting, restoring, erasing, correcting it."""
 
 from __future__ import annotations
+
+from base64 import b64decode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -9,7 +11,7 @@ from actors.api.params.fields import MAX_QUERY
 from actors.dashboard.layout import surroundings
 from actors.dashboard.names import closeness
 from actors.dashboard.page import chosen, identifier, number, operate, redirect, render
-from actors.runtime.faults import InvalidParamsFault
+from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
 
 SIMILAR = 5
@@ -39,6 +41,19 @@ async def memory(request: Request) -> Response:
         edges=await _edges(request, asked) if live else [],
         similar=await _similar(request, own) if live else [],
     )
+
+
+async def image(request: Request) -> Response:
+    """Return the file of the image that a memory shows.
+
+    Raises:
+        NotFoundFault: It shows none.
+    """
+    found = await operate(request, "memory/retrieve", id=identifier(request), include_image=True)
+    if not found.get("image", {}).get("data"):
+        raise NotFoundFault("This memory is no image")
+    content = b64decode(found["image"]["data"].partition(",")[2])
+    return Response(content, media_type=found["image"]["media_type"], headers={"cache-control": "no-store"})
 
 
 async def graph(request: Request) -> Response:
@@ -79,6 +94,37 @@ async def erase(request: Request) -> Response:
     reason = str(form.get("reason") or "").strip() or None
     await operate(request, "memory/delete", id=asked, soft=False, reason=reason)
     return redirect(request, f"/memory/{asked}")
+
+
+async def tag(request: Request) -> Response:
+    """Replace the tags of a memory."""
+    form = await request.form()
+    asked = identifier(request)
+    typed = (one.strip().removeprefix("#") for one in str(form.get("tags") or "").split(","))
+    await operate(request, "memory/tag", id=asked, tags=[*map(str, form.getlist("tag")), *filter(None, typed)])
+    return redirect(request, f"/memory/{asked}")
+
+
+async def supersede(request: Request) -> Response:
+    """Store a correction of a memory, with its circumstances."""
+    form = await request.form()
+    asked = identifier(request)
+    (own,) = (await operate(request, "memory/list", ids=[asked]))["memories"] or [None]
+    if own is None:
+        raise NotFoundFault(f"Memory not found: {asked}", id=asked)
+    stored = await operate(
+        request,
+        "memory/store",
+        content=str(form.get("content") or ""),
+        supersedes=[asked],
+        namespace=own["namespace"],
+        tags=own.get("tags", []),
+        importance=own["importance"],
+        modality=own["modality"],
+        metadata={"speaker": own["speaker"]} if own["speaker"] else {},
+        rationale=str(form.get("reason") or "").strip() or "a correction by hand",
+    )
+    return redirect(request, f"/memory/{stored['fingerprintId']}")
 
 
 async def _versions(request: Request, found: JsonObject) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -38,7 +38,7 @@ async def timeline(request: Request) -> Response:
     return render(
         request,
         "timeline.html",
-        days=days(calendar["days"], SHOWN_DAYS),
+        days=days(calendar["days"], SHOWN_DAYS, datetime.now(UTC).date()),
         sessions=calendar["sessions"],
         namespaces=calendar["namespaces"],
         memories=found["memories"],

@@ -1,8 +1,8 @@
 """The nine models of the `full` profile, from the Hugging Face hub or from local folders.
 
 The loading code is tested with randomly initialised models of each architecture: BERT with mean pooling, BERT with a
-masked language head, BERT with a ColBERT projection. The published weights of e5-large-v2, Longformer, SPLADE,
-Qodo-Embed and ColBERT, and CLIP of any size, have not been tested.
+masked language head, BERT with a ColBERT projection, CLIP. The published weights of e5-large-v2, Longformer, SPLADE,
+Qodo-Embed, ColBERT and CLIP have not been tested.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from actors.runtime.types import JsonObject
 from actors.text.windows import weighted_mean
 from events.fingerprint import Dense, Directed, Embedding, Passage, Sparse, Tokens
 from events.quantization import pack
-from events.spaces import INDEX, SPACES, Kind
+from events.spaces import E1, INDEX, SPACES, Kind
 from events.vocabulary.values import SpaceModel
 
 
@@ -37,7 +37,7 @@ class HubModel(NamedTuple):
 
 
 MODELS: Mapping[str, HubModel] = {
-    "e1_semantic": HubModel("intfloat/e5-large-v2", 1024),
+    E1: HubModel("intfloat/e5-large-v2", 1024),
     "e5_causal": HubModel("allenai/longformer-base-4096", 768),
     "e6_sparse": HubModel("naver/splade-cocondenser-ensembledistil", 30_522),
     "e7_code": HubModel("Qodo/Qodo-Embed-1-1.5B", 1536),
@@ -49,7 +49,7 @@ MODELS: Mapping[str, HubModel] = {
 }
 """The model of each neural space (STORE-001/profile-full); the other four spaces are formulas in every profile."""
 
-PROMPTS: Mapping[str, tuple[str, str]] = {"e1_semantic": ("query: ", "passage: ")}
+PROMPTS: Mapping[str, tuple[str, str]] = {E1: ("query: ", "passage: ")}
 """The prefixes with which a model was trained, of queries and of passages."""
 
 MAX_TERMS: Final = 1500
@@ -94,6 +94,11 @@ class FullModels:
                 SpaceModel(key, f"{model_name(source)}, windows/1", folder_sha256(folder), _dimension(encoder, kind))
             )
         self.models = tuple(models)
+
+    @property
+    def image_encoder(self) -> Any:
+        """The encoder of E10."""
+        return self._encoders["e10_multimodal"]
 
     def embed(self, key: str, text: str, *, is_query: bool) -> Generator[None, None, SpaceEmbedding]:
         """Compute the embedding of one space. Yields before each window.

@@ -50,19 +50,16 @@ class SentenceModel:
     Args:
         source: A local folder or a name on the Hugging Face hub.
         device: A torch device; None for a GPU where torch sees one, else the CPU.
+        encoder: If it is loaded already.
 
     Raises:
         ModelUnavailableError: There is no such model, or it has no token states.
     """
 
-    def __init__(self, source: str, device: str | None = None) -> None:
-        folder = local_folder(source)
-        try:
-            self._encoder: Any = library().SentenceTransformer(str(folder), device=device)
-        except Exception as error:
-            raise ModelUnavailableError(f"{source} can't be loaded by sentence-transformers: {error}") from error
+    def __init__(self, source: str, device: str | None = None, encoder: Any = None) -> None:
+        self._encoder: Any = encoder or load_encoder(source, device)
         self.name = model_name(source)
-        self.sha256 = folder_sha256(folder)
+        self.sha256 = folder_sha256(local_folder(source))
         try:
             tokenizer = self._encoder.tokenizer
             self._special = np.array([piece for piece in tokenizer.all_special_ids if piece != tokenizer.unk_token_id])
@@ -97,6 +94,16 @@ class SentenceModel:
     def _prompt(self, *, is_query: bool) -> str:
         prompts = self._encoder.prompts
         return next((prompts[name] for name in PROMPTS[is_query] if prompts.get(name)), "")
+
+
+def load_encoder(source: str, device: str | None = None) -> Any:
+    """Return the `SentenceTransformer` of a folder or a name on the hub (`ModelUnavailableError`)."""
+    try:
+        return library().SentenceTransformer(str(local_folder(source)), device=device)
+    except ModelUnavailableError:
+        raise
+    except Exception as error:
+        raise ModelUnavailableError(f"{source} can't be loaded by sentence-transformers: {error}") from error
 
 
 def library() -> Any:

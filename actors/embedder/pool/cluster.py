@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from importlib import import_module
 from typing import Any, Final
 
-from actors.embedder.pool.ordering import WorkerLostError
+from actors.embedder.pool.ordering import TRIES, WorkerLostError
 from actors.embedder.pool.worker import Batch, Embedded, EmbeddingWorker, Load, WorkerSettings
 from actors.runtime.faults import EmbeddingFault
 
@@ -44,8 +44,9 @@ class RayPool:
         resources = ray.cluster_resources()
         gpus = int(resources.get("GPU", 0)) if settings.uses_gpu else 0
         self.workers = workers or gpus or max(1, int(resources.get("CPU", 1)))
+        # Ray itself repeats a batch once the actor is restarted: sent again before, it would fail at once.
         actor: Any = ray.remote(EmbeddingWorker).options(
-            num_cpus=1, num_gpus=min(1.0, gpus / self.workers), max_restarts=-1
+            num_cpus=1, num_gpus=min(1.0, gpus / self.workers), max_restarts=-1, max_task_retries=TRIES - 1
         )
         self._actors = [actor.remote(load, settings) for _ in range(self.workers)]
         self._loads: Counter[int] = Counter(dict.fromkeys(range(self.workers), 0))

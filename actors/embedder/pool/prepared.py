@@ -30,6 +30,10 @@ class PreparedContents:
         for content, result in zip(batch, results, strict=True):
             self._results.setdefault(content, deque()).append(result)
 
+    def clear(self) -> None:
+        """Drop the results that nobody took."""
+        self._results.clear()
+
     def take(self, content: Content) -> EmbeddedContent | Fault | None:
         """Remove and return a result; None if there is none."""
         results = self._results.get(content)
@@ -95,13 +99,15 @@ class PreparedProfile:
         """The models of the spaces."""
         return self._profile.models
 
-    def plan_content(self, text: str, modality: Modality, created_at: datetime) -> Plan[EmbeddedContent]:
+    def plan_content(
+        self, text: str, modality: Modality, created_at: datetime, image: bytes | None = None
+    ) -> Plan[EmbeddedContent]:
         """Return the plan of the other profile."""
-        return self._profile.plan_content(text, modality, created_at)
+        return self._profile.plan_content(text, modality, created_at, image)
 
     def plan_memory(self, request: EmbedMemory, sessions: Sessions) -> Plan[EmbeddedMemory]:
         """Return the plan that completes a prepared content, or that embeds a memory."""
-        prepared = self._contents.take(Content(request.content, request.modality, request.created_at))
+        prepared = self._contents.take(Content(request.content, request.modality, request.created_at, request.image))
         if prepared is None:
             return self._profile.plan_memory(request, sessions)
         return self._completed(request, prepared, sessions)

@@ -24,6 +24,7 @@ class Content(msgspec.Struct, frozen=True):
     text: str
     modality: Modality
     created_at: datetime
+    image: bytes | None = None
 
 
 Batch: TypeAlias = Sequence[Content]
@@ -68,7 +69,7 @@ class EmbeddingWorker:
             EmbeddingFault: The models, which the first batch loads, can't be loaded.
         """
         profile = self._loaded()
-        plans = (profile.plan_content(one.text, one.modality, one.created_at) for one in batch)
+        plans = (profile.plan_content(one.text, one.modality, one.created_at, one.image) for one in batch)
         return run_plans(plans, profile.forward)
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from actors.embedder import weights
 from actors.embedder.jobs import BatchedStep, Plan, Rows
 from actors.embedder.messages import EmbeddedContent, EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
+from actors.embedder.models import images
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL, MODEL_SHA256, SEP, VOCABULARY, Backbone
 from actors.embedder.profiles.formula_spaces import (
     complete_memory,
@@ -22,25 +23,22 @@ from actors.embedder.profiles.formula_spaces import (
     formula_models,
     space_model,
 )
+from actors.embedder.profiles.image_space import ImageSpace
 from actors.embedder.profiles.lexical_spaces import LexicalEmbeddings, embed_at_once, embed_in_slices, exhaust
 from actors.embedder.profiles.neural_spaces import ROTATION, EncodedText, Encoder, NeuralSpaces
 from actors.embedder.profiles.sentence_spaces import SentenceSpaces
 from actors.embedder.spaces import causal, code, context, expansion, lexical, tokens
 from actors.embedder.spaces.lexical import entity_vector
 from actors.embedder.spaces.vectors import TokenIds
-from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
 from actors.text.code import code_words
 from actors.text.windows import Range, character_ranges, select_states, split_windows, weighted_mean
 from events.fingerprint import Dense, Embedding, Passage, Tokens
 from events.quantization import Float32, pack_each
-from events.spaces import SPACES
+from events.spaces import E1, SPACES
 from events.vocabulary.values import Modality, SpaceModel
-from projections.memories.code_detection import looks_like_code
+from projections.atlas.code_detection import looks_like_code
 from projections.memories.sessions import Sessions
-
-UNSUPPORTED = frozenset({Modality.IMAGE})
-"""Modalities without a model in this profile."""
 
 MAX_PARALLEL_CHARACTERS = 2_048
 """Longest text whose lexical embeddings a thread computes beside the model: 4 ms of prose, 5 of code, 65 of random
@@ -59,7 +57,7 @@ def space_models() -> tuple[SpaceModel, ...]:
         model.key: model
         for model in (
             *formula_models(),
-            space_model("e1_semantic", f"{MODEL}, rotated/1", DIMENSION, *e1),
+            space_model(E1, f"{MODEL}, rotated/1", DIMENSION, *e1),
             space_model("e5_causal", "causal-heads/2", causal.DIMENSION, *e1, heads),
             space_model("e6_sparse", "stems/1", lexical.TERM_DIMENSION),
             space_model(
@@ -105,7 +103,7 @@ class EmbeddedProfile:
     Args:
         latencies: Receives measurements.
         backbone: The packaged model; None to load it with the defaults.
-        meaning: Another model for E1, E8, E10 and E12.
+        chosen: Spaces that another model fills: E1, E8, E10 and E12, or E10 alone if it reads images.
         interactive: Whether queries may come between two slices of a memory. If not, memories wait for their lexical
             embeddings, so that what shares a slice does not depend on the threads.
     """
@@ -116,13 +114,13 @@ class EmbeddedProfile:
         self,
         latencies: Latencies,
         backbone: Backbone | None = None,
-        meaning: SentenceSpaces | None = None,
+        chosen: SentenceSpaces | ImageSpace | None = None,
         *,
         interactive: bool = True,
     ) -> None:
-        self._meaning = meaning
+        self._chosen = chosen
         self._interactive = interactive
-        replaced = meaning.models if meaning else {}
+        replaced = chosen.models if chosen else {}
         self.models = tuple(replaced.get(model.key, model) for model in space_models())
         self.latencies = latencies
         self._backbone = backbone or Backbone.load()
@@ -148,25 +146,31 @@ class EmbeddedProfile:
     def plan_memory(self, request: EmbedMemory, sessions: Sessions) -> Plan[EmbeddedMemory]:
         """Return the plan that embeds a memory."""
         start = perf_counter()
-        content = yield from self.plan_content(request.content, request.modality, request.created_at)
+        content = yield from self.plan_content(request.content, request.modality, request.created_at, request.image)
         yield None  # the previous turn of the session is part of E8 and determines the position
         return self.complete(request, content, sessions, start)
 
-    def plan_content(self, text: str, modality: Modality, created_at: datetime) -> Plan[EmbeddedContent]:
-        """Return the plan that embeds a content, apart from any store."""
-        if modality in UNSUPPORTED:
-            raise EmbeddingFault(
-                f"Embedding failed: modality '{modality}' can't be stored, since all models here read text; "
-                f"store a description of it instead",
-                parameter="modality",
-            )
+    def plan_content(
+        self, text: str, modality: Modality, created_at: datetime, image: bytes | None = None
+    ) -> Plan[EmbeddedContent]:
+        """Return the plan that embeds a content, or an image with its caption, apart from any store."""
+        e10 = shown = None
+        if modality is Modality.IMAGE:
+            e10, shown = images.embed(self._chosen and self._chosen.image_encoder, image)
+            yield []
         tokenized = self._tokenize(text, self._memory_pool, is_code=modality is Modality.CODE)
         states: list[Float32] = yield tokenized.rows
         embeddings, passages, names = yield from self._embed(tokenized, states, modality, created_at)
-        if self._meaning is not None:
-            passages = yield from self._meaning.embed(embeddings, text, modality, is_query=False)
+        packaged = None
+        if isinstance(self._chosen, SentenceSpaces):
+            packaged = embeddings[E1]
+            passages = yield from self._chosen.embed(embeddings, text, modality, is_query=False)
+        elif e10 is not None:
+            embeddings["e10_multimodal"] = Dense.of(e10)
+        elif self._chosen is not None:
+            yield from self._chosen.embed(embeddings, text, is_query=False)
         embeddings["e12_late_interaction"] = yield BatchedStep(Tokens.of_memories, embeddings["e12_late_interaction"])
-        return EmbeddedContent(embeddings=embeddings, passages=passages, names=names)
+        return EmbeddedContent(embeddings=embeddings, passages=passages, names=names, packaged=packaged, image=shown)
 
     def complete(
         self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions, start: float | None = None
@@ -178,26 +182,24 @@ class EmbeddedProfile:
         start = perf_counter() if start is None else start
         embeddings, names = {**content.embeddings}, content.names
         turns = sessions.tail(request.namespace, request.session)
-        linked = [(dense_vector(one["e1_semantic"]), dense_vector(one["e8_graph"])) for one in request.linked]
+        linked = [(dense_vector(one[E1]), dense_vector(one["e8_graph"])) for one in request.linked]
         named = sessions.mentions.near(request.namespace, names)
         with self.latencies.timed("embed: e8_graph"):
             graph = context.graph_vector(turns, linked, named)
-            embeddings["e8_graph"] = (
-                Dense.null(len(dense_vector(embeddings["e1_semantic"]))) if graph is None else Dense.of(graph)
-            )
+            embeddings["e8_graph"] = Dense.null(len(dense_vector(embeddings[E1]))) if graph is None else Dense.of(graph)
         embeddings |= self._renamed(request.content, request.namespace, names, sessions)
-        return complete_memory(
-            request, embeddings, content.passages, names=names, sessions=sessions, latencies=self.latencies, start=start
-        )
+        return complete_memory(request, embeddings, content, sessions=sessions, latencies=self.latencies, start=start)
 
     def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
         """Return the plan that embeds a query."""
         text = self._tokenize(request.text, self._query_pool, is_code=False)
         states: list[Float32] = yield text.rows
         embeddings, _, names = yield from self._embed(text, states, Modality.TEXT, request.at)
-        if self._meaning is not None:
-            yield from self._meaning.embed(embeddings, request.text, Modality.TEXT, is_query=True)
-        embeddings["e8_graph"] = embeddings["e1_semantic"]
+        if isinstance(self._chosen, SentenceSpaces):
+            yield from self._chosen.embed(embeddings, request.text, Modality.TEXT, is_query=True)
+        elif self._chosen is not None:
+            yield from self._chosen.embed(embeddings, request.text, is_query=True)
+        embeddings["e8_graph"] = embeddings[E1]
         embeddings |= self._renamed(request.text, request.namespace, names, sessions)
         return complete_query(request, embeddings, sessions=sessions, latencies=self.latencies)
 

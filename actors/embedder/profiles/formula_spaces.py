@@ -11,13 +11,13 @@ from typing import TypeVar
 
 from actors.embedder import weights
 from actors.embedder.jobs import Rows
-from actors.embedder.messages import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
+from actors.embedder.messages import EmbeddedContent, EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
 from actors.embedder.spaces import hypervector, temporal
 from actors.embedder.spaces.vectors import mean_direction
 from actors.runtime.metrics import Latencies
-from events.fingerprint import Dense, Embedding, Fingerprint, Passage
+from events.fingerprint import Dense, Embedding, Fingerprint
 from events.quantization import Float32
-from events.spaces import SPACES
+from events.spaces import E1, SPACES
 from events.vocabulary.values import SpaceModel
 from projections.memories.sessions import Sessions
 from projections.time.periods import Interval, weyl_sequence
@@ -81,12 +81,11 @@ def dense_vector(embedding: Embedding) -> Float32:
 def complete_memory(
     request: EmbedMemory,
     embeddings: Mapping[str, Embedding],
-    passages: tuple[Passage, ...],
+    content: EmbeddedContent,
     *,
     sessions: Sessions,
     latencies: Latencies,
     start: float,
-    names: tuple[str, ...] = (),
 ) -> EmbeddedMemory:
     """Return a memory with all embeddings at the next position of its session, and advance the session.
 
@@ -96,15 +95,16 @@ def complete_memory(
     position = sessions.next_position(request.namespace, request.session)
     place = None if request.session is None else position
     completed = {**embeddings, ORDER: timed(latencies, ORDER, lambda: _order(place))}
-    e1 = dense_vector(embeddings["e1_semantic"])
-    sessions.mentions.advance(request.namespace, names, e1)
+    e1 = dense_vector(embeddings[E1])
+    sessions.mentions.advance(request.namespace, content.names, e1)
     if request.session is not None:
         sessions.advance(request.namespace, request.session, e1)
     return EmbeddedMemory(
         fingerprint=Fingerprint.of(completed),
-        passages=passages,
-        names=names,
+        passages=content.passages,
+        names=content.names,
         position=position,
+        image=content.image,
         milliseconds=(perf_counter() - start) * 1e3,
     )
 

@@ -8,6 +8,7 @@ from time import perf_counter
 
 from actors.embedder.jobs import Plan, Rows
 from actors.embedder.messages import EmbeddedContent, EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
+from actors.embedder.models import images
 from actors.embedder.models.full_models import MODELS, FullModels
 from actors.embedder.profiles.formula_spaces import (
     PERIODICITY,
@@ -21,11 +22,10 @@ from actors.embedder.profiles.formula_spaces import (
 )
 from actors.embedder.spaces import context, temporal
 from actors.embedder.spaces.hypervector import hypervector
-from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Embedding, Passage
 from events.quantization import Float32
-from events.spaces import SPACES
+from events.spaces import E1, SPACES
 from events.vocabulary.values import Modality, SpaceModel
 from projections.memories.sessions import Sessions
 
@@ -58,20 +58,22 @@ class FullProfile:
     def plan_memory(self, request: EmbedMemory, sessions: Sessions) -> Plan[EmbeddedMemory]:
         """Return the plan that embeds a memory."""
         start = perf_counter()
-        content = yield from self.plan_content(request.content, request.modality, request.created_at)
+        content = yield from self.plan_content(request.content, request.modality, request.created_at, request.image)
         yield None  # the previous turn of the session determines the position
         return self.complete(request, content, sessions, start)
 
-    def plan_content(self, text: str, modality: Modality, created_at: datetime) -> Plan[EmbeddedContent]:
-        """Return the plan that embeds a content, apart from any store."""
+    def plan_content(
+        self, text: str, modality: Modality, created_at: datetime, image: bytes | None = None
+    ) -> Plan[EmbeddedContent]:
+        """Return the plan that embeds a content, or an image with its caption, apart from any store."""
+        vector = shown = None
         if modality is Modality.IMAGE:
-            raise EmbeddingFault(
-                "Embedding failed: a memory holds text, and the full profile can't read a picture yet; "
-                "store a description instead",
-                parameter="modality",
-            )
+            vector, shown = images.embed(self._models.image_encoder, image)
+            yield []
         embeddings, passages = yield from self._embed(text, created_at, is_query=False)
-        return EmbeddedContent(embeddings=embeddings, passages=passages)
+        if vector is not None:
+            embeddings["e10_multimodal"] = Dense.of(vector)
+        return EmbeddedContent(embeddings=embeddings, passages=passages, image=shown)
 
     def complete(
         self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions, start: float | None = None
@@ -81,9 +83,7 @@ class FullProfile:
         embeddings = {**content.embeddings}
         linked = [dense_vector(fingerprint["e8_graph"]) for fingerprint in request.linked]
         embeddings["e8_graph"] = Dense.of(context.with_links(dense_vector(embeddings["e8_graph"]), linked))
-        return complete_memory(
-            request, embeddings, content.passages, sessions=sessions, latencies=self.latencies, start=start
-        )
+        return complete_memory(request, embeddings, content, sessions=sessions, latencies=self.latencies, start=start)
 
     def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
         """Return the plan that embeds a query."""
@@ -104,4 +104,4 @@ class FullProfile:
         for key in MODELS:
             work = self._models.embed(key, text, is_query=is_query)
             embeddings[key], passages[key] = yield from timed_slices(latencies, key, work)
-        return embeddings, passages["e1_semantic"]
+        return embeddings, passages[E1]

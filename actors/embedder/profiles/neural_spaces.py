@@ -20,6 +20,7 @@ from actors.embedder.spaces import causal, code, context, expansion, temporal, t
 from actors.embedder.spaces.vectors import TokenIds, unit
 from events.fingerprint import Dense, Directed, Embedding, Sparse, Tokens
 from events.quantization import Float32
+from events.spaces import E1
 from events.vocabulary.values import Modality
 
 ROTATION = "semantic.safetensors"
@@ -77,7 +78,7 @@ class NeuralSpaces(NamedTuple):
     def encoders(self) -> dict[str, Encoder]:
         """Return the encoder of each space, in an order in which the inputs of each are ready."""
         return {
-            "e1_semantic": lambda texts: Dense.of_each(_e1(texts)),
+            E1: lambda texts: Dense.of_each(_e1(texts)),
             RECENCY: lambda texts: Dense.of_each(temporal.recency([text.at for text in texts])),
             PERIODICITY: lambda texts: Dense.of_each(temporal.periodicity([text.at for text in texts])),
             "e5_causal": self._causal,

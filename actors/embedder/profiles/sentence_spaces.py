@@ -20,6 +20,7 @@ from actors.embedder.spaces.vectors import TokenIds
 from actors.text.windows import weighted_mean
 from events.fingerprint import Dense, Embedding, Passage
 from events.quantization import Float32, pack_each
+from events.spaces import E1
 from events.vocabulary.values import Modality, SpaceModel
 
 WINDOWS_AT_ONCE: Final = 8
@@ -39,6 +40,8 @@ class SentenceSpaces:
         ModelUnavailableError: Its dimension doesn't suit.
     """
 
+    image_encoder = None
+
     def __init__(self, model: SentenceModel) -> None:
         if model.dimension % SIGNATURE_BITS:
             raise ModelUnavailableError(
@@ -47,7 +50,7 @@ class SentenceSpaces:
         self._model = model
         self._projection = projection(model.width)
         parts = [
-            ("e1_semantic", "windows/1", model.dimension),
+            (E1, "windows/1", model.dimension),
             ("e8_graph", "in context/1", model.dimension),
             ("e10_multimodal", "and modality/1", 2 * model.dimension),
             ("e12_late_interaction", "token states/1", self._projection.shape[1]),
@@ -70,7 +73,7 @@ class SentenceSpaces:
             encoded += yield BatchedStep(step, texts)
         vectors = np.stack([window.vector for window in encoded])
         e1 = weighted_mean(ranges, vectors)
-        embeddings["e1_semantic"] = Dense.of(e1)
+        embeddings[E1] = Dense.of(e1)
         embeddings["e10_multimodal"] = Dense.of(context.with_modality(e1[np.newaxis], [modality])[0])
         pieces = np.concatenate([window.pieces for window in encoded])
         states = np.concatenate([window.states for window in encoded])

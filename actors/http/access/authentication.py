@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from actors.http.access.keys import Keys
 
 NAMESPACES = "namespaces"
-"""The claim of a token that lists the namespaces its owner sees; `*` for all. Without it, there are none."""
+"""Claim of a token with the namespaces that its owner sees; `*` means all, no claim means none."""
 
 CSRF_HEADER = "x-csrf-token"
 CSRF_FIELD = "csrf"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
 MCP_PATH = "/mcp"
-"""Where a browser session counts for nothing: MCP needs a bearer token."""
+"""Path that accepts bearer tokens only, no browser session."""
 
 HASHING_AT_ONCE = 1
-"""Unknown keys that are hashed at the same time, so that a flood of guesses takes one processor and 16 MB."""
+"""Limit of concurrent hashes of unknown keys: a flood of guesses takes one processor and 16 MB."""
 
 
 class KeyVerifier(TokenVerifier):
@@ -50,7 +50,7 @@ class KeyVerifier(TokenVerifier):
         self._hashing = anyio.Semaphore(HASHING_AT_ONCE)
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return what a key permits; None if it is none, revoked or expired."""
+        """Return what a key permits; None for an unknown, revoked or expired key."""
         if self._keys.is_known(token):
             key = await anyio.to_thread.run_sync(self._keys.verify, token)
         else:
@@ -78,6 +78,7 @@ class Authentication:
         sessions: Of browsers.
         rates: Of requests.
         stay: Called for each request of a browser that is logged in.
+        refused: Told what is refused, the token if there is one, and the address of the client.
     """
 
     def __init__(
@@ -87,12 +88,14 @@ class Authentication:
         sessions: Sessions,
         rates: Rates,
         stay: Callable[[], object],
+        refused: Callable[[str, str | None, str], object],
     ) -> None:
         self._app = app
         self._verifiers = verifiers
         self._sessions = sessions
         self._rates = rates
         self._stay = stay
+        self._refused = refused
 
     async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         """Handle a request.
@@ -109,7 +112,9 @@ class Authentication:
                 access = await self._verify(token)
                 caller = None if access is None else caller_of(access)
                 if access is None or caller is None:
-                    self._rates.fail(address)  # after the check: others at the address may have valid ones
+                    self._refused("token", token, address)
+                    # Counted after the check: other clients at this address may send valid tokens.
+                    self._rates.fail(address)
                 else:
                     self._rates.take(caller.name)
                     scope["user"], state["caller"] = AuthenticatedUser(access), caller
@@ -118,7 +123,11 @@ class Authentication:
                 self._stay()
                 state["caller"], state["csrf"] = session.caller, session.csrf
                 if scope["method"] not in SAFE:
-                    receive = await _check_csrf(scope, receive, session.csrf)
+                    checked = await _checked(scope, receive, session.csrf)
+                    if checked is None:
+                        self._refused("form", None, address)
+                        raise RefusedError(403, "The form is out of date; load the page again")
+                    receive = checked
             else:
                 self._rates.take(address)
         except RateLimitFault as fault:
@@ -151,8 +160,8 @@ def caller_of(access: AccessToken) -> Caller | None:
     return Caller(name=access.client_id, scope=scope, namespaces=None if "*" in named else frozenset(named))
 
 
-async def _check_csrf(scope: HttpScope, receive: Receive, expected: str) -> Receive:
-    """Raise `RefusedError` for a change without the session's CSRF token; return a `receive` of the same body."""
+async def _checked(scope: HttpScope, receive: Receive, expected: str) -> Receive | None:
+    """Return a `receive` of the same body; None for a change without the session's CSRF token."""
     headers = Headers(scope=scope)
     given = headers.get(CSRF_HEADER)
     if given is None and headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
@@ -161,7 +170,7 @@ async def _check_csrf(scope: HttpScope, receive: Receive, expected: str) -> Rece
         read: Message = {"type": "http.request", "body": body, "more_body": False}
         receive = partial(_replay, iter([read]), receive)
     if not hmac.compare_digest((given or "").encode(), expected.encode()):
-        raise RefusedError(403, "The form is out of date; load the page again")
+        return None
     return receive
 
 

@@ -47,18 +47,18 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     scope: Scope
     namespaces: tuple[str, ...] | None
-    """That it sees; None for all."""
+    """Namespaces that its owner sees; None for all."""
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
     last_used_at: datetime | None = None
-    """To the minute."""
+    """Time of the last request, to the minute."""
     salt: bytes
     hash: bytes
 
     @property
     def caller(self) -> Caller:
-        """What its owner may do."""
+        """The caller that this key identifies."""
         namespaces = None if self.namespaces is None else frozenset(self.namespaces)
         return Caller(name=self.name, scope=self.scope, namespaces=namespaces)
 
@@ -79,7 +79,7 @@ class Keys:
         self._stamp: tuple[int, int] | None = None
         self._keys: dict[str, Key] = {}
         self._verified: dict[bytes, tuple[str, bytes]] = {}
-        """Name and hash of the key that a secret, by its SHA-256, was found to fit: scrypt takes 50 ms."""
+        """Name and hash of the key of each verified secret, by the secret's SHA-256; saves scrypt's 50 ms."""
 
     def all(self) -> list[Key]:
         """Return all keys, the oldest first; revoked ones too."""
@@ -126,7 +126,7 @@ class Keys:
         """Make a key invalid at once; a second call changes nothing.
 
         Raises:
-            NotFoundFault: There is none of this name.
+            NotFoundFault: No key has this name.
         """
         with self._locked() as keys:
             if name not in keys:
@@ -136,7 +136,7 @@ class Keys:
             return keys[name]
 
     def verify(self, token: str) -> Key | None:
-        """Return the valid key that a token is, and record its use; None for any other text. Blocks for a hash."""
+        """Return the valid key of a token, and record its use; None for any other text. Blocks while it hashes."""
         name, _, secret = token.removeprefix(PREFIX).partition("_")
         key = self._read().get(name)
         now = datetime.now(UTC)
@@ -148,9 +148,17 @@ class Keys:
                 return None
             self._verified[digest] = (name, key.hash)
         if key.last_used_at is None or now - key.last_used_at > USE_RECORDED:
-            with suppress(OSError), self._locked() as keys:  # a full disk makes no key invalid
+            with (
+                suppress(OSError),
+                self._locked() as keys,
+            ):  # a key stays valid when its use can't be recorded, as on a full disk
                 keys[name] = msgspec.structs.replace(keys[name], last_used_at=now)
         return key
+
+    def name_in(self, token: str) -> str | None:
+        """Return the name of the key that a token claims to be, valid or not; None if there is none of the name."""
+        name = token.removeprefix(PREFIX).partition("_")[0]
+        return name if token.startswith(PREFIX) and name in self._read() else None
 
     def is_known(self, token: str) -> bool:
         """Return whether `verify` answers without a hash."""
@@ -198,10 +206,10 @@ class Keys:
 
 
 def parse_expiry(text: str, now: datetime) -> datetime:
-    """Return the time that is meant by a number of days, as `90d`, or by an ISO 8601 time.
+    """Return the expiry time of `90d` (a number of days) or of an ISO 8601 time.
 
     Raises:
-        InvalidParamsFault: It is neither, or past.
+        InvalidParamsFault: The text is neither, or the time is past.
     """
     try:
         days = re.fullmatch(r"(\d{1,5})d", text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,17 +20,20 @@ from mcp.server.auth.provider import AccessToken, TokenVerifier
 from actors.api.params.http import is_loopback
 from actors.api.params.parsing import invalid
 from actors.http.access.keys import PREFIX
+from actors.http.guard import RefusedError
 from actors.runtime.actor import LOGGER
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-"""Asymmetric ones only: with a symmetric one, the issuer's public key would sign."""
+"""Asymmetric algorithms only: with a symmetric one, anybody could sign with the issuer's public key."""
 WELL_KNOWN = ("oauth-authorization-server", "openid-configuration")
-TIMEOUT = 10.0
+TIMEOUT = 5.0
 """Seconds for one request to the issuer."""
+AGAIN_SECONDS = 10
+"""After which an issuer that couldn't be reached is asked again; until then all its tokens are answered 503."""
 KEYS_SECONDS = 300
-"""For which the issuer's keys are kept."""
+"""Seconds for which the issuer's keys are cached."""
 MAX_METADATA = 1 << 20
-"""Bytes."""
+"""Limit of the issuer's metadata, in bytes."""
 
 
 class IssuerVerifier(TokenVerifier):
@@ -51,18 +55,27 @@ class IssuerVerifier(TokenVerifier):
         self._audience = audience
         self._keys: jwt.PyJWKClient | None = None
         self._turn = anyio.Lock()
+        self._away_until = 0.0
+        """By the monotonic clock."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return what a token permits; None for one that is invalid, expired, or of another issuer or audience."""
+        """Return what a token permits; None for one that is invalid, expired, or of another issuer or audience.
+
+        Raises:
+            RefusedError: The issuer can't be reached, so nobody knows whether the token is valid.
+        """
         if token.startswith(PREFIX):
             return None
         try:
             async with self._turn:  # one request to the issuer at a time
+                if monotonic() < self._away_until:
+                    raise _away()
                 claims = await anyio.to_thread.run_sync(self._claims, token)
-        except jwt.PyJWKClientConnectionError:
-            LOGGER.warning("the issuer %s can't be reached", self._issuer)
-            return None
-        except (jwt.PyJWTError, OSError, ValueError) as error:
+        except (jwt.PyJWKClientConnectionError, OSError) as error:
+            LOGGER.warning("the issuer %s can't be reached: %s", self._issuer, error)
+            self._away_until = monotonic() + AGAIN_SECONDS
+            raise _away() from None
+        except (jwt.PyJWTError, ValueError) as error:
             LOGGER.info("a token was refused: %s", type(error).__name__)
             return None
         scope = claims.get("scope", claims.get("scp", ""))
@@ -93,7 +106,7 @@ class IssuerVerifier(TokenVerifier):
         """Return the URL of the issuer's keys, from its metadata (RFC 8414, or OpenID Connect Discovery).
 
         Raises:
-            OSError, ValueError: It has none.
+            OSError: The metadata can't be read, or names no keys.
         """
         parts = urlsplit(self._issuer)
         path = parts.path.rstrip("/")
@@ -103,8 +116,17 @@ class IssuerVerifier(TokenVerifier):
             try:
                 with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310
                     metadata = json.loads(answer.read(MAX_METADATA))
-            except urllib.error.HTTPError:
+            except (urllib.error.HTTPError, ValueError):
                 continue
-            if isinstance(metadata, dict) and metadata.get("issuer") == self._issuer:
-                return str(metadata["jwks_uri"])
-        raise ValueError(f"{self._issuer} publishes no metadata")
+            match metadata:
+                case {"issuer": self._issuer, "jwks_uri": str(keys)}:
+                    return keys
+                case _:
+                    continue
+        raise OSError(f"{self._issuer} publishes no metadata")
+
+
+def _away() -> RefusedError:
+    return RefusedError(
+        503, "The issuer of access tokens can't be reached; try again later", {"retry-after": str(AGAIN_SECONDS)}
+    )

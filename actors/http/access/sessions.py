@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
 LINK_SECONDS = 300.0
-"""For which a link may be followed, once."""
+"""Seconds for which a login link is valid; it works once."""
 SESSION_SECONDS = 12 * 3600.0
-"""After which a person logs in again."""
+"""Lifetime of a browser session in seconds."""
 IN_USE_SECONDS = 3600.0
-"""For which the hub keeps running after a link was made or a session used, so that a person can go on."""
+"""Seconds for which the hub keeps running after a login link was made or a session was used."""
 MAX_OPEN = 256
 """Links and sessions at once; the oldest ones end first."""
 
@@ -29,13 +29,13 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
 
     caller: Caller
     csrf: str
-    """Every change must carry it."""
+    """Token that every change of this session must carry."""
     ends_at: float
-    """By the monotonic clock."""
+    """Expiry by the monotonic clock, in seconds."""
 
 
 class Sessions:
-    """Links and sessions of this process; none outlives it.
+    """Login links and sessions, in the memory of this process only.
 
     Args:
         clock: Returns the time in seconds.
@@ -65,7 +65,7 @@ class Sessions:
         return cookie
 
     def get(self, cookie: str) -> Session | None:
-        """Return the session of a cookie; None if there is none, or no longer."""
+        """Return the session of a cookie; None for an unknown or expired one."""
         session = self._sessions.get(cookie)
         if session is not None and self._clock() > session.ends_at:
             self.log_out(cookie)
@@ -78,7 +78,7 @@ class Sessions:
 
 
 def cookie_name(scope: Scope) -> str:
-    """Return the name of the cookie of the server that got a request: browsers send cookies to every port of a host."""
+    """Return the cookie's name, which contains the port: browsers send cookies to every port of a host."""
     _, port = scope["server"]
     return f"context_graph_{port}"
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
+from functools import partial, wraps
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from context_graph import requests
 from context_graph.requests import Found
 from context_graph.transports import HttpTransport, SocketTransport, Transport
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 TIMEOUT = 300.0
 """Seconds for one call over HTTP: the first one may wait until the models are loaded."""
@@ -22,7 +26,7 @@ class Memory:
     """A store, from any thread.
 
     Args:
-        data: Its folder on this machine; None for the platform's default.
+        data: Its folder on this machine; None for that of `CONTEXT_GRAPH_DATA`, or the platform's default.
         url: Of a server instead.
         key: For the server.
         namespace: Of calls that name none.
@@ -131,6 +135,18 @@ class Memory:
         self.close()
 
 
+def _in_thread(
+    method: Callable[Concatenate[Memory, P], R],
+) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]]:
+    """Return a method of `AsyncMemory` that does the call of `Memory` in a thread."""
+
+    @wraps(method)
+    async def call(memory: AsyncMemory, *arguments: P.args, **more: P.kwargs) -> R:
+        return await asyncio.to_thread(method, memory.opened, *arguments, **more)
+
+    return call
+
+
 class AsyncMemory:
     """A store, from an event loop; arguments and methods as of `Memory`, which does the calls in threads."""
 
@@ -143,48 +159,31 @@ class AsyncMemory:
         namespace: str | None = None,
         timeout: float = TIMEOUT,
     ) -> None:
-        self._options = {"url": url, "key": key, "namespace": namespace, "timeout": timeout}
-        self._data = data
+        self._open = partial(Memory, data, url=url, key=key, namespace=namespace, timeout=timeout)
         self._memory: Memory | None = None
 
-    async def store(self, content: str, **more: Any) -> str:
-        """Store a text and return its id."""
-        return await asyncio.to_thread(self._opened.store, content, **more)
-
-    async def search(self, query: str, *, limit: int = 10, **more: Any) -> list[Found]:
-        """Return the memories that answer a question, the best first."""
-        return await asyncio.to_thread(self._opened.search, query, limit=limit, **more)
-
-    async def get(self, memory: str) -> dict[str, Any]:
-        """Return everything that is stored of a memory."""
-        return await asyncio.to_thread(self._opened.get, memory)
-
-    async def forget(self, memory: str, *, reason: str | None = None, erase: bool = False) -> None:
-        """Take a memory out of every search; with `erase`, destroy it."""
-        await asyncio.to_thread(self._opened.forget, memory, reason=reason, erase=erase)
-
-    async def restore(self, memory: str) -> None:
-        """Undo `forget`."""
-        await asyncio.to_thread(self._opened.restore, memory)
-
-    async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """Call any tool by its name, and return its answer."""
-        return await asyncio.to_thread(self._opened.call, tool, **arguments)
+    store = _in_thread(Memory.store)
+    search = _in_thread(Memory.search)
+    get = _in_thread(Memory.get)
+    forget = _in_thread(Memory.forget)
+    restore = _in_thread(Memory.restore)
+    call = _in_thread(Memory.call)
 
     @property
-    def _opened(self) -> Memory:
+    def opened(self) -> Memory:
+        """The store, between `async with` and its end; a `RuntimeError` otherwise."""
         if self._memory is None:
             raise RuntimeError("use it as `async with AsyncMemory(…) as memory`")
         return self._memory
 
     async def __aenter__(self) -> Self:
-        self._memory = await asyncio.to_thread(Memory, self._data, **self._options)
+        self._memory = await asyncio.to_thread(self._open)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._opened.close()
+        self.opened.close()
 
 
 def connect(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
 from time import sleep
@@ -21,6 +22,10 @@ POLL = 0.05
 """Seconds between two attempts to reach a hub that starts."""
 LONGEST_ECHO = 500
 """Characters of an unexpected answer that an error repeats."""
+UNREACHED = -32004
+"""Code of a call that reached no server, as of a log that failed."""
+FORBIDDEN = -32003
+"""Code of a call that its key doesn't permit."""
 LONGEST = 86_400.0
 """Seconds that a connection to the hub lasts."""
 
@@ -72,7 +77,7 @@ class SocketTransport:
         try:
             self._client: Client | None = self._connect()
         except self._failures as error:
-            raise ContextGraphError(-32004, str(error)) from error
+            raise ContextGraphError(UNREACHED, str(error)) from error
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call a tool; if the hub ended before it answered, ask the next one once, which does nothing twice."""
@@ -88,7 +93,8 @@ class SocketTransport:
                     self._client = None
                     result = self._request(tool, arguments, meta | {RESENT: True})
         except self._failures as error:
-            raise ContextGraphError(-32004, str(error)) from error
+            code = getattr(error, "code", None)  # of a `ClientError` that repeats the hub's answer
+            raise ContextGraphError(code or UNREACHED, str(error), getattr(error, "data", None)) from error
         return structured(result)
 
     def close(self) -> None:
@@ -123,20 +129,22 @@ class HttpTransport:
     def __init__(self, url: str, key: str, namespace: str | None, timeout: float) -> None:
         import httpx2
 
+        from actors.proxy.endpoint import PROJECT
+
         self._url = f"{url.rstrip('/')}/mcp"
-        self._namespace = namespace
-        self._client = httpx2.Client(headers=_headers(key), timeout=timeout)
+        self._meta = {} if namespace is None else {PROJECT: namespace}
+        self._client = httpx2.Client(headers=headers(f"Bearer {key}"), timeout=timeout)
         self._failures = httpx2.HTTPError
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call a tool."""
         try:
-            answer = self._client.post(
-                self._url, json=_request(tool, arguments, self._namespace), headers={"mcp-name": tool}
-            )
+            params = {"name": tool, "arguments": arguments, "_meta": self._meta}
+            body, more = stateless("tools/call", params)
+            answer = self._client.post(self._url, json=body, headers=more)
         except self._failures as error:
-            raise ContextGraphError(-32004, f"{self._url} can't be reached: {error}") from error
-        return structured(_result(answer))
+            raise ContextGraphError(UNREACHED, f"{self._url} can't be reached: {error}") from error
+        return structured(result_of(answer))
 
     def close(self) -> None:
         """Close the connections."""
@@ -154,32 +162,37 @@ def structured(result: dict[str, Any]) -> dict[str, Any]:
             raise ContextGraphError(-32603, f"the server answered {json.dumps(result)[:LONGEST_ECHO]}")
 
 
-def _headers(key: str) -> dict[str, str]:
+def headers(authorization: str) -> dict[str, str]:
+    """Return the headers of every request over HTTP."""
     return {
-        "authorization": f"Bearer {key}",
+        "authorization": authorization,
         "accept": "application/json, text/event-stream",
         "mcp-protocol-version": PROTOCOL,
-        "mcp-method": "tools/call",
     }
 
 
-def _request(tool: str, arguments: dict[str, Any], namespace: str | None) -> dict[str, Any]:
-    from actors.proxy.endpoint import PROJECT
-
+def stateless(method: str, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return a request that needs no session: its body, and the headers that repeat what it asks for."""
     name = "io.modelcontextprotocol"
     meta: dict[str, Any] = {
+        **params.get("_meta", {}),
         f"{name}/protocolVersion": PROTOCOL,
         f"{name}/clientInfo": {"name": "context_graph", "version": version("context-graph")},
         f"{name}/clientCapabilities": {},
     }
-    if namespace is not None:
-        meta[PROJECT] = namespace
-    params = {"name": tool, "arguments": arguments, "_meta": meta}
-    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params | {"_meta": meta}}
+    named = params.get("name", params.get("uri"))
+    return body, {"mcp-method": method} | ({} if named is None else {"mcp-name": str(named)})
 
 
-def _result(answer: httpx2.Response) -> dict[str, Any]:
-    """Return the result in an answer, which is JSON, or the last event of a stream if the call took long."""
+def result_of(answer: httpx2.Response) -> dict[str, Any]:
+    """Return the result in an answer, which is JSON, or the last event of a stream if the call took long.
+
+    Raises:
+        ContextGraphError: it holds an error, or none of both, or refuses the key.
+    """
+    if answer.status_code == HTTPStatus.UNAUTHORIZED:
+        raise ContextGraphError(FORBIDDEN, "the key is unknown, revoked or expired")
     text = answer.text
     if answer.headers.get("content-type", "").startswith("text/event-stream"):
         events = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]

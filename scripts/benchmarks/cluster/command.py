@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import anyio
+import msgspec
 from typer import Option
 
 from benchmarks import SEED
@@ -13,6 +14,7 @@ from benchmarks.cluster.campaign import Outcome, campaign
 from benchmarks.cluster.costs import FACTOR, LAG_MS, THROUGHPUT, Costs, measure
 from benchmarks.cluster.fencing import Fencing, stop_and_overtake
 from benchmarks.cluster.moving import Moves, move_there_and_back
+from benchmarks.cluster.routing import measure_routing
 from benchmarks.cluster.server import running_server
 from benchmarks.report import JsonOption, Verdict, progress_bar, publish
 
@@ -43,11 +45,13 @@ def cluster(  # noqa: PLR0913 -- its options
         costs = anyio.run(measure, server, folder / "costs", hubs, samples)
         fencing = stop_and_overtake(server, folder / "fencing")
         moves = move_there_and_back(server, folder / "moves", memories)
+        routing = measure_routing(folder / "routing", samples)
     sections = {
         "kills and restarts": judge_campaign(outcome),
         "cost": judge_costs(costs),
         "sleep": judge_fencing(fencing),
         "move": judge_moves(moves),
+        "router": [Verdict("a search through the router", msgspec.structs.asdict(routing))],
     }
     publish(sections, as_json=as_json, cores=os.cpu_count(), server=version)
 

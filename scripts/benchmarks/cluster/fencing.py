@@ -38,8 +38,9 @@ class Fencing(msgspec.Struct, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Whether only the second hub changed something."""
-        return self.epochs == (1, 2) and set(self.finished_by) == {"second"} and "taken over" in self.answer
+        """Whether only the second hub changed something, and the first one's client was told that its run failed."""
+        told = "taken over" in self.answer or "is stopped" in self.answer  # by the hub, or by its proxy
+        return self.epochs == (1, 2) and set(self.finished_by) == {"second"} and told
 
 
 def stop_and_overtake(server: Server, folder: Path) -> Fencing:

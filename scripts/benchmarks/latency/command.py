@@ -17,6 +17,7 @@ from actors.comparator.messages import ListMemories
 from actors.embedder.models.backbone import Backbone
 from benchmarks import SEED
 from benchmarks.latency.ratios import QUERY_WORDS, Times, measure_ratios, ratios_table
+from benchmarks.latency.transports import OPERATIONS, compare_transports
 from benchmarks.latency.workspace_cost import compare_with_stub, costs, texts_needed
 from benchmarks.report import JsonOption, print_json, progress_bar, quantiles
 from benchmarks.store import Store, in_sessions, open_store
@@ -38,7 +39,7 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
     new = not (folder / "log.duckdb").exists()
     real = memories if new and memories < REAL else 0
     end = real + samples
-    if len(texts) < end + texts_needed(samples):
+    if len(texts) < end + texts_needed(samples) + 3 * samples:
         raise BadParameter(f"the standard library yields {len(texts)} texts of {words} words, fewer than asked for")
     backbone = Backbone.load()
     if new and memories >= REAL:
@@ -53,6 +54,8 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
         parts = store.hub.latencies.summary()
         ratios = await measure_ratios(store, backbone, samples, batches, len(stored))
         workspace = await compare_with_stub(store, texts[end : end + texts_needed(samples)])
+    start = end + texts_needed(samples)
+    transports = await compare_transports(folder, texts[start : start + 3 * samples])
     rows = {name: quantiles(values) for name, values in times.items()}
     return {
         "memories": len(stored),
@@ -63,6 +66,7 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
         "ratios": ratios,
         "load": os.getloadavg()[0],
         "mind_ms": costs(workspace),
+        "transports_ms": transports,
         "parts_ms": {name: {"median": part.median, "p95": part.p95} for name, part in parts.items()},
     }
 
@@ -118,6 +122,10 @@ def latency(
         table.add_row(work, *shown, f"{row['budget']:.0f}", str(row["samples"]))
     console.print(table)
     console.print(ratios_table(report["ratios"]))
+    table = Table("the official client", *(f"{one}, {what} ms" for one in OPERATIONS for what in ("median", "p95")))
+    for name, row in report["transports_ms"].items():
+        table.add_row(name, *(f"{row[one][what]:.1f}" for one in OPERATIONS for what in ("median", "p95")))
+    console.print(table)
     console.print(
         f"at {report['memories']} memories, {words} words: inject takes {report['inject_ratio']:.2f} bare forwards, "
         f"search {report['search_ratio']:.2f}; load {report['load']:.1f}"

@@ -23,8 +23,8 @@ from benchmarks.report import Verdict
 from events.spaces import SPACES
 from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import SpacesDeclared
-from projections.memories.atlas import Atlas
-from projections.memories.facets import Filter
+from projections.atlas.atlas import Atlas
+from projections.atlas.facets import Filter
 
 CLEARLY = 0.05
 """Least distance of a mean from the running median."""

@@ -13,7 +13,7 @@ from typer import Argument, BadParameter, Option
 
 from actors.comparator.messages import ReadGoals
 from actors.text.lexical import STOP_WORDS
-from actors.text.text_equivalence import ENGLISH
+from actors.text.statements.text_equivalence import ENGLISH
 from benchmarks import SEED
 from benchmarks.datasets import Document, find_datasets
 from benchmarks.report import JsonOption, Verdict, progress_bar, publish

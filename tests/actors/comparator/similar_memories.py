@@ -10,7 +10,7 @@ import numpy.typing as npt
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.spaces import SPACES
 from events.vocabulary import Event, MemoryStored
-from projections.memories.atlas import Atlas
+from projections.atlas.atlas import Atlas
 from tests.events.samples import DIMENSIONS, random_fingerprint, stored
 from tests.projections.history import history
 

@@ -251,6 +251,9 @@ def test_a_key_sees_only_its_project_on_every_page_and_changes_nothing(site: Sit
         absent = client.get(f"/memory/{'0' * 8}-0000-4000-8000-{'0' * 12}")
         foreign = client.get(f"/memory/{site.ids[0]}")
         assert (absent.status_code, foreign.status_code) == (404, 404)
+        nowhere = client.get("/no/such/page")
+        assert nowhere.status_code == 404
+        assert all(part in nowhere.text for part in ("No page has the address /no/such/page", "To the home page"))
         assert client.post(f"/memory/{site.ids[10]}/forget").status_code == 403
         assert client.post("/sleep/start").status_code == 403
         assert "boiler" in client.get(f"/memory/{site.ids[10]}").text
@@ -279,3 +282,23 @@ def test_a_correction_is_told_in_results_and_on_both_memories(site: Site) -> Non
     assert f'superseded by <a href="/memory/{new}"' in results
     assert f'Superseded by</strong> <a href="/memory/{new}">The winter tyres are stacked' in before
     assert f'Corrects</dt><dd><a href="/memory/{old}">The winter tyres are kept' in after
+
+
+def test_tags_are_edited_found_and_taken_back(site: Site, go: Go) -> None:
+    page = go(f"/memory/{site.ids[3]}")
+    page.get_by_label("Tags, separated by commas").fill("outage, #payments")
+    page.get_by_role("button", name="Save the tags").click()
+    expect(page.locator(".memory")).to_contain_text("#outage#payments")
+    expect(page.locator(".life")).to_contain_text("tags changed from none to outage, payments")
+    page.get_by_role("button", name="Take the change back").click()
+    expect(page.locator(".memory")).not_to_contain_text("#outage")
+
+
+def test_a_memory_is_corrected_by_hand(site: Site, go: Go) -> None:
+    page = go(f"/memory/{site.ids[5]}")
+    page.get_by_text("Correct it").click()
+    page.get_by_label("What holds instead").fill("billing-worker is pinned to v2.4.0, with a pool timeout of 5 s.")
+    page.get_by_role("button", name="Store the correction").click()
+    expect(page.locator(".content")).to_contain_text("v2.4.0")
+    page.locator(".facts a", has_text="v2.3.0").click()
+    expect(page.locator(".notice", has_text="Superseded by")).to_be_visible()

@@ -18,3 +18,11 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing be asked of the hub."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+
+
+@pytest.fixture(scope="session")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny model of texts and images, which tells colours apart."""
+    from tests.actors.embedder.tiny_clip import save_clip
+
+    return save_clip(tmp_path_factory.mktemp("clip") / "clip")

@@ -10,7 +10,7 @@ import pytest
 from anyio import to_thread
 
 from actors.api.context import Context
-from actors.api.operations.import_export import MemoryImport, memory_import
+from actors.api.operations.ingest.imports import MemoryImport, memory_import
 from actors.api.params.parsing import parse
 from actors.api.tools import dispatch
 from actors.api.tools.agent_tools import BY_METHOD

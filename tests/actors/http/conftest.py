@@ -1,5 +1,6 @@
 """An HTTP server on a store in memory, on a port of its own, and clients of it."""
 
+import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 
@@ -46,11 +47,13 @@ class Served:
             yield client
 
     @asynccontextmanager
-    async def agent(self, key: str, mode: str = "legacy") -> AsyncIterator[Agent]:
+    async def agent(
+        self, key: str, mode: str = "legacy", *, verify: ssl.SSLContext | bool = False
+    ) -> AsyncIterator[Agent]:
         """Yield the official MCP client, with a key."""
         async with (
             # Reading the machine's certificates takes longer than a request.
-            httpx2.AsyncClient(headers={"authorization": f"Bearer {key}"}, timeout=60, verify=False) as http,
+            httpx2.AsyncClient(headers={"authorization": f"Bearer {key}"}, timeout=60, verify=verify) as http,
             Client(streamable_http_client(f"{self.url}/mcp", http_client=http), mode=mode) as client,
         ):
             yield Agent(client)

@@ -1,7 +1,8 @@
 """Hostile HTTP: whatever arrives is answered by a status, without the text of an exception, and nothing hangs."""
 
-import socket
+import os
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -116,21 +117,48 @@ async def test_whatever_arrives_is_answered_without_the_text_of_an_exception(
         assert (await unknown.get("/healthz")).status_code == 200
 
 
-async def test_a_client_that_sends_its_request_slowly_delays_nobody(context: Context, serve: Serve) -> None:
+@pytest.mark.parametrize(
+    ("head", "drip"),
+    [("GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ", "y"), ("", ""), ("POST", "{")],
+    ids=["headers", "nothing", "body"],
+)
+@pytest.mark.parametrize("clients", [20, pytest.param(400, marks=pytest.mark.slow)])
+async def test_clients_that_send_a_byte_now_and_then_delay_nobody_and_are_given_up(
+    context: Context, serve: Serve, monkeypatch: pytest.MonkeyPatch, head: str, drip: str, clients: int
+) -> None:
+    monkeypatch.setattr("actors.http.listening.HEADER_SECONDS", 1.0)
+    monkeypatch.setattr("actors.http.guard.BODY_SECONDS", 1.0)
+
+    async def send_slowly(port: int) -> None:
+        async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+            with suppress(anyio.BrokenResourceError, anyio.EndOfStream):
+                await stream.send(head.encode())
+                while True:
+                    with anyio.move_on_after(0.1):
+                        await stream.receive()  # the answer, before the end
+                    await stream.send(drip.encode())
+
     async with serve(context) as served:
+        if head == "POST":
+            bearer = f"authorization: Bearer {served.key('me')}\r\ncontent-type: application/json\r\n"
+            head = f"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\n{bearer}content-length: 1000\r\n\r\n"
         place = urlsplit(served.url)
         assert place.port
-        slow = [socket.create_connection(("127.0.0.1", place.port)) for _ in range(20)]
-        try:
-            for number, one in enumerate(slow):
-                whole = f"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {served.key(f'k{number}')}\r\n"
-                one.sendall((whole if number % 2 else whole + "content-length: 100\r\n\r\n{").encode())
-            async with served.client() as client:
-                with anyio.fail_after(SECONDS):
+        resident = []
+        for _ in range(2 if clients < 100 else 6):
+            with anyio.fail_after(SECONDS):
+                async with anyio.create_task_group() as group, served.client() as client:
+                    for _ in range(clients):
+                        group.start_soon(send_slowly, place.port)
                     assert (await client.get("/healthz")).status_code == 200
-        finally:
-            for one in slow:
-                one.close()
+            resident.append(_resident())
+        if len(resident) > 2:
+            assert resident[-1] - resident[2] < 16 << 20
+
+
+def _resident() -> int:
+    """Return the memory of this process in bytes."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.mark.parametrize(
@@ -168,7 +196,7 @@ async def test_a_body_that_never_ends_is_given_up(
 async def test_headers_that_never_end_are_given_up(
     context: Context, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("actors.http.server.HEADER_SECONDS", 0.1)
+    monkeypatch.setattr("actors.http.listening.HEADER_SECONDS", 0.1)
     async with serve(context) as served:
         place = urlsplit(served.url)
         assert place.port

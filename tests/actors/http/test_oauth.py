@@ -129,10 +129,16 @@ async def test_programs_find_the_issuer_by_the_metadata_of_the_server(
     assert [url.rstrip("/") for url in metadata["authorization_servers"]] == [issuer.url]
 
 
-async def test_an_issuer_that_cannot_be_reached_lets_nobody_in(context: Context, serve: Serve, issuer: Issuer) -> None:
+async def test_an_issuer_that_cannot_be_reached_lets_nobody_in_and_blames_no_token(
+    context: Context, serve: Serve, issuer: Issuer
+) -> None:
     gone = HttpListen(address="127.0.0.1:0", oauth_issuer="http://127.0.0.1:9", oauth_audience=AUDIENCE)
     async with serve(context, gone) as served, served.client(issuer.token()) as client:
-        assert (await client.post("/mcp", json={})).status_code == 401
+        answers = [await client.post("/mcp", json={}) for _ in range(40)]
+        assert {one.status_code for one in answers} == {503}
+        assert int(answers[-1].headers["retry-after"]) > 0
+        async with served.client(served.key("ci")) as valid:
+            assert (await valid.get("/metrics")).status_code == 200
 
 
 def test_an_issuer_without_tls_on_another_machine_is_refused() -> None:

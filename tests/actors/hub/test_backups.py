@@ -97,3 +97,38 @@ async def test_the_number_of_backups_is_bounded(hub: Hub, connect: Connect) -> N
     async with connect(Context(hub)) as agent:
         error = await agent.request_refused("store/schedule", backups=366)
         assert "backups" in error["message"]
+
+
+async def test_a_signed_head_follows_each_deep_sleep_and_proves_the_log(
+    hub: Hub, folder: Path, connect: Connect, sleep_deeply: Sleep, tmp_path: Path
+) -> None:
+    anchors, other = tmp_path / "anchors", tmp_path / "notes.txt"
+    other.write_text("shopping: rye flour")
+    async with connect(Context(hub)) as agent:
+        for target, word in (
+            (str(other), "something else"),
+            ("anchors", "no absolute path"),
+            (f"git:{tmp_path}", "git"),
+        ):
+            refusal = await agent.request_refused("store/schedule", anchor=target)
+            assert (refusal["code"], word in refusal["message"]) == (-32602, True)
+        assert other.read_text() == "shopping: rye flour"
+        await agent.request("memory/inject", content=LETTERS[0])
+        answer = await agent.request("store/schedule", anchor=str(anchors))
+        assert answer["anchors"] == {"target": str(anchors), "failed": None}
+        assert not anchors.exists()
+        for letter in LETTERS:
+            await agent.request("memory/inject", content=letter)
+            await sleep_deeply()
+        await back_up_if_due(hub)
+        assert anchors.stat().st_mode & 0o777 == 0o600
+        lines = anchors.read_text().split()
+        assert len(lines) == 2, "one for each sleep"
+        proved = await agent.request("store/verify", anchor=anchors.read_text())
+        assert [one["confirmed"] for one in proved["anchors"]] == [True, True]
+        anchors.write_text("shopping")
+        await sleep_deeply()
+        state = (await agent.request("store/schedule"))["anchors"]
+        assert "something else" in state["failed"]
+        assert (await agent.request("store/schedule", anchor="off"))["anchors"]["target"] is None
+    assert anchors.read_text() == "shopping"

@@ -15,18 +15,6 @@ from tests.postgres import Server
 from tests.projections.test_registry import DECLARED
 
 
-@pytest.fixture(scope="module")
-def database(postgres: Server) -> str:
-    return postgres.new_database()
-
-
-@pytest.fixture
-def url(postgres: Server, database: str) -> str:
-    """An empty database."""
-    postgres.execute("DROP SCHEMA IF EXISTS context_graph CASCADE", database)
-    return postgres.url(database)
-
-
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store behind a passphrase, with an erased memory."""
@@ -43,11 +31,11 @@ def ignore(*_: object) -> None:
     """Report nothing."""
 
 
-def test_a_log_goes_to_a_server_and_back(kept: Path, url: str, tmp_path: Path) -> None:
+def test_a_log_goes_to_a_server_and_back(kept: Path, address: str, tmp_path: Path) -> None:
     with closing(DuckDBLog(kept, "correct horse battery")) as log:
         events = list(log.read())
-        there = move(log, url, ignore)
-    with closing(PostgresLog(url, tmp_path / "hub", "correct horse battery")) as log:
+        there = move(log, address, ignore)
+    with closing(PostgresLog(address, tmp_path / "hub", "correct horse battery")) as log:
         assert list(log.read()) == events
         assert isinstance(events[6].event, Shredded)
         back = move(log, str(tmp_path / "back"), ignore)
@@ -56,11 +44,11 @@ def test_a_log_goes_to_a_server_and_back(kept: Path, url: str, tmp_path: Path) -
         assert log.append([draft(MemoryForgotten(memory=events[1].id))])[0].seq == len(events) + 1
     assert (back.hash, back.events, back.projections) == (there.hash, there.events, there.projections)
     with pytest.raises(PassphraseError):
-        PostgresLog(url, tmp_path / "stranger", "incorrect horse battery")
+        PostgresLog(address, tmp_path / "stranger", "incorrect horse battery")
 
 
 def test_a_move_that_is_interrupted_leaves_nothing(
-    kept: Path, url: str, tmp_path: Path, postgres: Server, database: str
+    kept: Path, address: str, tmp_path: Path, postgres: Server, database: str
 ) -> None:
     def interrupt(done: float, _total: float | None, what: str) -> None:
         if what == "events copied" and done > 200:
@@ -68,19 +56,19 @@ def test_a_move_that_is_interrupted_leaves_nothing(
 
     with closing(DuckDBLog(kept, "correct horse battery")) as log:
         with pytest.raises(KeyboardInterrupt):
-            move(log, url, interrupt)
+            move(log, address, interrupt)
         assert postgres.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'context_graph'", database) == []
         with pytest.raises(KeyboardInterrupt):
             move(log, str(tmp_path / "copy"), interrupt)
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 
 
-def test_a_log_that_others_append_to_meanwhile_is_not_moved(kept: Path, url: str, tmp_path: Path) -> None:
+def test_a_log_that_others_append_to_meanwhile_is_not_moved(kept: Path, address: str, tmp_path: Path) -> None:
     with closing(DuckDBLog(kept, "correct horse battery")) as log:
-        move(log, url, ignore)
+        move(log, address, ignore)
     with (
-        closing(PostgresLog(url, tmp_path / "hub", "correct horse battery")) as log,
-        closing(PostgresLog(url, tmp_path / "other", "correct horse battery")) as other,
+        closing(PostgresLog(address, tmp_path / "hub", "correct horse battery")) as log,
+        closing(PostgresLog(address, tmp_path / "other", "correct horse battery")) as other,
     ):
 
         def append(done: float, total: float | None, what: str) -> None:
@@ -90,5 +78,5 @@ def test_a_log_that_others_append_to_meanwhile_is_not_moved(kept: Path, url: str
         with pytest.raises(LogError, match="other hubs appended events meanwhile"):
             move(log, str(tmp_path / "copy"), append)
         with pytest.raises(LogError, match="holds a log already"):
-            move(log, url, ignore)
+            move(log, address, ignore)
     assert not (tmp_path / "copy").exists()

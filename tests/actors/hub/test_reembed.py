@@ -12,10 +12,15 @@ import msgspec
 import pytest
 
 from actors.api.context import Context
-from actors.api.operations.audit import audit_trail
-from actors.api.operations.maintenance import store_status
-from actors.api.operations.memories import memory_delete, memory_restore, memory_retrieve
-from actors.api.operations.sleep import consolidate_memories, list_consolidations, store_schedule, undo_consolidation
+from actors.api.operations.administration.audit import audit_trail
+from actors.api.operations.administration.maintenance import store_status
+from actors.api.operations.lifecycle.memories import memory_delete, memory_restore, memory_retrieve
+from actors.api.operations.mind.sleep import (
+    consolidate_memories,
+    list_consolidations,
+    store_schedule,
+    undo_consolidation,
+)
 from actors.api.params.audit import AuditTrail
 from actors.api.params.memories import MemoryDelete, MemoryRestore, MemoryRetrieve
 from actors.api.params.sleep import ChangeSchedules, ConsolidateMemories, ListConsolidations, UndoConsolidation
@@ -277,6 +282,7 @@ def test_the_command_makes_a_store_that_can_be_searched(tmp_path: Path) -> None:
     old, new = str(tmp_path / "old"), str(tmp_path / "new")
     memory = json.loads(run("store", "Mara's dog is called Bo.", "--data", old, "--json"))["fingerprintId"]
     counts = json.loads(run("reembed", new, "--data", old, "--embedder", "embedded", "--json"))
+    assert Path(counts.pop("backup")).is_dir()
     assert counts == {"folder": new, "embedder": "embedded", "memories": 1, "forgotten": 0, "erased": 0, "links": 0}
     (found,) = json.loads(run("search", "dog", "--data", new, "--json"))["results"]
     assert found["fingerprintId"] == memory

@@ -1,7 +1,7 @@
 """Hubs that share a log on a real server: each sees what the others store, also after the server was away."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -10,26 +10,43 @@ from uuid import UUID, uuid4
 
 import msgspec
 import pytest
+from typer.testing import CliRunner
 
 from actors.api.context import Context
-from actors.api.operations.maintenance import store_status
-from actors.api.operations.memories import memory_delete, store_memory
-from actors.api.operations.sleep import consolidate_memories
+from actors.api.operations.administration.maintenance import store_status
+from actors.api.operations.lifecycle.memories import memory_delete, store_memory
+from actors.api.operations.mind.sleep import consolidate_memories
 from actors.api.params.memories import MemoryDelete, StoreMemory
 from actors.api.params.parsing import parse
 from actors.api.params.sleep import ConsolidateMemories
 from actors.api.tools.agent_tools import BY_NAME
 from actors.api.tools.dispatch import call
+from actors.cli.commands import program
 from actors.hub.composition import open_hub
 from actors.hub.hub import Hub
+from actors.hub.reembed import reembed
 from actors.runtime.faults import StorageFault
 from actors.store.messages import ReadDigests, ReadStatus, TakeSnapshot
+from actors.store.snapshot_files import Snapshots
+from events.postgres import writer
+from events.postgres.log import PostgresLog
+from events.postgres.snapshot_keys import OFFLINE, Known, OfflineKeys
 from events.postgres.writer import Writer
-from events.storage.log import LogError, LogUncertainError
-from events.vocabulary import ConsolidationFinished, ConsolidationStarted, ConsolidatorChanged
+from events.recovery.salvage import DAMAGED
+from events.storage import chain
+from events.storage.log import LogAwayError, LogError, LogUncertainError
+from events.vocabulary import (
+    ConsolidationFinished,
+    ConsolidationStarted,
+    ConsolidatorChanged,
+    Event,
+    MemoryForgotten,
+    MemoryRecalled,
+    MemoryRestored,
+)
 from tests.actors.conftest import search, store
 from tests.actors.store.test_store import append
-from tests.events.samples import SLEEP
+from tests.events.samples import SLEEP, draft
 from tests.postgres import Server
 
 BOUND = 60.0
@@ -37,18 +54,6 @@ BOUND = 60.0
 pytestmark = pytest.mark.anyio
 
 Open = Callable[..., Hub]
-
-
-@pytest.fixture(scope="module")
-def database(postgres: Server) -> str:
-    return postgres.new_database()
-
-
-@pytest.fixture
-def address(postgres: Server, database: str) -> str:
-    """An empty database."""
-    postgres.execute("DROP SCHEMA IF EXISTS context_graph CASCADE", database)
-    return postgres.url(database)
 
 
 @pytest.fixture
@@ -231,3 +236,206 @@ async def test_a_hub_starts_from_its_own_snapshot_and_folds_what_others_stored_s
     here = Context(opened("here"))
     assert list((tmp_path / "here" / "snapshot").iterdir())
     assert later in [one["fingerprintId"] for one in await search(here, "where is the bakery")]
+
+
+async def refused_at_once(here: Context) -> None:
+    with pytest.raises(StorageFault) as caught:
+        await store(here, "the second ferry leaves at ten")
+    assert caught.value.code == -32004
+    assert caught.value.data["retry_after_ms"] > 0
+
+
+async def stored_once_it_is_back(here: Context, content: str) -> str:
+    deadline = monotonic() + BOUND
+    while True:
+        try:
+            return await store(here, content)
+        except StorageFault:
+            assert monotonic() < deadline
+
+
+@pytest.fixture
+def kept(
+    address: str, tmp_path: Path, profile: Any, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], AbstractContextManager[Hub]]:
+    """Opens a hub that may start without the server, always in the same folder."""
+    monkeypatch.setenv("CONTEXT_GRAPH_OFFLINE", "1")
+    monkeypatch.setenv("CONTEXT_GRAPH_PASSPHRASE", "correct horse battery")
+    return lambda: open_hub(tmp_path / "kept", load=lambda _latencies: profile, address=address)
+
+
+async def test_a_hub_starts_from_its_snapshot_without_the_server_and_catches_up_when_it_is_back(
+    kept: Callable[[], AbstractContextManager[Hub]], opened: Open, postgres: Server, tmp_path: Path
+) -> None:
+    with kept() as hub:
+        first = await store(Context(hub), "the ferry leaves the eastern harbour at nine")
+        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+    there = Context(opened("there"))
+    later = await store(there, "the ferry to the island sails from the western harbour")
+    with stopped(postgres), kept() as hub:
+        here = Context(hub)
+        answer = await call(here, BY_NAME["search_graph"], {"query": "when does the boat sail"})
+        assert [one["fingerprintId"] for one in answer["results"]] == [first]
+        await refused_at_once(here)
+        lag = (await store_status(here))["log"]["lag"]
+        assert "can't be opened" in lag["reason"]
+        assert lag["events"] == 0
+        postgres.start()
+        known(hub, there.hub.log.head.seq)
+        third = await stored_once_it_is_back(here, "the third ferry leaves at eleven")
+        assert {one["fingerprintId"] for one in await search(here, "a ferry")} == {first, later, third}
+        assert (await store_status(here))["log"]["lag"]["reason"] is None
+
+
+async def test_without_that_choice_nothing_in_the_folder_opens_a_snapshot(
+    kept: Callable[[], AbstractContextManager[Hub]], postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with kept() as hub:
+        await store(Context(hub), "the ferry leaves the eastern harbour at nine")
+        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        assert (tmp_path / "kept" / OFFLINE).exists()
+        await store(Context(hub), "the bakery opens at six")
+        monkeypatch.setenv("CONTEXT_GRAPH_OFFLINE", "0")
+        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        assert not (tmp_path / "kept" / OFFLINE).exists()
+    with stopped(postgres), pytest.raises(LogAwayError, match="can't be opened"):
+        kept().__enter__()
+
+
+async def test_what_was_erased_elsewhere_leaves_no_key_behind_once_the_hub_learns_of_it(
+    kept: Callable[[], AbstractContextManager[Hub]], opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with kept() as hub:
+        secret = await store(Context(hub), "the vault opens with 4417")
+        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+    there = Context(opened("there"))
+    await memory_delete(there, parse({"id": secret, "soft": False}, MemoryDelete))
+    with kept() as hub:
+        known(hub, there.hub.log.head.seq)
+        assert await search(Context(hub), "when does it open") == []
+    assert not (tmp_path / "kept" / OFFLINE).exists()
+    assert not list((tmp_path / "kept" / "snapshot").iterdir())
+
+
+async def test_a_server_that_came_back_with_another_log_is_refused(
+    kept: Callable[[], AbstractContextManager[Hub]],
+    postgres: Server,
+    database: str,
+    address: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(writer, "_PAUSE", 0.0)
+    with kept() as hub:
+        await store(Context(hub), "the ferry leaves the eastern harbour at nine")
+        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+    keys = OfflineKeys(tmp_path / "kept").load("correct horse battery")
+    assert keys is not None
+    with stopped(postgres):
+        known_head = Snapshots(tmp_path / "kept", keys).newest()
+        assert known_head is not None
+        log = PostgresLog(address, tmp_path / "kept", known=lambda: Known(keys, *known_head))
+    try:
+        postgres.execute("DROP SCHEMA context_graph CASCADE", database)
+        with pytest.raises(LogError, match="holds another log than this hub knows, or none"):
+            log.follow()
+        PostgresLog(address, tmp_path / "other", "correct horse battery").close()
+        with pytest.raises(LogError, match="holds another log than this hub knows, or none"):
+            log.begin()
+    finally:
+        log.close()
+
+
+async def test_a_verification_that_the_server_interrupts_goes_on_and_marks_nothing_as_damaged(
+    opened: Open, address: str, tmp_path: Path, profile: Any, postgres: Server
+) -> None:
+    with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
+        memory = await store(Context(hub), "the ferry leaves the eastern harbour at nine")
+        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+    here = Context(opened("here"))
+    here.hub.replayed.get(timeout=BOUND)
+    with stopped(postgres):  # before the chain is verified, which waits for some seconds
+        assert [one["fingerprintId"] for one in await search(here, "when does the boat sail")] == [memory]
+        await refused_at_once(here)
+    await stored_once_it_is_back(here, "the third ferry leaves at eleven")
+    assert not (tmp_path / "here" / DAMAGED).exists()
+
+
+async def test_an_event_of_a_newer_version_stops_an_older_hub_and_is_named(
+    opened: Open, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Context(opened("here"))
+    memory = await store(here, "the ferry leaves the eastern harbour at nine")
+    newer = PostgresLog(address, tmp_path / "newer")
+    try:
+        newer.begin()
+        (before,) = newer.append([draft(MemoryRecalled(memories=(UUID(memory),), query_sha256=bytes(32)))])
+        with monkeypatch.context() as patched:
+            patched.setattr(chain, "kind_of", lambda _event: "memory_dreamt_of.1")
+            (unknown,) = newer.append([draft(MemoryRestored(memory=UUID(memory)))])
+        known(here.hub, before.seq)
+        with pytest.raises(StorageFault, match=rf"event {unknown.seq} .* memory_dreamt_of.1, which a newer version"):
+            await store(here, "the second ferry leaves at ten")
+        assert [one["fingerprintId"] for one in await search(here, "when does the boat sail")] == [memory]
+        lag = (await store_status(here))["log"]["lag"]
+        assert "update this one" in lag["reason"]
+        assert here.hub.log.head.seq == before.seq
+    finally:
+        newer.close()
+
+
+async def test_a_field_that_a_newer_version_added_is_left_out_by_an_older_one(
+    opened: Open, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Context(opened("here"))
+    memory = await store(here, "the ferry leaves the eastern harbour at nine")
+    newer = PostgresLog(address, tmp_path / "newer")
+    try:
+        newer.begin()
+        with monkeypatch.context() as patched:
+            encode = chain.encode
+
+            def encode_more(event: Event) -> bytes:
+                fields = msgspec.msgpack.decode(encode(event), type=dict[str, Any])
+                return msgspec.msgpack.encode(fields | {"mood": "calm"})
+
+            patched.setattr(chain, "encode", encode_more)
+            (forgotten,) = newer.append([draft(MemoryForgotten(memory=UUID(memory)))])
+        known(here.hub, forgotten.seq)
+        assert await search(here, "when does the boat sail") == []
+        second = await store(here, "the second ferry leaves at ten")
+        assert second in [one["fingerprintId"] for one in await search(here, "a ferry")]
+    finally:
+        newer.close()
+
+
+async def test_a_shared_log_is_embedded_anew_into_a_folder(address: str, tmp_path: Path, profile: Any) -> None:
+    with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
+        ferry = await store(Context(hub), "the ferry leaves the eastern harbour at nine")
+        await store(Context(hub), "the bakery opens at six")
+    with open_hub(tmp_path / "anew", load=lambda _latencies: profile) as hub:
+        counts = await reembed(tmp_path / "here", hub)
+        assert counts.memories == 2
+        found = await search(Context(hub), "when does the boat sail")
+    assert found[0]["fingerprintId"] == ferry
+
+
+@pytest.mark.parametrize(
+    ("command", "advice"),
+    [
+        (("repair", "NEW"), "context-graph restore BACKUP"),
+        (("passphrase",), "context-graph move --to NEW_FOLDER"),
+        (("upgrade",), "its hubs upgrade it when they start"),
+    ],
+)
+async def test_what_needs_the_files_of_a_log_says_what_to_run_instead(
+    opened: Open, tmp_path: Path, command: tuple[str, ...], advice: str
+) -> None:
+    opened("here")
+    arguments = [str(tmp_path / "new") if one == "NEW" else one for one in command]
+    answer = CliRunner().invoke(program, [*arguments, "--data", str(tmp_path / "here")])
+    assert answer.exit_code == 1
+    said = " ".join(answer.output.split())
+    assert "the log is at postgresql://postgres@" in said
+    assert advice in said
+    assert not (tmp_path / "new").exists()

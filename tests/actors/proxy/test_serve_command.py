@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from actors.proxy.endpoint import ServeOptions
-from actors.proxy.serve_command import parse_plain
+from actors.proxy.serve_command import data_folder, parse_plain
 from actors.runtime.settings import ModelProfile, ToolSet
 
 HEAVY = ("mcp", "anyio", "numpy", "duckdb", "pydantic", "typer", "torch", "openvino")
@@ -24,6 +24,13 @@ def test_what_is_given_counts_more_than_what_the_environment_says() -> None:
     other = parse_plain(["serve"], told)
     assert other
     assert (other.folder, other.options) == (Path("theirs"), ServeOptions(limits=("a=1", "b=2"), sleep=False))
+
+
+def test_a_program_gets_the_folder_that_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTEXT_GRAPH_DATA", "theirs")
+    assert (data_folder(None), data_folder(Path("ours"))) == (Path("theirs"), Path("ours"))
+    monkeypatch.setenv("CONTEXT_GRAPH_DATA", "")
+    assert data_folder(None).is_absolute()
 
 
 def test_a_folder_of_models_is_the_same_wherever_it_is_named_from(

@@ -8,8 +8,8 @@ import pytest
 from usearch.index import Index
 
 from actors.api.context import Context
-from actors.api.operations.maintenance import store_status
-from actors.api.operations.sleep import consolidate_memories
+from actors.api.operations.administration.maintenance import store_status
+from actors.api.operations.mind.sleep import consolidate_memories
 from actors.api.params.parsing import parse
 from actors.api.params.sleep import ConsolidateMemories
 from actors.comparator.messages import Indexes, ReadIndexes
@@ -54,7 +54,7 @@ def test_graphs_come_with_the_snapshot_and_are_not_built_again(tmp_path: Path, m
         memories = fill(one, 40)
         before = grown(one.hub).states
         assert {state.graph for state in before.values()} == {40}
-        assert len(before) == 6
+        assert len(before) == 5
         assert one.snapshot()
         digested = one.digests()
 

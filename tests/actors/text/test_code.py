@@ -1,7 +1,7 @@
 import pytest
 
 from actors.text.code import code_words
-from projections.memories.code_detection import looks_like_code
+from projections.atlas.code_detection import looks_like_code
 from tests.actors.text.code_samples import CPP, GO, JAVASCRIPT, PYTHON, RENAMED, RUST
 
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from actors.workspace.emotion import emotional_weight
-from actors.workspace.learning import SHARPNESS, coherence, entropy, judge, learning_score
+from actors.workspace.learning import SHARPNESS, coherence, emotional_weight, entropy, judge, learning_score
 from actors.workspace.pulse import pulse
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
 from events.vocabulary.values import WIDTH, Quadrant

@@ -27,8 +27,17 @@ HEADER = len(KeyHeader.create(None, ChainKey(SECRET, 1)).content)
 
 
 @pytest.fixture(autouse=True)
-def quick_scrypt(monkeypatch: pytest.MonkeyPatch):
+def quick_derivation(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(wrapping, "_MEMORY", 2**4)
     monkeypatch.setattr(wrapping, "_N", 2**4)
+
+
+def locked_by_scrypt(chain: ChainKey | None) -> KeyHeader:
+    """Return a header as earlier versions wrote it."""
+    salt, cost = bytes(range(16)), (wrapping._N, 8, 1)
+    layout = wrapping._KEYED if chain else wrapping._PLAIN
+    kek = wrapping._derive(layout, WORDS, salt, cost)
+    return wrapping._build(wrapping._Lock(cost, salt, kek, bytes(range(32)), by_scrypt=True), chain)
 
 
 def opened(path: Path, passphrase: str | None, sealed: dict[UUID, bytes]) -> list[bytes | None]:
@@ -139,9 +148,16 @@ def test_a_header_that_is_damaged_twice_is_named_so(tmp_path: Path):
             KeyRing(path, passphrase)
 
 
-@pytest.mark.parametrize("cost", [(2**30, 8, 1), (2**3, 8, 1), (1, 8, 1), (0, 8, 1), (2**4, 2**20, 1), (2**4, 8, 9)])
-@pytest.mark.parametrize("layout", [wrapping._PLAIN, wrapping._KEYED], ids=["without chain key", "with chain key"])
+@pytest.mark.parametrize(
+    "cost",
+    [(2**30, 8, 1), (2**3, 8, 1), (1, 8, 1), (0, 8, 1), (2**4, 2**20, 1), (2**4, 8, 9), (2**4, 0, 1), (2**4, 1, 0)],
+)
+@pytest.mark.parametrize(
+    "layout", [wrapping._PLAIN, wrapping._KEYED, wrapping._ARGON], ids=["first", "scrypt", "argon2"]
+)
 def test_a_header_cannot_ask_for_endless_or_no_work(layout: wrapping._Layout, cost: tuple[int, int, int]):
+    if layout is wrapping._ARGON and cost == (2**4, 8, 1):
+        cost = (2**4, 17, 1)
     first = (1,) if layout.has_chain else ()
     body = layout.body.pack(layout.magic, *cost, bytes(16), bytes(72 if first else 40), *first)
     forged = (body + wrapping._CRC.pack(crc32(body))).ljust(layout.copy, b"\0")
@@ -149,17 +165,41 @@ def test_a_header_cannot_ask_for_endless_or_no_work(layout: wrapping._Layout, co
         KeyHeader.open(2 * forged, WORDS)
 
 
-def test_a_header_of_an_earlier_version_cannot_be_put_in_the_place_of_a_keyed_one(tmp_path: Path):
+@pytest.mark.parametrize("chain", [None, ChainKey(SECRET, 5)], ids=["without chain key", "with chain key"])
+def test_keys_of_an_earlier_version_open_and_get_argon2_with_the_next_passphrase(
+    tmp_path: Path, chain: ChainKey | None
+):
+    path, header = tmp_path / "keys", locked_by_scrypt(chain)
+    ring = KeyRing.of(header.content, WORDS)
+    ring.create(IDS)
+    sealed = {id_: ring.seal(id_, b"", b"plain") for id_ in IDS}
+    path.write_bytes(ring.content())
+    with pytest.raises(PassphraseError, match="wrong"):
+        KeyRing.of(path.read_bytes(), "other")
+    assert KeyRing.of(path.read_bytes(), WORDS).header.by_scrypt
+    again = KeyRing(path, WORDS)
+    again.key_chain(ChainKey(SECRET, 5))
+    again.close()
+    assert KeyRing.of(path.read_bytes(), WORDS).header.by_scrypt, "the passphrase stays as it is"
+    assert opened(path, WORDS, sealed) == [b"plain"] * 3
+    change_passphrase(path, WORDS, WORDS)
+    assert not KeyRing.of(path.read_bytes(), WORDS).header.by_scrypt
+    assert opened(path, WORDS, sealed) == [b"plain"] * 3
+
+
+def test_a_header_of_an_earlier_version_cannot_be_put_in_the_place_of_a_later_one(tmp_path: Path):
     path = tmp_path / "keys"
     ring_with_three(path, WORDS)
-    keyed = path.read_bytes()
-    _, *cost, salt, stored, _ = wrapping._KEYED.body.unpack(keyed[: wrapping._KEYED.body.size])
-    body = wrapping._PLAIN.body.pack(wrapping._PLAIN.magic, *cost, salt, stored[:40])
-    copy = (body + wrapping._CRC.pack(crc32(body))).ljust(wrapping._PLAIN.copy, b"\0")
-    with pytest.raises(PassphraseError, match="wrong"):
-        KeyRing.of(2 * copy + keyed[HEADER:], WORDS)
+    content = path.read_bytes()
+    _, *cost, salt, stored, first = wrapping._ARGON.body.unpack(content[: wrapping._ARGON.body.size])
+    for layout, fields in ((wrapping._PLAIN, (stored[:40],)), (wrapping._KEYED, (stored, first))):
+        for tried in (cost, (wrapping._N, 8, 1)):
+            body = layout.body.pack(layout.magic, *tried, salt, *fields)
+            copy = (body + wrapping._CRC.pack(crc32(body))).ljust(layout.copy, b"\0")
+            with pytest.raises(LogError, match=r"damaged|wrong"):
+                KeyRing.of(2 * copy + content[HEADER:], WORDS)
     with pytest.raises(PassphraseError, match="have none"):
-        KeyRing.of(KeyHeader.create(None, ChainKey(SECRET, 1)).content + keyed[HEADER:], WORDS)
+        KeyRing.of(KeyHeader.create(None, ChainKey(SECRET, 1)).content + content[HEADER:], WORDS)
 
 
 @pytest.mark.parametrize(("old", "new"), [(None, WORDS), (WORDS, "other"), (WORDS, None), (None, None)])

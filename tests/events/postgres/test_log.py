@@ -26,25 +26,13 @@ from tests.postgres import Server
 Open = Callable[..., PostgresLog]
 
 
-@pytest.fixture(scope="module")
-def database(postgres: Server) -> str:
-    return postgres.new_database()
-
-
 @pytest.fixture
-def url(postgres: Server, database: str) -> str:
-    """An empty database."""
-    postgres.execute("DROP SCHEMA IF EXISTS context_graph CASCADE", database)
-    return postgres.url(database)
-
-
-@pytest.fixture
-def open_log(url: str, tmp_path: Path) -> Iterator[Open]:
+def open_log(address: str, tmp_path: Path) -> Iterator[Open]:
     """Opens the log as the hub of a folder does; all are closed in the end."""
     with ExitStack() as stack:
 
         def opened(hub: str = "one", passphrase: str | None = None) -> PostgresLog:
-            return stack.enter_context(closing(PostgresLog(url, tmp_path / hub, passphrase)))
+            return stack.enter_context(closing(PostgresLog(address, tmp_path / hub, passphrase)))
 
         yield opened
 

@@ -1,6 +1,5 @@
 """What isn't a log that this process may append to is refused in a sentence, and nothing is created there."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,24 +9,6 @@ from events.postgres.address import without_password
 from events.postgres.log import PostgresLog
 from events.storage.log import LogError
 from tests.postgres import Server
-
-
-@pytest.fixture(scope="module")
-def database(postgres: Server) -> str:
-    return postgres.new_database()
-
-
-@pytest.fixture(scope="module")
-def locked(postgres: Server) -> Iterator[str]:
-    """A role that needs a password."""
-    rules = postgres.data / "pg_hba.conf"
-    before = rules.read_text()
-    postgres.execute("CREATE ROLE locked LOGIN PASSWORD 'right'")
-    rules.write_text(f"local all locked scram-sha-256\n{before}")
-    postgres.execute("SELECT pg_reload_conf()")
-    yield "locked"
-    rules.write_text(before)
-    postgres.execute("SELECT pg_reload_conf()")
 
 
 def tables(postgres: Server, database: str) -> list[str]:

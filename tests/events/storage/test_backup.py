@@ -65,6 +65,7 @@ def test_a_backup_is_a_store_that_stands_by_itself(log: DuckDBLog, tmp_path: Pat
     fill(log, 3)
     assert sorted(path.name for path in (tmp_path / "backup").iterdir()) == [
         "backup.json",
+        "format",
         "head",
         "keys",
         "log.duckdb",
@@ -250,7 +251,7 @@ def test_another_store_in_a_backups_place_is_refused(log: DuckDBLog, tmp_path: P
 
 
 def test_a_backup_is_behind_the_same_passphrase(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(wrapping, "_N", 2**4)
+    monkeypatch.setattr(wrapping, "_MEMORY", 2**4)
     log = DuckDBLog(tmp_path / "store", "open sesame")
     envelopes = fill_both(log)
     target = made(log, tmp_path / "backup")

@@ -10,7 +10,7 @@ from actors.cli.commands import program
 from events.recovery.repair import repair
 from events.storage.backup import back_up, quarantine, restore
 from events.storage.duckdb_log import DuckDBLog
-from events.storage.format import FORMAT
+from events.storage.format import FORMAT, format_of
 from events.storage.log import LogDamagedError, LogError
 from events.verify.verification import verify
 from tests.events.log_suite import fill
@@ -75,7 +75,7 @@ def test_a_backup_of_a_later_version_is_refused(store: Path) -> None:
 def test_a_store_without_a_number_is_opened_and_gets_one(store: Path) -> None:
     (store / "format").unlink()
     reopened(store)
-    assert (store / "format").read_text() == f"{FORMAT}\n"
+    assert format_of(store) == FORMAT
     assert verify(store).problems == ()
 
 
@@ -83,3 +83,18 @@ def test_a_file_without_a_number_is_named(store: Path) -> None:
     (store / "format").write_text("newest")
     with pytest.raises(LogError, match="format holds no number"):
         reopened(store)
+
+
+def test_a_changed_byte_leaves_the_number_and_is_mended(store: Path) -> None:
+    path = store / "format"
+    whole = path.read_bytes()
+    assert whole[:16].strip() == b"%d" % FORMAT, "earlier versions look there"
+    for place in range(len(whole)):
+        for mask in (1, 0x80):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ mask]) + whole[place + 1 :])
+            assert format_of(store) == FORMAT, place
+            (problem,) = verify(store).problems
+            assert problem.file == "format"
+    reopened(store)
+    assert path.read_bytes() == whole
+    assert verify(store).problems == ()

@@ -32,7 +32,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store behind a passphrase: twelve memories, the second of which is erased."""
     folder = tmp_path_factory.mktemp("forgery") / "store"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wrapping, "_N", 2**4)
+        patch.setattr(wrapping, "_MEMORY", 2**4)
         with closing(DuckDBLog(folder, WORDS)) as log:
             memories = [log.append([draft(stored(f"memory {number}"))])[0] for number in range(COUNT)]
             erase(log, memories[1].id)
@@ -41,7 +41,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def store(sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(wrapping, "_N", 2**4)
+    monkeypatch.setattr(wrapping, "_MEMORY", 2**4)
     return shutil.copytree(sound, tmp_path / "store")
 
 
@@ -142,7 +142,7 @@ def test_the_chain_key_of_another_store_does_not_fit(store: Path, tmp_path: Path
 
 
 def test_keys_say_from_which_event_on_they_hold_and_nobody_can_change_that(store: Path):
-    layout = wrapping._KEYED
+    layout = wrapping._ARGON
     content = (store / "keys").read_bytes()
     *fields, first = layout.body.unpack(content[: layout.body.size])
     assert first == 1

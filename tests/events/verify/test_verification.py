@@ -368,7 +368,7 @@ def test_a_file_of_garbage_is_told_and_does_not_end_the_check(tmp_path: Path):
 
 
 def test_a_store_behind_a_passphrase_is_verified_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(wrapping, "_N", 2**4)
+    monkeypatch.setattr(wrapping, "_MEMORY", 2**4)
     folder = closed(tmp_path, "open sesame")
     assert verify(folder, "open sesame").problems == ()
     for passphrase in (None, "wrong"):

@@ -35,15 +35,18 @@ from events.vocabulary import (
     MemoryRestored,
     MemoryStored,
     MemorySuperseded,
+    MemoryTagged,
     NorthStarChosen,
     PurposesRealigned,
+    RequestsCounted,
     Shredded,
+    SimilaritiesCalibrated,
     SpacesDeclared,
     WorkspaceConflicted,
     WorkspaceEmptied,
 )
 from events.vocabulary.codec import UnknownKindError, compress, decode, decompress, encode, is_sealed, kind_of
-from events.vocabulary.values import WIDTH, DriftLevel, GoalLevel, Resonance, SpaceModel, Step
+from events.vocabulary.values import WIDTH, DriftLevel, GoalLevel, Resonance, SpaceCurve, SpaceModel, Step
 from tests.events.samples import SLEEP, random_fingerprint, stored, unit
 
 MEMORY = UUID("b14e28f2-dc6a-4e3a-835a-439cbbe358c3")
@@ -54,6 +57,7 @@ SCORES = np.linspace(0, 1, WIDTH).astype("<f4")
 
 SAMPLES: list[Event] = [
     SpacesDeclared(profile="embedded", spaces=(SpaceModel("e1_semantic", "sample", "00" * 32, 384),)),
+    SimilaritiesCalibrated(texts=400, related=91, curves=(SpaceCurve("e1_semantic", "00" * 32, 0.2, 0.5),)),
     stored("Ebbe und Flut", session="s", position=3, tags=("a", "b"), rationale="why", north_star=GOAL),
     MemoriesLinked(source=MEMORY, targets=(UUID(int=0), UUID(int=2**128 - 1)), relation="cites", weight=0.25),
     LinksTraversed(steps=(Step(MEMORY, GOAL, "cites"), Step(GOAL, MEMORY, "causes"))),
@@ -98,6 +102,10 @@ SAMPLES: list[Event] = [
     EventLost(kind="memory_stored.3", why="its content doesn't match its hash"),
     ChainKeyed(plain=12),
     DerivedEventsErased(events=(MEMORY, GOAL)),
+    MemoryTagged(memory=MEMORY, tags=("ferry", "amrum"), was=("ferry",)),
+    RequestsCounted(
+        caller=None, since=datetime(2026, 3, 9, tzinfo=UTC), calls={}, refused={"token": 3}, addresses=("127.0.0.1",)
+    ),
     WorkspaceEmptied(),
     CouplingAdjusted(previous=3.0, coupling=7.5),
     *SLEEP,
@@ -171,6 +179,9 @@ def test_there_is_a_sample_of_every_kind():
         "event_lost.1",
         "chain_keyed.1",
         "derived_events_erased.1",
+        "similarities_calibrated.1",
+        "requests_counted.1",
+        "memory_tagged.1",
     }
 
 
@@ -237,6 +248,7 @@ def test_what_holds_the_words_of_memories_is_sealed_in_every_version():
         "causal_clauses_found.1",
         "goal_discovered.1",
         "pattern_discovered.1",
+        "memory_tagged.1",
     }
     assert is_sealed("memory_stored.1")
     assert not is_sealed("memory_forgotten.0")

@@ -16,10 +16,10 @@ from events.vocabulary import (
     Shredded,
 )
 from events.vocabulary.values import WIDTH, DriftLevel, GoalLevel
-from projections.mind.goals import EXEMPLARS, MAX_DRIFTS, DriftRecord, Goals
+from projections.mind.goals import EXEMPLARS, MAX_DRIFTS, DriftRecord, Goals, NorthStars
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
-from tests.projections.sleeps import RUNS, adjusted, merged, pruned, undone
+from tests.projections.sleeps import GOALS, RUNS, adjusted, merged, pruned, undone
 
 SAMPLE = stored()
 MEMORIES = 12
@@ -271,3 +271,22 @@ def test_a_star_whose_last_member_was_erased_gives_way_to_the_one_before_it():
     requests = (goal(TIDES, 1), choose(TIDES), goal(MOONS, 2), choose(MOONS, TIDES), erase(2))
     log = log_of(*requests)
     assert fold(log).north_star("default") == fold(without_words(log, MOONS)).north_star("default") == goal(TIDES, 1)
+
+
+def chosen_after(*events: object) -> dict[str, UUID]:
+    stars = NorthStars()
+    for envelope in history(*events):
+        stars.apply(envelope)
+    return stars.chosen
+
+
+def test_the_goal_that_was_chosen_last_counts_in_its_namespace():
+    elsewhere = NorthStarChosen(namespace="sea", goal=GOALS[2])
+    assert chosen_after(choose(GOALS[0]), choose(GOALS[1]), elsewhere) == {"default": GOALS[1], "sea": GOALS[2]}
+
+
+def test_an_adjustment_counts_until_its_run_is_undone():
+    events = (choose(GOALS[0]), adjusted(RUNS[0], GOALS[1]))
+    assert chosen_after(*events) == {"default": GOALS[1]}
+    assert chosen_after(*events, undone(RUNS[1])) == {"default": GOALS[1]}
+    assert chosen_after(*events, undone(RUNS[0])) == {"default": GOALS[0]}

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from events.quantization import levels
 from projections.spaces import graph
 from projections.spaces.binary import BinarySpace
 from projections.spaces.dense import DenseSpace
@@ -177,7 +178,7 @@ def test_hypervectors_have_a_graph():
 
 def test_passages_are_found_through_the_graph():
     vectors = low_rank(COUNT)
-    space = WindowedSpace(DIMENSION)
+    space = WindowedSpace(DIMENSION, indexed=True)
     for start in range(0, COUNT, 3):  # a memory and two passages
         space.append(vectors[start : start + 3], [(0, 5), (5, 9)])
     scanned = [space.nearest(query, 12, np.ones(COUNT // 3, np.bool_)) for query in vectors[:30]]
@@ -190,6 +191,28 @@ def test_passages_are_found_through_the_graph():
         assert len(np.intersect1d(found, rows)) >= 11
         assert given[0] == scores[0]
         assert eligible[space.nearest(query, 12, eligible)[0]].all()
+
+
+def test_a_graph_of_the_leading_dimensions_names_candidates_that_all_dimensions_rank():
+    falling = np.exp(-np.arange(DIMENSION) / 16)  # the leading dimensions carry most, as E1's do
+    vectors = levels(low_rank(COUNT) * falling)
+    space, prefix = WindowedSpace(DIMENSION), WindowedSpace(DIMENSION // 2, indexed=True)
+    for vector in vectors:
+        space.append(vector[None], [])
+        prefix.append(vector[None, : DIMENSION // 2], [])
+    assert prefix.vectors.graph is not None
+    prefix.vectors.graph.grow(COUNT - 5)  # the last rows are scanned
+    rng, found = np.random.default_rng(0), 0
+    for share in (1.0, 0.6, 0.01):
+        eligible = rng.random(COUNT) < share
+        for query in levels(low_rank(30, seed=5) * falling):
+            rows, scores = space.nearest_by_prefix(prefix, query, 10, eligible)
+            exact, _ = space.nearest(query, 10, eligible)
+            assert eligible[rows].all()
+            np.testing.assert_array_equal(scores, space.scores(query, rows))
+            found += len(np.intersect1d(rows, exact))
+    assert found >= 0.98 * 10 * 90
+    assert space.nearest_by_prefix(prefix, vectors[-1], 1, np.ones(COUNT, np.bool_))[0].tolist() == [COUNT - 1]
 
 
 def test_a_graph_that_is_made_before_torch_is_imported_leaves_torch_sound():

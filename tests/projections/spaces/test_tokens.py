@@ -63,6 +63,7 @@ def test_symmetric_similarity_is_the_mean_of_both_directions(memories: list[Toke
         for memory in memories
     ]
     np.testing.assert_allclose(store.symmetric(memories[4], rows), np.clip(expected, 0, 1), rtol=1e-5, atol=1e-6)
+    assert np.array_equal(TokenSpace.of(memories).symmetric(memories[4], rows), store.symmetric(memories[4], rows))
     forth = store.symmetric(memories[4], np.array([9]))
     back = store.symmetric(memories[9], np.array([4]))
     np.testing.assert_allclose(forth, back, rtol=1e-6)

@@ -8,7 +8,7 @@ from uuid import UUID
 from actors.api.context import Context, wait_until_replayed
 from actors.api.operations.retrieval.search import milliseconds_since
 from actors.api.params.memories import MemoryBatchCompare, MemoryCompare, MemorySimilarityMatrix
-from actors.api.responses import searches
+from actors.api.responses.retrieval import searches
 from actors.comparator.messages import Compare, Comparison
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault

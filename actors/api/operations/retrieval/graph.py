@@ -9,8 +9,8 @@ from uuid import UUID
 from actors.api.context import Context, append, check_live, describe, wait_until_ready, wait_until_replayed
 from actors.api.operations.retrieval.query import parse_query, search
 from actors.api.params.mind import FindCausalPath, GetNeighborhood
-from actors.api.responses import graph
 from actors.api.responses.common import body_of
+from actors.api.responses.retrieval import graph
 from actors.comparator.messages import FindNeighbourhood, FindPaths
 from actors.comparator.messages.graph import Ways
 from actors.linker.messages import LinkCauses
@@ -19,7 +19,7 @@ from actors.runtime.faults import NotFoundFault
 from actors.runtime.settings import SearchProfile
 from actors.runtime.types import JsonObject
 from events.vocabulary import LinksTraversed
-from projections.memories.facets import Filter
+from projections.atlas.facets import Filter
 
 ALTERNATIVES = 3
 """Further paths that are shown on request."""

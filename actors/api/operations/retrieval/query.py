@@ -17,9 +17,9 @@ from actors.consolidator.messages import QueryReceived
 from actors.embedder.messages import EmbedQuery
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.settings import SearchProfile
-from actors.text.query_hints import causal_subject, extract_hints
-from actors.text.relative_dates import parse_relative_date
-from projections.memories.facets import Filter
+from actors.text.queries.query_hints import causal_subject, extract_hints
+from actors.text.queries.relative_dates import parse_relative_date
+from projections.atlas.facets import Filter
 from projections.projection import MemoryState
 
 if TYPE_CHECKING:

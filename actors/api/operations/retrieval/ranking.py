@@ -15,8 +15,8 @@ from actors.api.params.search import (
     SearchSingleSpace,
     SearchWeightProfiles,
 )
-from actors.api.responses import searches
 from actors.api.responses.common import alignment
+from actors.api.responses.retrieval import searches
 from actors.comparator.messages import Match, Rank, RankByPerspectives, RankByPurpose, Ranked
 from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
 from actors.consolidator.messages import QueryReceived

@@ -14,7 +14,7 @@ from actors.api.operations.retrieval import pagination
 from actors.api.operations.retrieval.query import Query, parse_query, search
 from actors.api.params.parsing import invalid, moment
 from actors.api.params.search import MemorySearch, SearchGraph
-from actors.api.responses import searches
+from actors.api.responses.retrieval import searches
 from actors.comparator.messages import Found, Hit, Match, Relevance
 from actors.comparator.messages.profiles import Weights, pool_size
 from actors.runtime.settings import Confidence

@@ -14,7 +14,7 @@ from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.similarity import one_to_many
 from events.spaces import INDEX
 from events.vocabulary.values import WIDTH
-from projections.memories.atlas import Atlas
+from projections.atlas.atlas import Atlas
 from tests.actors.comparator.similar_memories import atlas_of, memory
 from tests.projections.history import memory_id
 

@@ -17,7 +17,7 @@ from events.fingerprint import Fingerprint
 from events.spaces import SEMANTIC, SPACES, TEMPORAL
 from events.vocabulary import SpacesDeclared
 from events.vocabulary.values import Modality
-from projections.memories.atlas import Atlas
+from projections.atlas.atlas import Atlas
 from projections.memories.sessions import Sessions
 from tests.events.samples import stored
 from tests.projections.history import history

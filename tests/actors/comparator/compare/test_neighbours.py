@@ -32,8 +32,8 @@ from actors.workspace.learning import entropy
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryStored, SpacesDeclared
 from events.vocabulary.values import WIDTH, Modality
-from projections.memories.atlas import Atlas
-from projections.memories.facets import Filter
+from projections.atlas.atlas import Atlas
+from projections.atlas.facets import Filter
 from projections.memories.sessions import Sessions
 from projections.storage.arrays import Rows
 from tests.actors.comparator.similar_memories import (

@@ -9,7 +9,7 @@ import pytest
 from actors.comparator.compare.calibration import FILE, Calibration, Fit
 from actors.comparator.compare.similarity import one_to_many
 from events.spaces import INDEX
-from projections.memories.atlas import Atlas
+from projections.atlas.atlas import Atlas
 from tests.actors.comparator.similar_memories import KEYS, atlas_of, like
 from tests.events.samples import random_fingerprint, stored
 from tests.projections.history import passage

@@ -14,9 +14,9 @@ from events.vocabulary import (
     MemoryRestored,
     MemoryStored,
 )
+from projections.atlas.atlas import Atlas
 from projections.graph.links import Links
 from projections.graph.relations import CAUSES, LINK_TO, NEXT, TURN_WEIGHT
-from projections.memories.atlas import Atlas
 from tests.events.samples import DIMENSIONS, stored
 from tests.projections.history import history, memory_id
 

@@ -19,12 +19,12 @@ from actors.comparator.search import pipeline
 from actors.comparator.search.recall import SPARSE, recall
 from actors.embedder.spaces.lexical import term_frequencies
 from actors.runtime.settings import SearchProfile
-from actors.text.query_hints import extract_hints
+from actors.text.queries.query_hints import extract_hints
 from events.fingerprint import Dense, Directed, Sparse
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import compress
-from projections.memories.atlas import Atlas
-from projections.memories.facets import Filter
+from projections.atlas.atlas import Atlas
+from projections.atlas.facets import Filter
 from projections.storage.arrays import Rows
 from projections.time.time_mentions import NO_HINTS
 from tests.actors.comparator.similar_memories import KEYS, QUESTION, atlas_of, memory, query, varied, with_embedding

@@ -22,8 +22,8 @@ from actors.comparator.search.ranking import (
 )
 from events.fingerprint import Sparse, Tokens
 from events.vocabulary import MemoryErased, MemoryForgotten
-from projections.memories.atlas import Atlas
-from projections.memories.facets import Filter
+from projections.atlas.atlas import Atlas
+from projections.atlas.facets import Filter
 from projections.spaces.directed import Direction
 from projections.storage.arrays import Mask, Rows, Scores
 from tests.actors.comparator.similar_memories import KEYS, QUESTION, atlas_of, memory, query, varied

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from actors.comparator.messages.profiles import FIXED_PROFILES
 from actors.comparator.search.fusion import VIEWS
-from actors.comparator.search.ranker import AUTO, FILE, LIMIT, Ranker
+from actors.comparator.search.weights.ranker import AUTO, FILE, LIMIT, Ranker
 from actors.runtime.settings import SearchProfile
 from events.spaces import SPACES
 from projections.spaces.directed import Direction

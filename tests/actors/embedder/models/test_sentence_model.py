@@ -208,7 +208,7 @@ async def test_the_packaged_model_by_this_path_finds_what_it_finds_by_the_fast_o
     packaged: SentenceModel, tmp_path: Path
 ) -> None:
     memories = ["The physician examined her patient.", "Shares fell sharply on Monday.", "Mara's dog is called Bo."]
-    chosen = EmbeddedProfile(Latencies(), meaning=SentenceSpaces(packaged))
+    chosen = EmbeddedProfile(Latencies(), chosen=SentenceSpaces(packaged))
     with start_hub(DuckDBLog(tmp_path), tmp_path, lambda _: chosen, "minilm") as hub:
         context = Context(hub)
         for memory in memories:

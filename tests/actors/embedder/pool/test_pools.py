@@ -64,7 +64,7 @@ def check(found: list[Embedded], expected: list[Embedded]) -> None:
 def test_a_content_that_cannot_be_embedded_is_a_fault_among_the_results(expected: list[Embedded]) -> None:
     faults = [one for one in chain.from_iterable(expected) if isinstance(one, Fault)]
     assert len(faults) == 1
-    assert "modality 'image' can't be stored" in faults[0].message
+    assert "no model of this store reads images" in faults[0].message
 
 
 def test_two_processes_give_the_bytes_of_one_thread_also_after_one_was_killed(

@@ -20,7 +20,7 @@ from actors.embedder.spaces import expansion
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.spaces import SPACES
 from events.vocabulary.values import Modality
-from projections.memories.atlas import Atlas
+from projections.atlas.atlas import Atlas
 from projections.memories.sessions import Sessions
 from projections.spaces.directed import Direction
 from tests.events.samples import stored

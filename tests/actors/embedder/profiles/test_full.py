@@ -1,5 +1,6 @@
 """The full profile as a store uses it, with tiny models of random weights: nothing here is about what it finds."""
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -10,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from actors.api.context import Context
-from actors.api.operations.maintenance import store_status
+from actors.api.operations.administration.maintenance import store_status
 from actors.embedder.loading import load_profile
 from actors.embedder.messages import EmbeddedMemory, EmbedMemory
 from actors.embedder.models.full_models import MODELS, FullModels
@@ -28,6 +30,7 @@ from events.vocabulary import SpacesDeclared
 from events.vocabulary.values import Modality
 from projections.memories.sessions import Sessions
 from tests.actors.conftest import search, store
+from tests.actors.embedder.tiny_clip import COLOURS
 
 pytestmark = pytest.mark.usefixtures("offline")
 
@@ -151,5 +154,18 @@ def test_what_a_memory_links_to_is_part_of_e8_and_of_nothing_else(full: FullProf
 
 
 def test_an_image_is_refused_with_an_explanation(full: FullProfile) -> None:
-    with pytest.raises(EmbeddingFault, match="can't read a picture yet"):
+    with pytest.raises(EmbeddingFault, match="no model of this store reads images"):
         embed(full, "holiday.png", Sessions(), modality=Modality.IMAGE)
+
+
+def test_an_image_is_read_by_a_model_of_texts_and_images_in_e10_alone(sources: dict[str, Path], clip: Path) -> None:
+    file = io.BytesIO()
+    Image.new("RGB", (40, 20), COLOURS["red"]).save(file, "PNG")
+    with_clip = FullProfile(FullModels({**sources, "e10_multimodal": clip}, "cpu"), Latencies())
+    text = embed(with_clip, "the red one", Sessions())[0]
+    image = embed(with_clip, "the red one", Sessions(), modality=Modality.IMAGE, image=file.getvalue())[0]
+    keys = {space.key for space in SPACES if text.fingerprint[space.key] != image.fingerprint[space.key]}
+    assert keys == {"e10_multimodal"}
+    assert image.image is not None
+    assert (image.image.media_type, image.image.width, image.image.height) == ("image/png", 40, 20)
+    assert text.fingerprint["e10_multimodal"].array @ image.fingerprint["e10_multimodal"].array > 0.8

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from actors.api.context import Context
-from actors.api.operations.maintenance import store_status
+from actors.api.operations.administration.maintenance import store_status
 from actors.embedder.actor import Embedder
 from actors.embedder.messages import LoadModels
 from actors.embedder.models import bert, graph_cache, precision

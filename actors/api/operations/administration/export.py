@@ -1,0 +1,182 @@
+"""Export: the live memories of a namespace page by page, or all that a store knows of its memories, event by event."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import get_args
+from uuid import UUID
+
+import msgspec
+
+from actors.api.context import Context, describe, wait_until_replayed
+from actors.api.operations.ingest import images
+from actors.api.params.embeddings import encode
+from actors.api.params.fields import DEFAULT_NAMESPACE, Namespace, Reading
+from actors.api.responses import memories
+from actors.api.responses.common import iso
+from actors.comparator.messages import ListMemories
+from actors.exporters.history import Carried, mentioned, without
+from actors.runtime.ask import ask
+from actors.runtime.faults import NotFoundFault
+from actors.runtime.types import JsonObject
+from actors.store.messages import FindMemories, FindRequests, ReadEvents, ReadStatus
+from events.spaces import SPACES
+from events.storage.log import Envelope
+from events.vocabulary import MemoriesLinked, MemoriesMoved, MemoryErased, MemoryStored, Shredded, SpacesDeclared
+from projections.memories.entries import Body, Entry
+from projections.projection import MemoryState, event_name
+
+PAGE = 1_000
+"""Memories on a page at most."""
+EVENTS = 500
+"""Events on a page of the history at most."""
+PAGE_CHARACTERS = 1_000_000
+"""Characters of content after which a page ends sooner."""
+DESCRIBED = 100
+"""Memories that are looked up at once."""
+EMBEDDED = 20
+"""Memories on a page with embeddings: some 100 KB each as JSON."""
+
+_CARRIED = get_args(Carried)
+_NOT_COUNTED = (SpacesDeclared, MemoryErased, MemoriesMoved, Shredded)
+"""Events that an export leaves out without saying so: what they are about isn't there, or each line says it."""
+
+
+class MemoryExport(Reading, frozen=True, kw_only=True):
+    """Arguments of `memory/export`: one page of a namespace."""
+
+    namespace: Namespace = DEFAULT_NAMESPACE
+    after: UUID | None = None
+    """The last memory of the page before; the first page without."""
+    include_embeddings: bool = False
+
+
+class StoreExport(Reading, frozen=True, kw_only=True):
+    """Arguments of `store/export`: one page of the history."""
+
+    namespace: Namespace | None = None
+    """Whose memories; None for all."""
+    after: int = 0
+    """`next_after` of the page before."""
+
+
+async def _check_known(context: Context, namespace: str | None) -> None:
+    """Refuse a namespace without memories, which is a slip of the pen; `default` may be empty."""
+    if namespace is None or namespace == DEFAULT_NAMESPACE:
+        return
+    if not await ask(context.hub.comparator, ListMemories(namespace=namespace, forgotten=True)):
+        raise NotFoundFault(f"Namespace not found: {namespace}", namespace=namespace)
+
+
+async def memory_export(context: Context, params: MemoryExport) -> JsonObject:
+    """Return the live memories of a namespace in the order in which they were stored, page by page."""
+    await wait_until_replayed(context)
+    await _check_known(context, params.namespace)
+    # Forgotten memories too, so that a page can follow one that was forgotten meanwhile.
+    listed = await ask(context.hub.comparator, ListMemories(namespace=params.namespace, forgotten=True))
+    end = 0
+    if params.after is not None:
+        if params.after not in listed:
+            raise NotFoundFault(f"Memory not found: {params.after}", id=str(params.after))
+        end = listed.index(params.after) + 1
+    size = EMBEDDED if params.include_embeddings else DESCRIBED
+    page: list[JsonObject] = []
+    room = PAGE_CHARACTERS
+    while end < len(listed) and len(page) < (size if params.include_embeddings else PAGE) and room > 0:
+        wanted = listed[end : end + size]
+        for memory, entry in zip(wanted, await describe(context, *wanted), strict=True):
+            end += 1
+            if entry.id == memory and entry.state is MemoryState.LIVE:  # a merged memory stands in its survivor
+                page.append(memories.exported(entry) | await _image(context, entry))
+                if params.include_embeddings:
+                    page[-1] |= await _embeddings(context, entry)
+                room -= _size(page[-1])
+                if room <= -PAGE_CHARACTERS:  # images; texts of one round stay below
+                    break
+    following = {"next_after": str(listed[end - 1])} if end < len(listed) else {}
+    return {"memories": page} | following
+
+
+async def store_export(context: Context, params: StoreExport) -> JsonObject:
+    """Return what happened to memories that aren't erased, in order, as `memory/import` takes it, page by page."""
+    await wait_until_replayed(context)
+    await _check_known(context, params.namespace)
+    await ask(context.hub.store, FindRequests(keys=()))  # commits events that are pending, such as recalls
+    last = (await ask(context.hub.store, ReadStatus())).head.seq
+    end = min(last, params.after + EVENTS)
+    envelopes = list(await ask(context.hub.store, ReadEvents(seqs=tuple(range(params.after + 1, end + 1)))))
+    cut = envelopes[-1].correlation_id if end < last else None
+    whole = [one for one in envelopes if one.correlation_id != cut]  # a memory and its links belong on one page
+    if whole and end < last:
+        end = whole[-1].seq
+        envelopes = [one for one in envelopes if one.seq <= end]
+    named = {id_ for one in envelopes for id_ in _named(one)}
+    found = await ask(context.hub.store, FindMemories(memories=tuple(named)))
+    entries = {entry.id: entry for entry in found if entry is not None and _is_wanted(entry, params.namespace)}
+    gone = named - entries.keys()
+    lines: list[JsonObject] = []
+    left_out: Counter[str] = Counter()
+    room = PAGE_CHARACTERS
+    born: dict[UUID, list[MemoriesLinked]] = {}
+    for one in envelopes:
+        if isinstance(one.event, MemoriesLinked) and one.causation_id is not None:
+            born.setdefault(one.causation_id, []).append(one.event)
+    stored_here = {one.id for one in envelopes if isinstance(one.event, MemoryStored)}
+    for one in envelopes:
+        if room <= 0 and one.causation_id not in stored_here:
+            end = one.seq - 1
+            break
+        if isinstance(one.event, MemoryStored):
+            if one.id in entries:
+                lines.append(_memory_line(one, one.event, entries[one.id], born.get(one.id, []), gone))
+                lines[-1] |= await _image(context, entries[one.id])
+                room -= _size(lines[-1])
+        elif isinstance(one.event, _CARRIED):
+            kept = without(one.event, gone)
+            if kept is not None and not (isinstance(kept, MemoriesLinked) and one.causation_id in stored_here):
+                lines.append({"event": msgspec.to_builtins(kept), "id": str(one.id), "at": iso(one.at)})
+        elif not isinstance(one.event, _NOT_COUNTED):
+            left_out[event_name(one.event)] += 1
+    return {"lines": lines, "left_out": dict(left_out), "last": last} | ({"next_after": end} if end < last else {})
+
+
+async def _image(context: Context, entry: Entry) -> JsonObject:
+    """Return the image of a memory as `store_memory` takes it; {} if it has none."""
+    if entry.body is None or entry.body.image is None:
+        return {}
+    return {"image": await images.data_uri(context, entry.id, entry.body.image)}
+
+
+def _size(line: JsonObject) -> int:
+    return len(line["content"]) + len(line.get("image") or "")
+
+
+async def _embeddings(context: Context, entry: Entry) -> JsonObject:
+    """Return the embeddings of a memory, as JSON by space."""
+    (envelope,) = await ask(context.hub.store, ReadEvents(seqs=(entry.seq,)))
+    if not isinstance(envelope.event, MemoryStored):  # erased meanwhile
+        return {}
+    return {space.key: encode(envelope.event.fingerprint[space.key]) for space in SPACES}
+
+
+def _named(envelope: Envelope) -> set[UUID]:
+    if isinstance(envelope.event, MemoryStored):
+        return {envelope.id}
+    return mentioned(envelope.event) if isinstance(envelope.event, _CARRIED) else set()
+
+
+def _is_wanted(entry: Entry, namespace: str | None) -> bool:
+    return entry.body is not None and namespace in {None, entry.body.namespace}
+
+
+def _memory_line(
+    envelope: Envelope, stored: MemoryStored, entry: Entry, links: list[MemoriesLinked], gone: set[UUID]
+) -> JsonObject:
+    """Return a memory as it was stored, in its present namespace, with its links of then."""
+    kept = [link for one in links if (link := without(one, gone)) is not None]
+    body = Body.of(stored)  # without the tags of what it absorbed
+    if entry.body is not None:
+        body = msgspec.structs.replace(body, namespace=entry.body.namespace)
+    own = msgspec.structs.replace(entry, body=body)
+    drawn = [{name: value for name, value in msgspec.to_builtins(link).items() if name != "type"} for link in kept]
+    return memories.exported(own) | {"stored_at": iso(envelope.at), "links": drawn}

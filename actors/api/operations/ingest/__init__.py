@@ -1,0 +1,1 @@
+"""The way of memories into the log, and the operations that import many."""

@@ -1,0 +1,90 @@
+"""Import whose contents a pool embeds ahead of the hub.
+
+A batch of the source is embedded as a whole, or not at all where everything in it is stored already: so the same source
+gives the same bytes, whatever the number of workers, and an interrupted import goes on with the same batches. A memory
+without a time of its own gets the time of its import, so the hub embeds it, and so it does images.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio.to_thread
+
+from actors.api.context import Context, Progress, wait_until_ready
+from actors.api.operations.ingest.imports import MemoryItem, parse_item
+from actors.api.operations.ingest.screening import screened
+from actors.api.params.parsing import moment
+from actors.api.tools.agent_tools import BY_METHOD
+from actors.api.tools.dispatch import call
+from actors.embedder.pool.worker import Content
+from actors.runtime.ask import ask_blocking
+from actors.runtime.faults import Fault
+from actors.runtime.types import JsonObject
+from actors.store.messages import FindMemories, FindRequests
+
+if TYPE_CHECKING:
+    from actors.embedder.pool.prepared import BulkEmbedding
+    from actors.hub.hub import Hub
+
+Batch = Sequence[Any]
+"""Items of `memory/import`."""
+END: Final = object()
+
+
+async def import_in_bulk(
+    hub: Hub,
+    batches: Iterable[Batch],
+    bulk: BulkEmbedding,
+    progress: Progress,
+    on_answer: Callable[[JsonObject], object],
+) -> None:
+    """Import batches in their order; what was imported before isn't stored again.
+
+    Args:
+        hub: Of the store; its models are loaded by `bulk.loading`.
+        batches: Read as far ahead as the workers need.
+        bulk: Embeds ahead of the hub.
+        progress: Receives the items of a batch that are stored.
+        on_answer: Receives the answer of `memory/import` to each batch.
+
+    Raises:
+        EmbeddingFault: workers ended several times at one batch, or can't load their models.
+    """
+    context = Context(hub)
+    await wait_until_ready(context)
+    read: deque[Batch] = deque()
+
+    def contents() -> Iterator[list[Content]]:
+        for batch in batches:
+            read.append(batch)
+            yield _contents(hub, batch)
+
+    prepared = bulk.prepare(contents())
+    try:
+        while await anyio.to_thread.run_sync(next, prepared, END) is not END:
+            items = {"items": list(read.popleft())}
+            on_answer(await call(context.for_request(progress), BY_METHOD["memory/import"], items))
+            bulk.contents.clear()
+    finally:
+        prepared.close()
+
+
+def _contents(hub: Hub, batch: Batch) -> list[Content]:
+    """Return what of a batch can be embedded without the store; nothing if all of it is stored."""
+    found: list[tuple[MemoryItem, Content]] = []
+    for value in batch:
+        try:
+            item = parse_item(value)
+        except Fault:  # reported by the import
+            continue
+        if isinstance(item, MemoryItem) and item.params.created_at is not None and item.params.image is None:
+            params = screened(item.params)
+            created_at = moment(item.params.created_at, "created_at")
+            found.append((item, Content(params.content, params.modality, created_at)))
+    by_key = ask_blocking(hub.store, FindRequests(keys=tuple(item.key for item, _ in found)))
+    by_id = ask_blocking(hub.store, FindMemories(memories=tuple(item.id or item.key for item, _ in found)))
+    stored = all(one is not None or other is not None for one, other in zip(by_key, by_id, strict=True))
+    return [] if stored else [content for _, content in found if content.text.strip()]

@@ -1,0 +1,102 @@
+"""Images of memories: read from a path or a data URI, kept beside the log, returned as a data URI."""
+
+from __future__ import annotations
+
+import binascii
+import os
+import stat
+from base64 import b64decode, b64encode
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import anyio.to_thread
+
+from actors.api.context import Context
+from actors.api.params.fields import MAX_IMAGE
+from actors.api.params.parsing import invalid
+from actors.runtime.ask import ask
+from actors.runtime.faults import StorageFault
+from actors.store.messages import Reserve
+from events.storage.log import LogError
+
+if TYPE_CHECKING:
+    from events.crypto.images import ImageFiles
+    from events.vocabulary.values import Image
+
+DATA = "data:"
+
+
+async def read(context: Context, source: str) -> bytes:
+    """Return the bytes of an image; whether they are one is the model's to find out.
+
+    Args:
+        context: Of the request. One over HTTP may send images, but name no files of this machine.
+        source: A data URI in base64, or an absolute path that the user may read.
+
+    Raises:
+        InvalidParamsFault: It is neither, or too large.
+    """
+    if source.startswith(DATA):
+        head, _, encoded = source.partition(",")
+        if not head.endswith(";base64"):
+            raise invalid("image", "a data URI must be in base64, such as data:image/png;base64,...")
+        try:
+            content = b64decode(encoded, validate=True)
+        except binascii.Error as error:
+            raise invalid("image", f"the data URI is no base64: {error}") from None
+    elif context.caller is not None:
+        raise invalid("image", "over HTTP images are sent as data URIs; paths are those of another machine")
+    elif not Path(source).is_absolute() or "\0" in source:
+        raise invalid("image", "neither a data URI nor an absolute path")
+    else:
+        content = await anyio.to_thread.run_sync(_read_file, Path(source))
+    if len(content) > MAX_IMAGE:
+        raise invalid("image", f"more than {MAX_IMAGE:,} bytes")
+    return content
+
+
+def _read_file(path: Path) -> bytes:
+    """Return at most one byte more than an image may have; only of a regular file, since others may never end."""
+    try:
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with os.fdopen(file, "rb") as opened:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise invalid("image", "not a regular file")
+            return opened.read(MAX_IMAGE + 1)
+    except OSError as error:
+        raise invalid("image", f"the file can't be read: {error.strerror}") from None
+
+
+async def keep(context: Context, memory: UUID, content: bytes) -> None:
+    """Write the image of a memory that is about to be appended.
+
+    Raises:
+        StorageFault: It can't be written, or this log keeps no images.
+    """
+    files = files_of(context)
+    await ask(context.hub.store, Reserve(ids=(memory,)))
+    try:
+        await anyio.to_thread.run_sync(files.write, memory, content)
+    except LogError as error:
+        raise StorageFault(f"Storage failed: {context.hub.log.read_only or error}") from error
+
+
+async def data_uri(context: Context, memory: UUID, image: Image) -> str | None:
+    """Return an image as `read` takes it; None if it was erased meanwhile.
+
+    Raises:
+        StorageFault: Its file is missing or damaged.
+    """
+    try:
+        content = await anyio.to_thread.run_sync(files_of(context).read, memory)
+    except LogError as error:
+        raise StorageFault(f"Storage failed: {error}; `verify` names all that is lost") from error
+    return None if content is None else f"{DATA}{image.media_type};base64,{b64encode(content).decode()}"
+
+
+def files_of(context: Context) -> ImageFiles:
+    """Return the images of the store (`StorageFault` if its log keeps none)."""
+    if context.hub.log.images is None:
+        raise StorageFault("Storage failed: images are kept only in stores with a folder of their own, not on a server")
+    return context.hub.log.images

@@ -1,0 +1,198 @@
+"""A memory on its way through ingest: what is asked of the embedder, judged and appended."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from typing import NamedTuple
+from uuid import UUID, uuid4
+
+import anyio
+
+from actors.api.context import ACTOR
+from actors.api.operations.ingest.screening import screened
+from actors.api.params.memories import StoreMemory
+from actors.comparator.messages import NewMemory
+from actors.embedder.messages import EmbeddedMemory, EmbedMemory
+from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
+from actors.store.messages import Append
+from actors.workspace.messages import Judgement, UnjudgedMemory
+from events.fingerprint import Fingerprint
+from events.storage.log import Envelope
+from events.vocabulary import Event, MemoriesLinked, MemoryStored, MemorySuperseded
+from events.vocabulary.codec import compress
+from events.vocabulary.memories import STATED
+from events.vocabulary.values import Modality
+from projections.graph.relations import LINK_TO
+
+LINK_WEIGHT = 1.0
+"""Of a link that an agent drew."""
+
+
+class IngestItem(NamedTuple):
+    """A memory to be stored."""
+
+    params: StoreMemory
+    key: UUID | None = None
+    """Idempotency key. None: it is stored in any case."""
+    id: UUID | None = None
+    """Of a memory that has one already; None for a new one."""
+    links: tuple[MemoriesLinked, ...] | None = None
+    """Links of a memory that was judged before; None where they follow from its parameters and its judgement."""
+    actor: str = ACTOR
+    """The author of its events."""
+    stored_at: datetime | None = None
+    """When an imported memory was stored first; None for now."""
+    image: bytes | None = None
+    """What it shows, if it was read already; `params.image` otherwise names it."""
+
+
+class StoredMemory(NamedTuple):
+    """A memory that is in the log."""
+
+    id: UUID
+    event: MemoryStored
+    embedding_ms: float
+    duplicate_of: UUID | None
+    """The oldest live memory of the same content and namespace, if that is another one."""
+    repeated: bool
+    """Whether an earlier request with the same key had stored it."""
+    superseded: tuple[MemorySuperseded, ...] = ()
+    """What it took the place of when it was stored."""
+
+
+Outcome = StoredMemory | Fault
+
+
+class PendingMemory:
+    """A memory on its way through the model, the judgement and the commit."""
+
+    def __init__(self, item: IngestItem) -> None:
+        self.item = item._replace(params=screened(item.params))
+        self.id = item.id or uuid4()
+        self.correlation_id = item.key or uuid4()
+        self.created_at: datetime
+        self.targets: tuple[Envelope, ...] = ()
+        """Memories that it links to."""
+        self.supersedes: tuple[UUID, ...] = ()
+        """Memories whose place it takes by the client's word."""
+        self.image = item.image
+        """What it shows: the bytes of the file."""
+        self.is_settled = anyio.Event()
+        self._result: EmbeddedMemory | Outcome | None = None
+        if not self.item.params.content.strip():
+            self.settle(InvalidParamsFault("Content is private as a whole: nothing is left", parameter="content"))
+
+    @property
+    def result(self) -> EmbeddedMemory | Outcome:
+        """Its embeddings, or its outcome if it isn't embedded; a TypeError before it is settled."""
+        if self._result is None:
+            raise TypeError(f"{self.id} isn't settled")
+        return self._result
+
+    def settle(self, result: EmbeddedMemory | Outcome) -> None:
+        """Set the result."""
+        self._result = result
+        self.is_settled.set()
+
+
+def embed_message(one: PendingMemory, on_progress: Callable[[int, int], object] | None) -> EmbedMemory:
+    """Return what the embedder is asked."""
+    params = one.item.params
+    return EmbedMemory(
+        content=params.content,
+        modality=params.modality,
+        image=one.image,
+        created_at=one.created_at,
+        namespace=params.namespace,
+        session=params.session,
+        linked=tuple(stored_event(target).fingerprint for target in one.targets),
+        on_progress=on_progress,
+    )
+
+
+def unjudged(group: Sequence[tuple[PendingMemory, EmbeddedMemory]]) -> Iterator[UnjudgedMemory]:
+    """Yield the memories as the workspace judges them: a turn of a session comes with those before it in the group."""
+    turns: dict[tuple[str, str], list[tuple[UUID, Fingerprint]]] = defaultdict(list)
+    for one, embedded in group:
+        params = one.item.params
+        before = [] if params.session is None else turns[params.namespace, params.session]
+        new = NewMemory(
+            id=one.id,
+            content=params.content,
+            fingerprint=embedded.fingerprint,
+            namespace=params.namespace,
+            created_at=one.created_at,
+            before=tuple(before),
+        )
+        yield UnjudgedMemory(
+            new=new,
+            build_append=partial(build_append, one, embedded),
+            speaker=params.metadata.get("speaker"),
+            corrects=one.item.links is None and not one.supersedes and params.modality is Modality.TEXT,
+        )
+        before.append((one.id, embedded.fingerprint))
+
+
+def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgement) -> Append:
+    """Return the events of a judged memory. Runs in the thread of the workspace."""
+    params = one.item.params
+    stored = MemoryStored(
+        content=compress(params.content),
+        sha256=hashlib.sha256(params.content.encode()).digest(),
+        created_at=one.created_at,
+        fingerprint=embedded.fingerprint,
+        passages=embedded.passages,
+        names=embedded.names,
+        namespace=params.namespace,
+        session=params.session,
+        position=embedded.position,
+        modality=params.modality,
+        image=embedded.image,
+        importance=clamped(params.importance),
+        tags=params.tags,
+        rationale=params.rationale,
+        memory_type=params.memory_type,
+        metadata=params.metadata,
+        purpose=judgement.purpose,
+        north_star=judgement.north_star,
+        johari=judgement.johari,
+        learning=judgement.learning,
+    )
+    return Append(
+        id=one.id,
+        event=stored,
+        consequences=(*_consequences(one), *judgement.superseded),
+        actor=one.item.actor,
+        correlation_id=one.correlation_id,
+        read_back=True,
+        once=one.item.key is not None,
+        at=one.item.stored_at,
+    )
+
+
+def _consequences(one: PendingMemory) -> Iterator[Event]:
+    """Yield the links and supersessions that were asked for; of a memory that was judged before its links of then."""
+    if one.item.links is not None:
+        yield from one.item.links
+    elif one.targets:
+        yield MemoriesLinked(
+            source=one.id, targets=tuple(target.id for target in one.targets), relation=LINK_TO, weight=LINK_WEIGHT
+        )
+    for memory in one.supersedes:
+        yield MemorySuperseded(memory=memory, by=one.id, rule=STATED)
+
+
+def stored_event(envelope: Envelope) -> MemoryStored:
+    """Return the event that stored a memory; a `NotFoundFault` if the memory was erased since."""
+    if not isinstance(envelope.event, MemoryStored):
+        raise NotFoundFault(f"Memory was stored by this request, and erased since: {envelope.id}", id=str(envelope.id))
+    return envelope.event
+
+
+def clamped(importance: float) -> float:
+    """Return an importance within [0, 1]."""
+    return min(1.0, max(0.0, importance))

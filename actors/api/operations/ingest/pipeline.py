@@ -1,0 +1,234 @@
+"""Ingest: the one way of a memory into the log. A single memory is a batch of one.
+
+Memories go through the model in groups, in their order. Those that have gone through it are judged and committed
+together while the rest of their group is in the model: see ARCHITECTURE.md, "How a memory travels".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
+from hashlib import sha256
+from itertools import islice, takewhile
+from uuid import UUID
+
+import anyio
+
+from actors.api.context import Context, check_live, describe, wait_until_ready
+from actors.api.idempotency import key_conflict
+from actors.api.operations.ingest import images
+from actors.api.operations.ingest.pending_memory import (
+    IngestItem,
+    Outcome,
+    PendingMemory,
+    StoredMemory,
+    clamped,
+    embed_message,
+    stored_event,
+    unjudged,
+)
+from actors.api.progress import reporter
+from actors.api.pulse import publish_pulse
+from actors.embedder.messages import EmbeddedMemory
+from actors.linker.messages import MemoriesAdded
+from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_streaming
+from actors.runtime.faults import Fault
+from actors.store.messages import FindRequests, ReadLive, RequestResult, Reserve
+from actors.workspace.messages import IngestResult, JudgeAndAppend
+from events.storage.log import Envelope
+from events.vocabulary import MemoriesLinked, MemorySuperseded
+from events.vocabulary.codec import decompress
+from events.vocabulary.memories import STATED
+from projections.graph.relations import LINK_TO
+
+GROUP = 24
+"""Memories that go to the embedder together, and that are committed and read back together at most. One commit of 24
+takes a quarter of 24 commits, and the first of a hundred memories is stored long before the last."""
+
+STORED_AS_GIVEN = ("namespace", "session", "modality", "tags", "rationale", "memory_type", "metadata")
+"""Parameters that are fields of the event too."""
+
+
+OnOutcome = Callable[[int, Outcome], Awaitable[None]]
+"""Receives the outcome of each item, in order, by its place."""
+
+
+async def ingest_one(context: Context, item: IngestItem) -> StoredMemory:
+    """Store one memory.
+
+    Raises:
+        Fault: it can't be embedded, judged or stored, or another request had its key.
+    """
+    outcomes: list[Outcome] = []
+
+    async def collect(_place: int, outcome: Outcome) -> None:
+        outcomes.append(outcome)
+
+    await ingest(context, [item], collect)
+    if isinstance(outcomes[0], Fault):
+        raise outcomes[0]
+    return outcomes[0]
+
+
+async def ingest(
+    context: Context, items: Sequence[IngestItem], on_outcome: OnOutcome, *, look_up: bool = False
+) -> None:
+    """Store memories, each for itself: a fault of one concerns no other.
+
+    Args:
+        context: Of the request.
+        items: In the order in which they are stored.
+        on_outcome: Called in the order of the items, as soon as each is stored.
+        look_up: Whether to search the log for the keys first, which saves embedding what is stored already.
+    """
+    await wait_until_ready(context)
+    pending = [PendingMemory(item) for item in items]
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(_embed, context, pending, look_up=look_up or context.resent))
+        done = 0
+        while done < len(pending):
+            await pending[done].is_settled.wait()
+            group = list(takewhile(lambda one: one.is_settled.is_set(), islice(pending, done, done + GROUP)))
+            for place, outcome in enumerate(await _judge_and_append(context, group), start=done):
+                await on_outcome(place, outcome)
+            done += len(group)
+
+
+async def _embed(context: Context, pending: Sequence[PendingMemory], *, look_up: bool) -> None:
+    """Send memories through the model, group by group; turns of one session keep their order."""
+    if look_up:
+        await _settle_repeated(context, pending)
+    async with anyio.create_task_group() as tasks:
+        for start in range(0, len(pending), GROUP):
+            group = [one for one in pending[start : start + GROUP] if not one.is_settled.is_set()]
+            for one in group:
+                await _prepare(context, one)
+            tasks.start_soon(_embed_group, context, [one for one in group if not one.is_settled.is_set()])
+
+
+async def _settle_repeated(context: Context, pending: Sequence[PendingMemory]) -> None:
+    """Settle memories that an earlier request with the same key stored."""
+    keyed = [one for one in pending if one.item.key]
+    try:
+        found = await ask(context.hub.store, FindRequests(keys=tuple(one.correlation_id for one in keyed)))
+    except Fault as fault:
+        found = [fault] * len(keyed)
+    for one, result in zip(keyed, found, strict=True):
+        if result is not None:
+            one.settle(result if isinstance(result, Fault) else await _outcome(context, one, result, 0.0))
+
+
+async def _prepare(context: Context, one: PendingMemory) -> None:
+    """Parse the time of a memory, and read its image and the memories that it links to or supersedes."""
+    params = one.item.params
+    try:
+        one.created_at = context.parse_time(params.created_at, "created_at")
+        if params.image is not None:
+            one.image = await images.read(context, params.image)
+        if params.link_to:
+            one.targets = await ask(context.hub.store, ReadLive(memories=params.link_to))
+        if params.supersedes:
+            entries = await describe(context, *params.supersedes)
+            for entry in entries:
+                check_live(entry)
+            one.supersedes = tuple(dict.fromkeys(entry.id for entry in entries))
+    except Fault as fault:
+        one.settle(fault)
+
+
+async def _embed_group(context: Context, group: Sequence[PendingMemory]) -> None:
+    if not group:
+        return
+    # Their keys reach the disk while they are in the model, instead of before the commit.
+    context.hub.store.tell(Reserve(ids=tuple(one.id for one in group)))
+    on_progress = reporter(context.progress, "windows embedded") if len(group) == 1 else None
+    remaining = iter(group)
+
+    def settle(answers: Sequence[EmbeddedMemory | Fault]) -> None:
+        for one, answer in zip(islice(remaining, len(answers)), answers, strict=True):
+            one.settle(answer)
+
+    async with AsyncExitStack() as limits:
+        if len(group) > 1:
+            await limits.enter_async_context(context.limits.groups)
+        await limits.enter_async_context(context.limits.embedding)
+        asked = [(context.hub.embedder, embed_message(one, on_progress)) for one in group]
+        await ask_streaming(asked, settle, MODEL_TIMEOUT)
+
+
+async def _judge_and_append(context: Context, group: Sequence[PendingMemory]) -> list[Outcome]:
+    """Judge embedded memories and append them by one commit; return the outcome of each memory of the group."""
+    await _keep_images(context, group)
+    embedded = [(one, result) for one in group if isinstance(result := one.result, EmbeddedMemory)]
+    answers: Sequence[IngestResult | Fault] = ()
+    if embedded:
+        try:
+            answers = await ask(context.hub.workspace, JudgeAndAppend(memories=tuple(unjudged(embedded))))
+        except Fault as fault:
+            answers = [fault] * len(embedded)
+    outcomes = {one.id: one.result for one in group if not isinstance(one.result, EmbeddedMemory)}
+    for (one, embeddings), answer in zip(embedded, answers, strict=True):
+        if isinstance(answer, Fault):
+            outcomes[one.id] = answer
+            continue
+        if answer.pulse is not None:
+            publish_pulse(context, answer.pulse, one.item.params.namespace, answer.result.events[0].seq)
+        outcomes[one.id] = await _outcome(context, one, answer.result, embeddings.milliseconds)
+        if one.image is not None and answer.result.events[0].id != one.id:  # another request had stored it
+            images.files_of(context).erase([one.id])
+    stored = tuple(one.id for one in outcomes.values() if isinstance(one, StoredMemory))
+    if context.hub.linker is not None and stored:
+        context.hub.linker.tell(MemoriesAdded(memories=stored))
+    return [outcomes[one.id] for one in group]
+
+
+async def _keep_images(context: Context, group: Sequence[PendingMemory]) -> None:
+    """Write the images of embedded memories, which must be on the disk before the memories are."""
+    for one in group:
+        if one.image is not None and isinstance(one.result, EmbeddedMemory):
+            try:
+                await images.keep(context, one.id, one.image)
+            except Fault as fault:
+                one.settle(fault)
+
+
+async def _outcome(context: Context, one: PendingMemory, result: RequestResult, milliseconds: float) -> Outcome:
+    """Return the outcome of a memory that is in the log; a fault if another request stored it under the same key."""
+    first, *consequences = result.events
+    try:
+        if result.repeated:
+            await _check_same(context, one, first, consequences)
+        superseded = tuple(event for one in consequences if isinstance(event := one.event, MemorySuperseded))
+        return StoredMemory(
+            first.id, stored_event(first), milliseconds, result.duplicate_of, result.repeated, superseded
+        )
+    except Fault as fault:
+        return fault
+
+
+async def _check_same(context: Context, one: PendingMemory, first: Envelope, consequences: Sequence[Envelope]) -> None:
+    """Check that a request with the same key had the same parameters.
+
+    Raises:
+        NotFoundFault: its memory was erased since.
+        InvalidParamsFault: it had others.
+    """
+    params, stored = one.item.params, stored_event(first)
+    links = [event for one in consequences if isinstance(event := one.event, MemoriesLinked)]
+    linked = {target for link in links if link.relation == LINK_TO for target in link.targets}
+    replaced = [event for one in consequences if isinstance(event := one.event, MemorySuperseded)]
+    stated = {event.memory for event in replaced if event.rule == STATED}
+
+    async def either(ids: tuple[UUID, ...]) -> tuple[set[UUID], set[UUID]]:
+        return {*ids}, {entry.id for entry in await describe(context, *ids)} if ids else set()
+
+    if (
+        linked not in await either(params.link_to)
+        or stated not in await either(params.supersedes)
+        or (params.created_at is not None and context.parse_time(params.created_at, "created_at") != stored.created_at)
+        or any(getattr(params, name) != getattr(stored, name) for name in STORED_AS_GIVEN)
+        or (one.image is not None and stored.image is not None and sha256(one.image).digest() != stored.image.sha256)
+        or (decompress(stored.content), stored.importance) != (params.content, clamped(params.importance))
+    ):
+        raise key_conflict()

@@ -1,0 +1,1 @@
+"""Operations on stored memories: read, delete, restore, move, and replace secrets in them."""

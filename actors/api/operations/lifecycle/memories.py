@@ -1,0 +1,204 @@
+"""Operations on single memories and batches: store, retrieve, delete, restore."""
+
+from __future__ import annotations
+
+from uuid import uuid5
+
+from actors.api.confinement import confine_item
+from actors.api.context import Context, append, describe, erased, find_request, wait_until_replayed
+from actors.api.idempotency import key_conflict
+from actors.api.operations.ingest import images
+from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest, ingest_one
+from actors.api.operations.ingest.screening import secrets_in
+from actors.api.params.memories import (
+    InjectContext,
+    MemoryDelete,
+    MemoryInject,
+    MemoryInjectBatch,
+    MemoryRestore,
+    MemoryRetrieve,
+    MemoryTag,
+    StoreMemory,
+)
+from actors.api.params.parsing import invalid, parse
+from actors.api.responses import memories, memory_detail
+from actors.comparator.messages import Edges, ReadLinks
+from actors.runtime.ask import ask
+from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
+from actors.runtime.types import JsonObject
+from actors.store.messages import Describe, ReadHistory, RequestResult
+from events.vocabulary import MemoryErased, MemoryForgotten, MemoryReinstated, MemoryRestored, MemoryTagged
+from events.vocabulary.codec import decompress
+from projections.memories.catalog import Entry
+from projections.projection import MemoryState, is_shredded_memory
+
+
+async def store_memory(context: Context, params: StoreMemory) -> JsonObject:
+    """Store a memory; `duplicate_of` names the oldest live memory of the same content."""
+    stored = await ingest_one(context, IngestItem(params, context.key, actor=context.actor))
+    answer = memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
+    return answer | await _findings(context, params, stored)
+
+
+async def inject_context(context: Context, params: InjectContext) -> JsonObject:
+    """Store a memory and return its judgement: how new it is and how well it ties in."""
+    stored = await ingest_one(context, IngestItem(params, context.key, actor=context.actor))
+    learning = stored.event.learning
+    return (
+        memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
+        | {"rationale": params.rationale, "utl": memories.learning(learning)}
+        | memories.learning_inputs(learning)
+        | await _findings(context, params, stored)
+    )
+
+
+async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
+    """Store a memory and return its summary space by space."""
+    stored = await ingest_one(context, IngestItem(params, context.key, actor=context.actor))
+    return memories.injected(stored.id, stored.event, stored.duplicate_of) | await _findings(context, params, stored)
+
+
+async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> JsonObject:
+    """Store up to 100 memories in their order; each failure concerns its own item alone."""
+    items: dict[int, IngestItem] = {}
+    reports: dict[int, JsonObject] = {}
+    for index, item in enumerate(params.items):
+        try:
+            wanted = await confine_item(context, _parse_item(context, item))
+            key = context.key and uuid5(context.key, str(index))
+            items[index] = IngestItem(wanted, key, actor=context.actor)
+        except Fault as fault:
+            reports[index] = memories.item(index, fault=fault)
+    indexes = list(items)
+
+    async def report(place: int, outcome: Outcome) -> None:
+        given = items[indexes[place]].params
+        findings = {} if isinstance(outcome, Fault) else await _findings(context, given, outcome)
+        reports[indexes[place]] = item_report(indexes[place], outcome) | findings
+        await context.progress(len(reports), len(params.items), "memories stored")
+
+    await ingest(context, list(items.values()), report)
+    results = [reports[index] for index in range(len(params.items))]
+    succeeded = sum(one["success"] for one in results)
+    return {"succeeded": succeeded, "failed": len(results) - succeeded, "results": results}
+
+
+def item_report(index: int, outcome: Outcome) -> JsonObject:
+    """Return the report on one item of a batch."""
+    if isinstance(outcome, Fault):
+        return memories.item(index, fault=outcome)
+    return memories.item(index, outcome.id, twin=outcome.duplicate_of)
+
+
+async def _findings(context: Context, params: StoreMemory, stored: StoredMemory) -> JsonObject:
+    """Return what the caller should know about a stored memory: secrets in it, and what it superseded."""
+    if not stored.superseded:
+        return secrets_in(params)
+    entries = await describe(context, *(one.memory for one in stored.superseded))
+    return secrets_in(params) | memories.superseded(stored.superseded, entries, decompress(stored.event.content))
+
+
+async def memory_retrieve(context: Context, params: MemoryRetrieve) -> JsonObject:
+    """Return everything that is stored about one memory."""
+    await wait_until_replayed(context)
+    (entry,) = await describe(context, params.id)
+    if entry.state is MemoryState.ERASED:
+        raise erased(entry)
+    edges = await _visible(context, await ask(context.hub.comparator, ReadLinks(memory=entry.id)))
+    history = await ask(context.hub.store, ReadHistory(memory=entry.id))
+    if is_shredded_memory(history[0].event):  # another client erased it meanwhile
+        (entry,) = await describe(context, params.id)
+        raise erased(entry)
+    answer = memory_detail.memory(entry, edges, history, include_embeddings=params.include_embeddings)
+    if params.include_image and entry.body is not None and entry.body.image is not None:
+        answer["image"]["data"] = await images.data_uri(context, entry.id, entry.body.image)
+    return answer
+
+
+async def _visible(context: Context, edges: Edges) -> Edges:
+    """Return the edges to memories that the caller sees."""
+    ends = {*(link.target for link in edges.outgoing), *(link.source for link in edges.incoming)}
+    seen = await context.visible_among(ends)
+    return Edges(
+        outgoing=tuple(link for link in edges.outgoing if link.target in seen),
+        incoming=tuple(link for link in edges.incoming if link.source in seen),
+    )
+
+
+async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:
+    """Forget a memory, or erase it for good."""
+    await wait_until_replayed(context)
+    (entry,) = await describe(context, params.id)
+    if earlier := await find_request(context):
+        return _deleted_earlier(params, entry, earlier)
+    if entry.state is MemoryState.ERASED or (params.soft and entry.state is MemoryState.FORGOTTEN):
+        raise NotFoundFault(f"Memory is already {entry.state.value}: {params.id}", id=str(params.id))
+    gone = (*entry.lineage, entry.id)
+    if params.soft:
+        await append(context, MemoryForgotten(memory=entry.id, reason=params.reason))
+    else:
+        # An erasure concerns the text, which stands in the memories that this one absorbed as well.
+        await append(context, *(MemoryErased(memory=memory, reason=params.reason) for memory in gone))
+    return memories.deleted(params.id, gone, soft=params.soft)
+
+
+async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
+    """Restore a memory that was forgotten, pruned or superseded."""
+    await wait_until_replayed(context)
+    (entry,) = await describe(context, params.id)
+    answer = {"fingerprintId": str(params.id), "restored": True}
+    reinstated = tuple(MemoryReinstated(memory=one) for one in (entry.id, *entry.lineage))
+    if earlier := await find_request(context):
+        if tuple(envelope.event for envelope in earlier.events) not in ((MemoryRestored(memory=entry.id),), reinstated):
+            raise key_conflict()
+        return answer
+    if entry.state is MemoryState.ERASED:
+        raise erased(entry)
+    if entry.state is not MemoryState.LIVE:
+        await append(context, MemoryRestored(memory=entry.id))
+    elif entry.superseded_by is not None:
+        await append(context, *reinstated)
+    else:
+        problem = f"memory {params.id} is neither forgotten nor superseded: there is nothing to restore"
+        raise invalid("id", problem, id=str(params.id))
+    return answer
+
+
+async def memory_tag(context: Context, params: MemoryTag) -> JsonObject:
+    """Replace the tags of a memory, also where it has them from a copy that it absorbed."""
+    await wait_until_replayed(context)
+    (entry,) = await describe(context, params.id)
+    if entry.body is None:
+        raise erased(entry)
+    wanted = tuple(dict.fromkeys(params.tags))
+    if earlier := await find_request(context):
+        first = earlier.events[0].event
+        if not isinstance(first, MemoryTagged) or (first.memory, first.tags) != (entry.id, wanted):
+            raise key_conflict()
+        return {"fingerprintId": str(params.id), "tags": list(wanted), "before": list(first.was)}
+    if wanted != entry.body.tags:
+        copies = await ask(context.hub.store, Describe(memories=entry.lineage, own=True))
+        left = ((one.id, one.body.tags) for one in copies if one.body)
+        cut = ((one, tuple(tag for tag in tags if tag in wanted), tags) for one, tags in left)
+        edits = (MemoryTagged(memory=one, tags=tags, was=was) for one, tags, was in cut if tags != was)
+        await append(context, MemoryTagged(memory=entry.id, tags=wanted, was=entry.body.tags), *edits)
+    return {"fingerprintId": str(params.id), "tags": list(wanted), "before": list(entry.body.tags)}
+
+
+def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult) -> JsonObject:
+    kind = MemoryForgotten if params.soft else MemoryErased
+    events = [envelope.event for envelope in earlier.events]
+    gone = [event.memory for event in events if isinstance(event, kind) and event.reason == params.reason]
+    if len(gone) != len(events) or not {params.id, entry.id} & {*gone}:
+        raise key_conflict()
+    return memories.deleted(params.id, (*entry.lineage, entry.id) if params.soft else gone, soft=params.soft)
+
+
+def _parse_item(context: Context, item: object) -> MemoryInject:
+    match item:
+        case str():
+            return parse(context.in_project(MemoryInject, {"content": item}), MemoryInject)
+        case dict():
+            return parse(context.in_project(MemoryInject, item), MemoryInject)
+        case _:
+            raise InvalidParamsFault(f"An item is a text or an object, not {type(item).__name__}", parameter="items")

@@ -1,0 +1,1 @@
+"""Operations on goals, the global workspace and sleep."""

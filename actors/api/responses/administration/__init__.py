@@ -1,0 +1,1 @@
+"""Answers about the log and the store as a whole."""

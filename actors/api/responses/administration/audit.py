@@ -1,0 +1,282 @@
+"""Describe events in words: each event of the log, and each event in the history of one memory.
+
+A sentence never contains the content of a memory, or the words of a goal or pattern, which come from memories.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from actors.runtime.types import JsonObject
+from events import vocabulary as ev
+from events.storage.log import Envelope
+from events.vocabulary.codec import decompress
+from projections.projection import event_name, is_shredded_memory
+
+HASH_DIGITS = 16
+"""Hexadecimal digits of a question's hash."""
+MAX_IDS = 3
+"""Ids that a list of memories names."""
+
+
+def describe_event(envelope: Envelope, memory: UUID | None = None) -> JsonObject:
+    """Return an event in words; with a memory, what the event did to that memory."""
+    sentence = _log_sentence(envelope) if memory is None else _memory_sentence(envelope, memory)
+    return {
+        "seq": envelope.seq,
+        "at": envelope.at.isoformat(),
+        "kind": event_name(envelope.event),
+        "actor": envelope.actor,
+        "request": str(envelope.correlation_id),
+        "cause": None if envelope.causation_id is None else str(envelope.causation_id),
+        "what": sentence,
+    }
+
+
+# ── the log ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _log_sentence(envelope: Envelope) -> str:
+    match envelope.event:
+        case ev.MemoryStored() as event:
+            return f"memory {envelope.id} was {_stored(event)}"
+        case ev.Shredded() as event if is_shredded_memory(event):
+            return f"memory {envelope.id} was stored; it was erased since, and nobody can read it any more"
+        case ev.EventLost() as event:
+            what = f"memory {envelope.id} was stored" if is_shredded_memory(event) else f"an event of kind {event.kind}"
+            return f"{what}; it was lost, because the store was damaged: {event.why}"
+        case ev.Shredded() as event if event_name(event) == "memory_tagged":
+            return "the tags of a memory were changed; it was erased since, and nobody can read them any more"
+        case ev.Shredded() as event:
+            return f"a {event_name(event).partition('_')[0]} was found; nobody can read its words any more"
+        case ev.MemoryForgotten() | ev.MemoryRestored() | ev.MemoryErased() as event:
+            return f"memory {event.memory} was {_lifecycle(event)}"
+        case ev.MemoryIgnited() | ev.MemoryFaded() as event:
+            return f"memory {event.memory} {_ignition(event)}"
+        case ev.FocusMoved() as event:
+            focus = "a question" if event.subject is None else f"memory {event.subject}"
+            return f"the workspace turned to {focus}, and measured {_several([one.memory for one in event.candidates])}"
+        case ev.ConsolidationFinished() as event:
+            return f"{_finished(event)} (run {event.run})"
+        case event if type(event) in _SENTENCES:
+            return _SENTENCES[type(event)](event)
+        case event:
+            raise TypeError(f"no words for {type(event).__name__}")
+
+
+_SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
+    ev.MemoryRecalled: lambda e: (
+        f"an answer contained {_several(e.memories)}, best first; hash of the question {_hash(e.query_sha256)}"
+    ),
+    ev.MemoriesLinked: lambda e: f"{e.source} was linked to {_ids(e.targets)} ({e.relation}, weight {e.weight:.2f})",
+    ev.MemorySuperseded: lambda e: f"memory {e.memory} was superseded by {e.by} (evidence: {e.rule})",
+    ev.MemoryReinstated: lambda e: f"memory {e.memory} holds again; nothing supersedes it any more",
+    ev.MemoryTagged: lambda e: f"the tags of memory {e.memory} were changed, from {len(e.was)} to {len(e.tags)}",
+    ev.CausalClausesFound: lambda e: (
+        f"memory {e.memory} states {len(e.clauses)} causes, by rules of version {e.rules}: "
+        f"{', '.join(one.connective for one in e.clauses)}"
+    ),
+    ev.CausesLinked: lambda e: (
+        f"{len(e.links)} edges from causes to effects were found for {_several(e.examined)} (run {e.run})"
+    ),
+    ev.LinksTraversed: lambda e: (
+        f"a path along {len(e.steps)} links between "
+        f"{len({end for step in e.steps for end in (step.source, step.target)})} memories was shown"
+    ),
+    ev.SpacesDeclared: lambda e: f"from here on models of the profile {e.profile} fill the {len(e.spaces)} spaces",
+    ev.SimilaritiesCalibrated: lambda e: (
+        f"similarities in {len(e.curves)} spaces were calibrated on {e.texts} texts of the store"
+    ),
+    ev.ScheduleChanged: lambda e: f"{e.mode} sleep was set to {e.when or 'never'}",
+    ev.ScheduleSwitched: lambda e: f"scheduled sleep was {'paused' if e.paused else 'switched on again'}",
+    ev.PruningPermitted: lambda e: (
+        f"scheduled sleep {'may' if e.permitted else 'may no longer'} prune, and merge what is no exact copy"
+    ),
+    ev.GoalDiscovered: lambda e: (
+        f"goal {e.goal} ({e.level}) was found in {len(e.members)} memories of {e.namespace}, "
+        f"coherence {e.coherence:.2f}"
+    ),
+    ev.NorthStarChosen: lambda e: (
+        f"goal {e.goal} became the North Star of {e.namespace}{f' after {e.previous}' if e.previous else ''}"
+    ),
+    ev.PurposesRealigned: lambda e: f"{_several(e.memories)} measured against goal {e.goal}",
+    ev.DriftDetected: lambda e: (
+        f"drift of {e.namespace} from goal {e.goal} reached {e.level}: "
+        f"the latest {e.memories} memories are {e.similarity:.2f} aligned"
+    ),
+    ev.WorkspaceConflicted: lambda e: f"several are in the workspace at once: {_several(e.memories)}",
+    ev.WorkspaceEmptied: lambda _: "nothing is left in the workspace",
+    ev.CouplingAdjusted: lambda e: f"the coupling K was set from {e.previous:g} to {e.coupling:g}",
+    ev.ConsolidationStarted: lambda e: (
+        f"a {e.mode} run over {e.namespace or 'all namespaces'} began by {e.trigger}"
+        f"{', as a dry run' if e.dry_run else ''} (run {e.run}){_because(e.rationale)}"
+    ),
+    ev.ConsolidatorChanged: lambda e: f"{e.host} consolidates from now on (epoch {e.epoch})",
+    ev.ConsolidationUndone: lambda e: f"run {e.run} was undone{f' for {_ids(e.memories)}' if e.memories else ''}",
+    ev.ConsolidationSkipped: lambda e: f"a {e.mode} run by {e.trigger} didn't begin: {e.reason}",
+    ev.MemoriesMerged: lambda e: f"{_several(e.absorbed)} merged into {e.survivor} (run {e.run})",
+    ev.MemoriesMoved: lambda e: (
+        f"{_several(e.memories)} {'' if e.run else 'returned '}from {e.source} to {e.target}"
+        f"{', which is its new name' if e.renamed else ''}{f' (run {e.run})' if e.run else ''}"
+    ),
+    ev.MemoriesPruned: lambda e: f"{_several([one.memory for one in e.pruned])} pruned (run {e.run})",
+    ev.ClustersFormed: lambda e: f"the memories of {e.namespace} were put into {len(e.clusters)} groups (run {e.run})",
+    ev.LinksStrengthened: lambda e: f"{len(e.links)} links were strengthened (run {e.run})",
+    ev.ShortcutsDrawn: lambda e: f"{len(e.shortcuts)} shortcuts were drawn along walked paths (run {e.run})",
+    ev.MemoriesReplayed: lambda e: f"{_several(e.memories)} replayed in a dream (run {e.run})",
+    ev.PatternDiscovered: lambda e: f"a pattern was found in {len(e.members)} memories of {e.namespace} (run {e.run})",
+    ev.ChainKeyed: lambda e: f"from here on the chain is keyed; the {e.plain} events before have plain hashes",
+    ev.DerivedEventsErased: lambda e: (
+        f"{len(e.events)} goals, patterns or causes were erased with the memories that they came from"
+    ),
+    ev.RequestsCounted: lambda e: (
+        f"over HTTP {_counted(e.calls) or 'nothing'} was called by {e.caller or 'nobody known'} from {e.since:%H:%M} on"
+        f"{f'; refused: {_counted(e.refused)}' if e.refused else ''}"
+        f"{f' (from {_words(e.addresses)})' if e.addresses else ''}"
+    ),
+    ev.GoalAdjusted: lambda e: (
+        f"drift of {e.namespace} changed its North Star from {e.previous} to {e.goal} (run {e.run})"
+    ),
+}
+"""The sentence of each kind of event that needs no case distinction."""
+
+
+# ── one memory ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _memory_sentence(envelope: Envelope, memory: UUID) -> str:
+    match envelope.event:
+        case ev.MemoryStored() as event:
+            return _stored(event)
+        case ev.EventLost(why=why):
+            return f"stored; it was lost, because the store was damaged: {why}"
+        case ev.Shredded():
+            return "stored; nobody can read what it said any more"
+        case ev.MemoriesLinked() as event:
+            linked = f"to {_ids(event.targets)}" if event.source == memory else f"from {event.source}"
+            return f"linked {linked} ({event.relation}, weight {event.weight:.2f})"
+        case ev.MemorySuperseded() as event:
+            change = f"superseded by {event.by}" if event.memory == memory else f"superseded {event.memory}"
+            return f"{change} (evidence: {event.rule})"
+        case ev.MemoryTagged() as event:
+            return f"tags changed from {_words(event.was) or 'none'} to {_words(event.tags) or 'none'}"
+        case ev.MemoryReinstated():
+            return "reinstated: nothing supersedes it any more"
+        case ev.MemoryRecalled() as event:
+            rank = event.memories.index(memory) + 1
+            return f"recalled as number {rank} of {len(event.memories)}, by the question {_hash(event.query_sha256)}"
+        case ev.MemoryForgotten() | ev.MemoryRestored() | ev.MemoryErased() as event:
+            change = _lifecycle(event)
+            return (
+                change if event.memory == memory else f"memory {event.memory}, which was merged with it, was {change}"
+            )
+        case ev.MemoryIgnited() | ev.MemoryFaded() as event:
+            return _ignition(event)
+        case ev.PurposesRealigned() as event:
+            purpose = event.of(memory)
+            return f"measured against goal {event.goal}: alignment {sum(purpose) / len(purpose):.2f}"
+        case event:
+            return _run_sentence(event, memory)
+
+
+def _run_sentence(event: ev.Event, memory: UUID) -> str:
+    match event:
+        case ev.MemoriesMerged() as event if event.survivor == memory:
+            return f"absorbed {', '.join(map(str, event.absorbed))} (run {event.run})"
+        case ev.MemoriesMerged(survivor=survivor, absorbed=absorbed) as event if memory in absorbed:
+            similarity = event.similarities[absorbed.index(memory)]
+            return f"merged into {survivor}, similarity {similarity:.3f} (run {event.run})"
+        case ev.MemoriesPruned() as event:
+            salience = next(one.salience for one in event.pruned if one.memory == memory)
+            parts = ", ".join(f"{name} {getattr(salience, name):.2f}" for name in salience.__struct_fields__)
+            return f"pruned, salience {salience.total:.2f} (run {event.run}): {parts}"
+        case ev.CausesLinked(run=run, links=links):
+            return (
+                "; ".join(
+                    (f"causes {one.target}" if one.source == memory else f"caused by {one.source}")
+                    + f" by '{one.rule}', weight {one.weight:.2f}"
+                    for one in links
+                    if memory in {one.source, one.target}
+                )
+                + f" (run {run})"
+            )
+        case ev.MemoriesMoved(source=source, target=target, run=run):
+            return f"moved from {source} to {target} (run {run})" if run else f"returned from {source} to {target}"
+        case ev.MemoriesReplayed(run=run):
+            return f"replayed in a dream (run {run})"
+        case ev.ConsolidationUndone(run=run):
+            return f"what run {run} did to it was undone"
+        case _:
+            raise TypeError(f"{type(event).__name__} doesn't touch a memory")
+
+
+# ── parts of sentences ──────────────────────────────────────────────────────────────────────────────
+
+
+def _stored(event: ev.MemoryStored) -> str:
+    size, spaces = len(decompress(event.content)), len(event.fingerprint.embeddings)
+    session = f" in session {event.session}" if event.session else ""
+    speaker = event.metadata.get("speaker")
+    said_by = f", said by {speaker}" if isinstance(speaker, str) else ""
+    stored = f"stored in {event.namespace}{session} as {size} characters of {event.modality} in {spaces} spaces"
+    return f"{stored}{said_by}{_because(event.rationale)}"
+
+
+def _lifecycle(event: ev.MemoryForgotten | ev.MemoryRestored | ev.MemoryErased) -> str:
+    match event:
+        case ev.MemoryForgotten(reason=reason):
+            return f"forgotten{_because(reason)}"
+        case ev.MemoryErased(reason=reason):
+            return f"erased: its key was destroyed{_because(reason)}"
+        case ev.MemoryRestored():
+            return "restored"
+
+
+def _ignition(event: ev.MemoryIgnited | ev.MemoryFaded) -> str:
+    if isinstance(event, ev.MemoryFaded):
+        return f"faded from the workspace, r = {event.order:.2f}"
+    return f"entered the workspace, r = {event.order:.2f}" + (", by force" if event.forced else "")
+
+
+def _finished(event: ev.ConsolidationFinished) -> str:
+    if event.reason is not None:
+        return f"the run was {event.outcome}: {event.reason}"
+    counts = event.counts
+    done = f"{counts.merged} merged, {counts.pruned} pruned, {counts.clusters} groups, {counts.patterns} patterns, "
+    done += f"{counts.causes} causes"
+    done += f", {counts.moved} moved" if counts.moved else ""
+    return f"the run {event.outcome} after {event.milliseconds / 1e3:.1f} s: {done}"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return _words(name if count == 1 else f"{name} {count} times" for name, count in sorted(counts.items()))
+
+
+def _words(words: Iterable[str]) -> str:
+    return ", ".join(words)
+
+
+def _because(reason: str | None) -> str:
+    return f", because: {reason}" if reason else ""
+
+
+def _hash(digest: bytes) -> str:
+    return digest.hex()[:HASH_DIGITS]
+
+
+def _several(memories: Iterable[UUID]) -> str:
+    """Return the number of memories, and the ids of the first."""
+    memories = list(memories)
+    match len(memories):
+        case 0:
+            return "no memory"
+        case 1:
+            return f"memory {memories[0]}"
+        case count:
+            return f"{count} memories ({_ids(memories)})"
+
+
+def _ids(memories: Iterable[UUID]) -> str:
+    memories = list(memories)
+    rest = f" and {len(memories) - MAX_IDS} more" if len(memories) > MAX_IDS else ""
+    return ", ".join(map(str, memories[:MAX_IDS])) + rest

@@ -1,0 +1,1 @@
+"""Answers about goals, the global workspace and sleep."""

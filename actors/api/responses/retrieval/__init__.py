@@ -1,0 +1,1 @@
+"""Answers of searches, comparisons, lists and the graph."""

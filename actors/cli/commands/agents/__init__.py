@@ -1,0 +1,1 @@
+"""Commands that connect agents and other programs to a store."""

@@ -1,0 +1,136 @@
+"""Commands for access over HTTP: keys for programs, and a link that logs a person's browser in."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from time import sleep
+from typing import Annotated
+
+import typer
+
+from actors.api.caller import Scope
+from actors.cli.program import Data, Embedder, Json, Models, Panel, app, data_folder, exit_on_error, show
+from actors.runtime.settings import ModelProfile
+from actors.runtime.types import JsonObject
+
+TIMEOUT = 60.0
+"""Seconds that the hub may take to answer."""
+POLL = 0.05
+"""Seconds between two attempts to reach a hub that starts."""
+
+SCOPE_HELP = (
+    "What its owner may do. read: search, retrieve, export, audit. write: also store, link, forget, erase, restore, "
+    "find goals. admin: also consolidate and undo it, correct drift; with all namespaces, set the schedule, import, "
+    "scan, verify and move."
+)
+
+keys = typer.Typer(help="Make, list and revoke the keys of programs that use the store over HTTP.")
+app.add_typer(keys, name="key", rich_help_panel=Panel.CONNECT, no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="Stands in the audit; up to 40 small letters, digits, dots, hyphens.")]
+
+
+@keys.command()
+def create(
+    name: Name,
+    data: Data = None,
+    scope: Annotated[Scope, typer.Option(help=SCOPE_HELP)] = Scope.READ,
+    namespace: Annotated[
+        list[str] | None, typer.Option("--namespace", "-n", help="That its owner sees; may be repeated. * is all.")
+    ] = None,
+    expires: Annotated[str | None, typer.Option(metavar="DAYS|TIME", help="As 90d, or ISO 8601; never.")] = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Make a key and print it; it can't be shown again."""
+    from actors.api.params.fields import EVERYWHERE
+    from actors.api.params.parsing import invalid
+    from actors.http.access.keys import Keys, parse_expiry
+
+    with exit_on_error():
+        if not namespace:
+            raise invalid("namespace", "name what the key may see, or * for all")
+        folder = data_folder(data)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        until = None if expires is None else parse_expiry(expires, datetime.now(UTC))
+        key = Keys(folder).create(name, scope, None if EVERYWHERE in namespace else namespace, until)
+    show({"key": key, "name": name}, lambda answer: typer.echo(answer["key"]), as_json=as_json)
+
+
+@keys.command(name="list")
+def list_keys(data: Data = None, *, as_json: Json = False) -> None:
+    """List the keys: what each may do and see, until when, and when it was used last."""
+    from actors.http.access.keys import Keys
+
+    with exit_on_error():
+        found = Keys(data_folder(data)).all()
+    now = datetime.now(UTC)
+    answer: JsonObject = {
+        "keys": [
+            {
+                "name": key.name,
+                "scope": key.scope.value,
+                "namespaces": None if key.namespaces is None else list(key.namespaces),
+                "valid": key.is_valid(now),
+                **{
+                    field: at and at.isoformat(timespec="seconds")
+                    for field in ("created_at", "expires_at", "revoked_at", "last_used_at")
+                    for at in [getattr(key, field)]
+                },
+            }
+            for key in found
+        ]
+    }
+    show(answer, _printed, as_json=as_json)
+
+
+@keys.command()
+def revoke(name: Name, data: Data = None, *, as_json: Json = False) -> None:
+    """Make a key invalid at once, also in a server that runs."""
+    from actors.http.access.keys import Keys
+
+    with exit_on_error():
+        revoked = Keys(data_folder(data)).revoke(name)
+    answer: JsonObject = {"name": name, "revoked_at": str(revoked.revoked_at)}
+    show(answer, lambda _: typer.echo(f"{name} is revoked"), as_json=as_json)
+
+
+@app.command(rich_help_panel=Panel.INSPECT)
+def ui(
+    data: Data = None,
+    embedder: Embedder = ModelProfile.EMBEDDED,
+    models: Models = None,
+    *,
+    browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the browser.")] = True,
+    as_json: Json = False,
+) -> None:
+    """Print a link to the pages of the store, which logs a browser in once, and open it."""
+    from actors.proxy.client import Client
+    from actors.proxy.launcher import HubError
+    from actors.proxy.serve_command import hub_launcher
+
+    launcher = hub_launcher(data_folder(data), embedder, models)
+    with exit_on_error():
+        try:
+            while (connection := launcher.step()) is None:
+                sleep(POLL)
+        except HubError as error:
+            raise OSError(str(error)) from error
+        with connection, Client(launcher.folder, TIMEOUT) as client:
+            answer = client.request("http/login")
+    show(answer, lambda found: typer.echo(found["url"]), as_json=as_json)
+    if browser and not as_json:
+        typer.launch(answer["url"])
+
+
+def _printed(answer: JsonObject) -> None:
+    from actors.cli.views.terminal import OUT
+
+    for key in answer["keys"]:
+        sees = "all namespaces" if key["namespaces"] is None else ", ".join(key["namespaces"])
+        until = f", until {key['expires_at']}" if key["expires_at"] else ""
+        state = "" if key["valid"] else " (revoked)" if key["revoked_at"] else " (expired)"
+        used = key["last_used_at"] or "never"
+        OUT.print(f"{key['name']}{state}: {key['scope']}, {sees}{until}; last used: {used}", markup=False)
+    if not answer["keys"]:
+        OUT.print("no keys; make one by: context-graph key create NAME --namespace PROJECT")

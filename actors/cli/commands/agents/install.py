@@ -1,0 +1,153 @@
+"""Commands that connect MCP clients to this installation, and take that back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from actors.cli.program import Json, Panel, app, show
+from actors.clients.table import CLIENTS
+from actors.runtime.types import JsonObject
+
+if TYPE_CHECKING:
+    from actors.clients.files import Change
+    from actors.clients.table import Client
+
+Names = Annotated[
+    list[str] | None, typer.Option("--client", "-c", help=f"{', '.join(CLIENTS)}. May be repeated.", show_default=False)
+]
+All = Annotated[bool, typer.Option("--all", help="Every client found on this machine.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the changes as a diff, and make none.")]
+
+
+@app.command(rich_help_panel=Panel.CONNECT)
+def install(
+    clients: Names = None,
+    data: Annotated[Path | None, typer.Option(help="The store's folder, if not the platform's.")] = None,
+    *,
+    everywhere: All = False,
+    capture: Annotated[
+        bool | None,
+        typer.Option(
+            "--capture/--no-capture",
+            help="Whether the end of a Claude Code session stores what was decided, learned and fixed in it, for "
+            "`review`; otherwise as it is, at first off.",
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Add this server, hooks and skills to the configuration of MCP clients; the rest of their files stays as it is."""
+    from actors.clients.installation import captures, has_plugin, install_changes, kept_skills
+    from actors.clients.launch import own_launch
+
+    with _exit_on_error():
+        launch = own_launch(("--data", str(data.absolute())) if data else ())
+        chosen = _chosen(clients, everywhere=everywhere)
+        planned = {
+            name: install_changes(client, launch._replace(captures=captures(client) if capture is None else capture))
+            for name, client in chosen.items()
+        }
+        notes = {
+            name: [
+                *(["its plugin brings server, hooks and skills: nothing to do"] if has_plugin(client) else []),
+                *(f"{file} is your own and stays" for file in kept_skills(client)),
+                *([client.note] if client.note and planned[name] else []),
+            ]
+            for name, client in chosen.items()
+        }
+        _carry_out(planned, notes, dry_run=dry_run, as_json=as_json)
+
+
+@app.command(rich_help_panel=Panel.CONNECT)
+def uninstall(
+    clients: Names = None, *, everywhere: All = False, dry_run: DryRun = False, as_json: Json = False
+) -> None:
+    """Take back what `install` did: a file that is otherwise unchanged gets its former bytes back."""
+    from actors.clients.installation import uninstall_changes
+
+    with _exit_on_error():
+        chosen = _chosen(clients, everywhere=everywhere)
+        planned = {name: uninstall_changes(client) for name, client in chosen.items()}
+        _carry_out(planned, {}, dry_run=dry_run, as_json=as_json)
+
+
+@contextmanager
+def _exit_on_error() -> Iterator[None]:
+    from actors.clients.errors import ConfigurationError
+
+    try:
+        yield
+    except ConfigurationError as error:
+        typer.secho(f"context-graph: {error}", err=True, fg="red")
+        raise typer.Exit(1) from None
+
+
+def _chosen(names: list[str] | None, *, everywhere: bool) -> dict[str, Client]:
+    """Return the clients that the options name.
+
+    Raises:
+        ConfigurationError: There is none, or no such client.
+    """
+    from actors.clients.errors import ConfigurationError
+
+    if unknown := [name for name in names or () if name not in CLIENTS]:
+        raise ConfigurationError(f"--client: no client {unknown[0]}; one of {', '.join(CLIENTS)}")
+    chosen = {name: one for name, one in CLIENTS.items() if name in (names or ()) or (everywhere and one.present)}
+    if not chosen:
+        known = ", ".join(CLIENTS)
+        if everywhere:
+            raise ConfigurationError(f"no known client is on this machine; name one by --client: {known}")
+        raise ConfigurationError(f"name one by --client: {known}, or --all that are found")
+    return chosen
+
+
+def _carry_out(planned: dict[str, list[Change]], notes: dict[str, list[str]], *, dry_run: bool, as_json: bool) -> None:
+    from actors.clients.installation import apply_all
+
+    if not dry_run:
+        apply_all([change for changes in planned.values() for change in changes])
+    answer: JsonObject = {
+        "dry_run": dry_run,
+        "clients": [
+            {
+                "client": name,
+                "changes": [_described(change, dry_run=dry_run) for change in changes],
+                "notes": notes.get(name, []),
+            }
+            for name, changes in planned.items()
+        ],
+    }
+    show(answer, _printed, as_json=as_json)
+
+
+def _described(change: Change, *, dry_run: bool) -> JsonObject:
+    from actors.clients.files import backup_of
+
+    action = "deleted" if change.after is None else "created" if change.before is None else "changed"
+    backup = backup_of(change.file)
+    return {
+        "file": str(change.file),
+        "action": action,
+        **({"backup": str(backup)} if change.keeps_backup and change.before is not None else {}),
+        **({"diff": [*change.diff()]} if dry_run else {}),
+    }
+
+
+def _printed(answer: JsonObject) -> None:
+    from actors.cli.views.terminal import OUT
+
+    for client in answer["clients"]:
+        OUT.print(f"[bold]{CLIENTS[client['client']].title}[/]" + ("" if client["changes"] else ": nothing to change"))
+        for change in client["changes"]:
+            would = "would be " if answer["dry_run"] else ""
+            backup = f" (before: {change['backup']})" if "backup" in change and not answer["dry_run"] else ""
+            OUT.print(f"  {would}{change['action']}: {change['file']}{backup}", markup=False)
+            for line in change.get("diff", ()):
+                OUT.print(f"    {line}", markup=False)
+        for note in client["notes"]:
+            OUT.print(f"  note: {note}", markup=False)

@@ -1,0 +1,53 @@
+"""The command that serves several hubs under one address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from actors.api.params.http import DEFAULT_ADDRESS
+from actors.cli.program import Panel, app, exit_on_error
+
+
+@app.command(rich_help_panel=Panel.CONNECT)
+def route(
+    hub: Annotated[
+        list[str],
+        typer.Option(metavar="A,B=URL", help="Namespaces, and the URL of the hub that serves them; may be repeated."),
+    ],
+    listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to listen.")] = DEFAULT_ADDRESS,
+    *,
+    tls_cert: Annotated[Path | None, typer.Option(help="Certificate chain for HTTPS, in PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Its private key.")] = None,
+    behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A server in front of this speaks TLS.")] = False,
+    allow_host: Annotated[list[str] | None, typer.Option(help="Name of this server, as clients write it.")] = None,
+) -> None:
+    """Serve MCP over HTTP in front of hubs that serve different namespaces, until Ctrl-C.
+
+    A request goes to the hub that serves its namespace; a search that names none goes to all, and the best results of
+    all are the answer. The hubs check the keys, so each needs the ones that it is to accept.
+    """
+    import anyio
+
+    from actors.api.params.http import HttpListen
+    from actors.api.params.parsing import parse
+    from actors.router.app import serve_router
+    from actors.router.table import Table
+
+    given = {
+        "address": listen,
+        "tls_cert": tls_cert and str(tls_cert),
+        "tls_key": tls_key and str(tls_key),
+        "behind_proxy": behind_proxy,
+        "allow_hosts": allow_host or [],
+    }
+    with exit_on_error():
+        table = Table(hub)
+        params = parse({name: value for name, value in given.items() if value is not None}, HttpListen)
+        anyio.run(serve_router, table, params, _announce)
+
+
+def _announce(url: str) -> None:
+    typer.echo(f"context-graph: the hubs are served at {url}", err=True)

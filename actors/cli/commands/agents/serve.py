@@ -1,0 +1,300 @@
+"""Commands that serve a store to agents: a proxy for each client, and the hub that all proxies share."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from actors.api.params.http import DEFAULT_ADDRESS
+from actors.cli.program import (
+    Data,
+    Embedder,
+    Json,
+    Log,
+    Models,
+    Panel,
+    app,
+    data_folder,
+    exit_on_error,
+    show,
+    typer_option,
+)
+from actors.cli.store_access import LONGEST
+from actors.proxy.project import ProjectError, serving_project
+from actors.proxy.serve_command import (
+    LIMIT,
+    LINGER,
+    LINGERING,
+    LOG_LEVEL,
+    MAX_LAG,
+    NAMESPACE,
+    NAMESPACES,
+    OFFLINE,
+    PRIMING,
+    SLEEP,
+    TOOLS,
+    ServeCommand,
+    names,
+    proxy_supported,
+    run_proxy,
+    serve_options,
+)
+from actors.runtime.settings import LogLevel, ModelProfile, ToolSet
+from actors.runtime.types import JsonObject
+
+if TYPE_CHECKING:
+    from actors.api.params.http import HttpListen
+    from actors.hub.hub import Hub
+    from actors.proxy.endpoint import HubInfo, ServeOptions
+
+PATIENCE = 10.0
+"""Seconds that a server waits for the store: a hook of the previous session may still have it open."""
+
+
+def _choose_lag(seconds: float | None) -> float | None:
+    """Let the hub find the limit (`events.postgres.address`)."""
+    if seconds is not None:
+        os.environ[MAX_LAG.variable] = str(seconds)
+    return seconds
+
+
+MaxLag = Annotated[float | None, typer_option(MAX_LAG, min=0.001, callback=_choose_lag)]
+
+
+def _choose_offline(chosen: bool | None) -> bool | None:  # noqa: FBT001 -- the value of an option
+    """Let the hub find the choice (`events.postgres.snapshot_keys`)."""
+    if chosen is not None:
+        os.environ[OFFLINE.variable] = str(int(chosen))
+    return chosen
+
+
+Offline = Annotated[bool | None, typer_option(OFFLINE, callback=_choose_offline)]
+Limit = Annotated[list[str] | None, typer_option(LIMIT)]
+Namespaces = Annotated[str, typer_option(NAMESPACES, show_default="all")]
+Priming = Annotated[bool, typer_option(PRIMING)]
+Sleeping = Annotated[bool, typer_option(SLEEP)]
+Tools = Annotated[ToolSet, typer_option(TOOLS)]
+Linger = Annotated[float, typer_option(LINGERING, min=0)]
+Level = Annotated[LogLevel, typer_option(LOG_LEVEL)]
+
+
+@app.command(rich_help_panel=Panel.CONNECT)
+def serve(
+    data: Data = None,
+    log: Log = None,
+    embedder: Embedder = ModelProfile.EMBEDDED,
+    models: Models = None,
+    namespace: Annotated[str | None, typer_option(NAMESPACE)] = None,
+    *,
+    max_lag: MaxLag = None,
+    offline: Offline = None,
+    limit: Limit = None,
+    namespaces: Namespaces = "",
+    priming: Priming = False,
+    sleep: Sleeping = True,
+    tools: Tools = ToolSet.ALL,
+    linger: Linger = LINGER,
+    log_level: Level = LogLevel.WARNING,
+    standalone: Annotated[
+        bool, typer.Option("--standalone", help="Keep store and server in this process, instead of in the hub.")
+    ] = False,
+    http: Annotated[bool, typer.Option("--http", help="Serve MCP and pages over HTTP instead, until Ctrl-C.")] = False,
+    address: Annotated[
+        str | None,
+        typer.Argument(metavar="[HOST:PORT]", help=f"With --http; where it is served already, or {DEFAULT_ADDRESS}."),
+    ] = None,
+    tls_cert: Annotated[Path | None, typer.Option(help="Certificate chain for HTTPS, in PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Its private key.")] = None,
+    behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A server in front of this speaks TLS.")] = False,
+    allow_host: Annotated[list[str] | None, typer.Option(help="Name of this server, as clients write it.")] = None,
+    oauth_issuer: Annotated[str | None, typer.Option(metavar="URL", help="Accept tokens of this server.")] = None,
+    oauth_audience: Annotated[str | None, typer.Option(metavar="URL", help="That were issued for this URL.")] = None,
+) -> None:
+    """Serve MCP on standard input and output to an agent's client, through the hub, which is started if necessary."""
+    options = serve_options(embedder, models, limit or (), priming=priming, sleep=sleep, namespaces=names(namespaces))
+    folder = data_folder(data)
+    if http:
+        wanted = {
+            "address": address,
+            "tls_cert": tls_cert and str(tls_cert.absolute()),
+            "tls_key": tls_key and str(tls_key.absolute()),
+            "behind_proxy": behind_proxy,
+            "allow_hosts": allow_host or (),
+            "oauth_issuer": oauth_issuer,
+            "oauth_audience": oauth_audience,
+        }
+        _serve_http(folder.absolute(), options, log_level, wanted)
+    elif address is not None:
+        raise typer.BadParameter(f"unexpected argument {address}; it belongs to --http")
+    elif standalone or not proxy_supported():
+        _serve_alone(folder, options, tools, log_level, namespace)
+    else:
+        command = ServeCommand(
+            folder=folder,
+            options=options,
+            tools=tools,
+            linger=linger,
+            log_level=log_level,
+            namespace=namespace,
+            log=log,
+            max_lag=None if max_lag is None else str(max_lag),
+            offline=None if offline is None else str(int(offline)),
+        )
+        raise typer.Exit(run_proxy(command))
+
+
+@app.command(rich_help_panel=Panel.CONNECT)
+def hub(
+    data: Data = None,
+    log: Log = None,  # noqa: ARG001 -- the option's callback has read it
+    embedder: Embedder = ModelProfile.EMBEDDED,
+    models: Models = None,
+    *,
+    max_lag: MaxLag = None,  # noqa: ARG001 -- the option's callback has read it
+    offline: Offline = None,  # noqa: ARG001 -- likewise
+    limit: Limit = None,
+    namespaces: Namespaces = "",
+    priming: Priming = False,
+    sleep: Sleeping = True,
+    linger: Linger = LINGER,
+    log_level: Level = LogLevel.WARNING,
+    lock: Annotated[int | None, typer.Option(hidden=True, help="The descriptor that holds the lock already.")] = None,
+) -> None:
+    """Keep the store open for all clients and commands; `serve` starts this by itself."""
+    import anyio
+
+    from actors.proxy.launcher import lock_folder
+
+    options = serve_options(embedder, models, limit or (), priming=priming, sleep=sleep, namespaces=names(namespaces))
+    folder = data_folder(data).absolute()
+    with _logging(log_level):
+        if lock is None:
+            lock = lock_folder(folder)
+        if lock is None:
+            typer.secho(f"context-graph: a hub serves {folder} already", err=True, fg="red")
+            raise typer.Exit(1)
+        os.set_inheritable(lock, False)  # noqa: FBT003 -- its parameter has no name
+        anyio.run(_serve_socket, folder, options, linger)
+
+
+@app.command(rich_help_panel=Panel.MAINTAIN)
+def stop(
+    data: Data = None,
+    *,
+    timeout: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="How long to wait for its end.")] = 60.0,
+    as_json: Json = False,
+) -> None:
+    """Let the hub answer the requests under way, and end; nothing is killed.
+
+    A client that is open starts another hub at its next request. Status 1: it hasn't ended in time.
+    """
+    from actors.cli.views.maintenance import stopped
+    from actors.proxy.hub_process import stop_hub
+    from actors.proxy.launcher import HubError
+
+    folder = data_folder(data).absolute()
+    with exit_on_error():
+        try:
+            pid = stop_hub(folder, timeout)
+        except HubError as error:
+            raise OSError(str(error)) from error
+    show({"folder": str(folder), "stopped": pid}, stopped, as_json=as_json)
+
+
+def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted: JsonObject) -> None:
+    """Serve HTTP in this process, which becomes the hub; where there is one, let that serve, and wait for its end."""
+    import anyio
+
+    from actors.api.params.http import HttpListen
+    from actors.api.params.parsing import parse
+    from actors.proxy.client import Client
+    from actors.proxy.launcher import lock_folder
+
+    with _logging(log_level):
+        params = parse({name: value for name, value in wanted.items() if value is not None}, HttpListen)
+        while (lock := lock_folder(folder)) is None:
+            with Client(folder, LONGEST) as client:
+                url = client.request("http/listen", **msgspec.to_builtins(params))["url"]
+                typer.echo(f"context-graph: HTTP is served at {url} by the hub that runs already", err=True)
+                client.wait_closed()
+        os.set_inheritable(lock, False)  # noqa: FBT003 -- its parameter has no name
+        anyio.run(_serve_socket, folder, options, math.inf, params)
+
+
+async def _serve_socket(folder: Path, options: ServeOptions, linger: float, http: HttpListen | None = None) -> None:
+    from actors.hub.serve import serve_socket
+
+    with _opened(folder, options) as (running, per_minute, info):
+        await serve_socket(running, per_minute, info, linger, http)
+
+
+def _serve_alone(
+    folder: Path, options: ServeOptions, tools: ToolSet, log_level: LogLevel, namespace: str | None
+) -> None:
+    import anyio
+
+    async def alone() -> None:
+        from actors.hub.serve import serve_stdio
+
+        project = serving_project(namespace, folder)
+        with _opened(folder, options) as (running, per_minute, info):
+            await serve_stdio(running, per_minute, info, tools, project)
+
+    with _logging(log_level):
+        anyio.run(alone)
+
+
+@contextmanager
+def _opened(folder: Path, options: ServeOptions) -> Iterator[tuple[Hub, dict[str, int], HubInfo]]:
+    from importlib.metadata import version
+
+    from actors.api.tools.rate_limits import limits_of
+    from actors.hub.composition import open_hub
+    from actors.proxy.endpoint import HubInfo
+    from events.postgres.address import log_address
+
+    per_minute = limits_of(options.limits)
+    info = HubInfo(pid=os.getpid(), version=version("context-graph"), options=options)
+    models = Path(options.models) if options.models else None
+    with open_hub(
+        folder,
+        options.embedder,
+        models,
+        priming=options.priming,
+        scheduled=options.sleep,
+        namespaces=frozenset(options.namespaces) or None,
+        patience=PATIENCE,
+        address=log_address(folder),
+    ) as running:
+        yield running, per_minute, info
+
+
+@contextmanager
+def _logging(level: LogLevel) -> Iterator[None]:
+    """Log to stderr; report an error that ends the server in one sentence, with status 1.
+
+    The level holds for our own logger. The SDK's debug log would contain the content of memories.
+    """
+    import logging
+
+    from actors.runtime.actor import LOGGER
+
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="context-graph: %(levelname)s %(message)s")
+    LOGGER.setLevel(level.name)
+    with exit_on_error():
+        try:
+            yield
+        except ProjectError as error:
+            typer.secho(f"context-graph: {error}", err=True, fg="red")
+            raise typer.Exit(1) from None
+        except OSError as error:
+            typer.secho(f"context-graph: the store can't be served: {error}", err=True, fg="red")
+            raise typer.Exit(1) from None

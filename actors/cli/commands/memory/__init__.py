@@ -1,0 +1,1 @@
+"""Commands on memories: store, find, look into, review, tidy up."""

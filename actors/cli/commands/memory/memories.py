@@ -1,0 +1,95 @@
+"""Commands that store, find and forget memories."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from actors.cli.program import AsOf, Call, Namespace, Panel, Session, Tags, store_command
+from actors.runtime.settings import Confidence, SearchProfile
+
+
+def _text(content: str) -> str:
+    return sys.stdin.read() if content == "-" else content
+
+
+def _importance(given: float) -> float:
+    if not 0 <= given <= 1:
+        typer.secho(f"importance is 0 to 1: {given:g} counts as {int(given > 1)}", err=True, fg="yellow")
+    return given
+
+
+def _absolute(path: str | None) -> str | None:
+    return path if path is None or path.startswith("data:") else str(Path(path).expanduser().absolute())
+
+
+@store_command(Panel.REMEMBER, "memory/store", "memories.stored", embeds=True, creates=True)
+def store(
+    content: Annotated[
+        str, typer.Argument(callback=_text, help="The text to remember; - reads it from standard input.")
+    ],
+    namespace: Namespace = None,
+    session: Session = None,
+    tags: Tags = None,
+    importance: Annotated[
+        float, typer.Option(callback=_importance, help="0 to 1; a number beyond counts as the nearer end.")
+    ] = 0.5,
+    modality: Annotated[str, typer.Option(help="text, code, structured, mixed, audio (a transcript), image.")] = "text",
+    image: Annotated[
+        str | None, typer.Option(callback=_absolute, help="Of modality image: its file; the content is its caption.")
+    ] = None,
+    rationale: Annotated[str | None, typer.Option("--rationale", "-r", help="Why it is worth remembering.")] = None,
+    created_at: Annotated[str | None, typer.Option(help="ISO 8601, if not now.")] = None,
+    link_to: Annotated[list[str] | None, typer.Option(help="Id of a memory to link it to.")] = None,
+    supersedes: Annotated[
+        list[str] | None, typer.Option(help="Id of a memory that it corrects; `restore` of that id undoes it.")
+    ] = None,
+    *,
+    redact: Annotated[bool, typer.Option("--redact", help="Leave out what looks like a secret.")] = False,
+) -> None:
+    """Store a memory."""
+
+
+@store_command(Panel.REMEMBER, "search/graph", embeds=True)
+def search(
+    query: Annotated[str, typer.Argument(help="A question or keywords.")],
+    namespace: Namespace = None,
+    session: Session = None,
+    tags: Tags = None,
+    top_k: Annotated[int, typer.Option("--top-k", "-k", help="1 to 100.")] = 5,
+    profile: Annotated[
+        SearchProfile, typer.Option("--profile", "-p", help="Kind of question, which weighs the spaces.")
+    ] = SearchProfile.AUTO,
+    min_confidence: Annotated[Confidence, typer.Option(help="Show nothing if the search is less sure.")] = (
+        Confidence.NOTHING
+    ),
+    as_of: AsOf = None,
+    *,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the similarity in each space.")] = False,
+    include_superseded: Annotated[
+        bool, typer.Option("--superseded/--no-superseded", help="Whether to show what was corrected since.")
+    ] = True,
+) -> Call:
+    """Find memories, and see why each was found."""
+    from actors.cli.views.memories import found
+
+    arguments = {"query": query, "namespace": namespace, "session": session, "tags": tags, "top_k": top_k}
+    arguments |= {"profile": profile, "min_confidence": min_confidence, "as_of": as_of}
+    return arguments | {"include_superseded": include_superseded, "explain": True}, partial(found, explain=explain)
+
+
+@store_command(Panel.REMEMBER, "memory/delete", "memories.forgotten")
+def forget(
+    id: Annotated[UUID, typer.Argument(metavar="MEMORY", help="Id of the memory.")],
+    *,
+    soft: Annotated[
+        bool, typer.Option(" /--hard", show_default=False, help="Destroy its key, so that it can never be restored.")
+    ] = True,
+    reason: Annotated[str | None, typer.Option(help="Why.")] = None,
+) -> None:
+    """Remove a memory from every search; `restore` reverts that."""

@@ -1,0 +1,216 @@
+"""Commands that import the memories of other programs and stores, and export those of this one."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from actors.cli.commands.store.maintenance import Ray, Workers
+from actors.cli.program import (
+    LOCK_TIMEOUT,
+    AsOf,
+    Data,
+    Embedder,
+    Json,
+    Models,
+    Namespace,
+    Panel,
+    app,
+    data_folder,
+    exit_on_error,
+    show,
+)
+from actors.runtime.settings import ModelProfile
+from actors.runtime.types import JsonObject
+
+if TYPE_CHECKING:
+    from actors.cli.store_access import Report
+    from actors.importers.recogniser import Source
+    from actors.importers.screening import Redactions
+
+STANDARD = "-"
+
+
+class ExportFormat(StrEnum):
+    """What an export is written as."""
+
+    JSONL = "jsonl"
+    MEMORIES = "memories"
+    MARKDOWN = "markdown"
+    PARQUET = "parquet"
+
+
+@app.command("import", rich_help_panel=Panel.MAINTAIN)
+def import_memories(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A file or folder: Claude Code (~/.claude/projects), Codex or Gemini CLI sessions, memories of the "
+            "official memory server, mem0 or claude-mem, exports of ChatGPT or claude.ai, Markdown, Obsidian or text "
+            "notes, or JSON lines as export writes them; - is standard input with such lines."
+        ),
+    ],
+    data: Data = None,
+    namespace: Annotated[
+        str | None, typer.Option("--namespace", "-n", help="For all memories, instead of the source's projects.")
+    ] = None,
+    embedder: Embedder = ModelProfile.EMBEDDED,
+    models: Models = None,
+    *,
+    workers: Workers = None,
+    ray: Ray = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Report what would be imported; change nothing.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="Also tool calls, their results, thinking and side chains.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Store the memories of a source, each once however often it is imported; status 1 if any failed.
+
+    Secrets and passages between <private> and </private> are left out.
+    """
+    from actors.cli.importing import batches_of, import_batches, import_in_pool
+    from actors.cli.store_access import store_location
+    from actors.cli.views.terminal import progress_bar
+    from actors.cli.views.transfer import imported
+    from actors.embedder.pool.worker import WorkerSettings
+    from actors.importers.recogniser import recognise
+    from actors.importers.records import Options, project
+    from actors.importers.screening import Redactions
+
+    folder, redactions = data_folder(data), Redactions()
+    with exit_on_error(), _path(source) as path, progress_bar(quiet=as_json) as report:
+        # The namespace of a session's folder is recorded in the store, which a dry run leaves as it is.
+        find_project = project if dry_run else partial(_project, folder)
+        found = recognise(path, Options(namespace=namespace, everything=everything, project=find_project))
+        result = _survey(found, redactions, report, validates=dry_run)
+        if not dry_run:
+            batches = batches_of(found, result, report)
+            if workers is None and ray is None:
+                import_batches(store_location(folder, embedder, models), batches)
+            else:
+                import_in_pool(folder, batches, WorkerSettings(embedder, models), workers, ray)
+    result |= {"redacted": dict(redactions.secrets), "private": redactions.private, "dry_run": dry_run}
+    if source == STANDARD:
+        result["failed"] = [{**failure, "file": STANDARD} for failure in result["failed"]]
+    result["failed"].sort(key=lambda failure: (failure["file"], failure["line"]))
+    show(result, imported, as_json=as_json)
+    if result["failed"]:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _path(source: str) -> Iterator[Path]:
+    """Yield the path of a source; standard input is copied to a file, since it is read twice."""
+    if source != STANDARD:
+        path = Path(source).expanduser()
+        if not path.exists():
+            raise FileNotFoundError(f"there is no file or folder {path} to import")
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / "standard-input.jsonl"
+        with copy.open("wb") as target:
+            shutil.copyfileobj(sys.stdin.buffer, target)
+        yield copy
+
+
+def _survey(source: Source, redactions: Redactions, report: Report, *, validates: bool) -> JsonObject:
+    """Read a whole source before anything is stored; with `validates`, find the items that a store would refuse."""
+    from actors.api.operations.ingest.imports import parse_item
+    from actors.api.params.fields import DEFAULT_NAMESPACE
+    from actors.cli.importing import failure_of
+    from actors.importers.records import Broken, Skipped
+    from actors.importers.screening import screened
+    from actors.runtime.faults import Fault
+
+    failed: list[JsonObject] = []
+    skipped: Counter[str] = Counter()
+    namespaces: Counter[str] = Counter()
+    links = 0
+    for number, record in enumerate(screened(source.read(), redactions)):
+        report(number, None, "reading")
+        match record:
+            case Broken():
+                failed.append({"file": record.file, "line": record.line, "message": record.reason})
+            case Skipped(reason=reason):
+                skipped[reason] += 1
+            case item:
+                try:
+                    if validates:
+                        parse_item(item.value)
+                except Fault as fault:
+                    failed.append(failure_of(item, fault.message, fault.data))
+                    continue
+                if isinstance(item.value, dict) and "event" in item.value:
+                    links += 1
+                elif isinstance(item.value, dict):
+                    namespaces[str(item.value.get("namespace", DEFAULT_NAMESPACE))] += 1
+    return {
+        "source": source.name,
+        "files": len(source.files),
+        "memories": namespaces.total(),
+        "links": links,
+        "namespaces": dict(sorted(namespaces.items())),
+        "skipped": dict(skipped.most_common()),
+        "unread": [{"file": str(file), "reason": reason} for file, reason in source.unread],
+        "failed": failed,
+    }
+
+
+def _project(store: Path, folder: str | None) -> str | None:
+    """Return the namespace of sessions in a folder: that of its repository, as `serve` chooses it."""
+    from actors.importers.records import project
+    from actors.proxy.project import find_root_project
+
+    if not folder or not Path(folder).is_dir():
+        return project(folder)
+    store.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return find_root_project(Path(folder), store)
+
+
+@app.command(rich_help_panel=Panel.MAINTAIN)
+def export(
+    file: Annotated[Path, typer.Argument(help="Target file, for Markdown a folder; - is standard output.")] = Path(
+        STANDARD
+    ),
+    data: Data = None,
+    namespace: Namespace = None,
+    as_of: AsOf = None,
+    form: Annotated[
+        ExportFormat,
+        typer.Option(
+            "--format",
+            "-f",
+            help="jsonl: memories, links and history, to be imported again. memories: live memories alone, as JSON "
+            "lines. markdown: a folder for Obsidian. parquet: live memories with embeddings.",
+        ),
+    ] = ExportFormat.JSONL,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON, if there is a file.")] = False,
+) -> None:
+    """Write memories, in the order of storage: everything that happened to them, or the live ones."""
+    from actors.cli.store_access import open_store, store_location
+    from actors.cli.views.terminal import progress_bar
+    from actors.cli.views.transfer import exported
+    from actors.exporters.files import Export, write
+
+    with (
+        exit_on_error(),
+        progress_bar(quiet=as_json) as report,
+        open_store(store_location(data_folder(data)), lock_timeout=LOCK_TIMEOUT) as store,
+    ):
+        wanted = Export(store.call, report, namespace, {} if as_of is None else {"as_of": as_of})
+        result = write(wanted, form.value, None if str(file) == STANDARD else file)
+    if str(file) != STANDARD:
+        show(result, exported, as_json=as_json)

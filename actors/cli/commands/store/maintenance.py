@@ -1,0 +1,282 @@
+"""Commands that look after the files of a store: verify, back up, restore, change models or passphrase."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from actors.cli.commands.store.upgrade import NoBackup, backed_up_before
+from actors.cli.program import (
+    Data,
+    Embedder,
+    Json,
+    Log,
+    Models,
+    Panel,
+    app,
+    data_folder,
+    exit_on_error,
+    perform,
+    show,
+    store_command,
+)
+from actors.runtime.settings import ModelProfile, passphrase
+from actors.runtime.types import JsonObject
+
+DAMAGED = 1
+UNCHECKED = 3
+"""Exit statuses of `verify`: the store is damaged; it could not be checked."""
+
+RESTORE = (
+    "restore the database by your server's own tools, or a backup by: context-graph restore BACKUP --data NEW_FOLDER"
+)
+MOVE_FIRST = (
+    "stop its hubs, run context-graph move --to NEW_FOLDER, then context-graph passphrase --data NEW_FOLDER, and move "
+    "it to an empty database by context-graph move --data NEW_FOLDER --to postgresql://…"
+)
+"""What to run where the log is on a server."""
+
+MAX_WORKERS = 256
+"""Largest value of `--workers`."""
+
+Workers = Annotated[
+    int | None, typer.Option(min=1, max=MAX_WORKERS, help="Processes that embed.", show_default="1; all of Ray")
+]
+Ray = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Embed on a Ray cluster: auto, ray://HOST:PORT, or local.")
+]
+
+
+@store_command(Panel.TIDY, "store/calibrate", "maintenance.calibrated", embeds=True)
+def calibrate(
+    texts: Annotated[int, typer.Option(help="Memories that are compared with each other, 50 to 2,000.")] = 400,
+) -> None:
+    """Fit similarities of a model that `--embedder` chose to the scale of the packaged one, on texts of the store."""
+
+
+@app.command(rich_help_panel=Panel.TRUST)
+def verify(
+    data: Data = None,
+    log: Log = None,  # noqa: ARG001 -- the option's callback has read it
+    *,
+    quarantine: Annotated[
+        bool, typer.Option("--quarantine", help="Move the files of a damaged store aside; nothing is deleted.")
+    ] = False,
+    anchor: Annotated[
+        str | None, typer.Option(help="An anchor, or a file of them, whose events must be in the log.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check every event, the chain, keys, head and snapshot; change nothing. Status 1: damaged, 3: not checked."""
+    from actors.cli.views.maintenance import verified
+    from events.verify.anchors import parse_anchors
+
+    folder = data_folder(data)
+    with exit_on_error(UNCHECKED):
+        is_file = anchor is not None and os.path.isfile(anchor)  # noqa: PTH113 -- `Path.is_file` raises on a long text
+        text = Path(anchor).read_text(encoding="utf-8") if anchor is not None and is_file else anchor
+        if text is not None:
+            parse_anchors(text)  # refused before a hub checks every event
+        answer = _verify(folder, text, quiet=as_json)
+        if quarantine and not answer["sound"]:
+            from events.storage.backup import quarantine as move_aside
+
+            answer["quarantine"] = str(move_aside(folder))
+    show(answer, verified, as_json=as_json)
+    if not answer["sound"]:
+        raise typer.Exit(DAMAGED)
+
+
+def _verify(folder: Path, anchor: str | None, *, quiet: bool) -> JsonObject:
+    """Check a store through the process that serves it, or without opening it for writing."""
+    from actors.api.responses.administration.store import verified
+    from actors.cli.store_access import open_store, served_store, store_location
+    from actors.cli.views.terminal import progress_bar
+    from actors.store.snapshot_files import Snapshots
+    from events.crypto.keys import KeyRing
+    from events.storage.database import DATABASE, connect, select_pages
+    from events.verify.anchors import anchor_problems
+    from events.verify.verification import verify as check
+
+    location, given = store_location(folder), {} if anchor is None else {"anchor": anchor}
+    with progress_bar(quiet=quiet) as report, served_store(location) as store:
+        if store is not None:
+            return store.call("store/verify", report, **given)
+        if location.log is not None:
+            with open_store(location) as opened:
+                return opened.call("store/verify", report, **given)
+        found = check(folder, passphrase(), lambda done, total: report(done, total, "events checked"))
+        if found.problems:  # then no process would start from a snapshot
+            return verified(found, (), anchor)
+        keys = KeyRing.of((folder / "keys").read_bytes(), passphrase())
+        problems = Snapshots(folder, keys).problems()
+        if anchor is not None:
+            with closing(connect(folder / DATABASE, read_only=True)) as database:
+                problems += anchor_problems(anchor, keys.chain, partial(select_pages, database))
+        return verified(found, problems, anchor)
+
+
+@store_command(Panel.MAINTAIN, "store/backup", "maintenance.backed_up", reads=True)
+def backup(
+    target: Annotated[
+        str, typer.Argument(callback=lambda path: str(Path(path).absolute()), help="A folder that does not exist yet.")
+    ],
+) -> None:
+    """Copy the store, even in use; the copy is a store of its own, and `restore` puts it back."""
+
+
+@app.command(rich_help_panel=Panel.MAINTAIN)
+def restore(
+    what: Annotated[str, typer.Argument(metavar="ID|BACKUP", help="Id of a memory, or the folder of a backup.")],
+    data: Data = None,
+    *,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Rename the present store, and put the backup in its place.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Restore a memory that was forgotten, pruned or superseded, or a whole store from a backup."""
+    from actors.cli.store_access import store_location
+    from actors.cli.views.maintenance import restored
+    from actors.cli.views.memories import memory_restored
+
+    try:
+        memory = UUID(what)
+    except ValueError:
+        folder = data_folder(data)
+        with exit_on_error():
+            from events.storage.backup import restore as restore_backup
+            from events.storage.log import LogInUseError
+
+            try:
+                replaced = restore_backup(Path(what), folder, passphrase(), replace=replace)
+            except LogInUseError as error:
+                raise LogInUseError(
+                    f"{error}; if that is a hub, end it by: context-graph stop --data {folder}"
+                ) from error
+        show({"restored": str(folder), "replaced": str(replaced) if replaced else None}, restored, as_json=as_json)
+    else:
+        location = store_location(data_folder(data))
+        perform(location, "memory/restore", {"id": str(memory)}, memory_restored, as_json=as_json)
+
+
+@app.command(rich_help_panel=Panel.MAINTAIN)
+def repair(
+    new_folder: Annotated[Path, typer.Argument(file_okay=False, help="A folder that does not exist yet.")],
+    data: Data = None,
+    *,
+    no_backup: NoBackup = False,
+    as_json: Json = False,
+) -> None:
+    """Create a new store from all that can be proved of a damaged one, which stays unchanged."""
+    from actors.cli.store_access import store_location
+    from actors.cli.views.maintenance import repaired
+    from actors.cli.views.terminal import progress_bar
+    from events.recovery.repair import repair as write_repaired
+
+    folder = data_folder(data)
+    with exit_on_error(), progress_bar(quiet=as_json) as report:
+        store_location(folder).check_in_folder(RESTORE)
+        copy = backed_up_before(folder, "repair", report, skip=no_backup)
+        result = write_repaired(
+            folder, new_folder, passphrase(), lambda done, total: report(done, total, "events written")
+        )
+    lost = [one._asdict() for one in result.lost]
+    answer = {"folder": str(new_folder), "events": result.events, "lost": lost, "backup": copy}
+    show(answer, repaired, as_json=as_json)
+
+
+@app.command(rich_help_panel=Panel.MAINTAIN)
+def reembed(
+    new_folder: Annotated[Path, typer.Argument(file_okay=False, help="A folder that is empty or does not exist.")],
+    data: Data = None,
+    embedder: Embedder = ModelProfile.EMBEDDED,
+    models: Models = None,
+    *,
+    device: Annotated[
+        str | None, typer.Option(help="Device of torch, as cuda or cpu.", show_default="a GPU for chosen models")
+    ] = None,
+    workers: Workers = None,
+    ray: Ray = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep what is done if it is interrupted, and go on with that.")
+    ] = False,
+    no_backup: NoBackup = False,
+    as_json: Json = False,
+) -> None:
+    """Create a new store from this one with other models; this one stays unchanged."""
+    import anyio
+    import msgspec
+
+    from actors.cli.store_access import store_location
+    from actors.cli.views.maintenance import reembedded
+    from actors.cli.views.terminal import progress_bar
+    from actors.embedder.loading import load_profile, start_pool
+    from actors.embedder.pool.prepared import BulkEmbedding
+    from actors.embedder.pool.worker import WorkerSettings
+    from actors.hub.composition import open_hub
+    from actors.hub.reembed import ReembedCounts, built_beside
+    from actors.hub.reembed import reembed as reembed_store
+
+    settings = WorkerSettings(embedder, models, device)
+    bulk = BulkEmbedding(partial(start_pool, settings, workers, ray))
+    load = bulk.loading(partial(load_profile, profile=embedder, models=models, device=device))
+
+    async def run() -> ReembedCounts:
+        with (
+            built_beside(new_folder, resume=resume) as building,
+            open_hub(building, embedder, load=load) as hub,
+        ):
+
+            async def progress(done: float, total: float | None, what: str) -> None:
+                report(done, total, what)
+
+            return await reembed_store(folder, hub, progress, bulk)
+
+    folder = data_folder(data)
+    with exit_on_error(), progress_bar(quiet=as_json) as report:
+        store_location(folder).check_exists()
+        copy = backed_up_before(folder, "reembed", report, skip=no_backup)
+        counts = msgspec.structs.asdict(anyio.run(run))
+    answer = {"folder": str(new_folder), "embedder": embedder, **counts, "backup": copy}
+    show(answer, reembedded, as_json=as_json)
+
+
+@app.command("passphrase", rich_help_panel=Panel.MAINTAIN)
+def change_passphrase(
+    data: Data = None,
+    *,
+    remove: Annotated[bool, typer.Option("--remove", help="Let the store be opened without one.")] = False,
+    weak: Annotated[bool, typer.Option("--weak", help="Allow fewer than 12 characters.")] = False,
+) -> None:
+    """Put a passphrase around the store's keys, or change it.
+
+    Every process that opens the store then reads it from CONTEXT_GRAPH_PASSPHRASE, or from the file that
+    CONTEXT_GRAPH_PASSPHRASE_FILE names. The first passphrase is also taken from there if it is set.
+    """
+    from actors.cli.store_access import store_location
+    from events.crypto.passphrase import change_passphrase as change
+    from events.crypto.wrapping import check_strength, is_locked
+
+    folder = data_folder(data)
+    with exit_on_error():
+        store_location(folder).check_in_folder(MOVE_FIRST)
+        keys, known = folder / "keys", passphrase()
+        locked = is_locked(keys.read_bytes())
+        old = (known or typer.prompt("Present passphrase", hide_input=True)) if locked else None
+        if remove:
+            new = None
+        elif known and not locked:
+            new = known
+        else:
+            new = typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True)
+        if new is not None and not weak:
+            check_strength(new)
+        change(keys, old, new)
+    typer.echo(f"{folder} opens without a passphrase now" if remove else f"{folder} needs the new passphrase now")

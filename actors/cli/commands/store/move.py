@@ -1,0 +1,48 @@
+"""The command that moves a log between a folder and a PostgreSQL server."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from actors.cli.program import Data, Json, Log, Panel, app, data_folder, exit_on_error, show
+
+if TYPE_CHECKING:
+    from events.storage.chain import StoredLog
+
+
+@app.command(rich_help_panel=Panel.MAINTAIN)
+def move(
+    to: Annotated[
+        str,
+        typer.Option("--to", metavar="postgresql://…|FOLDER", help="A database without a log, or a folder to create."),
+    ],
+    data: Data = None,
+    log: Log = None,  # noqa: ARG001 -- the option's callback has read it
+    *,
+    as_json: Json = False,
+) -> None:
+    """Copy the log to a server or into a folder, and compare all that follows from both; the original stays."""
+    import msgspec
+
+    from actors.cli.views.maintenance import moved
+    from actors.cli.views.terminal import progress_bar
+    from actors.hub.move import move as move_log
+    from events.postgres.address import is_url
+
+    target = to if is_url(to) else str(Path(to).absolute())
+    with exit_on_error(), progress_bar(quiet=as_json) as report, closing(_opened(data_folder(data))) as source:
+        answer = msgspec.to_builtins(move_log(source, target, report))
+    show(answer, moved, as_json=as_json)
+
+
+def _opened(folder: Path) -> StoredLog:
+    from actors.cli.store_access import store_location
+    from actors.hub.move import open_log
+
+    location = store_location(folder)
+    location.check_exists()
+    return open_log(folder, location.log)

@@ -1,0 +1,133 @@
+"""Import of a source in batches: through the process that serves the store, or into the store itself with a pool."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from actors.cli.program import LOCK_TIMEOUT
+from actors.runtime.types import JsonObject
+
+if TYPE_CHECKING:
+    from actors.cli.store_access import Report, StoreLocation
+    from actors.embedder.pool.worker import WorkerSettings
+    from actors.importers.recogniser import Source
+    from actors.importers.records import Item, Record
+
+BATCH = 100
+"""Items in one call of `memory/import`."""
+BATCH_IMAGES = 16 << 20
+"""Characters of images after which a batch ends sooner."""
+
+
+class Batch(NamedTuple):
+    """Items that are imported together."""
+
+    items: list[Item]
+    result: JsonObject
+    report: Report
+    start: int
+
+    def advance(self, done: float, _of: float | None, _what: str) -> None:
+        """Report how many of all items are stored."""
+        self.report(self.start + done, self.result["memories"] + self.result["links"], "importing")
+
+    def add(self, answer: JsonObject) -> None:
+        """Add what came of it to the result."""
+        for name in ("stored", "stored_before", "events"):
+            self.result[name] += answer[name]
+        self.result["failed"] += [
+            failure_of(item, one["error"]["message"], one["error"].get("data"))
+            for item, one in zip(self.items, answer["results"], strict=True)
+            if not one["success"]
+        ]
+
+
+def batches_of(source: Source, result: JsonObject, report: Report) -> Iterator[Batch]:
+    """Yield the items of a source that was surveyed; what comes of them is added to the result."""
+    from actors.importers.records import Item
+    from actors.importers.screening import Redactions, screened
+
+    result |= {"stored": 0, "stored_before": 0, "events": 0}
+    records: Iterator[Record] = screened(source.read(), Redactions())
+    items = (record for record in records if isinstance(record, Item))
+    start = 0
+    while batch := _next_batch(items):
+        yield Batch(batch, result, report, start)
+        start += len(batch)
+
+
+def _next_batch(items: Iterator[Item]) -> list[Item]:
+    """Return the next items, up to `BATCH`, and fewer where they have images."""
+    batch: list[Item] = []
+    size = 0
+    for item in islice(items, BATCH):
+        batch.append(item)
+        size += len(str(item.value.get("image") or "")) if isinstance(item.value, dict) else 0
+        if size > BATCH_IMAGES:
+            break
+    return batch
+
+
+def import_batches(location: StoreLocation, batches: Iterator[Batch]) -> None:
+    """Import through the process that serves the store, or into the store itself."""
+    from actors.cli.store_access import open_store
+
+    with open_store(location, creates=True, lock_timeout=LOCK_TIMEOUT) as store:
+        for batch in batches:
+            batch.add(store.call("memory/import", batch.advance, items=[item.value for item in batch.items]))
+
+
+def import_in_pool(
+    folder: Path, batches: Iterator[Batch], settings: WorkerSettings, workers: int | None, ray: str | None
+) -> None:
+    """Import into the store itself, whose memories a pool embeds.
+
+    Raises:
+        LogInUseError: a hub serves the store, which embeds with its own model.
+    """
+    import anyio
+
+    from actors.api.operations.ingest.bulk_import import import_in_bulk
+    from actors.embedder.loading import load_profile, start_pool
+    from actors.embedder.pool.prepared import BulkEmbedding
+    from actors.hub.composition import open_hub
+    from actors.proxy.launcher import lock_folder
+    from events.postgres.address import log_address
+    from events.storage.log import LogInUseError
+
+    bulk = BulkEmbedding(partial(start_pool, settings, workers, ray))
+    load = bulk.loading(partial(load_profile, profile=settings.profile, models=settings.models))
+    pending: deque[Batch] = deque()
+
+    def values() -> Iterator[list[object]]:
+        for batch in batches:
+            pending.append(batch)
+            yield [item.value for item in batch.items]
+
+    async def progress(done: float, total: float | None, what: str) -> None:
+        pending[0].advance(done, total, what)
+
+    async def run() -> None:
+        with open_hub(folder, settings.profile, load=load, address=log_address(folder), patience=LOCK_TIMEOUT) as hub:
+            await import_in_bulk(hub, values(), bulk, progress, lambda answer: pending.popleft().add(answer))
+
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = lock_folder(folder)
+    if lock is None:
+        raise LogInUseError(f"a hub serves {folder}; before an import with --workers or --ray, run: context-graph stop")
+    try:
+        anyio.run(run)
+    finally:
+        os.close(lock)
+
+
+def failure_of(item: Item, message: str, data: JsonObject | None) -> JsonObject:
+    """Return the report on an item that failed: its place, and the field that its error names."""
+    parameter = (data or {}).get("parameter")
+    return {"file": item.file, "line": item.line, "message": message} | ({"field": parameter} if parameter else {})

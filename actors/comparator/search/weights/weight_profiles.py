@@ -1,0 +1,71 @@
+"""Choose the weight of each view of a search: those of a fixed profile, or of `auto`, which measures the question."""
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from actors.comparator.messages import Search
+from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
+from actors.comparator.search.fusion import SHOWN, Candidates, space_of
+from actors.comparator.search.ranking import LATE_INTERACTION
+from actors.comparator.search.weights.measurements import MEASURED, measure
+from actors.comparator.search.weights.ranker import AUTO
+from actors.runtime.settings import SearchProfile
+from events.spaces import SPACES
+from events.vocabulary.values import Modality
+from projections.atlas.atlas import Atlas
+from projections.storage.arrays import Mask
+
+LEAST_SHARE: Final = 0.01
+"""Share of the weights below which `auto` leaves a view out, which saves scoring it."""
+
+AMONG_IMAGES: Final = 4.0
+"""Factor of the weight of what images show where only images are searched: their captions are short and alike, and
+standardising would let small differences between them decide."""
+
+
+def weighted_views(request: Search) -> list[str]:
+    """Return the views that a search may weigh: of the spaces for which the query has an embedding."""
+    views = AUTO.asked(request.hints) if request.profile is SearchProfile.AUTO else FIXED_PROFILES[request.profile]
+    available = request.embeddings.keys() - request.without
+    return [view for view in views if space_of(view) in available]
+
+
+def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidates) -> Weights:
+    """Score the candidates by all weighted views but late interaction, and return the weight of each view.
+
+    The weights sum to 1; a view without any score has none, and neither has one below `LEAST_SHARE` in `auto`.
+
+    Args:
+        atlas: The atlas of the rows.
+        request: The parsed query.
+        eligible: The rows that the search admits.
+        candidates: The recalled rows.
+    """
+    views = weighted_views(request)
+    if request.profile is SearchProfile.AUTO:
+        candidates.score(MEASURED)
+        weights = AUTO.weights(measure(atlas, request, eligible, candidates), request.hints)
+        if request.filter.modality is Modality.IMAGE:
+            weights[SHOWN] *= AMONG_IMAGES
+        least = LEAST_SHARE * sum(weights[view] for view in views)
+        views = [view for view in views if weights[view] >= least]
+    else:
+        weights = FIXED_PROFILES[request.profile]
+    candidates.score(view for view in views if view != LATE_INTERACTION)
+    silent = candidates.silent()
+    return normalised({view: 0.0 if view in silent else weights[view] for view in views})
+
+
+def by_space(weights: Mapping[str, float], available: Collection[str]) -> Weights:
+    """Return the weight of each space for which the query has an embedding: the sum of its views."""
+    return {
+        space.key: sum(weight for view, weight in weights.items() if space_of(view) == space.key)
+        for space in SPACES
+        if space.key in available
+    }
+
+
+def normalised(weights: Weights) -> Weights:
+    """Return weights scaled to sum 1; unchanged if all are 0."""
+    total = sum(weights.values()) or 1.0
+    return {key: weight / total for key, weight in weights.items()}

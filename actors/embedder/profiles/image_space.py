@@ -1,0 +1,47 @@
+"""E10 from a model that reads texts and images, such as CLIP; the packaged model fills all other neural spaces.
+
+E1 stays the packaged model's, since the text part of such a model reads captions of one sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from actors.embedder.jobs import Rows
+from actors.embedder.models.sentence_model import folder_sha256, local_folder, model_name, windows
+from actors.embedder.profiles.formula_spaces import space_model
+from actors.text.windows import weighted_mean
+from events.fingerprint import Dense, Embedding
+from events.vocabulary.values import SpaceModel
+
+
+class ImageSpace:
+    """The space that a model of texts and images fills.
+
+    Args:
+        source: The folder of the model, or its name on the hub.
+        encoder: The loaded model.
+    """
+
+    def __init__(self, source: str, encoder: Any) -> None:
+        self.image_encoder = encoder
+        dimension = len(self._vector("words"))
+        made = f"{model_name(source)}, texts and images/1"
+        sha256 = folder_sha256(local_folder(source))
+        self.models: dict[str, SpaceModel] = {"e10_multimodal": space_model("e10_multimodal", made, dimension, sha256)}
+
+    def embed(self, embeddings: dict[str, Embedding], text: str, *, is_query: bool) -> Generator[Rows, Any, None]:
+        """Put E10 of a text into `embeddings`: the mean over its windows, of which a memory pauses before each."""
+        ranges, spans = windows(self.image_encoder, text, "")
+        vectors: list[Any] = []
+        for start, end in spans:
+            if vectors and not is_query:
+                yield []
+            vectors.append(self._vector(text[start:end]))
+        embeddings["e10_multimodal"] = Dense.of(weighted_mean(ranges, np.stack(vectors)))
+
+    def _vector(self, text: str) -> Any:
+        return self.image_encoder.encode([text], normalize_embeddings=True, show_progress_bar=False)[0]

@@ -1,0 +1,146 @@
+"""Listening for HTTP: the socket, uvicorn's configuration, and the names of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import anyio
+import uvicorn
+from anyio import CancelScope
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from actors.api.params.http import HttpListen
+from actors.api.params.parsing import invalid
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from actors.http.mcp_endpoint import McpSessions
+
+MAX_CONNECTIONS = 512
+"""Open requests; further ones are answered 503."""
+HEADER_SECONDS = 15.0
+"""Interval in seconds of the check that a connection has sent its headers; it may have up to twice as long."""
+KEEP_ALIVE = 30
+"""Seconds that an idle connection stays open."""
+GRACE = 2
+"""Seconds in which requests under way may end when the server stops."""
+BACKLOG = 256
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class _Protocol(H11Protocol):
+    """Uvicorn's protocol with a timeout for the headers of a request, for which it otherwise waits for ever."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Begin to check."""
+        super().connection_made(transport)
+        self._check = self.loop.call_later(HEADER_SECONDS, self._close_unless_used)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End the checks."""
+        self._check.cancel()
+        super().connection_lost(exc)
+
+    def _close_unless_used(self) -> None:
+        answers = self.cycle is not None and not self.cycle.response_complete
+        if answers or self.timeout_keep_alive_task is not None:
+            self._check = self.loop.call_later(HEADER_SECONDS, self._close_unless_used)
+        else:
+            self.transport.close()
+
+
+class Uvicorn(uvicorn.Server):
+    """Uvicorn without signal handlers, which are the process's, that tells when it listens.
+
+    Args:
+        app: The application.
+        params: How to listen.
+
+    Raises:
+        InvalidParamsFault: The certificate can't be used.
+    """
+
+    def __init__(self, app: ASGIApp, params: HttpListen) -> None:
+        super().__init__(_config(app, params))
+        self.listening = anyio.Event()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals alone."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        await super().startup(sockets)
+        self.listening.set()
+
+    async def run_with(self, sessions: McpSessions, listener: socket.socket) -> None:
+        """Serve until cancelled; requests under way may end."""
+
+        async def stop_on_cancel() -> None:
+            try:
+                await anyio.sleep_forever()
+            finally:
+                self.should_exit = True
+
+        async with sessions.run(), anyio.create_task_group() as group:
+            group.start_soon(stop_on_cancel)
+            with CancelScope(shield=True):
+                await self.serve([listener])
+            group.cancel_scope.cancel()
+
+
+def bind(params: HttpListen) -> socket.socket:
+    """Return a socket that listens on the address.
+
+    Raises:
+        InvalidParamsFault: It can't be listened on.
+    """
+    host, port = params.endpoint
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except (OSError, UnicodeError) as error:
+        raise invalid("address", f"{host}:{port} can't be listened on: {error}") from None
+
+
+def url_of(params: HttpListen, listener: socket.socket) -> str:
+    """Return the URL of a server that listens."""
+    host, _ = params.endpoint
+    name = f"[{host}]" if ":" in host else host
+    return f"{'https' if params.tls else 'http'}://{name}:{listener.getsockname()[1]}"
+
+
+def hosts_of(params: HttpListen) -> frozenset[str]:
+    """Return the names under which a server may be addressed."""
+    host, _ = params.endpoint
+    return frozenset({host.lower(), *map(str.lower, params.allow_hosts)} | LOOPBACK_NAMES)
+
+
+def _config(app: ASGIApp, params: HttpListen) -> uvicorn.Config:
+    config = uvicorn.Config(
+        app,
+        http=_Protocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=params.behind_proxy,
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=GRACE,
+        ssl_certfile=params.tls_cert,
+        ssl_keyfile=params.tls_key,
+    )
+    try:
+        config.load()
+    except (OSError, ssl.SSLError) as error:
+        raise invalid("tls_cert", f"the certificate or its key can't be used: {error}") from None
+    return config

@@ -1,0 +1,136 @@
+"""Anchors by themselves: the signed head of the log after each deep sleep, in a file or in a repository's git notes.
+
+The setting is in `anchors.json` of the store's folder. A file that holds anything but anchors is never written to: a
+client that may change the schedule could otherwise append to any file of the user.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from actors.runtime.actor import LOGGER
+from actors.runtime.types import JsonObject
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import Log, LogError
+from events.verify.anchors import is_anchors, sign_head
+
+GIT_NOTES = "context-graph"
+"""The ref of git notes that receives anchors."""
+
+GIT = "git:"
+"""Precedes the path of a repository in a target."""
+
+SETTING = "anchors.json"
+
+_GIT_TIMEOUT = 30.0
+
+
+class _Setting(msgspec.Struct):
+    target: str
+
+
+class Anchors:
+    """Writes the anchors of one store.
+
+    Args:
+        folder: Of the store.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._setting = folder / SETTING
+        self._written: datetime | None = None
+        self._failed: str | None = None
+
+    def state(self) -> JsonObject:
+        """Return where anchors are written, and why the last one wasn't."""
+        return {"target": self._target(), "failed": self._failed}
+
+    def keep(self, target: str | None) -> None:
+        """Set where anchors are written from now on, None for nowhere.
+
+        Raises:
+            LogError: nothing can be written there.
+            OSError: the setting can't be written.
+        """
+        if target is None:
+            self._setting.unlink(missing_ok=True)
+        else:
+            check_target(target)
+            self._setting.write_bytes(msgspec.json.encode(_Setting(target)))
+        self._written = self._failed = None
+
+    def write_if_due(self, log: Log, slept_at: datetime | None) -> None:
+        """Write an anchor if there is none since the last deep sleep began; a failure is logged, and in the state.
+
+        Args:
+            log: Of the store. Of one on a server, or one that is read-only, none is written.
+            slept_at: When the last deep sleep over the whole store began; None without one.
+        """
+        target = self._target()
+        if target is None or slept_at is None or slept_at == self._written:
+            return
+        if not isinstance(log, DuckDBLog) or log.read_only is not None or log.keys.chain is None:
+            return
+        try:
+            write_anchor(target, sign_head(log.head, log.keys.chain))
+            self._failed = None
+        except (LogError, OSError) as error:
+            LOGGER.warning("no anchor was written after sleep: %s", error)
+            self._failed = str(error)
+        self._written = slept_at
+
+    def _target(self) -> str | None:
+        with suppress(FileNotFoundError, msgspec.DecodeError):
+            return msgspec.json.decode(self._setting.read_bytes(), type=_Setting).target
+        return None
+
+
+def check_target(target: str) -> None:
+    """Raise `LogError` unless a target is an absolute path of a file of anchors, or `git:` and a repository's."""
+    path = Path(target.removeprefix(GIT))
+    if not path.is_absolute():
+        raise LogError(f"'{target}' is no absolute path, nor {GIT} with one")
+    if target.startswith(GIT):
+        _git(path, "rev-parse", "--verify", "--quiet", "HEAD")
+    elif path.exists() and not (path.is_file() and is_anchors(path.read_text(encoding="utf-8", errors="replace"))):
+        raise LogError(f"{path} holds something else than anchors; choose another file")
+    elif not path.parent.is_dir():
+        raise LogError(f"{path.parent} is no folder")
+
+
+def write_anchor(target: str, anchor: str) -> None:
+    """Append an anchor to a file that only its owner may read, or to the git notes of a repository's HEAD.
+
+    Raises:
+        LogError: the target isn't one (`check_target`), or git fails.
+        OSError: the file can't be written.
+    """
+    check_target(target)
+    if target.startswith(GIT):
+        _git(Path(target.removeprefix(GIT)), "notes", f"--ref={GIT_NOTES}", "append", "-m", anchor, "HEAD")
+        return
+    descriptor = os.open(target, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(anchor + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _git(repository: Path, *arguments: str) -> None:
+    git = shutil.which("git")
+    if git is None:
+        raise LogError("git isn't installed")
+    command = [git, "-C", str(repository), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_GIT_TIMEOUT)  # noqa: S603 -- our words
+    except subprocess.TimeoutExpired:
+        raise LogError(f"git in {repository} took more than {_GIT_TIMEOUT:.0f} seconds") from None
+    if done.returncode:
+        raise LogError(f"git notes in {repository} failed: {done.stderr.strip() or 'it has no commit'}")

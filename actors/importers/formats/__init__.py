@@ -1,0 +1,1 @@
+"""Readers of sources: one module per kind of program."""

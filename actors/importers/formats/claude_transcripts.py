@@ -1,0 +1,165 @@
+"""Transcripts of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, or under `$CLAUDE_CONFIG_DIR`.
+
+Anthropic documents the place and calls the format internal (https://code.claude.com/docs/en/sessions); the fields read
+here are those that https://github.com/skillsynchq/txcript describes in docs/formats/claude-code.md. The project is the
+`cwd` of a line, never the name of the folder, which can't be decoded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from actors.importers.files import lines, walk
+from actors.importers.records import Broken, Options, Record, Skipped, memory
+from actors.runtime.types import JsonObject
+
+NAME = "Claude Code transcripts"
+SIDE_FOLDERS = ("subagents", "tool-results")
+"""Folders beside a session that hold no session."""
+TURNS = {"user", "assistant"}
+TITLES = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
+"""Types of lines that name the session, and the field of the name."""
+
+_MARKUP = re.compile(
+    r"<(system-reminder|command-name|command-message|command-args|local-command-stdout|local-command-stderr|"
+    r"local-command-caveat|bash-input|bash-stdout|bash-stderr)>.{0,20000}?</\1>",
+    re.DOTALL,
+)
+"""Prefixes of texts that the program writes into a person's turns."""
+
+
+class _Message(msgspec.Struct):
+    role: str = ""
+    content: str | list[object] = ""
+    model: str | None = None
+
+
+class _Line(msgspec.Struct, rename="camel"):
+    type: str
+    uuid: str | None = None
+    timestamp: str | None = None
+    session_id: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    is_sidechain: bool = False
+    is_meta: bool = False
+    message: _Message | None = None
+    summary: str | None = None
+    leaf_uuid: str | None = None
+    custom_title: str | None = None
+    ai_title: str | None = None
+
+
+_decoder = msgspec.json.Decoder(_Line)
+
+
+def matches(first: list[JsonObject]) -> bool:
+    """Tell whether the first lines of a file are those of a session."""
+    return any("sessionId" in line and "message" in line and "type" in line for line in first) or any(
+        line.get("type") in TITLES and ("leafUuid" in line or "sessionId" in line) for line in first
+    )
+
+
+def sessions(folder: Path, options: Options) -> Iterator[Path]:
+    """Yield the files of sessions under a folder."""
+    yield from walk(folder, (".jsonl",), () if options.everything else SIDE_FOLDERS)
+
+
+def read(file: Path, options: Options) -> Iterator[Record]:
+    """Yield the turns of a session, each text block as a memory."""
+    namespace = options.namespace
+    for parsed in lines(file, _decoder):
+        if isinstance(parsed, Broken):
+            yield parsed
+            continue
+        number, line = parsed
+        if namespace is None:
+            namespace = options.namespace_of(line.cwd)  # titles come without one, and before or after all turns
+        if line.type in TITLES:
+            yield from _title(line, file, number, options, namespace)
+        elif line.type not in TURNS or line.message is None:
+            yield Skipped("other lines of the program")
+        elif line.is_sidechain and not options.everything:
+            yield Skipped("side chains")
+        elif line.is_meta:
+            yield Skipped("notes of the program to the model")
+        else:
+            yield from _turn(line, line.message, file, number, options)
+
+
+def _turn(line: _Line, message: _Message, file: Path, number: int, options: Options) -> Iterator[Record]:
+    content = message.content
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    for index, block in enumerate(blocks):
+        kind = block.get("type") if isinstance(block, dict) else None
+        text = _text(block, kind, everything=options.everything)
+        if text is None:
+            yield Skipped({"image": "images", "thinking": "thinking"}.get(str(kind), "tool calls and results"))
+            continue
+        text = _MARKUP.sub("", text).strip()
+        if not text:
+            yield Skipped("commands and reminders of the program")
+            continue
+        speaker = line.type if kind == "text" else str(kind)
+        yield from memory(
+            ("claude-code", line.uuid or (line.session_id, file.name, number), index),
+            text,
+            file,
+            number,
+            namespace=options.namespace_of(line.cwd),
+            session=line.session_id or file.stem,
+            created_at=line.timestamp,
+            tags=[speaker],
+            metadata={
+                name: value
+                for name, value in {
+                    "source": "claude-code",
+                    "speaker": line.type,
+                    "model": message.model,
+                    "cwd": line.cwd,
+                    "git_branch": line.git_branch,
+                }.items()
+                if value
+            },
+        )
+
+
+def _text(block: object, kind: str | None, *, everything: bool) -> str | None:
+    """Return the text of a block; None if it is left out."""
+    match kind, block:
+        case "text", {"text": str(text)}:
+            return text
+        case "thinking", {"thinking": str(text)} if everything:
+            return text
+        case "tool_use", {"name": str(name), **rest} if everything:
+            return f"{name} {msgspec.json.encode(rest.get('input')).decode()}"
+        case "tool_result", {"content": str(text)} if everything:
+            return text
+        case "tool_result", {"content": list(parts)} if everything:
+            return "\n".join(part["text"] for part in parts if isinstance(part, dict) and "text" in part)
+        case _:
+            return None
+
+
+def _title(line: _Line, file: Path, number: int, options: Options, namespace: str | None) -> Iterator[Record]:
+    """Yield the title or summary of a session as a memory of its own."""
+    title = line.summary or line.custom_title or line.ai_title
+    if not title or not title.strip():
+        yield Skipped("other lines of the program")
+        return
+    yield from memory(
+        ("claude-code", "title", line.session_id or line.leaf_uuid or file.stem, title),
+        title,
+        file,
+        number,
+        namespace=options.namespace or namespace,
+        session=line.session_id or file.stem,
+        created_at=line.timestamp,
+        tags=["title"],
+        memory_type="title",
+        metadata={"source": "claude-code"},
+    )

@@ -1,0 +1,200 @@
+"""Folders of Markdown and plain text: Obsidian, basic-memory, the Markdown of mem0's plugin, or just notes.
+
+A note is a memory; an observation of basic-memory (`- [category] text #tag (context)`) is one of its own, linked to its
+note. Relations (`- relation_type [[Target]] (context)`) and wikilinks become links between notes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from uuid import UUID
+
+import msgspec
+import yaml
+
+from actors.importers.files import text, walk
+from actors.importers.records import Broken, Options, Record, Skipped, link, memory, memory_id
+from actors.runtime.types import JsonObject
+
+NAME = "a folder of notes"
+MARKDOWN = (".md", ".markdown")
+SUFFIXES = (*MARKDOWN, ".txt")
+OBSERVED = "observation_of"
+WIKILINK = "links_to"
+OWN_PLACE = {"tags", "categories", "type", "created", "created_at", "date", "title"}
+"""Properties that have a place of their own; the others become metadata."""
+
+_FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n?^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"^(```|~~~).*?(?:^\1[ \t]*$|\Z)|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+_OBSERVATION = re.compile(r"^[ \t]*[-*] \[(?P<category>[^\]\[xX ][^\]\[]*)\] +(?P<text>\S.*?)[ \t]*$\n?", re.MULTILINE)
+_CONTEXT = re.compile(r"\s*\((?P<context>[^()]*)\)$")
+_RELATION = re.compile(
+    r"^[ \t]*[-*] (?P<relation>[^\[\]\n]{0,80}?)[ \t]*\[\[(?P<target>[^\]\n]+)\]\][ \t]*(?:\([^()\n]*\))?[ \t]*$",
+    re.MULTILINE,
+)
+_LINK = re.compile(r"\[\[([^\]\n]+)\]\]")
+_TAG = re.compile(r"(?<![\w/&#])#([^\W\d_][\w/-]*)")
+
+
+class _Note(msgspec.Struct, frozen=True):
+    file: Path
+    name: str
+    """Its path in the folder, without the suffix."""
+    place: tuple[str, str, str]
+    """Identifies the memory by path and content, so that an edited note is another memory."""
+    title: str
+    body: str
+    line: int
+    """The line at which the body begins, from 1."""
+    properties: JsonObject
+
+    @property
+    def id(self) -> UUID:
+        """The id of its memory."""
+        return memory_id(*self.place)
+
+
+def notes(folder: Path, _options: Options) -> Iterator[Path]:
+    """Yield the notes under a folder; hidden folders hold none."""
+    yield from walk(folder, SUFFIXES)
+
+
+def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
+    """Yield notes and observations, then the links between them.
+
+    Args:
+        root: The folder by which notes are named.
+        files: The notes.
+        options: What a person chose.
+    """
+    links: list[tuple[_Note, str, str]] = []
+    names: dict[str, UUID] = {}
+    for file in files:
+        note = _parse(root, file)
+        if isinstance(note, Broken):
+            yield note
+            continue
+        for name in (note.properties.get("permalink"), note.title, note.name, Path(note.name).name):
+            if name:
+                names.setdefault(str(name).lower(), note.id)
+        yield from _memories(note, options)
+        links += [(note, relation, target) for relation, target in _links(note.body)]
+    for note, relation, target in links:
+        name = target.partition("|")[0].partition("#")[0].strip().removesuffix(".md").lower()
+        if name and name in names:
+            if names[name] != note.id:
+                yield link(note.id, names[name], relation, note.file)
+        elif name:
+            yield Skipped("links to notes that don't exist")
+
+
+def _parse(root: Path, file: Path) -> _Note | Broken:
+    content = text(file)
+    if isinstance(content, Broken):
+        return content
+    front = _FRONT.match(content) if file.suffix.lower() in MARKDOWN else None
+    properties: JsonObject = {}
+    if front:
+        try:
+            properties = yaml.safe_load(front[1]) or {}
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            return Broken(str(file), mark.line + 2 if mark else 1, f"not YAML: {getattr(error, 'problem', error)}")
+        if not isinstance(properties, dict):
+            return Broken(str(file), 1, "the properties are no list of names and values")
+    name = file.relative_to(root).with_suffix("").as_posix()
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    start = front.end() if front else 0
+    title = str(properties.get("title") or Path(name).name)
+    line = content.count("\n", 0, start) + 1
+    return _Note(file, name, ("note", name, digest), title, content[start:], line, properties)
+
+
+def _memories(note: _Note, options: Options) -> Iterator[Record]:
+    """Yield a note without its observations, and each observation; links of observations follow them."""
+    properties = note.properties
+    kept = {str(name): _plain(value) for name, value in properties.items() if name not in OWN_PLACE and value}
+    circumstances = {"namespace": options.namespace, "created_at": _created(note)}
+    metadata = {"source": "note", "path": note.name, "title": note.title, **kept}
+    is_markdown = note.file.suffix.lower() in MARKDOWN
+    hidden = _CODE.sub(lambda code: " " * len(code[0]), note.body)  # code holds neither tags nor observations
+    found = list(_OBSERVATION.finditer(hidden)) if is_markdown else []
+    prose, end = "", 0
+    for one in found:
+        prose, end = prose + note.body[end : one.start()], one.end()
+    prose = (prose + note.body[end:]).strip()
+    is_headed = not is_markdown or prose.startswith("# ") or prose.partition("\n")[0] == note.title
+    headed = prose if is_headed else f"{note.title}\n\n{prose}".strip()
+    tags = [*_tags(properties), *(_TAG.findall(_CODE.sub(" ", prose)) if is_markdown else ())]
+    kind = properties.get("type")
+    yield from memory(
+        note.place,
+        headed or note.title,
+        note.file,
+        **circumstances,
+        tags=tags,
+        memory_type=str(kind) if kind else None,
+        metadata=metadata,
+    )
+    for one in found:
+        place = ("note", note.name, "observation", one["category"], one["text"])
+        context = _CONTEXT.search(one["text"])
+        statement = _CONTEXT.sub("", one["text"])
+        line = note.line + note.body.count("\n", 0, one.start())
+        about = {"source": "note", "path": note.name, "title": note.title, "category": one["category"]}
+        yield from memory(
+            place,
+            f"{note.title}: {statement}",
+            note.file,
+            line,
+            **circumstances,
+            tags=[one["category"], *_TAG.findall(statement)],
+            memory_type="observation",
+            metadata=about | ({"context": context["context"]} if context else {}),
+        )
+        yield link(memory_id(*place), note.id, OBSERVED, note.file, line)
+
+
+def _links(body: str) -> Iterator[tuple[str, str]]:
+    """Yield the relation and the target of each link; a target that has a relation is not named again."""
+    visible = _CODE.sub(" ", body)
+    related = {}
+    for one in _RELATION.finditer(visible):
+        related[one["target"]] = None
+        yield one["relation"].strip(" :*_") or WIKILINK, one["target"]
+    yield from ((WIKILINK, target) for target in dict.fromkeys(_LINK.findall(visible)) if target not in related)
+
+
+def _tags(properties: JsonObject) -> list[str]:
+    """Return the tags and categories of a note, a list or a text of words."""
+    values = (properties.get(name) or [] for name in ("tags", "categories"))
+    lists = (re.split(r"[,\s]+", value) if isinstance(value, str) else value for value in values)
+    return [str(tag).lstrip("#") for found in lists if isinstance(found, list) for tag in found if tag]
+
+
+def _created(note: _Note) -> str:
+    """Return when a note was made, by its properties or else by its file."""
+    for name in ("created", "created_at", "date"):
+        value = note.properties.get(name)
+        if isinstance(value, date | datetime):
+            return value.isoformat()
+        if isinstance(value, str) and value:
+            return value
+    return datetime.fromtimestamp(note.file.stat().st_mtime, UTC).isoformat()
+
+
+def _plain(value: object) -> object:
+    """Return a value of YAML as one of JSON."""
+    match value:
+        case dict():
+            return {str(name): _plain(one) for name, one in value.items()}
+        case list() | set():
+            return [_plain(one) for one in value]
+        case str() | int() | float() | bool() | None:
+            return value
+        case _:
+            return value.isoformat() if isinstance(value, date | datetime) else str(value)

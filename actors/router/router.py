@@ -1,0 +1,207 @@
+"""The MCP server of a router: it forwards each request, with the key that came with it, and merges answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import anyio
+import httpx2
+import mcp_types as types
+from context_graph.transports import ContextGraphError, headers, result_of, stateless
+from mcp.server import Server
+from mcp.shared.exceptions import MCPError
+
+from actors.api.mcp.texts import INSTRUCTIONS
+from actors.api.mcp.tool_schemas import schema_of
+from actors.api.params.parsing import parse
+from actors.api.tools.agent_tools import BY_NAME
+from actors.proxy.endpoint import PROJECT
+from actors.router.merging import merge
+from actors.router.table import HubAddress, Table
+from actors.runtime.faults import Fault, NotFoundFault, StorageFault, UnknownOperationFault
+from actors.runtime.types import JsonObject
+
+if TYPE_CHECKING:
+    from mcp.server import ServerRequestContext
+
+Answer: TypeAlias = JsonObject | types.CallToolResult
+"""Of a hub as it came, or one of the router's own."""
+
+TIMEOUT: Final = httpx2.Timeout(900.0, connect=3.0)
+"""Seconds: a hub may have to load its models first; one that is away is noticed when it is connected to."""
+RETRY_AFTER_MS: Final = 2_000
+OWN_META: Final = "context-graph/"
+"""Prefix of the fields of `_meta` that hubs get."""
+LISTS: Final = {
+    "tools/list": types.PaginatedRequestParams,
+    "resources/list": types.PaginatedRequestParams,
+    "resources/templates/list": types.PaginatedRequestParams,
+    "resources/read": types.ReadResourceRequestParams,
+    "prompts/list": types.PaginatedRequestParams,
+    "prompts/get": types.GetPromptRequestParams,
+}
+"""Requests that any hub answers, and their parameters."""
+UNAWARE: Final = (NotFoundFault.code,)
+"""Codes of a hub that doesn't know a memory, which another one may."""
+
+
+class HubFailedError(Exception):
+    """A hub can't be reached, or refuses the request as a whole."""
+
+    def __init__(self, hub: HubAddress, code: int, message: str, data: object = None) -> None:
+        super().__init__(message)
+        self.hub = hub
+        self.code = code
+        self.data = data
+
+    @property
+    def shown(self) -> JsonObject:
+        """What an answer of other hubs says of it."""
+        return {"hub": self.hub.url, "namespaces": list(self.hub.namespaces), "error": str(self)}
+
+
+class Router:
+    """Forwards requests.
+
+    Args:
+        table: The hubs.
+        client: Connects to them.
+    """
+
+    def __init__(self, table: Table, client: httpx2.AsyncClient) -> None:
+        self._table = table
+        self._client = client
+
+    def server(self) -> Server[Any]:
+        """Return an MCP server with the tools, resources and prompts of the hubs."""
+        server: Server[Any] = Server(
+            "context-graph",
+            version=version("context-graph"),
+            instructions=INSTRUCTIONS,
+            get_tool_input_schema=schema_of,
+        )
+        for method, params in LISTS.items():
+            server.add_request_handler(method, params, partial(self._forward, method))
+        server.add_request_handler("tools/call", types.CallToolRequestParams, self._call_tool)
+        return server
+
+    async def _forward(self, method: str, request: ServerRequestContext[Any], _params: object) -> JsonObject:
+        """Return the answer of the first hub that can be reached."""
+        failure: HubFailedError | None = None
+        for hub in self._table.hubs:
+            try:
+                return await self._ask(hub, method, request)
+            except HubFailedError as failed:
+                failure = failure or failed
+        raise _told(failure)
+
+    async def _call_tool(self, request: ServerRequestContext[Any], params: types.CallToolRequestParams) -> Answer:
+        """Return the answer of the hub that serves the namespace, or the merged one of several."""
+        arguments: JsonObject = params.arguments or {}
+        tool = BY_NAME.get(params.name)
+        if tool is None:
+            fault = UnknownOperationFault(f"Unknown tool: {params.name}", name=params.name)
+            raise MCPError(fault.code, fault.message, fault.data)
+        try:
+            parsed = parse(arguments, tool.params)
+            project = ((request.params or {}).get("_meta") or {}).get(PROJECT)
+            destination = self._table.choose(tool, parsed, arguments, project)
+        except Fault as fault:
+            return _failed(fault.code, fault.message, fault.data)
+        if destination.together:
+            return await self._ask_all(destination.hubs, request, getattr(parsed, "top_k", None))
+        answer: JsonObject | None = None
+        away: list[HubFailedError] = []
+        for hub in destination.hubs:
+            try:
+                answer = await self._ask(hub, "tools/call", request)
+            except HubFailedError as failed:
+                away.append(failed)
+            else:
+                if _code(answer) not in UNAWARE:
+                    return answer
+        if away:  # it may be the one that knows the memory
+            return _failed(away[0].code, str(away[0]), away[0].data)
+        if answer is None:
+            raise _told(None)
+        return answer
+
+    async def _ask_all(
+        self, hubs: Sequence[HubAddress], request: ServerRequestContext[Any], limit: int | None
+    ) -> Answer:
+        """Ask hubs at the same time, and merge what they answer; name those that failed."""
+        found: dict[HubAddress, JsonObject | HubFailedError] = {}
+
+        async def ask(hub: HubAddress) -> None:
+            try:
+                found[hub] = await self._ask(hub, "tools/call", request)
+            except HubFailedError as failed:
+                found[hub] = failed
+
+        async with anyio.create_task_group() as group:
+            for hub in hubs:
+                group.start_soon(ask, hub)
+        told = [(hub, answer) for hub in hubs if not isinstance(answer := found[hub], HubFailedError)]
+        answers = [(hub, answer["structuredContent"]) for hub, answer in told if not answer.get("isError")]
+        failed = [one for hub in hubs if (one := _failure(hub, found[hub])) is not None]
+        if answers:
+            content = merge(answers, limit)
+            return _result(content | ({"unanswered": [one.shown for one in failed]} if failed else {}))
+        if told:
+            return told[0][1]
+        return _failed(failed[0].code, str(failed[0]), failed[0].data)
+
+    async def _ask(self, hub: HubAddress, method: str, request: ServerRequestContext[Any]) -> JsonObject:
+        """Send a request to a hub as it came, with its key (`HubFailedError`)."""
+        params = dict(request.params or {})
+        meta: JsonObject = params.get("_meta") or {}
+        params["_meta"] = {name: value for name, value in meta.items() if name.startswith(OWN_META)}
+        body, more = stateless(method, params)
+        http = request.request
+        key = "" if http is None else http.headers.get("authorization", "")
+        try:
+            answer = await self._client.post(f"{hub.url}/mcp", json=body, headers=headers(key) | more)
+            return result_of(answer)
+        except httpx2.HTTPError as error:
+            why = str(error) or type(error).__name__
+            message = f"Storage failed: {hub.shown} can't be reached: {why}"
+            raise HubFailedError(hub, StorageFault.code, message, {"retry_after_ms": RETRY_AFTER_MS}) from error
+        except ContextGraphError as error:
+            raise HubFailedError(hub, error.code, f"{hub.shown}: {error.message}", error.data) from error
+
+
+def _told(failure: HubFailedError | None) -> MCPError:
+    if failure is None:
+        return MCPError(StorageFault.code, "Storage failed: there is no hub")
+    return MCPError(failure.code, str(failure), failure.data)
+
+
+def _failure(hub: HubAddress, answer: JsonObject | HubFailedError) -> HubFailedError | None:
+    """Return why a hub did not answer: it failed, or its tool reports an error; None if it answered."""
+    if isinstance(answer, HubFailedError):
+        return answer
+    if not answer.get("isError"):
+        return None
+    error: JsonObject = answer["structuredContent"]["error"]
+    return HubFailedError(hub, error["code"], f"{hub.shown}: {error['message']}", error.get("data"))
+
+
+def _code(answer: JsonObject) -> int | None:
+    """Return the code of the error that a tool reports; None without one."""
+    error = (answer.get("structuredContent") or {}).get("error") if answer.get("isError") else None
+    return error.get("code") if isinstance(error, dict) else None
+
+
+def _result(content: JsonObject) -> types.CallToolResult:
+    text = types.TextContent(type="text", text=json.dumps(content, ensure_ascii=False))
+    return types.CallToolResult(content=[text], structured_content=content)
+
+
+def _failed(code: int, message: str, data: object) -> types.CallToolResult:
+    text = types.TextContent(type="text", text=f"{message} (error {code})")
+    error = {"error": {"code": code, "message": message, "data": data}}
+    return types.CallToolResult(content=[text], structured_content=error, is_error=True)

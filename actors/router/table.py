@@ -1,0 +1,113 @@
+"""Which hub gets a request: decided by the namespaces that it names, or else by the memories."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from actors.api.confinement import memories_named
+from actors.api.context import NAMESPACE
+from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE
+from actors.api.params.memories import MemoryInjectBatch
+from actors.api.params.parsing import Params, invalid
+from actors.proxy.serve_command import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from actors.api.tools.tool import Tool
+    from actors.runtime.types import JsonObject
+
+
+class HubAddress(NamedTuple):
+    """A hub and what it serves."""
+
+    namespaces: tuple[str, ...]
+    url: str
+    """Of its HTTP server, without `/mcp`."""
+
+    @property
+    def shown(self) -> str:
+        """The hub as messages name it."""
+        return f"the hub of {', '.join(self.namespaces)} at {self.url}"
+
+
+class Destination(NamedTuple):
+    """Where a request goes."""
+
+    hubs: tuple[HubAddress, ...]
+    together: bool = False
+    """Whether all of them answer; otherwise the first that knows the memories named."""
+
+
+class Table:
+    """The hubs behind a router.
+
+    Args:
+        hubs: Each as `NAMESPACE,NAMESPACE=URL`.
+
+    Raises:
+        InvalidParamsFault: one is malformed, or two serve the same namespace.
+    """
+
+    def __init__(self, hubs: Sequence[str]) -> None:
+        self.hubs = tuple(map(_parse, hubs))
+        self._serving: dict[str, HubAddress] = {}
+        for hub in self.hubs:
+            for namespace in hub.namespaces:
+                if namespace in self._serving:
+                    raise invalid("hub", f"two hubs serve '{namespace}'")
+                self._serving[namespace] = hub
+
+    def choose(self, tool: Tool, params: Params, arguments: JsonObject, project: str | None) -> Destination:
+        """Return where a request goes.
+
+        Args:
+            tool: The operation.
+            params: As they were parsed.
+            arguments: As the client sent them.
+            project: Namespace of the session, for requests that name none; None without one.
+
+        Raises:
+            InvalidParamsFault: no hub serves the namespace, or the request must name one and doesn't.
+        """
+        named = set(_namespaces(params, arguments, project)) - {None, EVERYWHERE}
+        hubs = {self._hub(name) for name in sorted(one for one in named if one is not None)}
+        if len(hubs) > 1:
+            raise invalid("items", "the namespaces of a batch belong to several hubs; send a batch for each")
+        if hubs:
+            return Destination(tuple(hubs))
+        if tool.several:
+            return Destination(self.hubs, together=True)
+        if NAMESPACE in params.__struct_fields__ and len(self.hubs) > 1:
+            raise invalid(NAMESPACE, f"name one of {', '.join(sorted(self._serving))}")
+        return Destination(self.hubs if next(memories_named(params), None) is not None else self.hubs[:1])
+
+    def _hub(self, namespace: str) -> HubAddress:
+        hub = self._serving.get(namespace)
+        if hub is None:
+            raise invalid(NAMESPACE, f"no hub serves '{namespace}'; served are {', '.join(sorted(self._serving))}")
+        return hub
+
+
+def _namespaces(params: Params, arguments: JsonObject, project: str | None) -> Iterator[str | None]:
+    """Yield the namespaces of a request, or of the items of a batch."""
+    if isinstance(params, MemoryInjectBatch):
+        for item in params.items:
+            yield (item.get(NAMESPACE) if isinstance(item, dict) else None) or project or DEFAULT_NAMESPACE
+        return
+    named: str | None = getattr(params, NAMESPACE, None)
+    yield project if project is not None and named == DEFAULT_NAMESPACE and NAMESPACE not in arguments else named
+
+
+def _parse(hub: str) -> HubAddress:
+    listed, separator, url = hub.partition("=")
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        valid = False
+    namespaces = names(listed)
+    if not (separator and valid and namespaces) or EVERYWHERE in namespaces:
+        raise invalid("hub", f"expected NAMESPACE,NAMESPACE=http://HOST:PORT, not '{hub}'")
+    return HubAddress(namespaces, url.rstrip("/"))

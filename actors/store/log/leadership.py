@@ -1,0 +1,62 @@
+"""Consolidation on one hub of a shared log: who may begin a run, and which runs may still change something.
+
+The hub that consolidates holds a lock of the server, which its session loses when it ends or is stopped. The next hub
+that gets the lock appends `ConsolidatorChanged` before its first run. That event fences: the store of every hub, which
+folds all events before it appends, then refuses the decisions of a run that began before.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid4
+
+from actors.runtime.faults import StorageFault
+from events.vocabulary import ConsolidationFinished, ConsolidationStarted, ConsolidatorChanged, Event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from actors.store.log.following import Following
+    from projections.mind.consolidator_lease import ConsolidatorLease
+
+
+class Leadership:
+    """Decides about the appends of consolidation runs. Used by the thread of the store's actor.
+
+    Args:
+        shared: The log and its server; every run is allowed where the log isn't shared.
+    """
+
+    def __init__(self, shared: Following) -> None:
+        self._shared = shared
+        self._hub: UUID = uuid4()
+
+    def check(self, events: Sequence[Event], lease: ConsolidatorLease) -> ConsolidatorChanged | StorageFault | None:
+        """Decide about an append. The turn is taken, so the lease is up to date.
+
+        Args:
+            events: To be appended together.
+            lease: Of the log.
+
+        Returns:
+            What must be appended before them, why they can't be appended, or None where nothing speaks against them.
+        """
+        if not self._shared.shared:
+            return None
+        started = {event.run for event in events if isinstance(event, ConsolidationStarted)}
+        finished = {event.run for event in events if isinstance(event, ConsolidationFinished)}
+        if not all(lease.may_finish(run) for run in finished - started):
+            return StorageFault(
+                "Storage failed: another hub has taken over the consolidation; this run changes nothing"
+            )
+        if started <= finished:  # decided at once: nothing can come between
+            return None
+        if not self._shared.lead():
+            leader = f" ({lease.latest.host})" if lease.latest is not None else ""
+            return StorageFault(f"Storage failed: another hub{leader} consolidates this log; ask it for the run")
+        if lease.latest is not None and lease.latest.hub == self._hub:
+            return None
+        epoch = 1 + (lease.latest.epoch if lease.latest is not None else 0)
+        return ConsolidatorChanged(epoch=epoch, hub=self._hub, host=f"{platform.node()}, process {os.getpid()}")

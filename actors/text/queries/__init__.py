@@ -1,0 +1,1 @@
+"""What a query says beside its words: times, order, causal direction."""

@@ -1,0 +1,120 @@
+"""Parse what a query says beside its embeddings: times, the end of a session, causal direction and its event."""
+
+import re
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from actors.text.queries.recurring_dates import sample_moments
+from projections.spaces.directed import Direction
+from projections.time.expressions import find_intervals
+from projections.time.periods import Interval
+from projections.time.time_mentions import QueryHints, words
+
+
+class SessionPart(StrEnum):
+    """The end of a session that a query asks for."""
+
+    START = "start"
+    END = "end"
+
+
+_NOUNS = r"(?:cause|reason|explanation)s?"
+_OUTCOMES = r"(?:effect|result|consequence|outcome|impact)s?"
+_IT = r"(?:this|that|it|these|those)"
+_DO = r"(?:did|does|do|will|would|has|have|had|could|might)"
+_ASKED_FIRST = (
+    rf"what(?: (?:{_DO}|might have|could have))? (?:caused?|led (?:\w+ )?to|lead to|made|makes|brought about|triggered|"
+    r"prompted|resulted in|drove|forced|is behind|was behind|explains|(?:is|was|were) (?:responsible|to blame) for)|"
+    rf"what(?:'s| is| was| are| were) the {_NOUNS} (?:of|for|that|why|behind)|for what reason {_DO}|how come|"
+    r"why(?: on earth)?(?: (?:did|does|do))?"
+)
+_TOLD_FIRST = (
+    rf"what (?:(?:happens|happened) |(?:will|would|could) happen |comes |came )(?:when|if|after|because(?: of)?|as a "
+    rf"result of|due to|of)|what(?:'s| is| was| are| were) the {_OUTCOMES} (?:of|when|if)"
+)
+_ASKED_LAST = (
+    rf"why(?: {_DO} {_IT} (?:happen|occur)| (?:is|was) {_IT})?|"
+    rf"what (?:is|was|were|are) the {_NOUNS}(?: (?:of|for|behind) {_IT})?|what (?:caused|led to|triggered) {_IT}|"
+    rf"what made {_IT} happen|how come|how {_DO} {_IT} (?:happen|come about)"
+)
+_TOLD_LAST = (
+    r"what (?:happens|happened|will happen|would happen)"
+    rf"(?: next| then| now| after {_IT}| afterwards| as a result| because of {_IT})?|"
+    rf"what (?:is|was|were|are|will be) the {_OUTCOMES}(?: of {_IT})?|"
+    rf"what {_DO} {_IT} (?:lead to|cause|result in|mean)"
+)
+_FIRST = r"\s*(?:so |and |but )?(?:{})\b(?: this\s*:)?\s*(?P<event>.+)"
+_LAST = r"\s*(?P<event>\S.{{2,300}}?)[.!;,:–—-]+ *(?:and |but |so )?(?:{})\s*\?+\s*$"
+_LEAD_TO = rf"\s*what {_DO} (?P<event>.+?) (?:lead to|cause|result in|bring about|trigger|bring|mean)\s*\?*\s*$"
+_CAUSAL_QUESTIONS: Final = tuple(
+    (direction, re.compile(pattern, re.IGNORECASE | re.DOTALL))
+    for direction, pattern in (
+        (Direction.CAUSE, _FIRST.format(_ASKED_FIRST)),
+        (Direction.EFFECT, _FIRST.format(_TOLD_FIRST)),
+        (Direction.EFFECT, _LEAD_TO),
+        (Direction.CAUSE, _LAST.format(_ASKED_LAST)),
+        (Direction.EFFECT, _LAST.format(_TOLD_LAST)),
+    )
+)
+"""Questions that state an event and ask for its cause or its effect."""
+_NO_EVENT = re.compile(rf"(?:{_IT}|\W)*", re.IGNORECASE)
+_CAUSE = re.compile(r"\b(?:why|cause[sd]?|led to|reasons?)\b", re.IGNORECASE)
+_START = re.compile(
+    r"\b(?:at (?:the )?(?:beginning|start|first)|to begin with|(?:start|began|begin|open)(?:ed|s)? with|"
+    r"(?:the )?(?:very )?first (?:thing|message|turn|topic|question))\b",
+    re.IGNORECASE,
+)
+_END = re.compile(
+    r"\b(?:at the (?:very )?end|(?:end|finish|close)(?:ed|s)? with|just now|a moment ago|"
+    r"(?:the )?(?:very )?last (?:thing|message|turn|topic|question))\b",
+    re.IGNORECASE,
+)
+
+
+def causal_direction(query: str) -> Direction | None:
+    """Return whether a query asks for causes or for effects; None for neither."""
+    asked = _asked_event(query)
+    return asked[0] if asked else Direction.CAUSE if _CAUSE.search(query) else None
+
+
+def causal_subject(query: str) -> str:
+    """Return the event that a causal query states, without the words that ask; any other query unchanged.
+
+    Without this, "What is the effect of this: it rained" finds texts about effects instead of texts about rain.
+    """
+    asked = _asked_event(query)
+    return asked[1] if asked else query
+
+
+def _asked_event(query: str) -> tuple[Direction, str] | None:
+    """Return what a causal question asks for, and the event that it states; None for any other query."""
+    for direction, question in _CAUSAL_QUESTIONS:
+        if (match := question.match(query)) and not _NO_EVENT.fullmatch(event := match["event"].strip(" \t\n?")):
+            return direction, event
+    return None
+
+
+def session_part(query: str) -> SessionPart | None:
+    """Return the end of a session that a query asks for."""
+    return SessionPart.START if _START.search(query) else SessionPart.END if _END.search(query) else None
+
+
+def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -> QueryHints:
+    """Return direction, times, session part and words of a query.
+
+    Args:
+        query: As it was asked.
+        asked_at: From which relative times count.
+        now: The time of the search, if that may be later.
+    """
+    part = session_part(query)
+    return QueryHints(
+        direction=causal_direction(query),
+        intervals=tuple(find_intervals(query, asked_at, question=True)),
+        recurring=sample_moments(query, asked_at),
+        start=part is SessionPart.START,
+        end=part is SessionPart.END,
+        unknown=Interval(asked_at, now) if now is not None and asked_at < now else None,
+        words=words(query),
+    )

@@ -1,0 +1,1 @@
+"""What statements say: causes and effects, corrections, and whether two say the same."""

@@ -1,0 +1,261 @@
+"""Causal clauses: the cause and the effect that a sentence states by a connective, such as "because" or "led to".
+
+Rules of English, precision first: a connective with another common meaning counts only where its surroundings exclude
+that ("since 2019", "so that", "so far" state no cause), and a phrase too short to be recognised elsewhere is left out.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+from actors.text.lexical import STOP_WORDS
+from actors.text.statements.causal_patterns import (
+    BACKWARD,
+    CLAUSE_END,
+    CONDITION,
+    DENIED,
+    FINITE,
+    FIRST_PERSON,
+    FORWARD,
+    HYPOTHETICAL,
+    IS_SO,
+    JOINING,
+    LABEL,
+    LAST_CLAUSE,
+    LEADING,
+    NAMING,
+    NO_CLAUSE,
+    NO_PROSE,
+    OPENING,
+    PERFECT,
+    PRONOUN,
+    REFERRING,
+    SENTENCE,
+    TIME,
+    VERBAL,
+    WORD,
+)
+
+Span: TypeAlias = tuple[int, int]
+"""Half-open interval [start, end) of characters."""
+
+RULES: Final = 1
+"""Version of the rules, which is logged with what they find. Raise it with any change that finds other clauses."""
+
+MIN_WORDS: Final = 1
+"""Words of a phrase that are no stop words. "It happened" can't be recognised in another memory."""
+MAX_CHARACTERS: Final = 200
+"""Of a phrase: a longer one is no single event."""
+MAX_SENTENCE: Final = 600
+"""Characters of a sentence: what is longer is a list or no prose, and takes time by the square of its length."""
+STATEMENT_WORDS: Final = range(3, 26)
+"""Words of a plain statement."""
+MAX_CLAUSES: Final = 32
+"""Clauses of one text."""
+
+
+class CausalClause(NamedTuple):
+    """A stated relation; both spans are character ranges of the text."""
+
+    connective: str
+    """In lower case, as it is written."""
+    cause: Span
+    effect: Span
+
+
+def causal_clauses(text: str) -> tuple[CausalClause, ...]:
+    """Return the clauses of a text in its order; a chain within one sentence yields one for each of its links."""
+    found: list[CausalClause] = []
+    previous: Span | None = None
+    label = LABEL.match(text)
+    for match in SENTENCE.finditer(text, label.end() if label else 0):
+        sentence = match.span()
+        if len(match.group()) <= MAX_SENTENCE and not match.group().rstrip("\"'”)").endswith("?"):
+            found += _clauses(text, sentence, previous)
+        previous = sentence
+        if len(found) >= MAX_CLAUSES:
+            break
+    return tuple(found[:MAX_CLAUSES])
+
+
+def sentence_around(text: str, span: Span) -> str:
+    """Return the sentences that a span of the text touches."""
+    sentences = [match.span() for match in SENTENCE.finditer(text)]
+    touched = [one for one in sentences if one[0] < span[1] and span[0] < one[1]] or [(0, len(text))]
+    return text[touched[0][0] : touched[-1][1]]
+
+
+def count_words(phrase: str) -> int:
+    """Return the number of words that are no stop words."""
+    words = (word.casefold() for word in WORD.findall(phrase))
+    return sum(word not in STOP_WORDS and len(word) > 1 for word in words)
+
+
+def is_statement(text: str) -> bool:
+    """Tell whether a text is one short sentence that states something: no question, caption or fragment."""
+    sentences = SENTENCE.findall(text)
+    return (
+        len(sentences) == 1
+        and not text.rstrip().endswith(("?", ":"))
+        and not NO_PROSE.search(text)
+        and len(WORD.findall(text)) in STATEMENT_WORDS
+        and FINITE.search(text) is not None
+    )
+
+
+def is_first_person(phrase: str) -> bool:
+    """Tell whether a phrase is about its speaker, so that the same words of another speaker say something else."""
+    return bool(FIRST_PERSON.search(phrase))
+
+
+def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:
+    """Yield the clauses of one sentence."""
+    start, end = sentence
+    if CONDITION.match(text, start, end):
+        return
+    if naming := NAMING.match(text, start, end):
+        yield from _accepted(text, naming, naming.span("cause"), naming.span("effect"))
+        return
+    begin = _skip_leading(text, start, end)
+    if (referring := REFERRING.match(text, start, end)) and not IS_SO.search(referring.group()):
+        if previous is not None:
+            yield from _accepted(text, referring, _main(text, previous), _main(text, (referring.end(), end)))
+        yield from _inner(text, (referring.end(), end))
+        return
+    if opening := OPENING.match(text, begin, end):
+        comma = _main_comma(text, opening.end(), end)
+        if comma is not None and _is_cause(text, opening, (opening.end(), comma), (comma + 1, end)):
+            effect = (comma + 1, end)
+            yield from _accepted(text, opening, (opening.end(), comma), _main(text, effect))
+            yield from _inner(text, effect)
+        return
+    yield from _inner(text, (begin, end))
+
+
+def _inner(text: str, part: Span) -> Iterator[CausalClause]:
+    """Yield the clauses of a part of a sentence that states at least one relation in its middle, from left to right."""
+    start, end = part
+    found = _first(text, start, end)
+    if found is None:
+        return
+    match, forward = found
+    before, after = (start, match.start()), (match.end(), end)
+    cause, effect = (before, after) if forward else (after, before)
+    if forward or _is_cause(text, match, cause, effect):
+        left = _last_clause(text, before)
+        right = _first_clause(text, _main(text, after))
+        yield from _accepted(text, match, *((left, right) if forward else (right, left)))
+    yield from _inner(text, after)
+
+
+def _first(text: str, start: int, end: int) -> tuple[re.Match[str], bool] | None:
+    """Return the first connective inside a part, and whether the cause stands before it."""
+    candidates: list[tuple[re.Match[str], bool]] = []
+    for pattern, forward in ((BACKWARD, False), (JOINING, True), (FORWARD, True)):
+        for match in pattern.finditer(text, start + 1, end):
+            if _counts(text, match, start, end, forward=forward):
+                candidates.append((match, forward))
+                break
+    return min(candidates, key=lambda found: (found[0].start(), -found[0].end()), default=None)
+
+
+def _counts(text: str, match: re.Match[str], start: int, end: int, *, forward: bool) -> bool:
+    """Tell whether a connective inside a part has its causal meaning there."""
+    before, word = text[start : match.start()].rstrip(), match.group().lower().lstrip(", ")
+    is_verb = match.re is FORWARD or VERBAL.match(word) is not None
+    if DENIED.search(text[start : match.start()]) or (is_verb and HYPOTHETICAL.search(before)):
+        return False
+    rest = text[match.end() : end]
+    if IS_SO.search(word):
+        words = WORD.findall(rest)
+        second = rest.find(words[1]) if len(words) > 1 else end
+        return not NO_CLAUSE.match(rest) and FINITE.search(rest, second) is not None
+    if forward and word.split()[-2:][0] in {"causes", "results", "result", "lead", "leads", "means"}:  # may be nouns
+        return not re.search(
+            r"(?:\b(?:the|a|an|this|that|its|no|any|to|root|main|common|good)|'s)$", before, re.IGNORECASE
+        )
+    if "fact that" not in word and word in {"thanks to", "due to"}:
+        return len(WORD.findall(before)) > 1
+    return True
+
+
+def _is_cause(text: str, match: re.Match[str], cause: Span, effect: Span) -> bool:
+    """Tell whether the part after a subordinating connective is a cause; of "since" it may be a time."""
+    word = match.group().lower().lstrip(", ")
+    if word != "since":
+        return True
+    subordinate, main = text[slice(*cause)], text[slice(*effect)]
+    if TIME.match(subordinate) and not re.match(r"\s+(?:my|his|her|their|our|its)\s", subordinate, re.IGNORECASE):
+        return False
+    return bool(FINITE.search(subordinate) and len(WORD.findall(subordinate)) > 2 and not PERFECT.search(main))
+
+
+def _accepted(text: str, connective: re.Match[str], cause: Span, effect: Span) -> Iterator[CausalClause]:
+    """Yield a clause of both phrases, if each can be recognised elsewhere."""
+    spans = [_trimmed(text, span) for span in (cause, effect)]
+    if all(_is_recognisable(text[slice(*span)]) for span in spans):
+        yield CausalClause(_name(connective), spans[0], spans[1])
+
+
+def _name(connective: re.Match[str]) -> str:
+    if connective.re is NAMING:
+        return "the reason"
+    words = " ".join(connective.group().lower().strip(" ,;:–—-").split())
+    return words.removeprefix("and ")
+
+
+def _is_recognisable(phrase: str) -> bool:
+    return count_words(phrase) >= MIN_WORDS and len(phrase) <= MAX_CHARACTERS and not PRONOUN.fullmatch(phrase)
+
+
+def _main(text: str, part: Span) -> Span:
+    """Return the part without an opening subordinate clause and without what follows its first inner connective."""
+    start, end = part
+    start = _skip_leading(text, start, end)
+    if opening := OPENING.match(text, start, end):
+        comma = _main_comma(text, opening.end(), end)
+        if comma is not None:
+            start = comma + 1
+    inner = _first(text, start, end) if start < end else None
+    if inner is not None:
+        match, forward = inner
+        if forward or _is_cause(text, match, (match.end(), end), (start, match.start())):
+            end = match.start()
+    return start, end
+
+
+def _first_clause(text: str, part: Span) -> Span:
+    start, end = part
+    cut = CLAUSE_END.search(text, start + 1, end)
+    return (start, cut.start()) if cut is not None and WORD.search(text, start, cut.start()) else part
+
+
+def _last_clause(text: str, part: Span) -> Span:
+    start, end = part
+    for cut in LAST_CLAUSE.finditer(text, start, end):
+        if FINITE.search(text, cut.end(), end):
+            start = cut.end()
+    return start, end
+
+
+def _main_comma(text: str, start: int, end: int) -> int | None:
+    """Return the place of the comma between an opening clause and the main one: the first whose rest is a clause."""
+    for match in re.compile(r",(?=\s)").finditer(text, start, end):
+        rest = text[match.end() : end]
+        if FINITE.search(rest) and len(WORD.findall(rest)) > 1 and not re.match(r"\s*(?:and|or|which|who)\b", rest):
+            return match.start()
+    return None
+
+
+def _skip_leading(text: str, start: int, end: int) -> int:
+    match = LEADING.match(text, start, end)
+    return match.end() if match else start
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    """Return a span without conjunctions at its start and punctuation at its ends."""
+    start, end = span
+    start = _skip_leading(text, start, end)
+    while end > start and not (text[end - 1].isalnum() or text[end - 1] in ")%"):
+        end -= 1
+    return start, max(start, end)

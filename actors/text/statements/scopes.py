@@ -1,0 +1,129 @@
+"""Whether two statements are about different subjects: of other owners, places, or days of the week.
+
+"My dog" and "my brother's dog", "in the billing service" and "in the search service", "on Mondays" and "on Fridays" say
+of whom, where and when a statement holds. A phrase that differs is no scope but the value itself where it follows the
+verb at once ("lives in Bonn"), or where nothing else differs.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from actors.text.lexical import STOP_WORDS, stem_words
+from actors.text.statements.text_equivalence import ENGLISH, synonym
+
+_TOKEN: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*['’]?|[.,;:!?()]")
+_PREPOSITIONS: Final = frozenset("in for at on of from under near during".split())
+_RECURRING: Final = "every"
+"""Stands for the preposition of "every Monday" and "on Mondays"."""
+_EACH: Final = frozenset("every each".split())
+_FIRST: Final = frozenset("my our".split())
+_THIRD: Final = frozenset("his her their its".split())
+_DETERMINERS: Final = _FIRST | _THIRD | frozenset("the a an your this that these those all".split())
+_TIMES: Final = frozenset(ENGLISH["corrections"]["times"].split())
+_PLURAL_TIMES: Final = frozenset(time for time in _TIMES if time.endswith("s") and time[:-1] in _TIMES)
+_NUMBERS: Final = frozenset(ENGLISH["equivalence"]["numbers"].replace(",", " ").split())
+_VERSIONS: Final = frozenset(stem_words("old new former current previous latest".split()))
+"""Modifiers that tell versions of one thing apart, not two things."""
+
+
+class _Phrase(NamedTuple):
+    preposition: str
+    stems: list[str]
+    owner: str
+    before: bool
+    """Whether it precedes the verb."""
+    at_once: bool
+    """Whether it follows the verb at once."""
+    scope: bool
+    """Whether it can restrict a statement: a quantity ("for 3 days") and a date ("on Monday") can't."""
+
+
+def are_of_different_subjects(earlier: str, later: str, states: re.Pattern[str], changes: re.Pattern[str]) -> bool:
+    """Return whether the subjects of two statements differ by an owner, a modifier or a phrase.
+
+    Args:
+        earlier: A statement.
+        later: What was said after it.
+        states: Finds verbs of states.
+        changes: Finds words that announce a change, which belong to no subject.
+    """
+    left, right = [*_phrases(earlier, states, changes)], [*_phrases(later, states, changes)]
+    stems, others = ({stem for phrase in side for stem in phrase.stems} for side in (left, right))
+    return any(
+        _exclude(one, other, stems, others) for one in left for other in right if not (one.at_once or other.at_once)
+    )
+
+
+def _exclude(one: _Phrase, other: _Phrase, stems: set[str], others: set[str]) -> bool:
+    """Return whether two phrases can't be said of one subject, given the stems of both statements."""
+    words, also = {*one.stems}, {*other.stems}
+    is_subject = one.before and other.before
+    values = bool(stems - words - others and others - also - stems)
+    if words & also and _are_others(one.owner, other.owner, stems, others) and (one.before or other.before or values):
+        return True
+    if not (words - others and also - stems):
+        return False
+    if is_subject and one.stems[-1] == other.stems[-1]:
+        modifiers = {*one.stems[:-1]} - others - _VERSIONS, {*other.stems[:-1]} - stems - _VERSIONS
+        if all(modifiers):
+            return True
+    same = one.preposition == other.preposition != "" and one.scope and other.scope
+    return same and (is_subject or values)
+
+
+def _are_others(one: str, other: str, stems: set[str], others: set[str]) -> bool:
+    """Return whether two owners are two: "his" may be anybody's but the speaker's and hers."""
+    if not (one and other) or one == other or {one, other} <= _FIRST:
+        return False
+    if _FIRST & {one, other}:
+        return not {one, other} - _FIRST <= stems & others
+    if _THIRD & {one, other}:
+        return {one, other} == {"his", "her"}
+    return one not in others and other not in stems
+
+
+def _phrases(text: str, states: re.Pattern[str], changes: re.Pattern[str]) -> Iterator[_Phrase]:
+    """Yield the phrases of a text: runs of content words with what precedes them."""
+    verb = states.search(text)
+    skipped = {at for pattern in (states, changes) for match in pattern.finditer(text) for at in range(*match.span())}
+    preposition, owner, scope, fresh, start = "", "", True, False, 0
+    run: list[str] = []
+
+    def phrase() -> Iterator[_Phrase]:
+        if run or owner not in {"", *_FIRST, *_THIRD}:
+            found = stem_words([synonym(word) for word in run or [owner]])
+            before = verb is not None and start < verb.start()
+            yield _Phrase(preposition, found, owner if run else "", before, fresh and not before, scope)
+
+    for match in _TOKEN.finditer(text):
+        word = match.group().casefold().replace("’", "'")
+        bare = word.removesuffix("'s").removesuffix("'")
+        is_end = match.start() in skipped or (not word[-1].isalnum() and word == bare) or word in STOP_WORDS
+        if is_end or word in _DETERMINERS or word in _EACH or word in _PLURAL_TIMES:
+            ended = [*phrase()]
+            yield from ended
+            fresh = fresh and not ended
+            if verb is not None and match.start() == verb.start():
+                fresh = True
+            run = []
+            owner = word if word in _FIRST | _THIRD else ""
+            if word in _PREPOSITIONS:
+                preposition, scope = word, True
+            elif word in _EACH or word in _PLURAL_TIMES:
+                preposition, scope = _RECURRING, True
+                run = [word] if word in _PLURAL_TIMES else []
+                start = match.start()
+                continue
+            elif word not in _DETERMINERS or ended:
+                preposition = ""
+            continue
+        if not run:
+            start = match.start()
+            is_value = word in _TIMES or word in _NUMBERS or any(map(str.isdigit, word))
+            scope = preposition in {"", _RECURRING} or not is_value
+        if bare != word:
+            run, owner = [], bare
+        else:
+            run.append(word)
+    yield from phrase()

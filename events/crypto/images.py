@@ -1,0 +1,112 @@
+"""Images of memories: one file each beside the log, sealed by the key of the event that stored the memory.
+
+A file is named by its memory and not by its content, so an erasure concerns no other memory, and a name tells nothing.
+The event has the SHA-256 of the content, which `verify` compares.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Collection, Container
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+from uuid import UUID
+
+from events.crypto.keys import KeyRing, KeyUnreadableError
+from events.storage.durable import DurableFile, sync_folder
+from events.storage.log import LogDamagedError, LogError
+
+IMAGES: Final = "images"
+"""The folder in that of the store."""
+
+_AAD: Final = b"image"
+_PARTIAL: Final = ".partial"
+
+
+class ImageFiles:
+    """The images of one log.
+
+    Args:
+        store: Folder of the store.
+        keys: Returns the keys of the log.
+    """
+
+    def __init__(self, store: Path, keys: Callable[[], KeyRing]) -> None:
+        self._folder = store / IMAGES
+        self._keys = keys
+
+    def write(self, memory: UUID, content: bytes) -> None:
+        """Seal an image under the key of a memory, which exists (`Log.reserve`); it is on the disk when this returns.
+
+        Raises:
+            LogError: it can't be written.
+        """
+        path = self._folder / str(memory)
+        partial = path.with_suffix(_PARTIAL)
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            file = DurableFile(partial)
+            try:
+                file.write({0: self._keys().seal(memory, _AAD, content)})
+            finally:
+                file.close()
+            partial.rename(path)
+            sync_folder(self._folder)
+        except (OSError, KeyUnreadableError) as error:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+            raise LogError(f"the image of {memory} can't be written: {error}") from error
+
+    def read(self, memory: UUID) -> bytes | None:
+        """Return an image; None if it was erased.
+
+        Raises:
+            LogDamagedError: the file is missing or changed, or can't be read.
+        """
+        try:
+            return self._keys().open(memory, _AAD, (self._folder / str(memory)).read_bytes())
+        except FileNotFoundError:
+            with suppress(KeyUnreadableError):
+                if not self._keys().has(memory):
+                    return None
+            raise LogDamagedError(f"the image of {memory} is missing") from None
+        except (OSError, KeyUnreadableError, ValueError) as error:
+            raise LogDamagedError(f"the image of {memory} can't be read: {error}") from error
+
+    def erase(self, memories: Collection[UUID]) -> None:
+        """Delete images; one that isn't there is no error (`OSError`)."""
+        if not self._folder.exists():
+            return
+        for memory in memories:
+            (self._folder / str(memory)).unlink(missing_ok=True)
+
+    def files(self) -> list[Path]:
+        """Return the files of all images, by name."""
+        return sorted(path for path in self._folder.glob("*") if _is_id(path.name))
+
+    def sweep(self, stored: Container[UUID]) -> None:
+        """Delete what a crash left: images of memories that were not stored, or that are erased (`OSError`)."""
+        for path in self._folder.glob(f"*{_PARTIAL}"):
+            path.unlink()
+        ids = {UUID(path.name) for path in self.files()}
+        self.erase({one for one in ids if one not in stored or self._keys().is_destroyed(one)})
+
+    def copy(self, store: Path) -> None:
+        """Copy all images into the folder of another store with the same keys, durably (`OSError`)."""
+        target = store / IMAGES
+        for path in self.files():
+            target.mkdir(mode=0o700, exist_ok=True)
+            with suppress(FileNotFoundError):  # erased meanwhile
+                shutil.copyfile(path, target / path.name)
+                (target / path.name).chmod(0o600)
+                with (target / path.name).open("rb+") as file:
+                    os.fsync(file.fileno())
+        if target.exists():
+            sync_folder(target)
+
+
+def _is_id(name: str) -> bool:
+    try:
+        return str(UUID(name)) == name
+    except ValueError:
+        return False

@@ -1,0 +1,171 @@
+"""Verified copies of a store that is closed, byte by byte, before something is done to it or made of it.
+
+They are backups of the format that the store has, so the program that wrote the store can restore them. They stand
+beside the folder, with the backups after sleep, and only the latest before each operation is kept: a copy holds what is
+erased after it was made.
+"""
+
+import errno
+import os
+import shutil
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import duckdb
+
+from events.crypto.images import ImageFiles
+from events.crypto.keys import KeyRing
+from events.storage import replacement
+from events.storage.backup import is_backup, new_store, write_manifest
+from events.storage.database import DATABASE, connect, exclusive
+from events.storage.durable import check_room
+from events.storage.format import check_format, format_of
+from events.storage.log import Head, LogError, PassphraseError
+from events.verify.examination import Progress
+from events.verify.verification import verify
+
+_BEFORE: Final = "before-"
+_FILES: Final = (DATABASE, f"{DATABASE}.wal", "keys", "head", "format")
+_CHUNK: Final = 2**30
+_UNSUPPORTED: Final = frozenset({errno.EXDEV, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL})
+"""Errors of `copy_file_range` where two file systems, or an older one, can't do it."""
+
+
+class SafetyCopy(NamedTuple):
+    """A copy, and what it was made before."""
+
+    folder: Path
+    operation: str
+
+
+def backups_folder(folder: Path) -> Path:
+    """Return where the backups of a store are that are made by themselves."""
+    folder = folder.resolve()
+    return folder.with_name(f"{folder.name}.backups")
+
+
+def size_of(folder: Path) -> int:
+    """Return how many bytes a copy of a store takes, if the file system can't share them."""
+    paths = [*(folder / name for name in _FILES), *ImageFiles(folder, KeyRing).files()]
+    return sum(path.stat().st_size for path in paths if path.exists())
+
+
+def safety_copies(folder: Path) -> list[SafetyCopy]:
+    """Return the copies of a store, by operation."""
+    found: list[SafetyCopy] = []
+    with suppress(FileNotFoundError):
+        for one in sorted(backups_folder(folder).iterdir()):
+            operation, _, time = one.name.removeprefix(_BEFORE).rpartition("-")
+            if one.name.startswith(_BEFORE) and replacement.is_timestamp(time) and is_backup(one):
+                found.append(SafetyCopy(one, operation))
+    return found
+
+
+def copy_before(folder: Path, operation: str, passphrase: str | None, progress: Progress | None = None) -> Path | None:
+    """Copy a store, and verify the copy; delete the one before the last such operation.
+
+    Args:
+        folder: Of the store, which must not be open; nothing in it is changed.
+        operation: What is to follow, in one word.
+        passphrase: Of the keys.
+        progress: Receives the events that were checked, and all of them.
+
+    Returns:
+        The copy; None if the store is damaged.
+
+    Raises:
+        LogInUseError: the store is open.
+        PassphraseError: the passphrase is wrong, or missing, or given for a store without one.
+        LogError: the copy can't be written, or there is too little room for it.
+    """
+    check_format(folder)
+    target = backups_folder(folder) / f"{_BEFORE}{operation}-{replacement.timestamp()}"
+    earlier = [one.folder for one in safety_copies(folder) if one.operation == operation]
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_room(target.parent, DATABASE, size_of(folder))
+        _copy_store(folder, target, passphrase, progress)
+        for one in earlier:
+            shutil.rmtree(one)
+    except _DamagedError:
+        return None
+    except OSError as error:
+        raise LogError(f"no copy of {folder} can be made: {error}") from error
+    return target
+
+
+def copy_store(folder: Path, target: Path, passphrase: str | None, progress: Progress | None = None) -> Head:
+    """Copy a store in the format that it has, and verify the copy; return its head.
+
+    Args:
+        folder: Of the store, which must not be open; nothing in it is changed.
+        target: A new folder; it has this name only once it is complete.
+        passphrase: Of the keys.
+        progress: Receives the events that were checked, and all of them.
+
+    Raises:
+        LogInUseError, PassphraseError: as in `copy_before`.
+        LogError: the store is damaged, or the target exists, or can't be written.
+    """
+    check_format(folder)
+    try:
+        return _copy_store(folder, target, passphrase, progress)
+    except _DamagedError as error:
+        raise LogError(f"{folder} is damaged: `context-graph verify` tells what is lost") from error
+    except OSError as error:
+        raise LogError(f"no copy of {folder} can be made: {error}") from error
+
+
+class _DamagedError(Exception):
+    """What was copied can't be trusted as a whole."""
+
+
+def _copy_store(folder: Path, target: Path, passphrase: str | None, progress: Progress | None) -> Head:
+    with exclusive(folder), new_store(target) as partial:
+        _copy(folder, partial)
+        return _check(partial, passphrase, progress)
+
+
+def _copy(folder: Path, target: Path) -> None:
+    for name in _FILES:
+        if (folder / name).exists():
+            _clone(folder / name, target / name)
+    ImageFiles(folder, KeyRing).copy(target)
+    try:
+        with closing(connect(target / DATABASE)) as database:  # a backup has no write-ahead log
+            database.execute("CHECKPOINT log")
+    except (LogError, duckdb.Error) as error:
+        raise _DamagedError from error
+
+
+def _check(target: Path, passphrase: str | None, progress: Progress | None) -> Head:
+    try:
+        report = verify(target, passphrase, progress)
+    except PassphraseError:
+        raise
+    except LogError as error:
+        raise _DamagedError from error
+    if report.problems:
+        raise _DamagedError
+    write_manifest(target, report.head.seq, format_of(target))
+    return report.head
+
+
+def _clone(source: Path, target: Path) -> None:
+    """Copy a file; Linux shares its blocks where the file system can (Btrfs, XFS, ZFS)."""
+    with (
+        source.open("rb") as reader,
+        os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as writer,
+    ):
+        try:
+            while os.copy_file_range(reader.fileno(), writer.fileno(), _CHUNK):
+                pass
+        except (AttributeError, OSError) as error:  # the platform lacks it, or it can't do it between these two files
+            if isinstance(error, OSError) and error.errno not in _UNSUPPORTED:
+                raise
+            reader.seek(0)
+            writer.seek(0)
+            shutil.copyfileobj(reader, writer)
+            writer.flush()
+        os.fsync(writer.fileno())

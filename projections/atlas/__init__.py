@@ -1,0 +1,1 @@
+"""The atlas: everything that search reads of the memories, by row."""

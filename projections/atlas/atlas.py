@@ -1,0 +1,299 @@
+"""The atlas: everything that search reads, by row: fingerprints, filter columns, time mentions and purposes."""
+
+from collections.abc import Mapping
+from typing import Final
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+
+from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse
+from events.quantization import Levels, levels
+from events.spaces import E1, SPACES
+from events.storage.log import Envelope
+from events.vocabulary import MemoriesMoved, MemoryStored, MemoryTagged, PurposesRealigned, SpacesDeclared
+from projections.atlas.facets import Facets
+from projections.atlas.fingerprints import (
+    CONTEXT,
+    ENTITY,
+    EXPANSION,
+    HYPERVECTOR,
+    ORDER,
+    RECENCY,
+    TERMS,
+    Fingerprints,
+    kind_mismatch,
+    semantic_vectors,
+)
+from projections.atlas.purpose import PurposeSpace
+from projections.graph.clusters import Clusters
+from projections.memories.lifecycle import Lifecycle, StateChange
+from projections.memories.supersessions import Supersessions
+from projections.projection import MemoryState, digest_of, is_shredded_memory
+from projections.spaces.binary import BinarySpace
+from projections.spaces.dense import DenseSpace
+from projections.spaces.directed import DirectedSpace, Direction
+from projections.spaces.graph import Graph
+from projections.spaces.sparse import SparseSpace
+from projections.spaces.tokens import TokenSpace
+from projections.spaces.windowed import Span, WindowedSpace
+from projections.storage.arrays import Mask, Rows, Scores, best
+from projections.time.time_mentions import NO_HINTS, QueryHints, TimeMentions
+
+PREFIX_DIMENSIONS: Final = 128
+"""Leading dimensions of E1 that recall compares; they carry most of it (Matryoshka)."""
+SKETCH_BITS: Final = 2_048
+"""Leading bits of a hypervector that recall compares, in a fifth of the time that all bits take."""
+_SKETCH_OVERSAMPLING: Final = 4
+"""Candidates by sketch for each wanted row; all bits then rank these."""
+_ORDER_EXPONENT: Final = 64
+"""Power of E4's cosine for a query about an end of its session: two turns away .982 becomes .3, four away .014."""
+_TIME_WEIGHT: Final = 0.15
+"""Weight of a match of the query's time in E11's relevance, where containing all terms of the query weighs 1."""
+_SPEAKER_WEIGHT: Final = 0.3
+"""Weight of a speaker whom the query names, in E11's relevance."""
+
+
+class Atlas(Fingerprints):
+    """One row for each stored memory in the order of arrival, never reused.
+
+    A memory that is excluded from search keeps its row. An erased one leaves an empty row, also in a replay where its
+    event is shredded, so that row numbers don't depend on the time of the replay.
+    """
+
+    def __init__(self, dimensions: Mapping[str, int]) -> None:
+        """Create empty spaces; a space whose key `dimensions` lacks is a KeyError."""
+        super().__init__(dimensions)
+        self._prefix = WindowedSpace(min(PREFIX_DIMENSIONS, self.dimensions[E1]), indexed=True)
+        self._sketch = BinarySpace(min(SKETCH_BITS, self.dimensions[HYPERVECTOR]), indexed=True)
+        self.purposes = PurposeSpace(len(SPACES))
+        self.facets = Facets()
+        self.time_mentions = TimeMentions()
+        self._lifecycle = Lifecycle()
+        self._supersessions = Supersessions()
+        self._clusters = Clusters()
+
+    @classmethod
+    def of(cls, declared: SpacesDeclared) -> "Atlas":
+        """Create empty spaces of the declared dimensions."""
+        return cls({space.key: space.dimension for space in declared.spaces})
+
+    def apply(self, envelope: Envelope) -> None:
+        """Fold the next event of the log; a declaration of other dimensions is a ValueError."""
+        match envelope.event:
+            case SpacesDeclared(spaces=spaces):
+                if {space.key: space.dimension for space in spaces} != self.dimensions:
+                    raise ValueError("the log declares other dimensions than those of the atlas")
+            case MemoryStored() as stored:
+                self._append(envelope.id, stored)
+            case PurposesRealigned() as realigned:
+                for memory, purpose in zip(realigned.memories, realigned.rows(), strict=True):
+                    row = self._rows[memory]
+                    if self.facets.state(row) is not MemoryState.ERASED:
+                        self.purposes.realign(row, purpose, realigned.goal)
+            case MemoriesMoved(memories=memories, target=target):
+                rows = np.array([self._rows[memory] for memory in memories], np.int64)
+                self.facets.move(rows[~self.facets.erased[rows]], target)
+            case MemoryTagged(memory=memory, tags=tags):
+                self.facets.retag(self._rows[memory], tags)
+            case event if is_shredded_memory(event):
+                self._append(envelope.id, None)
+            case _:
+                pass
+        for change in self._lifecycle.apply(envelope):
+            self._change_state(change)
+        self._supersessions.apply(envelope)
+        self._blend_with_hubs(self._clusters.apply(envelope))
+
+    def survivor(self, memory: UUID) -> UUID:
+        """Return the last survivor of a merged memory, or the memory itself."""
+        return self._lifecycle.root(memory)
+
+    def successors(self, eligible: Mask, rows: Rows | None = None) -> dict[int, int]:
+        """Return the row of the latest eligible version by each row that such a one superseded.
+
+        Args:
+            eligible: Eligible rows, shape (rows,).
+            rows: The rows in question; None for all.
+        """
+        memories = self._supersessions.superseded() if rows is None else self.ids(rows.tolist())
+        found: dict[int, int] = {}
+        for memory in {self._lifecycle.root(one) for one in memories} if self._supersessions else ():
+            later = self._supersessions.successor(memory, self._lifecycle, lambda one: bool(eligible[self._rows[one]]))
+            if later is not None:
+                found[self._rows[memory]] = self._rows[later]
+        return found
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of rows in the fingerprints, the E1 prefix, the inverted index and the purposes."""
+        return {
+            "fingerprints": int((~self.facets.erased).sum()),
+            "e1_prefix": self._prefix.count(),
+            "inverted": self._sparse(EXPANSION).count(),
+            "purpose": self.purposes.count(),
+        }
+
+    def graphs(self) -> dict[str, Graph]:
+        """Return the graphs of the spaces that are searched as a whole, by the name of the index."""
+        spaces: dict[str, DenseSpace | BinarySpace] = {
+            "e1_prefix": self._prefix.vectors,
+            HYPERVECTOR: self._sketch,
+        }
+        for key, space in self._spaces.items():
+            if isinstance(space, DirectedSpace):
+                spaces |= {f"{key} as cause": space.causes, f"{key} as effect": space.effects}
+            elif isinstance(space, DenseSpace):
+                spaces[key] = space
+        return {name: space.graph for name, space in spaces.items() if space.graph is not None}
+
+    def prepare(self) -> None:
+        """Build and load what the next search would otherwise wait for."""
+        super().prepare()
+        for graph in self.graphs().values():
+            if graph.covered:
+                graph.open()
+
+    def relevance(self, key: str, query: Mapping[str, Embedding], rows: Rows, hints: QueryHints = NO_HINTS) -> Scores:
+        """Return the scores that rank these rows for a query in one space, comparable within the space only.
+
+        That is the raw similarity, except for plain term counts (BM25, unbounded), E2 if the query names a time (match
+        of time mentions), E4 if it asks for an end of its session (sharpened cosine), and E11 (coverage of the query's
+        terms, plus matches of time and speaker).
+
+        Args:
+            key: Of the space.
+            query: Its embeddings by space; without that of this space, or of E6 for E11, it is a KeyError.
+            rows: Shape (rows,).
+            hints: Parsed from the query's text.
+        """
+        if key == ENTITY:
+            return self._entity_relevance(query[TERMS], rows, hints)
+        space, embedding = self._spaces[key], query[key]
+        if key == TERMS and isinstance(space, SparseSpace) and isinstance(embedding, Sparse):
+            return space.bm25(embedding, rows)
+        if key == RECENCY and hints.intervals:
+            return self.time_mentions.time_scores(hints.intervals, rows)
+        scores = self.scores(key, embedding, rows, direction=hints.direction)
+        return scores**_ORDER_EXPONENT if key == ORDER and (hints.start or hints.end) else scores
+
+    def nearest(
+        self, key: str, embedding: Embedding, count: int, eligible: Mask, *, direction: Direction | None = None
+    ) -> tuple[Rows, Scores]:
+        """Return the best `count` eligible rows of one whole space, best first, with their raw similarities."""
+        space = self._spaces[key]
+        if isinstance(space, WindowedSpace) and isinstance(embedding, Dense):
+            return space.nearest_by_prefix(self._prefix, embedding.levels, count, eligible)
+        if isinstance(space, DenseSpace) and isinstance(embedding, Dense):
+            return space.nearest(embedding.levels, count, eligible)
+        if isinstance(space, DirectedSpace) and isinstance(embedding, Directed) and direction is not None:
+            return space.nearest(embedding, count, eligible, direction)
+        rows = np.flatnonzero(eligible)
+        if 2 * len(rows) > len(self):  # scoring all rows is then faster than a gather
+            scores = self.scores(key, embedding, direction=direction)[rows]
+        else:
+            scores = self.scores(key, embedding, rows, direction=direction)
+        return best(rows, scores, count)
+
+    def recall_prefix(self, query_e1: npt.NDArray[np.floating], count: int, eligible: Mask) -> Rows:
+        """Return the `count` eligible rows nearest to a unit E1 vector by its prefix, best first, passages included."""
+        return self._prefix.nearest(levels(query_e1[:PREFIX_DIMENSIONS]), count, eligible)[0]
+
+    def prefixes(self, rows: Rows) -> Levels:
+        """Return the E1 prefix of rows that aren't erased, shape (rows, dimensions)."""
+        return self._prefix.wholes(rows)
+
+    def recall_sketch(self, query: Bits, count: int, eligible: Mask) -> Rows:
+        """Return the `count` eligible rows nearest in E9 among those nearest by sketch, best first."""
+        likely, _ = self._sketch.nearest(self._sketch_of(query), _SKETCH_OVERSAMPLING * count, eligible)
+        return best(likely, self.scores(HYPERVECTOR, query, likely), count)[0]
+
+    def recall_sparse(self, key: str, query: Sparse, count: int, eligible: Mask) -> Rows:
+        """Return up to `count` eligible rows that share a term with the query, best first; BM25 ranks plain counts."""
+        space = self._sparse(key)
+        recall = space.recall_bm25 if key == TERMS else space.recall_cosine
+        return recall(query, count, eligible)
+
+    def contains_terms(self, key: str, query: Sparse, eligible: Mask) -> bool:
+        """Tell whether every term of a query occurs in some eligible row."""
+        return self._sparse(key).contains_terms(query, eligible)
+
+    def passage_scores(self, query_e1: npt.NDArray[np.floating], rows: Rows) -> tuple[Scores, list[Span | None]]:
+        """Return the E1 scores of these rows, and the span of each row's best passage (None without passages)."""
+        return self._semantic.passages(levels(query_e1), rows)
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of all spaces, filter columns, time mentions, states, clusters and ids."""
+        spaces = [space.digest() for space in self._spaces.values()]
+        ids = b"".join(memory.bytes for memory in self._ids)
+        folds = (
+            self.purposes,
+            self.facets,
+            self.time_mentions,
+            self._lifecycle,
+            self._supersessions,
+            self._clusters,
+        )
+        return digest_of(*spaces, self._prefix.digest(), *(fold.digest() for fold in folds), ids)
+
+    def _entity_relevance(self, terms: Embedding, rows: Rows, hints: QueryHints) -> Scores:
+        """Return how well these rows match the terms, times and speakers of a query, shape (rows,)."""
+        if not isinstance(terms, Sparse):
+            raise kind_mismatch(TERMS, terms)
+        scores = self._sparse(TERMS).coverage(terms, rows)
+        if hints.intervals:
+            scores += _TIME_WEIGHT * self.time_mentions.time_scores(hints.intervals, rows)
+        if len(speakers := self.time_mentions.speakers(hints.words)):
+            scores += _SPEAKER_WEIGHT * self.time_mentions.speaker_scores(speakers, rows)
+        return scores
+
+    def _append(self, memory: UUID, stored: MemoryStored | None) -> None:
+        self.facets.append(stored)
+        self.time_mentions.append(stored)
+        if stored is None:
+            self.purposes.append(None)
+        else:
+            self.purposes.append(stored.purpose, stored.north_star)
+        fingerprint, passages = (None, ()) if stored is None else (stored.fingerprint, stored.passages)
+        self.append(memory, fingerprint, passages)
+        vectors, spans = semantic_vectors(fingerprint, passages, self.dimensions[E1])
+        self._prefix.append(levels(vectors[:, :PREFIX_DIMENSIONS]), spans)
+        self._sketch.append(None if fingerprint is None else self._sketch_of(fingerprint.take(HYPERVECTOR, Bits)))
+
+    def _sketch_of(self, bits: Bits) -> npt.NDArray[np.uint8]:
+        return bits.array[: min(SKETCH_BITS, self.dimensions[HYPERVECTOR]) // 8]
+
+    def _change_state(self, change: StateChange) -> None:
+        """Apply a state change to the memory's row, unless it is erased; statistics count live rows only."""
+        row = self._rows[change.memory]
+        if self.facets.state(row) is MemoryState.ERASED:
+            return
+        for space in self._spaces.values():
+            if isinstance(space, SparseSpace | TokenSpace):
+                if change.before is MemoryState.LIVE:
+                    space.exclude(row)
+                elif change.after is MemoryState.LIVE:
+                    space.include(row)
+        if change.after is MemoryState.ERASED:
+            by_row = (self.facets, self.time_mentions, self._prefix, self._sketch, self.purposes)
+            for part in (*by_row, *self._spaces.values()):
+                part.clear(row)
+        elif change.after is MemoryState.LIVE:
+            self.facets.show(row)
+        else:
+            survivor = self._lifecycle.survivor(change.memory)
+            self.facets.hide(row, change.after, None if survivor is None else self._rows[survivor])
+
+    def _blend_with_hubs(self, memories: tuple[UUID, ...]) -> None:
+        """Blend the context vectors of memories with the E1 vector of their hub, if both spaces have one dimension."""
+        if not memories or self.dimensions[CONTEXT] != self.dimensions[E1]:
+            return
+        filled = ~self.facets.erased
+        rows = {memory: row for memory in memories if filled[row := self._rows[memory]]}
+        self._context.restore(np.array([*rows.values()], np.int64))
+        spokes = [(row, *spoke) for memory, row in rows.items() if (spoke := self._clusters.spoke(memory)) is not None]
+        blended = [(row, self._rows[hub], centrality) for row, hub, centrality in spokes if filled[self._rows[hub]]]
+        if blended:
+            members, hubs, centralities = zip(*blended, strict=True)
+            distinct, which = np.unique(hubs, return_inverse=True)
+            vectors = np.stack([self._semantic.at(hub).array for hub in distinct.tolist()])
+            self._context.blend(np.array(members), vectors[which], np.array(centralities, np.float32))

@@ -1,0 +1,205 @@
+"""Fingerprints by row: each of the thirteen spaces stores one part of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias, assert_never
+from uuid import UUID
+
+import numpy as np
+
+from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Passage, Sparse, Tokens
+from events.quantization import Levels
+from events.spaces import E1, SPACES, Kind, Space
+from projections.spaces.binary import BinarySpace
+from projections.spaces.context import ContextSpace
+from projections.spaces.dense import DenseSpace
+from projections.spaces.directed import DirectedSpace, Direction
+from projections.spaces.sparse import SparseSpace
+from projections.spaces.tokens import TokenSpace
+from projections.spaces.windowed import Span, WindowedSpace
+from projections.storage.arrays import Rows, Scores
+
+RECENCY: Final = "e2_temporal_recent"
+ORDER: Final = "e4_temporal_positional"
+TERMS: Final = "e6_sparse"
+"""The sparse space of plain term counts, which cosine saturates and BM25 ranks."""
+CONTEXT: Final = "e8_graph"
+"""The space in which consolidation blends members of a cluster with its hub."""
+NULLABLE: Final = frozenset({ORDER, CONTEXT})
+"""The spaces that have nothing to say of some memories, whose score is then NaN."""
+HYPERVECTOR: Final = "e9_hdc"
+ENTITY: Final = "e11_entity"
+"""The only space of one dense vector a memory in which neighbours are searched; the others score rows."""
+EXPANSION: Final = "e13_splade"
+"""The sparse space of expanded terms."""
+
+_SpaceStore: TypeAlias = WindowedSpace | DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenSpace
+
+
+class Fingerprints:
+    """One row for each memory in the order of arrival, never reused; a row may be empty."""
+
+    _ids: list[UUID]
+
+    def __init__(self, dimensions: Mapping[str, int]) -> None:
+        """Create empty spaces; a space whose key `dimensions` lacks is a KeyError."""
+        self.dimensions: Final = {space.key: dimensions[space.key] for space in SPACES}
+        self._semantic = WindowedSpace(self.dimensions[E1])
+        self._context = ContextSpace(self.dimensions[CONTEXT])
+        self._spaces = {space.key: _empty(space, self.dimensions[space.key]) for space in SPACES}
+        self._spaces |= {E1: self._semantic, CONTEXT: self._context}
+        self._ids = []
+        self._rows: dict[UUID, int] = {}
+
+    def after_load(self) -> None:
+        """Derive what a snapshot leaves out."""
+        self._rows = {memory: row for row, memory in enumerate(self._ids)}
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __contains__(self, memory: UUID) -> bool:
+        return memory in self._rows
+
+    def row_of(self, memory: UUID) -> int:
+        """Return the row of a memory; an unknown id is a KeyError."""
+        return self._rows[memory]
+
+    def ids(self, rows: Iterable[int]) -> list[UUID]:
+        """Return the memories of these rows."""
+        return [self._ids[row] for row in rows]
+
+    def append(self, memory: UUID, fingerprint: Fingerprint | None, passages: Sequence[Passage] = ()) -> None:
+        """Add the next row, empty for None; an embedding of another kind than its space is a TypeError."""
+        self._rows[memory] = len(self)
+        self._ids.append(memory)
+        self._semantic.append(*semantic_vectors(fingerprint, passages, self.dimensions[E1]))
+        for key, space in self._spaces.items():
+            if not isinstance(space, WindowedSpace):
+                _append(key, space, None if fingerprint is None else fingerprint[key])
+
+    def embedding(self, key: str, row: int) -> Embedding:
+        """Return the embedding of a row that isn't empty in one space."""
+        return self._spaces[key].at(row)
+
+    def scores(
+        self,
+        key: str,
+        embedding: Embedding,
+        rows: Rows | None = None,
+        *,
+        direction: Direction | None = None,
+        symmetric: bool = False,
+    ) -> Scores:
+        """Return the raw similarity in [0, 1] of an embedding to these rows (to all if None) in one space.
+
+        NaN where the space has nothing to say of a row.
+
+        Args:
+            key: Of the space.
+            embedding: Of the space's kind; another one is a TypeError.
+            rows: Shape (rows,); the score of an empty row is undefined.
+            direction: In the causal space, whether causes or effects of the query are searched.
+            symmetric: Compare two memories instead of ranking memories for a query: without passages and weights of
+                tokens, so that a pair scores the same from either side.
+        """
+        match self._spaces[key], embedding:
+            case WindowedSpace() as space, Dense():
+                return space.scores(embedding.levels, rows, passages=not symmetric)
+            case DenseSpace() as space, Dense():
+                scores = space.scores(embedding.levels, rows)
+                if key in NULLABLE:
+                    scores[space.is_null(rows)] = np.nan
+                return scores
+            case DirectedSpace() as space, Directed():
+                return space.scores(embedding, rows, direction)
+            case SparseSpace() as space, Sparse():
+                return space.cosine(embedding, rows)
+            case BinarySpace() as space, Bits():
+                return space.scores(embedding.array, rows)
+            case TokenSpace() as space, Tokens():
+                rows = np.arange(len(self)) if rows is None else rows
+                return space.symmetric(embedding, rows) if symmetric else space.max_sim(embedding, rows, weighted=True)
+            case _:
+                raise kind_mismatch(key, embedding)
+
+    def semantic_parts(self, query_e1: Embedding, rows: Rows) -> tuple[Scores, Scores]:
+        """Return the E1 cosines of these rows as a whole and of their first passage, each of shape (rows,)."""
+        if not isinstance(query_e1, Dense):
+            raise kind_mismatch(E1, query_e1)
+        return self._semantic.parts(query_e1.levels, rows)
+
+    def passage_counts(self, rows: Rows) -> Rows:
+        """Return how many passages each of these rows has, shape (rows,); 0 for a memory of one window."""
+        return self._semantic.passage_counts(rows)
+
+    def term_counts(self, rows: Rows) -> Scores:
+        """Return the number of terms of each of these rows, repeated ones included, shape (rows,)."""
+        return self._sparse(TERMS).lengths.take(rows)
+
+    def prepare(self) -> None:
+        """Build the inverted indexes, which the next search would otherwise wait for."""
+        for space in self._spaces.values():
+            if isinstance(space, SparseSpace):
+                space.build_index()
+
+    def inverted_sizes(self) -> dict[str, int]:
+        """Return the bytes of each inverted index."""
+        spaces = ((key, space) for key, space in self._spaces.items() if isinstance(space, SparseSpace))
+        return {f"{key} inverted": space.inverted_size() for key, space in spaces}
+
+    def _sparse(self, key: str) -> SparseSpace:
+        space = self._spaces[key]
+        if not isinstance(space, SparseSpace):
+            raise TypeError(f"{key} isn't sparse")
+        return space
+
+
+def semantic_vectors(
+    fingerprint: Fingerprint | None, passages: Sequence[Passage], dimension: int
+) -> tuple[Levels, list[Span]]:
+    """Return the E1 vectors of a whole memory and of its passages, and the passages' spans."""
+    if fingerprint is None:
+        return np.empty((0, dimension), np.int8), []
+    vectors = np.stack([fingerprint.take(E1, Dense).levels, *(passage.levels for passage in passages)])
+    return vectors, [(passage.start, passage.end) for passage in passages]
+
+
+def kind_mismatch(key: str, embedding: Embedding) -> TypeError:
+    """Return the error for an embedding of another kind than its space."""
+    return TypeError(f"{key} can't take {type(embedding).__name__}")
+
+
+def _empty(space: Space, dimension: int) -> _SpaceStore:
+    match space.kind:
+        case Kind.DENSE:
+            return DenseSpace(dimension, indexed=space.key == ENTITY)
+        case Kind.DIRECTED:
+            return DirectedSpace(dimension)
+        case Kind.SPARSE:
+            return SparseSpace(dimension, counts=space.key == TERMS)
+        case Kind.BINARY:
+            return BinarySpace(dimension)
+        case Kind.TOKENS:
+            return TokenSpace(dimension)
+        case _:
+            assert_never(space.kind)
+
+
+def _append(
+    key: str, space: DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenSpace, embedding: Embedding | None
+) -> None:
+    match space, embedding:
+        case _, None:
+            space.append(None)
+        case DenseSpace(), Dense():
+            space.append(embedding.levels)
+        case DirectedSpace(), Directed():
+            space.append(embedding)
+        case SparseSpace(), Sparse():
+            space.append(embedding)
+        case BinarySpace(), Bits():
+            space.append(embedding.array)
+        case TokenSpace(), Tokens():
+            space.append(embedding)
+        case _:
+            raise kind_mismatch(key, embedding)

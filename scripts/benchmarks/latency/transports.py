@@ -1,0 +1,77 @@
+"""Storing and searching through the official client, over stdio and over HTTP: one hub, one store, by turns."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from actors.api.caller import Scope
+from actors.http.access.keys import Keys
+from benchmarks.latency.ratios import QUERY_WORDS, Times
+from benchmarks.report import quantiles
+from benchmarks.serve_client import SETTINGS
+from benchmarks.synthetic import first_words
+
+COMMAND = str(Path(sys.executable).parent / "context-graph")
+OPERATIONS = ("store", "search")
+
+
+@contextmanager
+def _served(folder: Path) -> Iterator[str]:
+    """Serve a store over HTTP, and so by its socket; yield the URL."""
+    command = [COMMAND, "serve", "--http", "127.0.0.1:0", "--data", str(folder), "--namespace", "default"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | SETTINGS) as server:
+        try:
+            if server.stderr is None or (found := re.search(r"http://\S+", server.stderr.readline())) is None:
+                raise RuntimeError("the server told no URL")
+            yield found[0]
+        finally:
+            server.terminate()
+
+
+@asynccontextmanager
+async def _clients(folder: Path, url: str) -> AsyncIterator[dict[str, Client]]:
+    """Yield connected clients by the name of their way."""
+    key = Keys(folder).create(f"bench-{os.getpid()}", Scope.WRITE, None)
+    bearer = {"authorization": f"Bearer {key}"}
+    command = ["serve", "--data", str(folder), "--namespace", "default"]
+    async with AsyncExitStack() as stack:
+        http = [await stack.enter_async_context(httpx2.AsyncClient(headers=bearer, timeout=60)) for _ in range(2)]
+        ways = {
+            "stdio": Client(StdioServerParameters(command=COMMAND, args=command, env=dict(os.environ) | SETTINGS)),
+            "HTTP": Client(streamable_http_client(f"{url}/mcp", http_client=http[0]), mode="legacy"),
+            "HTTP, 2026-07-28": Client(streamable_http_client(f"{url}/mcp", http_client=http[1]), mode="2026-07-28"),
+        }
+        yield {name: await stack.enter_async_context(client) for name, client in ways.items()}
+
+
+async def compare_transports(folder: Path, texts: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return milliseconds of each way and operation; each text is stored, and searched for, once by one way."""
+    times = Times()
+
+    async def call(client: Client, tool: str, **arguments: Any) -> None:
+        answer = await client.call_tool(tool, arguments)
+        if answer.is_error:
+            raise RuntimeError(str(answer.content))
+
+    with _served(folder) as url:
+        async with _clients(folder, url) as clients:
+            for client in clients.values():  # the models load, and connections are made
+                await call(client, "search_graph", query="warm up")
+            names = list(clients)
+            for number, text in enumerate(texts):
+                name = names[number % len(names)]
+                store = partial(call, clients[name], "store_memory", content=text)
+                await times.measure(f"{name}, store", store)
+                search = partial(call, clients[name], "search_graph", query=first_words(text, QUERY_WORDS))
+                await times.measure(f"{name}, search", search)
+    return {name: {operation: quantiles(times[f"{name}, {operation}"]) for operation in OPERATIONS} for name in names}

@@ -1,0 +1,193 @@
+"""Causes and effects that memories state in sentences: edges, paths, evidence, undo, questions, old stores."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from actors.api.context import Context
+from actors.api.operations.administration.audit import store_replay
+from actors.api.params.audit import StoreReplay
+from actors.api.progress import ignore_progress
+from actors.linker.messages import LinkCauses
+from actors.runtime.ask import ask
+from events.storage.log import Log
+from events.vocabulary import CausalClausesFound, CausesLinked, Shredded
+from tests.actors.api.conftest import Ways
+from tests.actors.api.stream import Lasting
+from tests.actors.conftest import Agent, Connect, search, store
+
+pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
+
+STORY = (
+    "Because a swan nested on the lock gate, the canal stayed closed in May.",
+    "The canal was closed in May, so the barges carried no gravel.",
+    "Since there was no gravel, the road crew left the village street unpaved.",
+    "The unpaved village street led to a thick layer of dust on the laundry.",
+    "Frau Kessler bought a tumble dryer because of the dust on her laundry.",
+)
+APART = (
+    "Ben bakes sourdough bread on Sundays.",
+    "The choir rehearses in the old fire station.",
+    "Since 2019 the museum has been free on Mondays.",
+    "Nadia set two alarms so that she would not miss the ferry.",
+    "So far the tomatoes look healthy.",
+    "The library bought a new scanner because the old one was stolen.",
+)
+
+
+async def told(context: Context, *texts: str, **more: Any) -> list[str]:
+    return [await store(context, text, **more) for text in texts]
+
+
+async def path(agent: Agent, start: str, end: str) -> dict[str, Any]:
+    return await agent.call("find_causal_path", start_concept=start, end_concept=end, path_type="causal")
+
+
+def nodes(answer: dict[str, Any]) -> list[str]:
+    return [node["node_id"] for node in answer["path"]]
+
+
+def links(log: Log) -> list[tuple[UUID, UUID]]:
+    events = [envelope.event for envelope in log.read()]
+    return [(link.source, link.target) for event in events if isinstance(event, CausesLinked) for link in event.links]
+
+
+@pytest.mark.requirement("TOOL-INJECT-001/causal-path")
+async def test_a_chain_of_sentences_with_connectives_is_one_path_that_shows_its_evidence(
+    context: Context, ways: Ways
+) -> None:
+    await told(context, *APART[:3])
+    ids = [await store(context, text) for text in STORY]
+    await told(context, *APART[3:])
+    async with ways(context) as way:
+        answer = await way("find_causal_path", start_concept=ids[0], end_concept=ids[-1], path_type="causal")
+        assert answer["path_found"]
+        assert nodes(answer) == ids
+        assert [step["edge_type"] for step in answer["path"][1:]] == ["causes"] * 4
+        evidence = [step["evidence"] for step in answer["path"][1:]]
+        assert [one["rule"] for one in evidence] == ["so", "since", "led to", "because of"]
+        assert [one["sentence"] for one in evidence] == list(STORY[1:])
+        assert evidence[0]["cause"] == "The canal was closed in May"
+        assert evidence[0]["effect"] == "the barges carried no gravel"
+        assert evidence[0]["agrees_with"] == "the canal stayed closed in May"
+        assert all(0.5 <= one["agreement"] <= 1 for one in evidence)
+        back = await way("find_causal_path", start_concept=ids[-1], end_concept=ids[0], path_type="causal")
+        assert back["path_found"] is False, "an effect is no cause"
+
+
+@pytest.mark.requirement("TOOL-INJECT-001/causal-path")
+async def test_words_name_the_ends_of_a_stated_path(context: Context, connect: Connect) -> None:
+    await told(context, *APART)
+    ids = await told(context, *STORY)
+    async with connect(context) as agent:
+        answer = await path(agent, "a nesting swan", "the purchase of a tumble dryer")
+    assert nodes(answer) == ids
+
+
+async def test_texts_without_a_cause_get_no_edge(context: Context) -> None:
+    await told(context, *APART)
+    assert context.hub.linker is not None
+    await ask(context.hub.linker, LinkCauses(limit=100))
+    assert links(context.hub.log) == []
+
+
+async def test_the_background_links_what_was_stored_once_no_more_arrives(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.linker.actor.QUIET", 0.0)
+    ids = await told(context, *STORY[:2])
+    assert context.hub.linker is not None
+    for _ in range(100):
+        if found := links(context.hub.log):
+            break
+        await ask(context.hub.linker, LinkCauses(namespace="another", limit=1))  # waits for what came before it
+    assert found == [(UUID(ids[0]), UUID(ids[1]))]
+
+
+async def test_the_same_words_in_another_namespace_are_not_joined(context: Context, connect: Connect) -> None:
+    (here,) = await told(context, STORY[0], namespace="here")
+    (there,) = await told(context, STORY[1], namespace="there")
+    async with connect(context) as agent:
+        assert (await path(agent, here, there))["path_found"] is False
+
+
+async def test_what_two_speakers_say_of_themselves_is_not_joined(context: Context, connect: Connect) -> None:
+    ana = await store(context, "I missed the ferry, so I was late for work.", metadata={"speaker": "Ana"})
+    ben = await store(context, "I was late for work, so my boss was angry.", metadata={"speaker": "Ben"})
+    own = await store(context, "I was late for work, so I lost my bonus.", metadata={"speaker": "Ana"})
+    async with connect(context) as agent:
+        assert (await path(agent, ana, ben))["path_found"] is False
+        assert nodes(await path(agent, ana, own)) == [ana, own]
+
+
+async def test_edges_are_undone_with_the_run_that_drew_them_and_not_drawn_again(
+    context: Context, connect: Connect
+) -> None:
+    first, second = await told(context, *STORY[:2])
+    async with connect(context) as agent:
+        found = await path(agent, first, second)
+        (run,) = {step["evidence"]["run_id"] for step in found["path"][1:]}
+        assert run in {one["run_id"] for one in (await agent.call("list_consolidations"))["runs"]}
+        await agent.call("undo_consolidation", run_id=run)
+        assert (await path(agent, first, second))["path_found"] is False
+    assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]
+
+
+async def test_a_memory_takes_its_edges_and_its_phrases_with_it_when_it_is_erased(
+    context: Context, connect: Connect
+) -> None:
+    ids = await told(context, *STORY[:3])
+    async with connect(context) as agent:
+        assert nodes(await path(agent, ids[0], ids[2])) == ids
+        await agent.call("memory_delete", id=ids[1], soft=False)
+        assert (await path(agent, ids[0], ids[2]))["path_found"] is False
+    assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]
+    events = [envelope.event for envelope in context.hub.log.read()]
+    assert UUID(ids[1]) not in {event.memory for event in events if isinstance(event, CausalClausesFound)}
+    assert "causal_clauses_found.1" in {event.kind for event in events if isinstance(event, Shredded)}
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("Why did the canal stay closed?", 0),
+        ("What made the road crew leave the street unpaved?", 2),
+        ("There was dust on the laundry. What was the cause?", 3),
+        ("What did the dust on the laundry lead to?", 4),
+    ],
+)
+async def test_a_memory_that_states_the_cause_or_effect_asked_for_comes_first(
+    context: Context, question: str, first: int
+) -> None:
+    ids = await told(context, *APART, *STORY)
+    await told(context, "The canal is forty kilometres long.", "The road crew has seven members.")
+    assert context.hub.linker is not None
+    await ask(context.hub.linker, LinkCauses(limit=100))
+    found = await search(context, question)
+    assert found[0]["fingerprintId"] == ids[len(APART) + first]
+    assert found[0]["contributions"]["causes"] > 0
+
+
+async def test_a_deep_run_links_what_an_earlier_version_stored(
+    start: Callable[[Log], Any], connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Lasting()
+    with start(log) as hub:
+        ids = await told(Context(hub), *STORY, *APART)
+    assert links(log) == []
+    monkeypatch.setattr("actors.api.operations.retrieval.graph.MAX_EXAMINED", 0)
+    with start(log) as hub:
+        context = Context(hub)
+        async with connect(context) as agent:
+            assert (await path(agent, ids[0], ids[4]))["path_found"] is False
+            await agent.call("consolidate_memories", mode="deep", dry_run=True)
+            assert links(log) == []
+        async with connect(context) as agent:
+            run = await agent.call("consolidate_memories", mode="deep")
+            assert nodes(await path(agent, ids[0], ids[4])) == ids[:5]
+            assert len(links(log)) == 4
+            await agent.call("undo_consolidation", run_id=run["run_id"])
+            assert (await path(agent, ids[0], ids[4]))["path_found"] is False
+        assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]

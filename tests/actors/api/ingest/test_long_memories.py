@@ -1,0 +1,83 @@
+"""Memories longer than the model sees: found by any part, and nobody waits for them."""
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from actors.api.context import Context
+from actors.api.operations.lifecycle.memories import store_memory
+from actors.api.params.memories import StoreMemory
+from actors.api.params.parsing import parse
+from actors.embedder import jobs
+from tests.actors.conftest import search, store
+
+pytestmark = pytest.mark.anyio
+
+PADDING = (
+    "The committee met again and went through the minutes of the last meeting, item by item, without any decision. "
+)
+FACT = "The spare key to the boathouse hangs behind the red canoe."
+
+
+def long_text(characters: int) -> str:
+    return (PADDING * (characters // len(PADDING) + 1))[: characters - len(FACT) - 1] + "\n" + FACT
+
+
+async def test_a_fact_in_the_last_line_of_a_long_memory_is_found_and_shown(context: Context) -> None:
+    text = long_text(60_000)
+    memory = await store(context, text)
+    for n in range(5):
+        await store(context, f"Boat number {n} needs new paint.")
+    best = (await search(context, "Where is the spare key to the boathouse?"))[0]
+    assert best["fingerprintId"] == memory
+    assert FACT in best["content"]
+    assert len(best["content"]) < 2_000
+    assert best["excerpt"]["of"] == len(text)
+    assert text[best["excerpt"]["start"] : best["excerpt"]["end"]] == best["content"]
+
+
+async def test_storing_a_long_memory_reports_each_step(context: Context) -> None:
+    await store(context, "models are loaded")
+    told: list[tuple[float, float | None]] = []
+
+    async def report(done: float, total: float | None, _what: str) -> None:
+        told.append((done, total))
+
+    await store_memory(context.for_request(report), parse({"content": long_text(10_000)}, StoreMemory))
+    assert len(told) > 3
+    assert told == sorted(told)
+    assert told[-1][0] == told[-1][1]
+
+
+async def test_a_search_overtakes_a_long_memory(context: Context) -> None:
+    await store(context, "The fox jumps.")
+    finished: list[str] = []
+
+    async def store_long() -> None:
+        await store(context, long_text(60_000))
+        finished.append("store")
+
+    async def search_short() -> None:
+        for _ in range(3):
+            assert (await search(context, "fox"))[0]["content"] == "The fox jumps."
+        finished.append("search")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(store_long)
+        await anyio.lowlevel.checkpoint()
+        group.start_soon(search_short)
+    assert finished == ["search", "store"]
+
+
+def test_no_slice_of_work_is_larger_than_its_limit() -> None:
+    def plan(rows: int, width: int) -> jobs.Plan[None]:
+        yield [[7] * width for _ in range(rows)]
+
+    long = jobs.EmbeddingJob(plan(60, 254))
+    short = [jobs.EmbeddingJob(plan(1, 30)) for _ in range(40)]
+    turns = [jobs.select_slice([long, *short], after_long=after_long) for after_long in (True, False)]
+    assert [job for job, _ in turns[1]] == [long]
+    assert all(job in short for job, _ in turns[0])
+    for taken in turns:
+        rows = [row for job, count in taken for row in job.pending_rows[:count]]
+        assert sum(map(len, rows)) <= jobs.SLICE_TOKENS

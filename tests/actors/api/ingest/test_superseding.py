@@ -1,0 +1,260 @@
+"""A memory that takes the place of an earlier one comes first, except where a question asks for the past."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from actors.api.context import Context
+from actors.api.operations.administration.export import StoreExport, store_export
+from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.hub import reembed
+from actors.runtime.faults import InvalidParamsFault, NotFoundFault
+from tests.actors.api.conftest import Ways
+from tests.actors.api.sleeper import hits, merges
+from tests.actors.api.stream import Lasting, Mind, awake
+from tests.actors.api.telling import DOG, FOX, kept, now, refused
+
+pytestmark = pytest.mark.anyio
+
+COURSE = "Swimming lessons for the kids are at the Westend pool."
+CLOSED = "Because of asbestos the children now train in the hall on Gartenstrasse."
+LATER = "From autumn on the young swimmers meet at the lake."
+PRESENT, PAST, DATED = (
+    "Where do the kids take swimming lessons?",
+    "Where did the kids take swimming lessons before that?",
+    "Where did the kids take swimming lessons in March 2025?",
+)
+TIMES = {"created_at": "2025-02-01"}, {"created_at": "2025-06-01"}, {"created_at": "2025-09-01"}
+
+
+@pytest.fixture
+async def mind(profile: EmbeddedProfile, tmp_path: Path) -> AsyncIterator[Mind]:
+    with awake(profile, tmp_path, Lasting()) as mind:
+        yield mind
+
+
+async def corrected(mind: Mind) -> tuple[str, str]:
+    """Store a statement and, among others, what supersedes it."""
+    await kept(mind, FOX)
+    old = await kept(mind, COURSE, **TIMES[0])
+    await kept(mind, DOG)
+    return old, await kept(mind, CLOSED, supersedes=[old], **TIMES[1])
+
+
+async def results(mind: Mind, query: str, **more: Any) -> dict[str, dict[str, Any]]:
+    return {one["fingerprintId"]: one for one in (await mind("search_graph", query=query, **more))["results"]}
+
+
+async def test_the_answer_names_what_was_superseded(ways: Ways, context: Context) -> None:
+    async with ways(context) as call:
+        old = (await call("store_memory", content=COURSE))["fingerprintId"]
+        answer = await call("inject_context", content=CLOSED, rationale="the pool closed", supersedes=[old])
+        assert answer["supersedes"] == [old]
+        assert "may_supersede" not in answer
+        earlier = await call("memory_retrieve", id=old)
+        assert (earlier["superseded_by"], earlier["supersedes"]) == (answer["fingerprintId"], [])
+        later = await call("memory_retrieve", id=answer["fingerprintId"])
+        assert (later["superseded_by"], later["supersedes"]) == (None, [old])
+
+
+async def test_items_of_a_batch_supersede_too(ways: Ways, context: Context) -> None:
+    async with ways(context) as call:
+        old = (await call("store_memory", content=COURSE))["fingerprintId"]
+        batch = await call("memory_inject_batch", items=[{"content": CLOSED, "supersedes": [old]}, FOX])
+        assert [one.get("supersedes") for one in batch["results"]] == [[old], None]
+
+
+async def test_the_present_version_is_first_although_its_words_are_others(mind: Mind) -> None:
+    old, new = await corrected(mind)
+    found = await results(mind, PRESENT)
+    assert [*found][:2] == [new, old]
+    assert found[old]["superseded_by"] == new
+    assert "superseded_by" not in found[new]
+
+
+async def test_rankings_by_weights_or_one_space_name_what_superseded_a_memory_and_rank_by_these_alone(
+    mind: Mind,
+) -> None:
+    old, new = await corrected(mind)
+    for tool, more in (("search_multi", {"min_similarity": 0}), ("search_single_space", {"space_index": 0})):
+        found = (await mind(tool, query=COURSE, **more))["results"]
+        assert found[0]["id"] == old
+        assert found[0]["superseded_by"] == new
+
+
+@pytest.mark.parametrize("query", [PAST, DATED])
+async def test_questions_about_the_past_find_the_earlier_version_first(mind: Mind, query: str) -> None:
+    old, new = await corrected(mind)
+    found = [*await results(mind, query, asked_at="2025-12-01")]
+    assert found.index(old) < found.index(new)
+
+
+async def test_superseded_memories_can_be_left_out(mind: Mind) -> None:
+    old, new = await corrected(mind)
+    found = await results(mind, PRESENT, include_superseded=False)
+    assert new in found
+    assert old not in found
+
+
+async def test_of_three_versions_the_latest_is_first(mind: Mind) -> None:
+    old, new = await corrected(mind)
+    last = await kept(mind, LATER, supersedes=[new], **TIMES[2])
+    found = await results(mind, PRESENT)
+    assert next(iter(found)) == last
+    assert {found[old]["superseded_by"], found[new]["superseded_by"]} == {last}
+
+
+async def test_as_of_before_the_correction_the_statement_holds(mind: Mind) -> None:
+    old = await kept(mind, COURSE, **TIMES[0])
+    then = await now(mind)
+    new = await kept(mind, CLOSED, supersedes=[old], **TIMES[1])
+    assert "superseded_by" not in (await results(mind, PRESENT, as_of=then))[old]
+    assert (await results(mind, PRESENT))[old]["superseded_by"] == new
+
+
+async def test_restoring_a_superseded_memory_undoes_it_and_both_histories_tell(mind: Mind) -> None:
+    before = await hits(mind, PRESENT)
+    old, new = await corrected(mind)
+    then = await now(mind)
+    await mind("memory_restore", id=old)
+    found = await results(mind, PRESENT)
+    assert before == []
+    assert [*found].index(old) < [*found].index(new)
+    assert "superseded_by" not in found[old]
+    assert (await results(mind, PRESENT, as_of=then))[old]["superseded_by"] == new
+    assert [line for line in await mind.life(old) if "supersed" in line or "reinstated" in line] == [
+        f"superseded by {new} (evidence: stated)",
+        "reinstated: nothing supersedes it any more",
+    ]
+    assert f"superseded {old} (evidence: stated)" in await mind.life(new)
+    fault = await refused(mind, "memory_restore", id=old)
+    assert isinstance(fault, InvalidParamsFault)
+
+
+async def test_without_the_correction_the_statement_holds_again(mind: Mind) -> None:
+    old, new = await corrected(mind)
+    await mind("memory_delete", id=new)
+    assert "superseded_by" not in (await results(mind, PRESENT))[old]
+    await mind("memory_restore", id=new)
+    assert (await results(mind, PRESENT))[old]["superseded_by"] == new
+    await mind("memory_delete", id=new, soft=False)
+    assert "superseded_by" not in (await results(mind, PRESENT))[old]
+
+
+async def test_only_live_memories_can_be_superseded(mind: Mind) -> None:
+    old = await kept(mind, COURSE)
+    await mind("memory_delete", id=old)
+    for memory in (old, str(uuid4())):
+        fault = await refused(mind, "store_memory", content=CLOSED, supersedes=[memory])
+        assert isinstance(fault, NotFoundFault)
+
+
+@pytest.mark.parametrize("mode", ["light", "deep"])
+async def test_consolidation_keeps_versions_apart_and_never_prunes_the_present_one(mind: Mind, mode: str) -> None:
+    trivial = {"importance": 0.0, "created_at": "2020-01-01"}
+    first = await kept(mind, COURSE, **trivial)
+    second = await kept(mind, CLOSED, supersedes=[first], **trivial)
+    third = await kept(mind, COURSE, supersedes=[second], **trivial)
+    copy = await kept(mind, COURSE, **trivial)
+    answer = await mind("consolidate_memories", mode=mode)
+    assert merges(answer) == {copy: third}
+    assert {one["id"] for one in answer["pruned"]} == {first}, "the others correct something, or are a copy of such"
+    assert next(iter(await results(mind, PRESENT))) == third
+
+
+async def test_a_replay_gives_the_same_state_and_a_new_model_keeps_versions(mind: Mind) -> None:
+    _, new = await corrected(mind)
+    await kept(mind, LATER, supersedes=[new], **TIMES[2])
+    await mind("memory_restore", id=new)
+    assert (await mind("replay"))["matches"]
+    history = reembed.history_of(mind.hub.log)
+    assert [type(event).__name__ for event in history.slept] == ["MemorySuperseded"] * 2 + ["MemoryReinstated"]
+
+
+async def test_an_export_carries_versions_into_another_store(
+    mind: Mind, profile: EmbeddedProfile, tmp_path: Path
+) -> None:
+    old, new = await corrected(mind)
+    lines = (await store_export(mind.context, StoreExport()))["lines"]
+    with awake(profile, tmp_path, Lasting()) as other:
+        imported = await other("import", items=lines)
+        assert imported["failed"] == 0, imported
+        assert (await results(other, PRESENT))[old]["superseded_by"] == new
+
+
+async def test_imported_corrections_that_form_a_circle_hide_no_memory(mind: Mind) -> None:
+    old, new = await corrected(mind)
+    newest = await kept(mind, LATER, supersedes=[new], **TIMES[2])
+    circle = {"type": "memory_superseded.1", "memory": newest, "by": old, "rule": "stated"}
+    imported = await mind("import", items=[{"event": circle}])
+    assert imported["events"] == 1, imported
+    found = await results(mind, PRESENT, include_superseded=False)
+    assert {old, new, newest} <= found.keys()
+    assert not any("superseded_by" in found[one] for one in (old, new, newest))
+    last = await kept(mind, "The lake was closed, so the children swim at home.", supersedes=[newest])
+    found = await results(mind, PRESENT)
+    assert {found[one]["superseded_by"] for one in (old, new, newest)} == {last}
+    assert (await mind("replay"))["matches"]
+
+
+# ── found by the texts ──────────────────────────────────────────────────────────────────────────────
+
+FEE = "The membership fee of the rowing club is 120 euros a year."
+RAISED = "The membership fee of the rowing club is 150 euros a year."
+
+
+async def test_a_changed_value_is_found_and_answered_with_its_evidence(ways: Ways, context: Context) -> None:
+    async with ways(context) as call:
+        await call("store_memory", content="The rowing club has a new boathouse.")
+        old = (await call("store_memory", content=FEE))["fingerprintId"]
+        answer = await call("store_memory", content=RAISED)
+        (found,) = answer["may_supersede"]
+        assert found == {"id": old, "content": FEE, "changed": "number", "was": "120", "now": "150"}
+        asked = await call("search_graph", query="How much is the membership fee of the rowing club?")
+        assert [one["fingerprintId"] for one in asked["results"]][:2] == [answer["fingerprintId"], old]
+        await call("memory_restore", id=old)
+        assert (await call("memory_retrieve", id=old))["superseded_by"] is None
+
+
+async def test_a_correction_in_a_later_batch_is_found(mind: Mind) -> None:
+    old = await kept(mind, FEE)
+    batch = await mind("memory_inject_batch", items=[DOG, RAISED])
+    assert [[one["id"] for one in item.get("may_supersede", ())] for item in batch["results"]] == [[], [old]]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"metadata": {"speaker": "Hilde"}},
+        {"modality": "code"},
+        {"namespace": "elsewhere"},
+        {"created_at": "2019-01-01"},
+        {"supersedes": []},
+    ],
+)
+async def test_only_earlier_statements_of_the_same_speaker_and_namespace_are_corrected(
+    mind: Mind, more: dict[str, Any]
+) -> None:
+    await kept(mind, FEE)
+    answer = await mind("store_memory", content=RAISED, **more)
+    assert ("may_supersede" in answer) == ("supersedes" in more), "an empty list states nothing"
+
+
+async def test_the_audit_tells_what_was_found_without_any_words_of_the_memories(mind: Mind) -> None:
+    old = await kept(mind, FEE)
+    new = await kept(mind, RAISED)
+    assert f"superseded by {new} (evidence: number)" in await mind.life(old)
+    events = (await mind("audit_trail"))["events"]
+    assert not [event for event in events if "euros" in event["what"] or "150" in event["what"]]
+
+
+async def test_a_value_that_is_stated_again_holds_again(mind: Mind) -> None:
+    first = await kept(mind, FEE)
+    second = await kept(mind, RAISED)
+    third = await kept(mind, FEE)
+    found = await results(mind, "How much is the membership fee of the rowing club?")
+    assert next(iter(found)) == third
+    assert {found[first]["superseded_by"], found[second]["superseded_by"]} == {third}

@@ -1,0 +1,183 @@
+"""Ordinary sentences about several things: their clusters, goals, patterns, drift and merging, through MCP."""
+
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from actors.api.context import Context
+from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.text.lexical import STOP_WORDS
+from events.storage.memory_log import MemoryLog
+from tests.actors.api.mind.test_mind_holds import TOMATOES
+from tests.actors.api.sleep.test_dreaming import BEES
+from tests.actors.api.stream import BOAT, awake
+from tests.actors.conftest import Agent, Connect
+
+pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
+
+CYCLING = (
+    "The rear derailleur needs a new cable before the spring ride.",
+    "Oil the bicycle chain after every ride in the rain.",
+    "My touring bike has 36-spoke wheels and steel rims.",
+    "The brake pads on the blue bicycle squeal when wet.",
+    "We cycled along the canal to Utrecht and back.",
+    "A flat tyre cost us an hour near the windmill.",
+    "The saddle on the new bike is too narrow for long rides.",
+    "Ask the shop whether the crank fits a square taper axle.",
+    "The front light of the bike runs off the hub dynamo.",
+    "Two of our panniers leak at the seams.",
+    "He pumps the tyres to four bar for gravel roads.",
+    "The bicycle was locked to the railing outside the station.",
+)
+TAXES = (
+    "The tax return for last year is due at the end of May.",
+    "Receipts for the home office go into the blue folder.",
+    "The accountant says the train pass is deductible.",
+    "We paid too much income tax and expect a refund.",
+    "The tax office asked for proof of the donations.",
+    "Freelance income has to be declared each quarter.",
+    "Keep invoices for seven years in case of an audit.",
+    "The new tax bracket starts at fifty thousand.",
+    "Interest from the savings account is taxed at source.",
+    "Our tax adviser charges by the hour and answers by post.",
+    "The deduction for child care was cut in the new budget.",
+    "A late tax return costs a fine of ten percent.",
+)
+CAT = (
+    "Our cat Miso refuses any food with fish in it.",
+    "The vet gave Miso a vaccine against cat flu.",
+    "Miso sleeps on the radiator all winter.",
+    "The cat scratched the sofa again last night.",
+    "We need a cat sitter for the second week of August.",
+    "Miso's litter box is behind the washing machine.",
+    "The kitten next door plays with Miso in the yard.",
+    "The vet wants to clean the cat's teeth in autumn.",
+    "Miso brought a dead mouse into the hall.",
+    "The cat hides under the bed when the vacuum cleaner runs.",
+    "Dry cat food is cheaper in the ten kilo bag.",
+    "Miso has been limping since she fell off the shelf.",
+)
+SMALL = {"cycling": CYCLING[:8], "taxes": TAXES[:8], "cat": CAT[:8]}
+TOPICS = {
+    "cycling": CYCLING,
+    "taxes": TAXES,
+    "cat": CAT,
+    "boat": BOAT[:12],
+    "bees": BEES[:12],
+    "tomatoes": TOMATOES,
+}
+NO_NAMES = STOP_WORDS | {
+    "minutes",
+    "minute",
+    "hours",
+    "days",
+    "week",
+    "year",
+    "years",
+    "euros",
+    "kilos",
+    "second",
+    "new",
+}
+NEAR_MISSES = (
+    ("Grandmother's bread recipe uses rye flour and caraway.", "Grandmother's cake recipe uses rye flour and caraway."),
+    ("The new dog sleeps in the kitchen.", "The new cat sleeps in the kitchen."),
+    ("The landlord agreed to pay for the roof.", "The landlord agreed to pay for the fence."),
+    ("Priya runs the market stall on Saturdays.", "Yusuf runs the market stall on Saturdays."),
+    ("The mixer weighs two hundred kilos.", "The mixer weighs three hundred kilos."),
+    ("The pump is serviced every year.", "The pump is not serviced every year."),
+    ("Tom works at the flour mill.", "Tom worked at the flour mill."),
+    ("The cat chased the neighbour's dog.", "The dog chased the neighbour's cat."),
+)
+REWORDED = (
+    ("Because the mill was late, we baked no bread.", "We baked no bread because the mill was late."),
+    ("He bought a big house near the park.", "He purchased a large house near the park."),
+)
+
+
+class Told(NamedTuple):
+    """A store of several topics, by its agent, with the topic of each memory."""
+
+    agent: Agent
+    topic: dict[str, str]
+
+    def topics_of(self, groups: Iterable[list[str]]) -> set[str]:
+        """Return the topics of which all members that are shown of a group are, but one at the most."""
+        found = set()
+        for members in groups:
+            topics = [self.topic[member] for member in members]
+            best = max(topics, key=topics.count)
+            if topics.count(best) >= len(topics) - 1:
+                found.add(best)
+        return found
+
+
+@pytest.fixture
+async def told(
+    profile: EmbeddedProfile, tmp_path: Path, connect: Connect, request: pytest.FixtureRequest
+) -> AsyncIterator[Told]:
+    topics: dict[str, tuple[str, ...]] = request.param
+    longest = max(map(len, topics.values()))
+    with awake(profile, tmp_path, MemoryLog()) as mind:
+        async with connect(mind.context) as agent:
+            topic = {}
+            for place in range(longest):  # in turns
+                for name, texts in topics.items():
+                    if place < len(texts):
+                        topic[(await agent.call("store_memory", content=texts[place]))["fingerprintId"]] = name
+            yield Told(agent, topic)
+
+
+both_sizes = pytest.mark.parametrize("told", [TOPICS, SMALL], indirect=True, ids=["72 memories", "24 memories"])
+
+
+@pytest.mark.requirement("STORE-001/goals-emerge")
+@both_sizes
+async def test_each_topic_of_ordinary_sentences_is_a_goal_with_a_name_of_its_own_words(told: Told) -> None:
+    found = await told.agent.call("discover_goals", max_goals=20, min_confidence=0.5)
+    goals = found["discovered_goals"]
+    assert told.topics_of(goal["members"] for goal in goals) == {*told.topic.values()}
+    for goal in goals:
+        words = {word.casefold() for term in goal["description"].split(", ") for word in (term, *term.split())}
+        assert words
+        assert not words & NO_NAMES
+    again = await told.agent.call("discover_goals", max_goals=20, min_confidence=0.5)
+    assert again["discovered_goals"] == goals
+    assert (again["north_star"], again["north_star_chosen"]) == (found["north_star"], False)
+
+
+@pytest.mark.requirement("STORE-001/drift")
+@both_sizes
+async def test_a_store_that_has_always_been_about_several_things_has_not_drifted(told: Told) -> None:
+    await told.agent.call("discover_goals")
+    drift = await told.agent.call("get_alignment_drift")
+    assert drift["level"] in {"None", "Low"}
+
+
+@pytest.mark.requirement("INTEG-013/deep/clusters", "INTEG-013/rem/patterns")
+@both_sizes
+async def test_deep_and_rem_find_each_topic_of_ordinary_sentences(told: Told) -> None:
+    answer = await told.agent.call("consolidate_memories", mode="rem", dry_run=True)
+    topics = {*told.topic.values()}
+    assert answer["clusters_discovered"] >= len(topics)
+    assert told.topics_of(pattern["members"] for pattern in answer["new_patterns"]) == topics
+
+
+@pytest.mark.requirement("INTEG-013/deep/duplicates")
+async def test_deep_merges_rewordings_and_nothing_that_differs_in_a_fact(context: Context, connect: Connect) -> None:
+    async with connect(context) as agent:
+
+        async def store(pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
+            stored: list[dict[str, Any]] = []
+            for text in (text for pair in pairs for text in pair):
+                stored.append(await agent.call("store_memory", content=text))  # noqa: PERF401 -- in order
+            ids = [one["fingerprintId"] for one in stored]
+            return [set(ids[start : start + 2]) for start in range(0, len(ids), 2)]
+
+        await store(NEAR_MISSES)
+        reworded = await store(REWORDED)
+        answer = await agent.call("consolidate_memories", mode="deep")
+        merged = [{merge["survivor"], *(one["id"] for one in merge["absorbed"])} for merge in answer["merges"]]
+        assert sorted(merged, key=min) == sorted(reworded, key=min)

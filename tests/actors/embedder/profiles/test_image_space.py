@@ -1,0 +1,244 @@
+"""Images in a real store, by a tiny CLIP of random weights that was fitted to tell colours apart, and real files."""
+
+import base64
+import io
+import os
+import struct
+import subprocess
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from PIL import Image
+
+from actors.api.caller import Caller, Scope
+from actors.api.context import Context
+from actors.api.operations.administration.export import StoreExport, store_export
+from actors.api.operations.administration.maintenance import store_back_up, store_verify
+from actors.api.operations.ingest.imports import MemoryImport, memory_import
+from actors.api.operations.lifecycle.memories import memory_delete, memory_retrieve, store_memory
+from actors.api.operations.mind.sleep import consolidate_memories
+from actors.api.params.audit import StoreBackUp, StoreVerify
+from actors.api.params.memories import MemoryDelete, MemoryRetrieve, StoreMemory
+from actors.api.params.parsing import parse
+from actors.api.params.sleep import ConsolidateMemories
+from actors.embedder.models.images import MAX_PIXELS
+from actors.hub.composition import open_hub
+from actors.hub.reembed import reembed
+from actors.runtime.faults import Fault, InvalidParamsFault
+from events.crypto.images import IMAGES
+from events.storage.backup import restore
+from events.verify.verification import verify
+from tests.actors.conftest import search, store
+from tests.actors.embedder.tiny_clip import COLOURS
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("offline")]
+
+TEXTS = (
+    "The harbour master keeps the keys of the crane.",
+    "Payments were down for forty minutes on Saturday.",
+    "Ana waters the tomatoes on Tuesdays.",
+)
+Open = Callable[[str], AbstractContextManager[Context]]
+
+
+@pytest.fixture
+def opened(clip: Path, tmp_path: Path) -> Open:
+    """Open a store by its name, with the tiny CLIP."""
+
+    @contextmanager
+    def by_name(name: str) -> Iterator[Context]:
+        with open_hub(tmp_path / name, str(clip)) as hub:
+            yield Context(hub)
+
+    return by_name
+
+
+def file_of(colour: str, form: str = "PNG", side: int = 48) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (side, side // 2), COLOURS[colour]).save(file, form)
+    return file.getvalue()
+
+
+def uri(content: bytes, media_type: str = "image/png") -> str:
+    return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
+
+
+async def show(context: Context, colour: str, caption: str = "a picture", **more: Any) -> str:
+    return await store(context, caption, modality="image", image=uri(file_of(colour)), **more)
+
+
+async def retrieve(context: Context, memory: str) -> dict[str, Any]:
+    return await memory_retrieve(context, parse({"id": memory, "include_image": True}, MemoryRetrieve))
+
+
+async def test_an_image_is_found_by_what_it_shows_beside_texts_that_say_nothing_of_it(
+    opened: Open, tmp_path: Path
+) -> None:
+    with opened("store") as context:
+        for text in TEXTS:
+            await store(context, text)
+        shown = {colour: await show(context, colour, "a picture") for colour in COLOURS}
+        (tmp_path / "photo.jpg").write_bytes(file_of("blue", "JPEG"))
+        photo = await store(context, "a photo", modality="image", image=str(tmp_path / "photo.jpg"))
+        for colour in ("red", "green", "yellow"):
+            among_images = await search(context, f"something {colour} that we painted", modality="image")
+            assert among_images[0]["fingerprintId"] == shown[colour]
+            everywhere = [hit["fingerprintId"] for hit in await search(context, f"the {colour} one", top_k=10)]
+            assert next(one for one in everywhere if one in shown.values()) == shown[colour]
+        blue = await search(context, "a blue square", modality="image")
+        assert {hit["fingerprintId"] for hit in blue[:2]} == {shown["blue"], photo}
+        hits = await search(context, TEXTS[1])
+        assert hits[0]["content"] == TEXTS[1]
+        found = await retrieve(context, photo)
+        assert found["image"]["media_type"] == "image/jpeg"
+        assert (found["image"]["width"], found["image"]["height"]) == (48, 24)
+    with opened("store") as context:
+        again = await retrieve(context, shown["red"])
+        assert again["image"]["data"] == uri(file_of("red")), "after a restart, to the byte"
+
+
+async def test_the_file_is_sealed_and_an_erasure_leaves_neither_file_nor_key(opened: Open, tmp_path: Path) -> None:
+    content = file_of("green")
+    with opened("store") as context:
+        kept, erased = await show(context, "red"), await show(context, "green")
+        sealed = tmp_path / "store" / IMAGES / erased
+        assert content[:64] not in sealed.read_bytes()
+        assert sealed.stat().st_mode & 0o077 == 0
+        await memory_delete(context, parse({"id": erased, "soft": False}, MemoryDelete))
+        assert not sealed.exists()
+        with pytest.raises(Fault, match="erased"):
+            await retrieve(context, erased)
+        assert (await store_verify(context, StoreVerify()))["sound"]
+    assert verify(tmp_path / "store").problems == ()
+    path = tmp_path / "store" / IMAGES / kept
+    left_by_a_crash = path.with_name(str(uuid4()))
+    left_by_a_crash.write_bytes(b"of a memory that was never stored")
+    with opened("store") as context:
+        assert (await retrieve(context, kept))["image"]["data"] == uri(file_of("red"))
+        assert not left_by_a_crash.exists()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    (changed,) = verify(tmp_path / "store").problems
+    assert (changed.file, changed.lost) == (f"{IMAGES}/{kept}", f"the image of memory {kept}")
+    path.unlink()
+    (missing,) = verify(tmp_path / "store").problems
+    assert "missing" in missing.what
+    with opened("store") as context, pytest.raises(Fault, match="missing"):
+        await retrieve(context, kept)
+
+
+async def test_backup_export_and_re_embedding_carry_images(opened: Open, clip: Path, tmp_path: Path) -> None:
+    with opened("store") as context:
+        memory = await show(context, "yellow", "the roof")
+        await show(context, "black", "the cellar")
+        await store_back_up(context, StoreBackUp(target=str(tmp_path / "backup")))
+        lines = (await store_export(context, StoreExport()))["lines"]
+    restore(tmp_path / "backup", tmp_path / "restored")
+    with opened("other") as context:
+        answer = await memory_import(context, MemoryImport(items=tuple(lines)))
+        assert (answer["stored"], answer["failed"]) == (2, 0)
+        assert (await memory_import(context, MemoryImport(items=tuple(lines))))["stored_before"] == 2
+    with open_hub(tmp_path / "new", str(clip)) as hub:
+        assert (await reembed(tmp_path / "store", hub)).memories == 2
+    for name in ("restored", "other", "new"):
+        assert verify(tmp_path / name).problems == ()
+        with opened(name) as context:
+            hits = await search(context, "something yellow that we painted", modality="image")
+            assert hits[0]["fingerprintId"] == memory
+            assert (await retrieve(context, memory))["image"]["data"] == uri(file_of("yellow"))
+    (tmp_path / "backup" / IMAGES / memory).unlink()
+    with pytest.raises(Exception, match=memory):
+        restore(tmp_path / "backup", tmp_path / "again")
+
+
+async def test_images_under_one_caption_are_neither_copies_nor_merged(opened: Open) -> None:
+    with opened("store") as context:
+        answers = []
+        for colour in ("red", "blue", "red"):
+            given = {"content": "screenshot of the page", "modality": "image", "image": uri(file_of(colour))}
+            answers.append(await store_memory(context, parse(given, StoreMemory)))
+        assert ["duplicate_of" in answer for answer in answers] == [False, False, True]
+        run = await consolidate_memories(context, parse({"mode": "deep"}, ConsolidateMemories))
+        assert run["merged_count"] == 1, run
+        assert len(await search(context, "screenshot of the page")) == 2
+        keyed = context.for_request(context.progress, uuid4())
+        await show(keyed, "green")
+        with pytest.raises(Fault, match="key"):
+            await show(keyed, "white")
+        files = context.hub.log.images
+        assert files is not None
+        assert len(files.files()) == 4
+
+
+def bomb() -> bytes:
+    """Return a PNG of a few bytes that states 60,000 x 60,000 pixels."""
+    header = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
+    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(bytes(1_000))), (b"IEND", b""))
+    chunks = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+async def test_what_is_no_image_is_refused_by_name_and_leaves_nothing(opened: Open, tmp_path: Path) -> None:
+    (tmp_path / "notes.png").write_text("not an image")
+    (tmp_path / "large.png").write_bytes(file_of("red") + bytes(11 << 20))
+    os.mkfifo(tmp_path / "pipe.png")
+    wide = io.BytesIO()
+    Image.new("1", (MAX_PIXELS // 1_000, 1_001)).save(wide, "PNG")
+    cases = {
+        str(tmp_path / "notes.png"): "not an image of a known type",
+        str(tmp_path / "large.png"): "more than 10,485,760 bytes",
+        str(tmp_path / "pipe.png"): "not a regular file",
+        str(tmp_path / "none.png"): "can't be read",
+        str(tmp_path): r"can't be read|not a regular file",
+        "photo.png": "neither a data URI nor an absolute path",
+        "https://example.org/photo.png": "neither a data URI nor an absolute path",
+        "data:image/png,abc": "must be in base64",
+        "data:image/png;base64,a": "no base64",
+        uri(b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml"): "not an image of a known type",
+        uri(file_of("red", "BMP")): "not an image of a known type",
+        uri(file_of("red", side=400)[:-200]): "damaged",
+        uri(bomb()): "pixels",
+        uri(wide.getvalue()): "pixels",
+    }
+    with opened("store") as context:
+        for source, why in cases.items():
+            with pytest.raises(InvalidParamsFault, match=why) as refused:
+                await store(context, "a picture", modality="image", image=source)
+            assert refused.value.data["parameter"] == "image"
+        remote = context.for_caller(Caller(name="far", scope=Scope.WRITE, namespaces=None))
+        with pytest.raises(InvalidParamsFault, match="over HTTP"):
+            await store(remote, "a picture", modality="image", image=str(tmp_path / "notes.png"))
+        with pytest.raises(InvalidParamsFault, match="'content' is its caption"):
+            await store(context, str(tmp_path / "notes.png"), modality="image")
+        with pytest.raises(InvalidParamsFault, match="only with modality image"):
+            await store(context, "a text", image=uri(file_of("red")))
+        assert not (tmp_path / "store" / IMAGES).exists()
+        assert await search(context, "a picture") == []
+
+
+async def test_a_store_whose_models_read_text_says_what_would_read_images(tmp_path: Path) -> None:
+    with open_hub(tmp_path) as hub:
+        with pytest.raises(Fault, match=r"--embedder .*reembed.*text") as refused:
+            await show(Context(hub), "red")
+        assert refused.value.code == -32005
+        assert not (tmp_path / IMAGES).exists()
+
+
+def test_the_command_line_stores_a_file_by_its_relative_path(clip: Path, tmp_path: Path) -> None:
+    from tests.acceptance.conftest import COMMAND, PATIENCE
+
+    (tmp_path / "wall.png").write_bytes(file_of("white"))
+    options = ("--data", "store", "--embedder", str(clip), "--json")
+    arguments = ("store", "the wall", "--modality", "image", "--image", "wall.png", *options)
+    done = subprocess.run(
+        [COMMAND, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert len([*(tmp_path / "store" / IMAGES).iterdir()]) == 1

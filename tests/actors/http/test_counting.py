@@ -1,0 +1,74 @@
+"""What callers over HTTP ask for and are refused stands in the audit, and little of it however often they try."""
+
+import pytest
+
+from actors.api.caller import Scope
+from actors.api.context import Context
+from actors.api.tools.agent_tools import BY_METHOD
+from actors.api.tools.dispatch import call
+from tests.actors.conftest import store
+from tests.actors.http.conftest import Serve
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_reads_refusals_and_failed_logins_are_in_the_audit(context: Context, serve: Serve) -> None:
+    ferry = await store(context, "The ferry to Amrum leaves at seven.")
+    async with serve(context) as served:
+        async with served.agent(served.key("reader", Scope.READ)) as agent:
+            for _ in range(3):
+                await agent.call("memory_retrieve", id=ferry)
+            await agent.call("search_graph", query="When does the ferry leave?")
+            await agent.refused("memory_delete", id=ferry)
+        revoked = served.key("revoked")
+        served.keys.revoke("revoked")
+        for token in (revoked, "cg_unknown_guess"):
+            async with served.client(token) as client:
+                assert (await client.get("/metrics")).status_code == 401
+        async with served.client() as client:
+            assert (await client.get("/login?token=guess")).status_code == 403
+        async with served.browser() as browser:
+            assert (await browser.post("/logout", data={"csrf": "guess"})).status_code == 403
+    trail = (await call(context, BY_METHOD["audit/trail"], {}))["events"]
+    said = {one["actor"]: one["what"] for one in trail if one["kind"] == "requests_counted"}
+    assert "memory_retrieve 3 times, search_graph was called by reader" in said["http:reader"]
+    assert "refused: memory_delete" in said["http:reader"]
+    assert "refused: form, key revoked, login, token (from 127.0.0.1)" in said["http:nobody"]
+    assert "login was called by ui" in said["http:ui"]
+
+
+async def test_thousands_of_guesses_are_one_event(context: Context, serve: Serve) -> None:
+    async with serve(context) as served, served.client() as client:
+        guesses = ({"authorization": f"Bearer guess{number}"} for number in range(1_000))
+        answers = [await client.get("/metrics", headers=guess) for guess in guesses]
+        assert {one.status_code for one in answers} == {401, 429}
+    trail = (await call(context, BY_METHOD["audit/trail"], {}))["events"]
+    (counted,) = (one for one in trail if one["kind"] == "requests_counted")
+    assert "refused: token 1000 times" in counted["what"]
+
+
+async def test_a_caller_of_one_namespace_reads_nothing_of_what_others_asked(context: Context, serve: Serve) -> None:
+    async with serve(context) as served, served.agent(served.key("one", namespaces=("a",))) as agent:
+        await agent.call("store_memory", content="Bread is baked on Fridays.")
+        async with served.agent(served.key("other")) as other:
+            await other.call("search_graph", query="bread")
+    async with serve(context) as served, served.agent(served.key("two", namespaces=("a",))) as agent:
+        trail = await agent.call("audit_trail")
+    assert "requests_counted" not in {one["kind"] for one in trail["events"]}
+
+
+async def test_replays_of_the_past_are_limited_for_each_caller(
+    context: Context, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.http.access.rates.REPLAYS_AT_ONCE", 2)
+    for text in ("one", "two", "three", "four"):
+        await store(context, f"Number {text}.")
+    async with serve(context) as served, served.agent(served.key("curious")) as agent:
+        for seq in (2, 2, 2, 3):  # one moment again and again is one replay
+            await agent.call("search_graph", query="number", as_of=seq)
+        refused = await agent.refused("search_graph", query="number", as_of=4)
+        assert refused["code"] == -32001
+        assert "moment" in refused["message"]
+        assert await agent.call("search_graph", query="number", as_of=3)
+        async with served.agent(served.key("another")) as other:
+            await other.call("search_graph", query="number", as_of=4)

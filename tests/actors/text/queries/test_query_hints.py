@@ -1,0 +1,110 @@
+"""What a query says beside its embeddings: session part, causal direction and event, times, words."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.text.queries import recurring_dates
+from actors.text.queries.query_hints import (
+    SessionPart,
+    causal_direction,
+    causal_subject,
+    extract_hints,
+    session_part,
+)
+from projections.spaces.directed import Direction
+from projections.time.expressions import find_intervals
+
+ASKED = datetime(2023, 8, 17, 15, 20, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked_for"),
+    [
+        ("Where did Ana go?", None),
+        ("python check if a variable is iterable", None),
+        ("Tell me why the payments fail", Direction.CAUSE),
+        ("why does python sort strings that way", Direction.CAUSE),
+        ("Why did the payments fail?", Direction.CAUSE),
+        ("What made the roof leak?", Direction.CAUSE),
+        ("What led to the strike in Lyon?", Direction.CAUSE),
+        ("The lawn is wet. What was the cause?", Direction.CAUSE),
+        ("Nobody came to the party - how come?", Direction.CAUSE),
+        ("What did the strike lead to?", Direction.EFFECT),
+        ("It rained all night. What happened next?", Direction.EFFECT),
+        ("What happened to the lawn?", None),
+        ("Why?", Direction.CAUSE),
+        ("What is the effect of this: it rained all night", Direction.EFFECT),
+        ("What happens if the pool runs dry?", Direction.EFFECT),
+        ("", None),
+    ],
+)
+def test_a_query_asks_for_causes_for_effects_or_for_neither(question: str, asked_for: Direction | None):
+    assert causal_direction(question) is asked_for
+    assert extract_hints(question, ASKED).direction is asked_for
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What is the effect of this: it rained all night", "it rained all night"),
+        ("What caused the outage in March?", "the outage in March"),
+        ("What happens if the pool runs dry?", "the pool runs dry"),
+        ("What is the cause of this:", "What is the cause of this:"),
+        ("Why did the payments fail?", "the payments fail"),
+        ("Why was the lawn wet?", "was the lawn wet"),
+        ("The lawn is wet. What was the cause?", "The lawn is wet"),
+        ("What did the strike lead to?", "the strike"),
+        ("Tell me why the payments fail", "Tell me why the payments fail"),
+    ],
+)
+def test_the_subject_of_a_causal_query_omits_the_interrogative_prefix(question: str, told: str):
+    assert causal_subject(question) == told
+
+
+@pytest.mark.parametrize(
+    ("question", "end"),
+    [
+        ("What did we start with?", SessionPart.START),
+        ("What did we talk about at the beginning?", SessionPart.START),
+        ("What was the very first thing I asked?", SessionPart.START),
+        ("How does the conversation end with Ben?", SessionPart.END),
+        ("What did you tell me just now?", SessionPart.END),
+        ("what was my last message", SessionPart.END),
+        ("When did Ana start her job?", None),
+        ("What did Ana do last?", None),
+    ],
+)
+def test_a_query_can_ask_for_the_start_or_end_of_a_session(question: str, end: SessionPart | None):
+    assert session_part(question) is end
+    assert extract_hints(question, ASKED).start == (end is SessionPart.START)
+
+
+def test_hints_hold_direction_times_and_words():
+    question = "Why does Ana's python job fail on Sunday mornings since 2021?"
+    said = extract_hints(question, ASKED)
+    assert said.direction is Direction.CAUSE
+    assert said.intervals == tuple(find_intervals(question, ASKED, question=True)) != ()
+    assert said.recurring == recurring_dates.sample_moments(question, ASKED) != ()
+    assert said.words == {"why", "does", "ana", "python", "job", "fail", "on", "sunday", "mornings", "since"}
+
+
+@pytest.mark.parametrize("piece", ["a", "a_", "_", "1", " ", "what caused ", "first ", "'", "é"])
+def test_patterns_take_linear_time_on_repetitive_queries(piece: str):
+    """With a pattern that backtracks for each of its ways to begin, this would take hours."""
+    question = piece * (8_192 // len(piece)) + "! What was the first thing?"
+    assert extract_hints(question, ASKED).start
+
+
+def test_the_time_between_the_question_and_now_is_unknown_to_whoever_asked():
+    now = ASKED + timedelta(days=30)
+    assert extract_hints("Where is it?", ASKED, now).unknown == (ASKED, now)
+    assert extract_hints("Where is it?", now, now).unknown is None
+    assert extract_hints("Where is it?", ASKED).unknown is None
+
+
+@given(question=st.text(max_size=100))
+def test_a_query_keeps_a_subject(question: str):
+    assert bool(causal_subject(question)) == bool(question)

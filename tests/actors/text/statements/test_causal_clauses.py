@@ -1,0 +1,108 @@
+"""Causal clauses: what sentences state, and what only looks like it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.text.statements.causal_clauses import MAX_CLAUSES, causal_clauses, is_statement, sentence_around
+
+
+def stated(text: str) -> list[tuple[str, str, str]]:
+    return [(one.connective, text[slice(*one.cause)], text[slice(*one.effect)]) for one in causal_clauses(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "connective", "cause", "effect"),
+    [
+        ("Because the pump failed, the cellar filled up.", "because", "the pump failed", "the cellar filled up"),
+        ("The cellar filled up because the pump failed.", "because", "the pump failed", "The cellar filled up"),
+        ("Since the key was lost, we changed the lock.", "since", "the key was lost", "we changed the lock"),
+        ("We changed the lock since the key was lost.", "since", "the key was lost", "We changed the lock"),
+        ("The lid was loose, so the milk turned sour.", "so", "The lid was loose", "the milk turned sour"),
+        ("The heat wave led to dry wells.", "led to", "The heat wave", "dry wells"),
+        ("Due to ice, the pass was shut.", "due to", "ice", "the pass was shut"),
+        ("The delay was due to ice on the pass.", "was due to", "ice on the pass", "The delay"),
+        ("A mouse caused the short circuit.", "caused", "A mouse", "the short circuit"),
+        ("The fire was caused by a candle.", "was caused by", "a candle", "The fire"),
+        ("The goat ate the map; therefore they got lost.", "therefore", "The goat ate the map", "they got lost"),
+        ("The goat ate the map, which is why they got lost.", "which is why", "The goat ate the map", "they got lost"),
+        ("The goat ate the map. As a result, they got lost.", "as a result", "The goat ate the map", "they got lost"),
+        ("Thanks to the tailwind, the crew arrived early.", "thanks to", "the tailwind", "the crew arrived early"),
+        ("The crew slept in as a result of the party.", "as a result of", "the party", "The crew slept in"),
+        ("The frost in April resulted in a poor harvest.", "resulted in", "The frost in April", "a poor harvest"),
+        ("The reason for the smell was a dead mouse.", "the reason", "a dead mouse", "the smell"),
+        ("Ana: Well, the dog barked, so the baby woke up.", "so", "the dog barked", "the baby woke up"),
+        ("The park closed in May, so the fair moved away.", "so", "The park closed in May", "the fair moved away"),
+    ],
+)
+def test_a_connective_joins_a_cause_and_an_effect(text: str, connective: str, cause: str, effect: str) -> None:
+    assert stated(text) == [(connective, cause, effect)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Since 2019 the shop has sold tea.",
+        "He has lived in Oslo since the spring of 1990.",
+        "They have been friends since they met at school.",
+        "A lot has happened since we last spoke.",
+        "She spoke slowly so that everybody could follow.",
+        "So far the roof holds.",
+        "It was so cold that nobody stayed.",
+        "I am so happy for you, so cool!",
+        "Ben packed early, so he could sleep longer.",
+        "What is the cause of this?",
+        "Did the roof leak because of the storm?",
+        "If the dam breaks, the valley floods because of it.",
+        "She fights for a good cause.",
+        "He led the choir to the stage.",
+        "Smoking can lead to cancer.",
+        "The price did not lead to protests.",
+        "He served in the Air Force in 1944.",
+        "Thanks to everyone!",
+        "",
+        "…",
+    ],
+)
+def test_what_only_looks_like_a_cause_is_none(text: str) -> None:
+    assert stated(text) == []
+
+
+def test_a_chain_in_one_sentence_has_a_clause_for_each_link() -> None:
+    assert stated("Because the dyke broke, the fields flooded, so the cows were moved.") == [
+        ("because", "the dyke broke", "the fields flooded"),
+        ("so", "the fields flooded", "the cows were moved"),
+    ]
+
+
+@given(st.text(max_size=300))
+def test_spans_lie_within_any_text(text: str) -> None:
+    found = causal_clauses(text)
+    assert len(found) <= MAX_CLAUSES
+    for one in found:
+        for start, end in (one.cause, one.effect):
+            assert 0 <= start < end <= len(text)
+            assert text[start:end] in sentence_around(text, (start, end))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [("because ", "a, "), (", so it was ", "x"), ("since ", "the "), ("the reason for ", "x is "), ("a b, ", "which ")],
+)
+def test_long_texts_take_time_in_proportion_to_their_length(parts: tuple[str, str]) -> None:
+    text = parts[0] + parts[1] * 20_000
+    assert len(causal_clauses(text)) <= MAX_CLAUSES
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Tom wanted to borrow a ladder.", True),
+        ("Did Tom borrow a ladder?", False),
+        ("[image: a photo of a ladder]", False),
+        ("A ladder", False),
+        ("Tom borrowed a ladder. He returned it on Monday.", False),
+    ],
+)
+def test_a_statement_is_one_plain_sentence(text: str, *, plain: bool) -> None:
+    assert is_statement(text) is plain

@@ -1,0 +1,78 @@
+"""Which texts correct an earlier one. Similarities are what the embedding model gives such pairs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from actors.embedder.spaces.lexical import TERM_DIMENSION, term_frequencies
+from actors.text.statements import corrections
+from actors.text.statements.corrections import MIN_SHARED, Correction, read_statement
+from projections.spaces.sparse import SparseSpace
+
+ALIKE = 0.85
+
+
+def find_correction(earlier: str, later: str, similarity: float) -> Correction | None:
+    return corrections.find_correction(read_statement(earlier), read_statement(later), similarity)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "rule", "was", "now"),
+    [
+        ("The parking permit costs 30 euros.", "The parking permit costs 45 euros.", "number", "30", "45"),
+        ("Kitchen duty is on Monday.", "Kitchen duty has moved to Wednesday.", "time", "Monday", "Wednesday"),
+        ("The caretaker is called Alfons.", "The caretaker is called Birgit now.", "name", "Alfons", "Birgit"),
+        ("Our router is a Zyxel.", "We replaced the Zyxel; our router is a Mikrotik.", "name", "Zyxel", "Mikrotik"),
+    ],
+)
+def test_a_changed_value_is_found_with_its_place(earlier: str, later: str, rule: str, was: str, now: str) -> None:
+    found = find_correction(earlier, later, ALIKE)
+    assert found is not None
+    assert found.was is not None
+    assert found.now is not None
+    assert (found.rule, earlier[slice(*found.was)]) == (rule, was)
+    assert now in later[slice(*found.now)]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The sauna is open.", "The sauna is closed."),
+        ("Edgar plays the trumpet.", "Edgar no longer plays the trumpet."),
+    ],
+)
+def test_opposites_and_ends_are_corrections(earlier: str, later: str) -> None:
+    assert find_correction(earlier, later, ALIKE) is not None
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("We cycled 40 km on Saturday.", "We cycled 55 km on Sunday."),
+        ("Locker 12 is broken.", "Locker 13 is broken."),
+        ("Edgar plays the trumpet.", "Edgar also has a piano at home."),
+        ("The sauna is open.", "The sauna smells of spruce."),
+        ("The caretaker is called Alfons.", "Alfons has a grey moustache and a ladder."),
+        ("The parking permit costs 30 euros.", "The parking permit costs 30 euros."),
+        ("We cut the salt, since nobody liked it.", "We  cut  the  salt,\nsince  nobody  liked  it."),
+        ("...", "The parking permit costs 45 euros."),
+    ],
+)
+def test_events_other_subjects_and_additions_are_no_corrections(earlier: str, later: str) -> None:
+    assert find_correction(earlier, later, ALIKE) is None
+
+
+def test_long_texts_are_read_in_linear_time_and_correct_nothing() -> None:
+    assert find_correction("was not " * 8_000, "is now not " * 5_000, ALIKE) is None
+
+
+def test_corrections_share_the_terms_without_which_no_text_is_compared() -> None:
+    pairs = Path(__file__).parents[4] / "scripts/benchmarks/corrections/pairs.tsv"
+    lines = [line.split("\t") for line in pairs.read_text("utf-8").splitlines()]
+    statements = SparseSpace(TERM_DIMENSION, counts=True)
+    for statement, *_ in lines:
+        statements.append(term_frequencies(statement))
+    shared = np.array([statements.cosine(term_frequencies(correction)) for _, correction, *_ in lines])
+    assert np.diag(shared).min() >= MIN_SHARED
+    assert np.median(shared) < MIN_SHARED

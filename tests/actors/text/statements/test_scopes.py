@@ -1,0 +1,46 @@
+"""Statements that look like corrections but for their subject, beside true corrections of the same kind."""
+
+import pytest
+
+from actors.text.statements.corrections import find_correction, read_statement
+
+ALIKE = 0.85
+
+OTHER_SUBJECTS = [
+    ("My bike has 21 gears.", "My daughter's bike has 7 gears now."),
+    ("My hamster is called Bo.", "Actually my cousin's hamster is called Rex."),
+    ("His locker number is 214.", "Her locker number is now 377."),
+    ("The heating in the workshop is set to 17 degrees.", "The heating in the chapel is now set to 21 degrees."),
+    ("We use Ruby 3.1 in the ticket service.", "We now use Ruby 3.3 in the map service."),
+    ("The licence for the drawing program costs 90 euros.", "The licence for the video editor now costs 240 euros."),
+    ("Choir practice starts at six on Tuesdays.", "Choir practice now starts at eight on Thursdays."),
+    ("The gate is locked at ten every Friday.", "The gate is now locked at midnight every Saturday."),
+    ("The invoice template uses Arial.", "The letter template now uses Garamond."),
+    ("Nora keeps 12 hens at the upper farm.", "Nora now keeps 20 hens at the lower farm."),
+]
+CORRECTIONS = [
+    ("My bike has 21 gears.", "Actually my bike has 7 gears."),
+    ("Petra's office is on the second floor.", "Petra's office is now on the fourth floor."),
+    ("My allotment is in Ealing.", "My allotment is now in Barnet."),
+    ("The spare key is at my aunt's flat.", "The spare key is now at my cousin's flat."),
+    ("We use Ruby 3.1 in the ticket service.", "We now use Ruby 3.3 in the ticket service."),
+    ("The licence for the drawing program costs 90 euros.", "The licence for the drawing program now costs 240 euros."),
+    ("Choir practice starts at six on Tuesdays.", "Choir practice now starts at eight on Tuesdays."),
+    ("Book club meets on Mondays.", "Book club now meets on Thursdays."),
+    ("Mum's knee surgery is on Friday at eleven.", "Mum's knee surgery has been moved to Monday at two."),
+    ("Our tax adviser is Ms Brandt.", "My tax adviser is Mr Yilmaz now."),
+]
+
+
+def is_correction(earlier: str, later: str) -> bool:
+    return find_correction(read_statement(earlier), read_statement(later), ALIKE) is not None
+
+
+@pytest.mark.parametrize(("earlier", "later"), OTHER_SUBJECTS)
+def test_a_statement_of_another_owner_place_or_day_corrects_nothing(earlier: str, later: str) -> None:
+    assert not is_correction(earlier, later)
+
+
+@pytest.mark.parametrize(("earlier", "later"), CORRECTIONS)
+def test_a_new_value_of_the_same_subject_is_a_correction(earlier: str, later: str) -> None:
+    assert is_correction(earlier, later)

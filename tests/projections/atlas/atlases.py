@@ -1,0 +1,40 @@
+"""Atlases of a few sample memories."""
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from events.fingerprint import Dense, Embedding, Fingerprint
+from events.spaces import SPACES
+from events.vocabulary import (
+    Event,
+    MemoryStored,
+)
+from projections.atlas.atlas import Atlas
+from projections.atlas.facets import Filter
+from tests.events.samples import DIMENSIONS, stored
+from tests.projections.history import history
+
+MEMORIES = [stored(f"memory {number}", namespace="odd" if number % 2 else "even") for number in range(1, 31)]
+SPACE = {space.key: space for space in SPACES}
+
+
+def e1(memory: MemoryStored) -> np.ndarray:
+    return memory.fingerprint.take("e1_semantic", Dense).array
+
+
+def with_embedding(memory: MemoryStored, key: str, embedding: Embedding, **changes: Any) -> MemoryStored:
+    embeddings = {space.key: memory.fingerprint[space.key] for space in SPACES}
+    return msgspec.structs.replace(memory, fingerprint=Fingerprint.of({**embeddings, key: embedding}), **changes)
+
+
+def atlas_of(*events: Event) -> Atlas:
+    atlas = Atlas(DIMENSIONS)
+    for envelope in history(*events):
+        atlas.apply(envelope)
+    return atlas
+
+
+def found(atlas: Atlas, key: str, embedding: Embedding, count: int = 5, **wanted: Any) -> list[int]:
+    return atlas.nearest(key, embedding, count, atlas.facets.eligible(Filter(**wanted)))[0].tolist()
