@@ -242,8 +242,14 @@ async def find_request(context: Context) -> RequestResult | None:
     return found
 
 
+async def read_entry(context: Context, memory: UUID) -> Entry:
+    """Return the whole catalog entry of a memory, for an action on it; an unknown id is a `NotFoundFault`."""
+    (entry,) = await ask(context.hub.store, Describe(memories=(memory,)))
+    return entry
+
+
 async def describe(context: Context, *memories: UUID) -> tuple[Entry, ...]:
-    """Return the catalog entries of memories, `confined`; an unknown id is a `NotFoundFault`."""
+    """Return the catalog entries of memories for an answer, `confined`; an unknown id is a `NotFoundFault`."""
     return await confined(context, await ask(context.hub.store, Describe(memories=memories)))
 
 

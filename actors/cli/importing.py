@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from actors.cli.program import LOCK_TIMEOUT
+from actors.proxy.serve_command import proxy_supported
 from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
@@ -97,9 +99,7 @@ def import_in_pool(
     from actors.embedder.loading import load_profile, start_pool
     from actors.embedder.pool.prepared import BulkEmbedding
     from actors.hub.composition import open_hub
-    from actors.proxy.launcher import lock_folder
     from events.postgres.address import log_address
-    from events.storage.log import LogInUseError
 
     bulk = BulkEmbedding(partial(start_pool, settings, workers, ray))
     load = bulk.loading(partial(load_profile, profile=settings.profile, models=settings.models))
@@ -117,12 +117,28 @@ def import_in_pool(
         with open_hub(folder, settings.profile, load=load, address=log_address(folder), patience=LOCK_TIMEOUT) as hub:
             await import_in_bulk(hub, values(), bulk, progress, lambda answer: pending.popleft().add(answer))
 
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _without_hub(folder):
+        anyio.run(run)
+
+
+@contextmanager
+def _without_hub(folder: Path) -> Iterator[None]:
+    """Hold the lock of the folder's hub; without support for hubs, as on Windows, the log itself is locked.
+
+    Raises:
+        LogInUseError: A hub has it.
+    """
+    if not proxy_supported():
+        yield
+        return
+    from actors.proxy.launcher import lock_folder
+    from events.storage.log import LogInUseError
+
     lock = lock_folder(folder)
     if lock is None:
         raise LogInUseError(f"a hub serves {folder}; before an import with --workers or --ray, run: context-graph stop")
     try:
-        anyio.run(run)
+        yield
     finally:
         os.close(lock)
 

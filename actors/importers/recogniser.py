@@ -60,7 +60,7 @@ class Source(msgspec.Struct, frozen=True):
     read: Callable[[], Iterator[Record]]
     """Yields all records; each call reads the files again."""
     unread: tuple[tuple[Path, str], ...] = ()
-    """Other files of a folder that are not hidden, and why each is not read."""
+    """Other files of a folder that are not hidden, relative to it, and why each is not read."""
 
 
 def recognise(path: Path, options: Options) -> Source:
@@ -74,8 +74,8 @@ def recognise(path: Path, options: Options) -> Source:
         return _file(path, options)
     source = _folder(path, options)
     taken = {*source.files}
-    others = (file for file in walk(path) if file not in taken and not file.name.startswith("."))
-    return msgspec.structs.replace(source, unread=tuple((file, _why_unread(file)) for file in others))
+    others = (file.relative_to(path) for file in walk(path) if file not in taken and not file.name.startswith("."))
+    return msgspec.structs.replace(source, unread=tuple((file, _why_unread(file, source.name)) for file in others))
 
 
 def _file(path: Path, options: Options) -> Source:
@@ -129,10 +129,11 @@ def _folder(path: Path, options: Options) -> Source:
     raise FormatError(f"{path}: nothing to import; known are {KNOWN}")
 
 
-def _why_unread(file: Path) -> str:
+def _why_unread(file: Path, source: str) -> str:
     if file.suffix.lower() not in SUFFIXES:
         return "unknown format"
-    if file.suffix == ".jsonl" and not {*claude_transcripts.SIDE_FOLDERS}.isdisjoint(file.parts):
+    beside = not {*claude_transcripts.SIDE_FOLDERS}.isdisjoint(file.parts)
+    if source == claude_transcripts.NAME and file.suffix == ".jsonl" and beside:
         return "read with --everything only"
     return "not of the folder's format; if it is a source of its own, import it by itself"
 

@@ -61,8 +61,8 @@ class ResponseWriter(ObjectSendStream[SessionMessage]):
 
     def cancel(self, request: object) -> int | None:
         """Close a request that the client cancelled, which isn't answered; return its number, None if it isn't open."""
-        if not isinstance(request, int | str) or request not in self._numbers:
-            return None
+        if isinstance(request, bool) or not isinstance(request, int | str) or request not in self._numbers:
+            return None  # `true` equals 1 as a key
         number = self._numbers[request]
         self._close(number)
         return number

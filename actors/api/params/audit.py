@@ -48,10 +48,14 @@ class StoreVerify(Params, frozen=True, kw_only=True):
     """Lines of `context-graph anchor`, whose events must be in the log."""
 
 
+MIN_TEXTS = 50
+"""Memories that a calibration needs."""
+
+
 class StoreCalibrate(Params, frozen=True, kw_only=True):
     """Calibrate the similarities of a chosen model on texts of the store."""
 
-    texts: Annotated[int, Meta(ge=50, le=2_000)] = 400
+    texts: Annotated[int, Meta(ge=MIN_TEXTS, le=2_000)] = 400
     """How many live memories, spread evenly, are compared with each other."""
 
 

@@ -39,12 +39,14 @@ async def call(
         Fault: an argument is invalid, or the operation failed.
     """
     params = parse(context.in_project(tool.params, arguments), tool.params)
+    refused = False
     try:
         params = await confine(context, tool, params)
     except ForbiddenFault:
-        _count(context, tool, refused=True)
+        refused = True
         raise
-    _count(context, tool, refused=False)
+    finally:
+        _count(context, tool, refused=refused)
     named = getattr(params, NAMESPACE, None) or context.project
     context.namespace = context.own_namespace if named == EVERYWHERE else named or context.own_namespace
     if before_run is not None:

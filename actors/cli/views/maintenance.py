@@ -61,7 +61,6 @@ def repaired(answer: JsonObject) -> None:
         events = f"event {one['first']}" if one["first"] == one["last"] else f"events {one['first']} to {one['last']}"
         memories = "" if one["memories"] is None else f", {one['memories']} of them memories"
         OUT.print(f"  lost: {events}{memories}: {one['why']}", markup=False)
-    _backup_before(answer)
 
 
 def reembedded(answer: JsonObject) -> None:
@@ -71,7 +70,8 @@ def reembedded(answer: JsonObject) -> None:
         f"{answer['links']} links; {answer['erased']} erased ones were left out",
         markup=False,
     )
-    _backup_before(answer)
+    if answer["backup"] is not None:
+        OUT.print(f"the store as it was is also in {answer['backup']}", markup=False)
 
 
 def upgraded(answer: JsonObject) -> None:
@@ -88,11 +88,6 @@ def upgraded(answer: JsonObject) -> None:
     OUT.print(f"{answer['folder']} is upgraded and sound; as it was, it is in {answer['copy']}", markup=False)
     OUT.print("before an earlier version of the program opens the store again, run:", markup=False)
     OUT.print(f"context-graph restore {answer['copy']} --data {answer['folder']} --replace", markup=False)
-
-
-def _backup_before(answer: JsonObject) -> None:
-    if answer["backup"] is not None:
-        OUT.print(f"the store as it was is also in {answer['backup']}", markup=False)
 
 
 def stopped(answer: JsonObject) -> None:

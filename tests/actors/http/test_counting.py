@@ -1,5 +1,7 @@
 """What callers over HTTP ask for and are refused stands in the audit, and little of it however often they try."""
 
+from uuid import uuid4
+
 import pytest
 
 from actors.api.caller import Scope
@@ -35,6 +37,17 @@ async def test_reads_refusals_and_failed_logins_are_in_the_audit(context: Contex
     assert "refused: memory_delete" in said["http:reader"]
     assert "refused: form, key revoked, login, token (from 127.0.0.1)" in said["http:nobody"]
     assert "login was called by ui" in said["http:ui"]
+
+
+async def test_calls_that_name_what_the_caller_does_not_see_are_in_the_audit(context: Context, serve: Serve) -> None:
+    async with serve(context) as served, served.agent(served.key("prober", namespaces=("a", "b"))) as agent:
+        for _ in range(3):
+            assert (await agent.refused("memory_retrieve", id=str(uuid4())))["code"] == -32010
+        await agent.refused("discover_goals")
+    trail = (await call(context, BY_METHOD["audit/trail"], {}))["events"]
+    said = {one["actor"]: one["what"] for one in trail if one["kind"] == "requests_counted"}
+    assert "memory_retrieve 3 times" in said["http:prober"]
+    assert "discover_goals" in said["http:prober"]
 
 
 async def test_thousands_of_guesses_are_one_event(context: Context, serve: Serve) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -9,6 +10,7 @@ from actors.api.caller import Scope
 from actors.api.context import Context
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
+from actors.runtime.faults import NotFoundFault
 from tests.actors.conftest import Agent
 from tests.actors.http.conftest import Serve
 
@@ -109,3 +111,18 @@ async def test_a_run_does_not_show_the_words_of_what_was_moved_away_since(contex
     await moved(context, cat, PRIVATE)
     async with serve(context) as served, served.agent(served.key("limited", Scope.READ, (HOME,))) as agent:
         assert "Ziggurat" not in json.dumps(await agent.call("list_consolidations", run_id=run))
+
+
+async def test_an_erasure_reaches_merged_copies_that_the_caller_does_not_see(context: Context, serve: Serve) -> None:
+    run = str(uuid4())
+    here, there = [await told(context, RENT, namespace) for namespace in (HOME, PRIVATE)]
+    started = {"type": "consolidation_started.1", "run": run, "mode": "deep", "trigger": "request", "namespace": None}
+    merged = {"type": "memories_merged.1", "run": run, "survivor": here, "absorbed": [there], "similarities": [1.0]}
+    limits = {"salience_threshold": 0.3, "max_memories": 0, "dry_run": False, "thorough": True, "rationale": None}
+    taken = await do(context, "memory/import", items=[{"event": started | limits}, {"event": merged}])
+    assert taken["events"] == 2, taken
+    async with serve(context) as served, served.agent(served.key("home", Scope.WRITE, (HOME,))) as agent:
+        assert there not in json.dumps(await agent.call("memory_retrieve", id=here))
+        assert there not in json.dumps(await agent.call("memory_delete", id=here, soft=False))
+    with pytest.raises(NotFoundFault, match="erased"):
+        await do(context, "memory/retrieve", id=there)

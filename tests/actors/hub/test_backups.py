@@ -6,13 +6,19 @@ from typing import Any
 
 import pytest
 
+from actors.api.caller import Caller, Scope
 from actors.api.context import Context
+from actors.api.tools.agent_tools import BY_METHOD
+from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.backups import back_up_if_due
 from actors.hub.composition import start_hub
 from actors.hub.hub import Hub
+from actors.runtime.faults import InvalidParamsFault
 from events.storage.backup import restore
 from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import Log
+from events.storage.memory_log import MemoryLog
 from events.verify.verification import verify
 from tests.actors.conftest import Connect
 
@@ -132,3 +138,31 @@ async def test_a_signed_head_follows_each_deep_sleep_and_proves_the_log(
         assert "something else" in state["failed"]
         assert (await agent.request("store/schedule", anchor="off"))["anchors"]["target"] is None
     assert anchors.read_text() == "shopping"
+
+
+async def test_a_schedule_with_an_anchor_that_cannot_be_written_changes_nothing(
+    hub: Hub, connect: Connect, tmp_path: Path
+) -> None:
+    async with connect(Context(hub)) as agent:
+        before = await agent.request("store/schedule")
+        wanted = {"light": "90m", "paused": True, "backups": 2}
+        for target in (str(tmp_path / "none" / "anchors"), f"git:{tmp_path}", f"{tmp_path}/null\0"):
+            refusal = await agent.request_refused("store/schedule", anchor=target, **wanted)
+            assert (refusal["code"], refusal["data"]["parameter"]) == (-32602, "anchor")
+        assert await agent.request("store/schedule") == before
+
+
+async def test_anchors_are_refused_over_http_and_where_no_key_signs_them(
+    hub: Hub, start: Callable[[Log], Any], tmp_path: Path
+) -> None:
+    anchors, schedule = tmp_path / "anchors", BY_METHOD["store/schedule"]
+    remote = Context(hub).for_caller(Caller(name="far", scope=Scope.ADMIN, namespaces=None))
+    await call(Context(hub), schedule, {"anchor": str(anchors)})
+    for target in (str(tmp_path / "others"), "off"):
+        with pytest.raises(InvalidParamsFault, match="'anchor': not over HTTP"):
+            await call(remote, schedule, {"anchor": target})
+    assert (await call(remote, schedule, {"paused": True}))["anchors"]["target"] == str(anchors)
+    with start(MemoryLog()) as keyless:
+        with pytest.raises(InvalidParamsFault, match=r"'anchor': .* this log has none"):
+            await call(Context(keyless), schedule, {"anchor": str(anchors)})
+        await call(Context(keyless), schedule, {"anchor": "off"})

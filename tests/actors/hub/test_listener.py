@@ -342,3 +342,13 @@ async def test_what_was_cut_off_by_the_end_of_the_server_is_left_unanswered(tmp_
             group.start_soon(receive)
             await begun.wait()
     assert told == [b""], "whoever asked asks the next server"
+
+
+async def test_a_cancellation_that_names_true_cancels_not_the_request_of_id_one() -> None:
+    send, receive = anyio.create_memory_object_stream[SessionMessage](1)
+    async with send, receive:
+        responses = ResponseWriter(send)
+        number = await responses.admit(1)
+        yes: object = True
+        assert responses.cancel(yes) is None
+        assert responses.cancel(1) == number

@@ -65,6 +65,24 @@ def test_tool_calls_and_side_chains_come_only_if_asked_for(tmp_path: Path) -> No
     assert "side chains" not in skipped
 
 
+def test_files_that_are_not_read_are_named_relative_to_the_folder_and_only_claude_codes_want_everything(
+    tmp_path: Path,
+) -> None:
+    claude, codex = tmp_path / "subagents" / "claude", tmp_path / "subagents" / "codex"
+    samples.transcripts(claude, projects=1, sessions=1)
+    (claude / "notes").mkdir()
+    (claude / "notes" / "other.json").write_text("[]")
+    samples.codex(codex)
+    (codex / "subagents").mkdir()
+    (codex / "subagents" / "agent.jsonl").write_text("{}\n")
+    unread = {str(file): reason for file, reason in recognise(claude, Options()).unread}
+    assert unread.pop("notes/other.json").startswith("not of the folder's format")
+    ((side, reason),) = unread.items()
+    assert (Path(side).name, reason) == ("agent-1.jsonl", "read with --everything only")
+    reasons = [reason for _, reason in recognise(codex, Options()).unread]
+    assert not any("--everything" in reason for reason in reasons)
+
+
 def test_what_a_program_writes_into_turns_is_left_out(tmp_path: Path) -> None:
     lines = [
         samples.turn("s", 0, "/srv/a", "user", "<command-name>/clear</command-name>"),

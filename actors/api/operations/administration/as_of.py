@@ -14,7 +14,6 @@ from actors.api.params.parsing import invalid, moment
 from actors.runtime.faults import StorageFault
 from events.storage.log import LogError
 
-A = TypeVar("A")
 T = TypeVar("T")
 
 DIGITS = 18
@@ -37,7 +36,7 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1)
     else:
         seq = await last_event(context, found)
         if seq < least <= head:
-            (first,) = await _from_log(context.hub.log.get, [1])
+            (first,) = await from_log(context.hub.log.get, [1])
             events = f"the log has events 1 to {head}, the first at {first.at.isoformat()}"
             raise invalid(parameter, f"before the first event; {events}", least=least, most=head)
     if not least <= seq <= head:
@@ -62,11 +61,16 @@ async def last_event(context: Context, at: datetime) -> int:
     Raises:
         StorageFault: the log can't be read.
     """
-    return await _from_log(context.hub.log.seq_at, at)
+    return await from_log(context.hub.log.seq_at, at)
 
 
-async def _from_log(read_from: Callable[[A], T], asked: A) -> T:
+async def from_log(work: Callable[..., T], *arguments: object) -> T:
+    """Read the log in a thread.
+
+    Raises:
+        StorageFault: the log can't be read.
+    """
     try:
-        return await anyio.to_thread.run_sync(read_from, asked)
+        return await anyio.to_thread.run_sync(work, *arguments)
     except LogError as error:
         raise StorageFault(f"Storage failed: {error}") from error

@@ -13,7 +13,7 @@ import anyio.to_thread
 from msgspec.structs import replace
 
 from actors.api.context import Context, wait_until_replayed
-from actors.api.operations.administration.as_of import event_at, last_event, read
+from actors.api.operations.administration.as_of import event_at, from_log, last_event, read
 from actors.api.params.audit import AuditTrail, StoreDiff, StoreReplay
 from actors.api.params.parsing import invalid
 from actors.api.progress import reporter
@@ -21,10 +21,8 @@ from actors.api.responses.administration import audit, changes
 from actors.consolidator.messages import ReadRuns
 from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
-from actors.runtime.faults import StorageFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import Describe, FindMemories, ReadDigests
-from events.storage.log import LogError
 from events.storage.log_prefix import LogPrefix
 from projections.difference import difference
 from projections.registry import digests, rebuild
@@ -60,7 +58,7 @@ async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
     if context.visible is not None:
         return await _visible_page(context, params, left, context.visible)
     page = left[-params.limit :]
-    envelopes = await _from_log(context.hub.log.get, page)
+    envelopes = await from_log(context.hub.log.get, page)
     answer: JsonObject = {
         "events": [audit.describe_event(envelope, params.memory_id) for envelope in reversed(envelopes)],
         "count": len(page),
@@ -76,7 +74,7 @@ async def _visible_page(
     found: list[Envelope] = []
     end = len(left)
     while end and len(found) <= params.limit:
-        chunk = await _from_log(context.hub.log.get, left[max(end - EVENTS_AT_ONCE, 0) : end])
+        chunk = await from_log(context.hub.log.get, left[max(end - EVENTS_AT_ONCE, 0) : end])
         named = {one.seq: _named(one) for one in chunk}
         known = await ask(context.hub.store, FindMemories(memories=tuple(set().union(*named.values()))))
         memories = {entry.id for entry in known if entry is not None}
@@ -113,10 +111,10 @@ async def store_diff(context: Context, params: StoreDiff) -> JsonObject:
         raise invalid("b", f"event {later} comes before event {earlier}")
     past = LogPrefix(context.hub.log, later)
     report = reporter(context.progress, "events read")
-    found = await _from_log(lambda: difference(_watched(past, report), earlier))
+    found = await from_log(lambda: difference(_watched(past, report), earlier))
     wanted = changes.memories_shown(found, params.limit)
     entries = await ask(context.hub.store, Describe(memories=wanted, own=True))
-    ends = await _from_log(past.get, [seq for seq in (earlier, later) if seq])
+    ends = await from_log(past.get, [seq for seq in (earlier, later) if seq])
     known = {entry.id: entry for entry in entries}
     return changes.diff({one.seq: one.at for one in ends}, (earlier, later), found, known, params.limit)
 
@@ -133,7 +131,7 @@ async def store_replay(context: Context, params: StoreReplay) -> JsonObject:
     past = LogPrefix(context.hub.log, seq)
     report = reporter(context.progress, "events replayed")
     start = perf_counter()
-    replayed = await _from_log(lambda: digests(rebuild(_watched(past, report))))
+    replayed = await from_log(lambda: digests(rebuild(_watched(past, report))))
     return changes.replayed(past.head, perf_counter() - start, live, replayed)
 
 
@@ -165,14 +163,6 @@ async def _touching(context: Context, memory: UUID) -> tuple[int, ...]:
 async def _of_run(context: Context, run: UUID) -> tuple[int, ...]:
     runs = await ask(context.hub.consolidator, ReadRuns(run=run, limit=1))
     return runs.runs[0].events
-
-
-async def _from_log(work: Callable[..., T], *arguments: object) -> T:
-    """Read the log in a thread, which ends soon after this is cancelled if it reads through `_watched`."""
-    try:
-        return await anyio.to_thread.run_sync(work, *arguments)
-    except LogError as error:
-        raise StorageFault(f"Storage failed: {error}") from error
 
 
 def _watched(log: Log, report: Callable[..., object]) -> Iterator[Envelope]:

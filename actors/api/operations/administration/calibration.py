@@ -12,12 +12,12 @@ from uuid import UUID
 import numpy as np
 
 from actors.api.context import Context, append, wait_until_ready
-from actors.api.params.audit import StoreCalibrate
+from actors.api.params.audit import MIN_TEXTS, StoreCalibrate
 from actors.comparator.compare.calibration import equate, shipped_curves
 from actors.comparator.messages import ReadIndexes, ReadRawScores
 from actors.comparator.messages.browse import ReadColumns
 from actors.embedder.messages import EmbedContent
-from actors.runtime.ask import ask
+from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.faults import InvalidParamsFault, StorageFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadLive, ReadStatus
@@ -31,7 +31,6 @@ from events.vocabulary.values import SpaceModel
 from projections.atlas.fingerprints import CONTEXT
 from projections.storage.arrays import Scores
 
-MIN_TEXTS: Final = 50
 MIN_RELATED: Final = 20
 """Pairs of these texts that the packaged model must call related."""
 
@@ -94,7 +93,7 @@ async def _packaged_scores(context: Context, memories: list[Envelope]) -> Scores
         if not isinstance(stored := envelope.event, MemoryStored):
             raise TypeError(f"{type(stored).__name__} is no memory")
         request = EmbedContent(text=decompress(stored.content), modality=stored.modality, created_at=stored.created_at)
-        packaged = (await ask(context.hub.embedder, request)).packaged
+        packaged = (await ask(context.hub.embedder, request, MODEL_TIMEOUT)).packaged
         if not isinstance(packaged, Dense):
             raise InvalidParamsFault("the profile 'full' can't be calibrated: the packaged model is no part of it")
         vectors.append(packaged.array)

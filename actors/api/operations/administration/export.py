@@ -60,20 +60,22 @@ class StoreExport(Reading, frozen=True, kw_only=True):
     """`next_after` of the page before."""
 
 
-async def _check_known(context: Context, namespace: str | None) -> None:
-    """Refuse a namespace without memories, which is a slip of the pen; `default` may be empty."""
-    if namespace is None or namespace == DEFAULT_NAMESPACE:
-        return
-    if not await ask(context.hub.comparator, ListMemories(namespace=namespace, forgotten=True)):
+async def _listed(context: Context, namespace: str) -> tuple[UUID, ...]:
+    """Return the memories of a namespace, forgotten ones too, so that a page can follow one that was forgotten since.
+
+    Raises:
+        NotFoundFault: It has none, which is a slip of the pen; `default` may be empty.
+    """
+    listed = await ask(context.hub.comparator, ListMemories(namespace=namespace, forgotten=True))
+    if not listed and namespace != DEFAULT_NAMESPACE:
         raise NotFoundFault(f"Namespace not found: {namespace}", namespace=namespace)
+    return listed
 
 
 async def memory_export(context: Context, params: MemoryExport) -> JsonObject:
     """Return the live memories of a namespace in the order in which they were stored, page by page."""
     await wait_until_replayed(context)
-    await _check_known(context, params.namespace)
-    # Forgotten memories too, so that a page can follow one that was forgotten meanwhile.
-    listed = await ask(context.hub.comparator, ListMemories(namespace=params.namespace, forgotten=True))
+    listed = await _listed(context, params.namespace)
     end = 0
     if params.after is not None:
         if params.after not in listed:
@@ -100,7 +102,8 @@ async def memory_export(context: Context, params: MemoryExport) -> JsonObject:
 async def store_export(context: Context, params: StoreExport) -> JsonObject:
     """Return what happened to memories that aren't erased, in order, as `memory/import` takes it, page by page."""
     await wait_until_replayed(context)
-    await _check_known(context, params.namespace)
+    if params.namespace is not None:
+        await _listed(context, params.namespace)
     await ask(context.hub.store, FindRequests(keys=()))  # commits events that are pending, such as recalls
     last = (await ask(context.hub.store, ReadStatus())).head.seq
     end = min(last, params.after + EVENTS)

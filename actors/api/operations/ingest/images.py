@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import binascii
 import os
 import stat
 from base64 import b64decode, b64encode
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -15,9 +15,10 @@ import anyio.to_thread
 from actors.api.context import Context
 from actors.api.params.fields import MAX_IMAGE
 from actors.api.params.parsing import invalid
+from actors.runtime.actor import LOGGER
 from actors.runtime.ask import ask
-from actors.runtime.faults import StorageFault
-from actors.store.messages import Reserve
+from actors.runtime.faults import Fault, StorageFault
+from actors.store.messages import FindMemories, Reserve
 from events.storage.log import LogError
 
 if TYPE_CHECKING:
@@ -38,12 +39,12 @@ async def read(context: Context, source: str) -> bytes:
         InvalidParamsFault: It is neither, or too large.
     """
     if source.startswith(DATA):
-        head, _, encoded = source.partition(",")
-        if not head.endswith(";base64"):
+        head, comma, encoded = source.partition(",")
+        if not comma or not head.endswith(";base64"):
             raise invalid("image", "a data URI must be in base64, such as data:image/png;base64,...")
         try:
             content = b64decode(encoded, validate=True)
-        except binascii.Error as error:
+        except ValueError as error:  # also for letters beyond ASCII, which is no binascii.Error
             raise invalid("image", f"the data URI is no base64: {error}") from None
     elif context.caller is not None:
         raise invalid("image", "over HTTP images are sent as data URIs; paths are those of another machine")
@@ -60,10 +61,13 @@ def _read_file(path: Path) -> bytes:
     """Return at most one byte more than an image may have; only of a regular file, since others may never end."""
     try:
         file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        with os.fdopen(file, "rb") as opened:
+        try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 raise invalid("image", "not a regular file")
-            return opened.read(MAX_IMAGE + 1)
+            with os.fdopen(file, "rb", closefd=False) as opened:
+                return opened.read(MAX_IMAGE + 1)
+        finally:
+            os.close(file)
     except OSError as error:
         raise invalid("image", f"the file can't be read: {error.strerror}") from None
 
@@ -80,6 +84,16 @@ async def keep(context: Context, memory: UUID, content: bytes) -> None:
         await anyio.to_thread.run_sync(files.write, memory, content)
     except LogError as error:
         raise StorageFault(f"Storage failed: {context.hub.log.read_only or error}") from error
+
+
+async def discard_unstored(context: Context, memories: Sequence[UUID]) -> None:
+    """Erase those of these images whose memories the log doesn't hold; where that fails, the next start does it."""
+    try:
+        found = await ask(context.hub.store, FindMemories(memories=tuple(memories)))
+        unstored = [memory for memory, entry in zip(memories, found, strict=True) if entry is None]
+        await anyio.to_thread.run_sync(files_of(context).erase, unstored)
+    except (Fault, OSError) as error:
+        LOGGER.warning("images of memories that weren't stored are left until the next start: %s", error)
 
 
 async def data_uri(context: Context, memory: UUID, image: Image) -> str | None:

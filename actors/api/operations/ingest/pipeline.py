@@ -33,7 +33,7 @@ from actors.api.pulse import publish_pulse
 from actors.embedder.messages import EmbeddedMemory
 from actors.linker.messages import MemoriesAdded
 from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_streaming
-from actors.runtime.faults import Fault
+from actors.runtime.faults import Fault, InternalFault
 from actors.store.messages import FindRequests, ReadLive, RequestResult, Reserve
 from actors.workspace.messages import IngestResult, JudgeAndAppend
 from events.storage.log import Envelope
@@ -175,9 +175,12 @@ async def _judge_and_append(context: Context, group: Sequence[PendingMemory]) ->
         if answer.pulse is not None:
             publish_pulse(context, answer.pulse, one.item.params.namespace, answer.result.events[0].seq)
         outcomes[one.id] = await _outcome(context, one, answer.result, embeddings.milliseconds)
-        if one.image is not None and answer.result.events[0].id != one.id:  # another request had stored it
-            images.files_of(context).erase([one.id])
+    shown = {one.id: outcomes[one.id] for one, _ in embedded if one.image is not None}
     stored = tuple(one.id for one in outcomes.values() if isinstance(one, StoredMemory))
+    # After an `InternalFault`, which is a timeout here, the memory may still be appended.
+    unused = [id_ for id_, outcome in shown.items() if id_ not in stored and not isinstance(outcome, InternalFault)]
+    if unused:
+        await images.discard_unstored(context, unused)
     if context.hub.linker is not None and stored:
         context.hub.linker.tell(MemoriesAdded(memories=stored))
     return [outcomes[one.id] for one in group]
@@ -215,6 +218,8 @@ async def _check_same(context: Context, one: PendingMemory, first: Envelope, con
         InvalidParamsFault: it had others.
     """
     params, stored = one.item.params, stored_event(first)
+    # A request that is looked up first hasn't read its image yet.
+    image = await images.read(context, params.image) if one.image is None and params.image else one.image
     links = [event for one in consequences if isinstance(event := one.event, MemoriesLinked)]
     linked = {target for link in links if link.relation == LINK_TO for target in link.targets}
     replaced = [event for one in consequences if isinstance(event := one.event, MemorySuperseded)]
@@ -228,7 +233,7 @@ async def _check_same(context: Context, one: PendingMemory, first: Envelope, con
         or stated not in await either(params.supersedes)
         or (params.created_at is not None and context.parse_time(params.created_at, "created_at") != stored.created_at)
         or any(getattr(params, name) != getattr(stored, name) for name in STORED_AS_GIVEN)
-        or (one.image is not None and stored.image is not None and sha256(one.image).digest() != stored.image.sha256)
+        or (image and sha256(image).digest()) != (stored.image and stored.image.sha256)
         or (decompress(stored.content), stored.importance) != (params.content, clamped(params.importance))
     ):
         raise key_conflict()

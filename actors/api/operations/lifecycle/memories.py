@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from uuid import uuid5
+from collections.abc import Sequence
+from uuid import UUID, uuid5
 
 from actors.api.confinement import confine_item
-from actors.api.context import Context, append, describe, erased, find_request, wait_until_replayed
+from actors.api.context import (
+    Context,
+    append,
+    confined,
+    describe,
+    erased,
+    find_request,
+    read_entry,
+    wait_until_replayed,
+)
 from actors.api.idempotency import key_conflict
 from actors.api.operations.ingest import images
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest, ingest_one
@@ -128,24 +138,27 @@ async def _visible(context: Context, edges: Edges) -> Edges:
 async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:
     """Forget a memory, or erase it for good."""
     await wait_until_replayed(context)
-    (entry,) = await describe(context, params.id)
+    entry = await read_entry(context, params.id)
     if earlier := await find_request(context):
-        return _deleted_earlier(params, entry, earlier)
-    if entry.state is MemoryState.ERASED or (params.soft and entry.state is MemoryState.FORGOTTEN):
+        gone = _deleted_earlier(params, entry, earlier)
+    elif entry.state is MemoryState.ERASED or (params.soft and entry.state is MemoryState.FORGOTTEN):
         raise NotFoundFault(f"Memory is already {entry.state.value}: {params.id}", id=str(params.id))
-    gone = (*entry.lineage, entry.id)
-    if params.soft:
-        await append(context, MemoryForgotten(memory=entry.id, reason=params.reason))
     else:
-        # An erasure concerns the text, which stands in the memories that this one absorbed as well.
+        gone = (*entry.lineage, entry.id)
+    seen = await context.visible_among(gone)
+    if earlier is None and params.soft:
+        await append(context, MemoryForgotten(memory=entry.id, reason=params.reason))
+    elif earlier is None:
+        # An erasure concerns the text, which stands in the memories that this one absorbed as well, seen or not.
         await append(context, *(MemoryErased(memory=memory, reason=params.reason) for memory in gone))
-    return memories.deleted(params.id, gone, soft=params.soft)
+    return memories.deleted(params.id, [one for one in gone if one in seen], soft=params.soft)
 
 
 async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
     """Restore a memory that was forgotten, pruned or superseded."""
     await wait_until_replayed(context)
-    (entry,) = await describe(context, params.id)
+    entry = await read_entry(context, params.id)
+    (shown,) = await confined(context, [entry])
     answer = {"fingerprintId": str(params.id), "restored": True}
     reinstated = tuple(MemoryReinstated(memory=one) for one in (entry.id, *entry.lineage))
     if earlier := await find_request(context):
@@ -156,7 +169,7 @@ async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
         raise erased(entry)
     if entry.state is not MemoryState.LIVE:
         await append(context, MemoryRestored(memory=entry.id))
-    elif entry.superseded_by is not None:
+    elif shown.superseded_by is not None:
         await append(context, *reinstated)
     else:
         problem = f"memory {params.id} is neither forgotten nor superseded: there is nothing to restore"
@@ -167,7 +180,7 @@ async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
 async def memory_tag(context: Context, params: MemoryTag) -> JsonObject:
     """Replace the tags of a memory, also where it has them from a copy that it absorbed."""
     await wait_until_replayed(context)
-    (entry,) = await describe(context, params.id)
+    entry = await read_entry(context, params.id)
     if entry.body is None:
         raise erased(entry)
     wanted = tuple(dict.fromkeys(params.tags))
@@ -185,13 +198,13 @@ async def memory_tag(context: Context, params: MemoryTag) -> JsonObject:
     return {"fingerprintId": str(params.id), "tags": list(wanted), "before": list(entry.body.tags)}
 
 
-def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult) -> JsonObject:
+def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult) -> Sequence[UUID]:
     kind = MemoryForgotten if params.soft else MemoryErased
     events = [envelope.event for envelope in earlier.events]
     gone = [event.memory for event in events if isinstance(event, kind) and event.reason == params.reason]
     if len(gone) != len(events) or not {params.id, entry.id} & {*gone}:
         raise key_conflict()
-    return memories.deleted(params.id, (*entry.lineage, entry.id) if params.soft else gone, soft=params.soft)
+    return (*entry.lineage, entry.id) if params.soft else gone
 
 
 def _parse_item(context: Context, item: object) -> MemoryInject:

@@ -33,11 +33,13 @@ from actors.consolidator.messages import (
     UndoResult,
     UndoRun,
 )
+from actors.hub.anchors import check_target
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.types import JsonObject
 from actors.scheduler.messages import ChangeSchedule, CheckSchedules, PermitPruning, ReadSchedule, SwitchSchedule
 from actors.store.messages import Describe, RequestResult
+from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
 from events.vocabulary import ConsolidationUndone, PurposesRealigned
 from events.vocabulary.values import Mode, Outcome
@@ -217,6 +219,9 @@ async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObjec
         if when is not None
     ]
     await ask(context.hub.scheduler, CheckSchedules(whens=tuple(schedule.when for schedule in schedules)))
+    target = None if params.anchor is None or params.anchor.lower() == NEVER else params.anchor
+    if params.anchor is not None:
+        await _check_anchor(context, target)
     changes: list[ChangeSchedule | SwitchSchedule | PermitPruning] = [*schedules]
     if params.paused is not None:
         changes.append(SwitchSchedule(paused=params.paused))
@@ -229,11 +234,29 @@ async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObjec
         if params.backups is not None:
             await anyio.to_thread.run_sync(backups.keep, params.backups)
         if params.anchor is not None:
-            target = None if params.anchor.lower() == NEVER else params.anchor
             await anyio.to_thread.run_sync(anchors.keep, target)
-    except LogError as error:
-        raise invalid("anchor", str(error)) from None
-    except OSError as error:
+    except (LogError, OSError) as error:
         raise StorageFault(f"Storage failed: {error}") from error
     after_sleep = {"backups": backups.state(), "anchors": anchors.state()}
     return sleep.schedule(await ask(context.hub.scheduler, ReadSchedule())) | after_sleep
+
+
+async def _check_anchor(context: Context, target: str | None) -> None:
+    """Check that anchors can be signed and written to a target, before any part of the schedule is changed.
+
+    Raises:
+        InvalidParamsFault: The caller may be on another machine, the log has no key that signs, or it is no target.
+    """
+    if context.caller is not None:
+        raise invalid("anchor", "not over HTTP; run `context-graph schedule --anchor` on the machine of the store")
+    if target is None:
+        return
+    log = context.hub.log
+    if not isinstance(log, DuckDBLog) or log.keys.chain is None:
+        raise invalid("anchor", "an anchor is signed by the chain key of a log in a folder; this log has none")
+    if "\0" in target:
+        raise invalid("anchor", "no path contains a null character")
+    try:
+        await anyio.to_thread.run_sync(check_target, target)
+    except (LogError, OSError) as error:
+        raise invalid("anchor", str(error)) from None

@@ -11,7 +11,6 @@ from uuid import UUID
 
 import typer
 
-from actors.cli.commands.store.upgrade import NoBackup, backed_up_before
 from actors.cli.program import (
     Data,
     Embedder,
@@ -171,7 +170,6 @@ def repair(
     new_folder: Annotated[Path, typer.Argument(file_okay=False, help="A folder that does not exist yet.")],
     data: Data = None,
     *,
-    no_backup: NoBackup = False,
     as_json: Json = False,
 ) -> None:
     """Create a new store from all that can be proved of a damaged one, which stays unchanged."""
@@ -183,12 +181,11 @@ def repair(
     folder = data_folder(data)
     with exit_on_error(), progress_bar(quiet=as_json) as report:
         store_location(folder).check_in_folder(RESTORE)
-        copy = backed_up_before(folder, "repair", report, skip=no_backup)
         result = write_repaired(
             folder, new_folder, passphrase(), lambda done, total: report(done, total, "events written")
         )
     lost = [one._asdict() for one in result.lost]
-    answer = {"folder": str(new_folder), "events": result.events, "lost": lost, "backup": copy}
+    answer = {"folder": str(new_folder), "events": result.events, "lost": lost}
     show(answer, repaired, as_json=as_json)
 
 
@@ -207,7 +204,9 @@ def reembed(
     resume: Annotated[
         bool, typer.Option("--resume", help="Keep what is done if it is interrupted, and go on with that.")
     ] = False,
-    no_backup: NoBackup = False,
+    no_backup: Annotated[
+        bool, typer.Option("--no-backup", help="Make no verified copy of the store first, beside its folder.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Create a new store from this one with other models; this one stays unchanged."""
@@ -223,6 +222,8 @@ def reembed(
     from actors.hub.composition import open_hub
     from actors.hub.reembed import ReembedCounts, built_beside
     from actors.hub.reembed import reembed as reembed_store
+    from events.recovery.safety_copy import copy_before
+    from events.storage.database import DATABASE
 
     settings = WorkerSettings(embedder, models, device)
     bulk = BulkEmbedding(partial(start_pool, settings, workers, ray))
@@ -242,9 +243,13 @@ def reembed(
     folder = data_folder(data)
     with exit_on_error(), progress_bar(quiet=as_json) as report:
         store_location(folder).check_exists()
-        copy = backed_up_before(folder, "reembed", report, skip=no_backup)
+        copy = None
+        if not no_backup and (folder / DATABASE).exists():
+            copy = copy_before(
+                folder, "reembed", passphrase(), lambda done, total: report(done, total, "events checked")
+            )
         counts = msgspec.structs.asdict(anyio.run(run))
-    answer = {"folder": str(new_folder), "embedder": embedder, **counts, "backup": copy}
+    answer = {"folder": str(new_folder), "embedder": embedder, **counts, "backup": copy and str(copy)}
     show(answer, reembedded, as_json=as_json)
 
 

@@ -122,3 +122,14 @@ async def test_a_store_that_a_hub_serves_is_not_imported_into_by_a_pool(tmp_path
     answer = typer.testing.CliRunner().invoke(program, arguments)
     assert answer.exit_code == 1
     assert "context-graph stop" in answer.output
+
+
+def test_a_pool_imports_where_files_of_hubs_cannot_be_locked_as_on_windows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "note.md").write_text("The ferry leaves at nine.\n", encoding="utf-8")
+    monkeypatch.delattr("actors.proxy.launcher.fcntl")
+    monkeypatch.setattr("actors.cli.importing.proxy_supported", lambda: False)
+    arguments = ["import", str(tmp_path / "note.md"), "--data", str(tmp_path / "store"), "--workers", "1"]
+    answer = typer.testing.CliRunner().invoke(program, arguments)
+    assert (answer.exit_code, "1 memories" in answer.output or "1 memory" in answer.output) == (0, True), answer.output

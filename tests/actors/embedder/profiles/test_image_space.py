@@ -5,6 +5,7 @@ import io
 import os
 import struct
 import subprocess
+import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -29,9 +30,11 @@ from actors.api.params.sleep import ConsolidateMemories
 from actors.embedder.models.images import MAX_PIXELS
 from actors.hub.composition import open_hub
 from actors.hub.reembed import reembed
-from actors.runtime.faults import Fault, InvalidParamsFault
-from events.crypto.images import IMAGES
+from actors.runtime.faults import Fault, InvalidParamsFault, StorageFault
+from events.crypto.images import IMAGES, ImageFiles
 from events.storage.backup import restore
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import LogFullError
 from events.verify.verification import verify
 from tests.actors.conftest import search, store
 from tests.actors.embedder.tiny_clip import COLOURS
@@ -201,6 +204,8 @@ async def test_what_is_no_image_is_refused_by_name_and_leaves_nothing(opened: Op
         "https://example.org/photo.png": "neither a data URI nor an absolute path",
         "data:image/png,abc": "must be in base64",
         "data:image/png;base64,a": "no base64",
+        "data:image/png;base64,Ünïcode": "no base64",
+        "data:image/png;base64": "must be in base64",
         uri(b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml"): "not an image of a known type",
         uri(file_of("red", "BMP")): "not an image of a known type",
         uri(file_of("red", side=400)[:-200]): "damaged",
@@ -221,6 +226,80 @@ async def test_what_is_no_image_is_refused_by_name_and_leaves_nothing(opened: Op
             await store(context, "a text", image=uri(file_of("red")))
         assert not (tmp_path / "store" / IMAGES).exists()
         assert await search(context, "a picture") == []
+
+
+def open_files() -> list[Path]:
+    return [path.readlink() for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks for open files in /proc")
+async def test_a_folder_that_is_named_as_an_image_is_closed_again(opened: Open, tmp_path: Path) -> None:
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    with opened("store") as context:
+        with pytest.raises(InvalidParamsFault, match="not a regular file"):
+            await store(context, "a picture", modality="image", image=str(folder))
+        assert folder not in open_files()
+
+
+async def test_a_memory_that_is_not_stored_leaves_no_image(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_log: DuckDBLog, _drafts: object) -> None:
+        raise LogFullError("no room")
+
+    def unjudged(*_: object) -> None:
+        raise StorageFault("not judged")
+
+    with opened("store") as context:
+        files = context.hub.log.images
+        assert files is not None
+        kept = await show(context, "red")
+        with monkeypatch.context() as patched:
+            patched.setattr(DuckDBLog, "append", full)
+            with pytest.raises(StorageFault, match="disk is full"):
+                await show(context, "green")
+        with monkeypatch.context() as patched:
+            patched.setattr("actors.workspace.actor.judge", unjudged)
+            with pytest.raises(StorageFault, match="not judged"):
+                await show(context, "green")
+        assert [path.name for path in files.files()] == [kept]
+
+
+async def test_an_image_that_cannot_be_erased_now_is_logged_and_the_next_start_erases_it(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    threads: list[threading.Thread] = []
+
+    def stuck(_files: ImageFiles, _memories: object) -> None:
+        threads.append(threading.current_thread())
+        raise PermissionError("the folder is read-only")
+
+    with opened("store") as context:
+        keyed = context.for_request(context.progress, uuid4())
+        kept = await show(keyed, "green")
+        with monkeypatch.context() as patched:
+            patched.setattr(ImageFiles, "erase", stuck)
+            with pytest.raises(InvalidParamsFault, match="key"):
+                await show(keyed, "white")
+        files = context.hub.log.images
+        assert files is not None
+        assert len(files.files()) == 2
+        assert "the folder is read-only" in caplog.text
+        assert threads
+        assert threading.main_thread() not in threads, "the event loop answers others meanwhile"
+    with opened("store") as context:
+        await retrieve(context, kept)
+        assert [path.name for path in files.files()] == [kept]
+
+
+async def test_a_request_that_is_sent_again_with_another_image_is_a_conflict(opened: Open) -> None:
+    with opened("store") as context:
+        key = uuid4()
+        stored = await show(context.for_request(context.progress, key), "green")
+        again = context.for_request(context.progress, key, resent=True)
+        assert await show(again, "green") == stored
+        for image in (uri(file_of("white")), None):
+            with pytest.raises(InvalidParamsFault, match="key"):
+                await store(again, "a picture", modality="image", image=image)
 
 
 async def test_a_store_whose_models_read_text_says_what_would_read_images(tmp_path: Path) -> None:
