@@ -1,9 +1,7 @@
-"""What the pages call things: relations and modes of sleep. `actors.api.responses.parts` has the parts of a score."""
+"""What the pages call relations, kinds of runs, their triggers and authors, and schedules."""
 
 from collections.abc import Mapping
 from typing import Final
-
-from events.spaces import SPACES
 
 RELATIONS: Final = {
     "link_to": ("links to", "linked from"),
@@ -21,6 +19,7 @@ RUNS: Final = {
     "rem": "REM sleep",
     "dream": "Dream",
     "link": "Search for causes",
+    "move": "Move between namespaces",
 }
 """Names of the modes of runs."""
 
@@ -55,10 +54,6 @@ _DAYS: Final = {
     for number, day in enumerate(("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"))
     for name in (str(number), day[:3].lower())
 } | {"7": "Sunday"}
-
-SHORT: Final = {space.key: space.key.partition("_")[0].upper() for space in SPACES}
-"""E1 to E13."""
-
 
 _NEAREST: Final = ("causes", "causal_shortcut", "link_to", "shortcut", "next", "cluster")
 """Relations in the order in which they are listed; others come before the last one."""

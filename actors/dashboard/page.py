@@ -69,8 +69,8 @@ def page(handler: Handler, shared: Shared, *, whole: bool = False) -> Handler:
     async def handle(request: Request) -> Response:
         request.state.shared, request.state.progress = shared, ignore_progress
         try:
-            if whole and (as_of := moment(request)):
-                return await shared.replays.answer(request, as_of, handler, partial(_replaying, request))
+            if whole and moment(request):
+                return await shared.replays.answer(request, handler, partial(_replaying, request))
             return await handler(request)
         except Fault as fault:
             return _problem(request, fault.message, STATUS.get(fault.code, 500))
@@ -202,7 +202,7 @@ def redirect(request: Request, path: str, **parameters: object) -> Response:
     return RedirectResponse(link(request, path, **parameters), 303)
 
 
-async def missing(request: Request, _error: Exception) -> Response:
+def missing(request: Request) -> Response:
     """Return the page for an address that has none."""
     return _problem(request, f"No page has the address {request.url.path}", 404)
 
@@ -269,7 +269,6 @@ def _environment() -> jinja2.Environment:
         "AUTHORS": names.AUTHORS,
         "when_words": names.when,
         "did": names.did,
-        "SHORT": names.SHORT,
         "relation": names.relation,
     }
     return environment

@@ -5,19 +5,30 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from actors.api.caller import Caller
 from actors.api.tools.dispatch import REPLAYED
 
 PATIENCE: Final = 0.3
 """Seconds after which a page that isn't ready is answered by its progress."""
+KEPT: Final = 30.0
+"""Seconds that a page which nobody loads is kept."""
 POLLING: Final = "replaying"
 """Id of the element that asks again by itself; htmx sends it along."""
 
 Handler = Callable[[Request], Awaitable[Response]]
+
+
+class _Asked(NamedTuple):
+    """Who asked for which page. A page carries the token of its browser session, so each session has its own."""
+
+    caller: Caller
+    csrf: str
+    url: str
 
 
 @dataclass
@@ -33,25 +44,26 @@ class ReplayProgress:
 
 
 class Replays:
-    """The first pages of moments whose log is being replayed, by caller and moment; later pages share the replay."""
+    """The pages of past moments that are being made, by who asked for them. The hub shares the replay of a moment."""
 
     def __init__(self) -> None:
-        self._running: dict[tuple[str, str], tuple[asyncio.Task[Response], ReplayProgress]] = {}
+        self._pages: dict[_Asked, tuple[asyncio.Task[Response], ReplayProgress]] = {}
 
     async def answer(
-        self, request: Request, moment: str, handler: Handler, waiting: Callable[[ReplayProgress], Response]
+        self, request: Request, handler: Handler, waiting: Callable[[ReplayProgress], Response]
     ) -> Response:
         """Return the page of a past moment, or one that shows the progress and asks again.
 
+        A page that becomes ready while the progress is shown is kept until the reader loads it, for at most `KEPT`
+        seconds: made anew it could need another replay, and so never be ready.
+
         Args:
             request: Of the page.
-            moment: That it shows.
             handler: Of the page.
             waiting: Renders the progress.
         """
-        key = (request.state.caller.name, moment)
-        running = self._running.get(key)
-        task, progress = running or self._start(key, request, handler)
+        asked = _Asked(request.state.caller, request.state.csrf, str(request.url))
+        task, progress = self._pages.get(asked) or self._start(asked, request, handler)
         await asyncio.wait([task], timeout=PATIENCE)
         polls = request.headers.get("hx-trigger") == POLLING
         if "hx-request" in request.headers and task.done() is polls:
@@ -59,22 +71,30 @@ class Replays:
             return Response(status_code=204, headers={"HX-Refresh": "true"})
         if not task.done():
             return waiting(progress)
-        return task.result() if running is None else await handler(request)
+        self._pages.pop(asked, None)
+        return task.result()
 
     def _start(
-        self, key: tuple[str, str], request: Request, handler: Handler
+        self, asked: _Asked, request: Request, handler: Handler
     ) -> tuple[asyncio.Task[Response], ReplayProgress]:
         progress = ReplayProgress()
         request.state.progress = progress.report
+        loop = asyncio.get_running_loop()
 
         async def work() -> Response:
-            try:
-                return await handler(request)
-            finally:
-                del self._running[key]
+            return await handler(request)
 
-        task = asyncio.get_running_loop().create_task(work())
-        # If nobody waits for it any more, its failure is that of the next attempt.
-        task.add_done_callback(lambda ended: None if ended.cancelled() else ended.exception())
-        self._running[key] = task, progress
+        def ended(task: asyncio.Task[Response]) -> None:
+            # A failure that nobody fetches is dropped with the page.
+            if not task.cancelled():
+                task.exception()
+            loop.call_later(KEPT, self._drop, asked, task)
+
+        task = loop.create_task(work())
+        task.add_done_callback(ended)
+        self._pages[asked] = task, progress
         return task, progress
+
+    def _drop(self, asked: _Asked, task: asyncio.Task[Response]) -> None:
+        if asked in self._pages and self._pages[asked][0] is task:
+            del self._pages[asked]

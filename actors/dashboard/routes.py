@@ -13,7 +13,6 @@ _PAGES: tuple[tuple[str, Handler], ...] = (
     ("/search", search.search),
     ("/memory/{id}", memories.memory),
     ("/memory/{id}/graph", memories.graph),
-    ("/memory/{id}/image", memories.image),
     ("/map", map.map_page),
     ("/timeline", timeline.timeline),
     ("/goals", goals.goals),
@@ -25,6 +24,7 @@ _PAGES: tuple[tuple[str, Handler], ...] = (
 )
 
 _DATA: tuple[tuple[str, Handler], ...] = (
+    ("/memory/{id}/image", memories.image),
     ("/map/points", map.points),
     ("/map/texts", map.texts),
     ("/audit/export", history.export),

@@ -122,11 +122,11 @@ async def _refused(_request: Request, refused: Exception) -> Response:
     return refusal(refused.status, refused.sentence) if isinstance(refused, RefusedError) else refusal(500, "Failed")
 
 
-async def _missing(request: Request, error: Exception) -> Response:
-    """Answer a request for an address that there is not: a person gets a page, a program a word."""
+async def _missing(request: Request, _error: Exception) -> Response:
+    """Answer a request for an address without a route: a caller gets a page, others a word."""
     if request.state.caller is NOBODY or request.url.path.startswith(PUBLIC):
         return PlainTextResponse("Not found\n", 404)
-    return await missing(request, error)
+    return missing(request)
 
 
 async def _health(_request: Request) -> Response:

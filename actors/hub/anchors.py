@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from contextlib import suppress
+import threading
 from datetime import datetime
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import msgspec
 from actors.runtime.actor import LOGGER
 from actors.runtime.types import JsonObject
 from events.storage.duckdb_log import DuckDBLog
+from events.storage.durable import replace_file
 from events.storage.log import Log, LogError
 from events.verify.anchors import is_anchors, sign_head
 
@@ -31,9 +32,16 @@ SETTING = "anchors.json"
 
 _GIT_TIMEOUT = 30.0
 
+_IDENTITY = ("_NAME", "_EMAIL")
+
+_MAX_BYTES = 2**20
+"""Of a file that anchors are appended to: some 4,000 of them."""
+
 
 class _Setting(msgspec.Struct):
     target: str
+    slept_at: datetime | None = None
+    """Start of the deep sleep that the last anchor followed; the next start writes none for it again."""
 
 
 class Anchors:
@@ -44,13 +52,18 @@ class Anchors:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._setting = folder / SETTING
-        self._written: datetime | None = None
+        self._store = folder.resolve()
+        self._path = folder / SETTING
         self._failed: str | None = None
+        self._changing = threading.Lock()
 
     def state(self) -> JsonObject:
         """Return where anchors are written, and why the last one wasn't."""
-        return {"target": self._target(), "failed": self._failed}
+        try:
+            setting = self._read()
+        except LogError as error:
+            return {"target": None, "failed": str(error)}
+        return {"target": setting and setting.target, "failed": self._failed}
 
     def keep(self, target: str | None) -> None:
         """Set where anchors are written from now on, None for nowhere.
@@ -59,37 +72,54 @@ class Anchors:
             LogError: nothing can be written there.
             OSError: the setting can't be written.
         """
-        if target is None:
-            self._setting.unlink(missing_ok=True)
-        else:
-            check_target(target)
-            self._setting.write_bytes(msgspec.json.encode(_Setting(target)))
-        self._written = self._failed = None
+        if target is not None:
+            self.check(target)
+        with self._changing:
+            if target is None:
+                self._path.unlink(missing_ok=True)
+            else:
+                replace_file(self._path, msgspec.json.encode(_Setting(target)))
+            self._failed = None
+
+    def check(self, target: str) -> None:
+        """Raise `LogError` unless `write_anchor` can write there, and it is outside the store, which it is to prove."""
+        check_target(target)
+        if Path(target.removeprefix(GIT)).resolve().is_relative_to(self._store):
+            raise LogError(f"{target} is inside the store, which an anchor is to prove; choose a place elsewhere")
 
     def write_if_due(self, log: Log, slept_at: datetime | None) -> None:
-        """Write an anchor if there is none since the last deep sleep began; a failure is logged, and in the state.
+        """Write an anchor if there is none since the last deep sleep began; a failure is in the state, and tried again.
 
         Args:
             log: Of the store. Of one on a server, or one that is read-only, none is written.
             slept_at: When the last deep sleep over the whole store began; None without one.
         """
-        target = self._target()
-        if target is None or slept_at is None or slept_at == self._written:
-            return
-        if not isinstance(log, DuckDBLog) or log.read_only is not None or log.keys.chain is None:
-            return
+        with self._changing:
+            self._write_if_due(log, slept_at)
+
+    def _write_if_due(self, log: Log, slept_at: datetime | None) -> None:
         try:
-            write_anchor(target, sign_head(log.head, log.keys.chain))
+            setting = self._read()
+            if setting is None or slept_at is None or slept_at == setting.slept_at:
+                return
+            if not isinstance(log, DuckDBLog) or log.read_only is not None or log.keys.chain is None:
+                return
+            write_anchor(setting.target, sign_head(log.head, log.keys.chain))
+            replace_file(self._path, msgspec.json.encode(_Setting(setting.target, slept_at)))
             self._failed = None
         except (LogError, OSError) as error:
-            LOGGER.warning("no anchor was written after sleep: %s", error)
+            if str(error) != self._failed:
+                LOGGER.warning("no anchor was written after sleep: %s", error)
             self._failed = str(error)
-        self._written = slept_at
 
-    def _target(self) -> str | None:
-        with suppress(FileNotFoundError, msgspec.DecodeError):
-            return msgspec.json.decode(self._setting.read_bytes(), type=_Setting).target
-        return None
+    def _read(self) -> _Setting | None:
+        """Return the setting, None without one; a damaged one is a `LogError`."""
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=_Setting)
+        except FileNotFoundError:
+            return None
+        except (OSError, msgspec.DecodeError) as error:
+            raise LogError(f"{self._path} can't be read ({error}); set --anchor again") from None
 
 
 def check_target(target: str) -> None:
@@ -99,10 +129,16 @@ def check_target(target: str) -> None:
         raise LogError(f"'{target}' is no absolute path, nor {GIT} with one")
     if target.startswith(GIT):
         _git(path, "rev-parse", "--verify", "--quiet", "HEAD")
-    elif path.exists() and not (path.is_file() and is_anchors(path.read_text(encoding="utf-8", errors="replace"))):
-        raise LogError(f"{path} holds something else than anchors; choose another file")
+    elif path.exists() and not _holds_anchors(path):
+        raise LogError(f"{path} holds something else than anchors, or too many; choose another file")
     elif not path.parent.is_dir():
         raise LogError(f"{path.parent} is no folder")
+
+
+def _holds_anchors(path: Path) -> bool:
+    if not path.is_file() or path.stat().st_size > _MAX_BYTES:
+        return False
+    return is_anchors(path.read_text(encoding="utf-8", errors="replace"))
 
 
 def write_anchor(target: str, anchor: str) -> None:
@@ -128,8 +164,10 @@ def _git(repository: Path, *arguments: str) -> None:
     if git is None:
         raise LogError("git isn't installed")
     command = [git, "-C", str(repository), *arguments]
+    # Of a hub that a git hook started, GIT_DIR and the like name another repository; identities stay.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.endswith(_IDENTITY)}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_GIT_TIMEOUT)  # noqa: S603 -- our words
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_GIT_TIMEOUT, env=own)  # noqa: S603 -- our words
     except subprocess.TimeoutExpired:
         raise LogError(f"git in {repository} took more than {_GIT_TIMEOUT:.0f} seconds") from None
     if done.returncode:

@@ -6,6 +6,7 @@ along. They are off until somebody asks for them: a backup keeps what is erased 
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,7 +30,6 @@ from events.storage import replacement
 from events.storage.backup import back_up, is_backup
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Log, LogError
-from events.storage.replacement import replaced
 from events.verify.verification import verify
 from events.vocabulary.values import Mode
 
@@ -60,7 +60,10 @@ class Backups:
         `before` are the copies that were made before operations, and the stores that `restore --replace` renamed.
         """
         made = self._made()
-        before = [*safety_copies(self._store), *(SafetyCopy(one, "restore") for one in replaced(self._store))]
+        before = [
+            *safety_copies(self._store),
+            *(SafetyCopy(one, "restore") for one in replacement.replaced(self._store)),
+        ]
         return {
             "folder": str(self._folder),
             "keep": self._keep(),
@@ -136,8 +139,11 @@ class Backups:
 
 
 def _megabytes(*folders: Path) -> float:
-    files = (file for folder in folders for file in folder.rglob("*"))
-    return round(sum(file.stat().st_size for file in files if file.is_file()) / 2**20, 1)
+    total = 0
+    for file in (Path(root, name) for folder in folders for root, _, names in os.walk(folder) for name in names):
+        with suppress(FileNotFoundError):  # a backup may be deleted meanwhile
+            total += file.stat().st_size
+    return round(total / 2**20, 1)
 
 
 async def back_up_after_sleep(hub: Hub) -> None:

@@ -30,6 +30,7 @@ from actors.runtime.ask import ask
 from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault, StorageFault
 from actors.store.messages import Append, FindMemories
 from events.postgres.address import log_address
+from events.storage.database import DATABASE
 from events.storage.log import Envelope, Log
 from events.vocabulary import Event, MemoriesLinked, MemoryForgotten, MemoryRestored, MemoryStored
 from events.vocabulary.codec import decompress
@@ -82,7 +83,7 @@ async def reembed(
         StorageFault: the new store can't be written.
     """
     address = log_address(folder)
-    if address is None and not (folder / "log.duckdb").is_file():
+    if address is None and not (folder / DATABASE).is_file():
         raise InvalidParamsFault(f"{folder} holds no store")
     with closing(open_log(folder, address)) as old:
         return await _reembed(old, hub, progress, bulk)
@@ -115,7 +116,7 @@ async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding |
             async def report(place: int, start: int = done + len(batch) - len(missing)) -> None:
                 await progress(start + place, total, "memories embedded")
 
-            shown = [await anyio.to_thread.run_sync(_image, old, entry) for entry in missing]
+            shown = await anyio.to_thread.run_sync(lambda entries: [_image(old, one) for one in entries], missing)
             await _store_again(context, missing, envelopes, shown, history.born_with, report)
             done += len(batch)
     finally:

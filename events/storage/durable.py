@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import struct
+import tempfile
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from hmac import compare_digest
@@ -220,6 +221,25 @@ def _parse(sector: bytes, chain: ChainKey | None) -> Head | None:
     if chain is not None and not compare_digest(tag, chain.head_tag(body)):
         return None
     return Head(*_SLOT.unpack(body))
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a private file so that a reader, or a crash, finds the former content or all of this; the last writer wins.
+
+    Raises:
+        OSError: The folder can't be written.
+    """
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except OSError:
+        Path(temporary).unlink()
+        raise
+    sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

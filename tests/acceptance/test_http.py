@@ -183,7 +183,7 @@ async def test_an_event_loop_uses_the_same_store(folder: Path, url: str) -> None
     async with AsyncMemory(folder, namespace="loop") as memory:
         stored = await memory.store("The tide turns at noon.")
         assert [one.id for one in await memory.search("When does the tide turn?")] == [stored]
-        assert (await memory.call("memory_retrieve", id=stored))["namespace"] == "loop"
+        assert (await memory.get(memory=stored))["namespace"] == "loop"
 
 
 def test_keys_are_listed_with_their_last_use_and_revoked_at_once(folder: Path, url: str) -> None:

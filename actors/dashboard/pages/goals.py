@@ -5,9 +5,10 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
+from actors.api.context import Context
 from actors.api.params.fields import DEFAULT_NAMESPACE
 from actors.dashboard.layout import line
-from actors.dashboard.page import caller_of, chosen, in_background, operate, render
+from actors.dashboard.page import chosen, in_background, operate, render
 
 CHART = (600, 120)
 
@@ -15,10 +16,7 @@ CHART = (600, 120)
 async def goals(request: Request) -> Response:
     """Show the goals of a namespace, its North Star, and the drift away from it."""
     calendar = await operate(request, "store/calendar", sessions=0)
-    own = sorted(
-        caller_of(request).namespaces or (DEFAULT_NAMESPACE,)
-    )  # namespaces of the caller's key, which may be empty yet
-    namespace = chosen(request, "namespace") or next(iter(calendar["namespaces"]), own[0])
+    namespace = chosen(request, "namespace") or next(iter(calendar["namespaces"]), _own(request))
     found = await operate(request, "goal/list", namespace=namespace)
     members = [member for goal in found["goals"] for member in goal["members"]][:100]
     listed = await operate(request, "memory/list", ids=members) if members else {"memories": []}
@@ -41,5 +39,11 @@ async def goals(request: Request) -> Response:
 async def discover(request: Request) -> Response:
     """Look for goals."""
     form = await request.form()
-    namespace = str(form.get("namespace") or DEFAULT_NAMESPACE)
+    namespace = str(form.get("namespace") or _own(request))
     return in_background(request, "goals", "goal/discover", namespace=namespace)
+
+
+def _own(request: Request) -> str:
+    """Return the caller's namespace, which may be empty yet."""
+    context: Context = request.state.context
+    return context.own_namespace or DEFAULT_NAMESPACE

@@ -29,12 +29,13 @@ async def memory(request: Request) -> Response:
         return render(request, "erased.html", 410, id=asked, life=life["events"])
     found = await operate(request, "memory/retrieve", id=asked)
     live = own["state"] == "live"
+    shown = found if own["state"] != "merged" else found | own
     return render(
         request,
         "memory.html",
-        memory=found if own["state"] != "merged" else found | own,
+        memory=shown,
         own=own,
-        versions=await _versions(request, found),
+        versions=await _versions(request, shown),
         pieces=_marked(own["content"], chosen(request, "from"), chosen(request, "to")),
         life=life["events"],
         more_life="next_before" in life,
@@ -100,29 +101,24 @@ async def tag(request: Request) -> Response:
     """Replace the tags of a memory."""
     form = await request.form()
     asked = identifier(request)
-    typed = (one.strip().removeprefix("#") for one in str(form.get("tags") or "").split(","))
+    typed = (one.strip().removeprefix("#") for one in str(form.get("tags") or "").splitlines())
     await operate(request, "memory/tag", id=asked, tags=[*map(str, form.getlist("tag")), *filter(None, typed)])
     return redirect(request, f"/memory/{asked}")
 
 
 async def supersede(request: Request) -> Response:
-    """Store a correction of a memory, with its circumstances."""
+    """Store a correction of a memory, with its circumstances; that of an image is a text."""
     form = await request.form()
     asked = identifier(request)
-    (own,) = (await operate(request, "memory/list", ids=[asked]))["memories"] or [None]
-    if own is None:
-        raise NotFoundFault(f"Memory not found: {asked}", id=asked)
+    found = await operate(request, "memory/retrieve", id=asked)
     stored = await operate(
         request,
         "memory/store",
         content=str(form.get("content") or ""),
         supersedes=[asked],
-        namespace=own["namespace"],
-        tags=own.get("tags", []),
-        importance=own["importance"],
-        modality=own["modality"],
-        metadata={"speaker": own["speaker"]} if own["speaker"] else {},
+        modality="text" if found["modality"] == "image" else found["modality"],
         rationale=str(form.get("reason") or "").strip() or "a correction by hand",
+        **{name: found[name] for name in ("namespace", "tags", "importance", "memory_type", "metadata")},
     )
     return redirect(request, f"/memory/{stored['fingerprintId']}")
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import mmap
-import os
 import platform
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -20,6 +18,8 @@ from pathlib import Path
 from typing import Final
 
 import platformdirs
+
+from events.storage.durable import replace_file
 
 RUNTIME: Final = "openvino"
 DIGEST: Final = 32
@@ -56,7 +56,8 @@ def load_or_build(name: str, identity: str, build: Callable[[], bytes]) -> memor
     if kept is None:
         built = build()
         with suppress(OSError):
-            write_atomically(path, built + hashlib.sha256(identity.encode() + built).digest())
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(path, built + hashlib.sha256(identity.encode() + built).digest())
             kept = _mapped(path, identity)
         kept = kept or memoryview(bytearray(built))
     return kept
@@ -79,20 +80,3 @@ def release_pages(content: memoryview) -> None:
     """Drop the memory of a mapped file that is no longer read; it is read again where it still is."""
     if isinstance(content.obj, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
         content.obj.madvise(mmap.MADV_DONTNEED)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file of the cache so that no reader sees a part of it; the last writer wins.
-
-    Raises:
-        OSError: The folder can't be written.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(temporary).replace(path)
-    except OSError:
-        Path(temporary).unlink()
-        raise

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from actors.embedder.models.graph_cache import RUNTIME, cache_folder, machine, write_atomically
+from actors.embedder.models.graph_cache import RUNTIME, cache_folder, machine
 from actors.runtime.types import JsonObject
+from events.storage.durable import replace_file
 
 if TYPE_CHECKING:
     from actors.embedder.models.bert import Bert
@@ -119,4 +120,5 @@ def _read() -> dict[str, Measurement]:
 
 def _remember(threads: int, measurement: Measurement) -> None:
     with suppress(OSError):  # then the next process measures again
-        write_atomically(_path(), msgspec.json.encode(_read() | {_key(threads): measurement}))
+        _path().parent.mkdir(parents=True, exist_ok=True)
+        replace_file(_path(), msgspec.json.encode(_read() | {_key(threads): measurement}))

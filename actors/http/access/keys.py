@@ -22,7 +22,7 @@ import msgspec
 from actors.api.caller import Caller, Scope
 from actors.api.params.parsing import invalid
 from actors.runtime.faults import NotFoundFault, StorageFault
-from events.storage.durable import sync_folder
+from events.storage.durable import replace_file
 
 if sys.platform != "win32":
     import fcntl
@@ -192,17 +192,7 @@ class Keys:
             os.close(descriptor)
 
     def _write(self, keys: list[Key]) -> None:
-        path = self._folder / KEYS
-        new = path.with_suffix(".new")
-        with suppress(FileNotFoundError):
-            new.unlink()
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(keys)))
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
-        sync_folder(self._folder)
+        replace_file(self._folder / KEYS, msgspec.json.format(msgspec.json.encode(keys)))
 
 
 def parse_expiry(text: str, now: datetime) -> datetime:

@@ -8,17 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import anyio
 import msgspec
 
-from actors.api.caller import NOBODY, Caller
-from actors.api.context import wait_until_replayed
+from actors.api.caller import NOBODY, Caller, Scope
+from actors.api.context import append, wait_until_replayed
 from actors.runtime.actor import LOGGER
-from actors.runtime.ask import ask
 from actors.runtime.faults import Fault
-from actors.store.messages import Append
 from events.vocabulary import RequestsCounted
 
 if TYPE_CHECKING:
@@ -88,7 +85,8 @@ async def record(context: Context, counts: RequestCounts) -> None:
     try:
         while True:
             await anyio.sleep(EVERY)
-            await _append(context, counts.take())
+            with anyio.CancelScope(shield=True):  # what was taken from the counts is in none but this call
+                await _append(context, counts.take())
     finally:
         with anyio.move_on_after(LAST_SECONDS, shield=True):
             await _append(context, counts.take())
@@ -96,9 +94,9 @@ async def record(context: Context, counts: RequestCounts) -> None:
 
 async def _append(context: Context, events: list[RequestsCounted]) -> None:
     try:
+        await wait_until_replayed(context)
         for event in events:
-            await wait_until_replayed(context)
-            actor = f"http:{event.caller or NOBODY.name}"
-            await ask(context.hub.store, Append(id=uuid4(), event=event, actor=actor, correlation_id=uuid4()))
+            caller = NOBODY if event.caller is None else Caller(name=event.caller, scope=Scope.READ, namespaces=None)
+            await append(context.for_caller(caller), event)
     except Fault as fault:
         LOGGER.warning("the requests of a minute could not be noted: %s", fault.message)

@@ -141,8 +141,8 @@ def _in_thread(
     """Return a method of `AsyncMemory` that does the call of `Memory` in a thread."""
 
     @wraps(method)
-    async def call(memory: AsyncMemory, *arguments: P.args, **more: P.kwargs) -> R:
-        return await asyncio.to_thread(method, memory.opened, *arguments, **more)
+    async def call(own: AsyncMemory, /, *arguments: P.args, **more: P.kwargs) -> R:  # `get` has an argument `memory`
+        return await asyncio.to_thread(method, own.opened, *arguments, **more)
 
     return call
 

@@ -11,15 +11,19 @@ from actors.api.context import Context
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.hub.anchors import SETTING, Anchors
 from actors.hub.backups import back_up_if_due
 from actors.hub.composition import start_hub
 from actors.hub.hub import Hub
+from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault
+from actors.scheduler.messages import ReadSchedule
 from events.storage.backup import restore
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Log
 from events.storage.memory_log import MemoryLog
 from events.verify.verification import verify
+from events.vocabulary.values import Mode
 from tests.actors.conftest import Connect
 
 pytestmark = pytest.mark.anyio
@@ -115,6 +119,7 @@ async def test_a_signed_head_follows_each_deep_sleep_and_proves_the_log(
             (str(other), "something else"),
             ("anchors", "no absolute path"),
             (f"git:{tmp_path}", "git"),
+            (str(folder / "anchors"), "inside the store"),
         ):
             refusal = await agent.request_refused("store/schedule", anchor=target)
             assert (refusal["code"], word in refusal["message"]) == (-32602, True)
@@ -128,6 +133,9 @@ async def test_a_signed_head_follows_each_deep_sleep_and_proves_the_log(
             await sleep_deeply()
         await back_up_if_due(hub)
         assert anchors.stat().st_mode & 0o777 == 0o600
+        schedule = await ask(hub.scheduler, ReadSchedule())
+        slept_at = next(planned.last for planned in schedule.modes if planned.mode is Mode.DEEP)
+        Anchors(folder).write_if_due(hub.log, slept_at)  # as the next start does
         lines = anchors.read_text().split()
         assert len(lines) == 2, "one for each sleep"
         proved = await agent.request("store/verify", anchor=anchors.read_text())
@@ -136,8 +144,14 @@ async def test_a_signed_head_follows_each_deep_sleep_and_proves_the_log(
         await sleep_deeply()
         state = (await agent.request("store/schedule"))["anchors"]
         assert "something else" in state["failed"]
+        assert anchors.read_text() == "shopping"
+        anchors.unlink()
+        await back_up_if_due(hub)
+        assert len(anchors.read_text().split()) == 1, "tried again"
+        assert (await agent.request("store/schedule"))["anchors"]["failed"] is None
+        (folder / SETTING).write_text("{")
+        assert "set --anchor again" in (await agent.request("store/schedule"))["anchors"]["failed"]
         assert (await agent.request("store/schedule", anchor="off"))["anchors"]["target"] is None
-    assert anchors.read_text() == "shopping"
 
 
 async def test_a_schedule_with_an_anchor_that_cannot_be_written_changes_nothing(

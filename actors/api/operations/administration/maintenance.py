@@ -46,7 +46,8 @@ async def store_status(context: Context, _params: StoreStatus = STATUS) -> JsonO
     state = await ask(context.hub.store, ReadStatus())
     if context.caller is not None and context.caller.is_limited:
         return store.status_of(state, context.visible or (), context.hub)
-    return store.status(state, await ask(context.hub.comparator, ReadIndexes()), context.hub)
+    indexes = await ask(context.hub.comparator, ReadIndexes())
+    return await anyio.to_thread.run_sync(store.status, state, indexes, context.hub)  # it reads sizes of backups
 
 
 async def store_verify(context: Context, params: StoreVerify) -> JsonObject:

@@ -33,7 +33,6 @@ from actors.consolidator.messages import (
     UndoResult,
     UndoRun,
 )
-from actors.hub.anchors import check_target
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.types import JsonObject
@@ -237,7 +236,10 @@ async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObjec
             await anyio.to_thread.run_sync(anchors.keep, target)
     except (LogError, OSError) as error:
         raise StorageFault(f"Storage failed: {error}") from error
-    after_sleep = {"backups": backups.state(), "anchors": anchors.state()}
+    after_sleep = {
+        "backups": await anyio.to_thread.run_sync(backups.state),
+        "anchors": await anyio.to_thread.run_sync(anchors.state),
+    }
     return sleep.schedule(await ask(context.hub.scheduler, ReadSchedule())) | after_sleep
 
 
@@ -257,6 +259,6 @@ async def _check_anchor(context: Context, target: str | None) -> None:
     if "\0" in target:
         raise invalid("anchor", "no path contains a null character")
     try:
-        await anyio.to_thread.run_sync(check_target, target)
+        await anyio.to_thread.run_sync(context.hub.anchors.check, target)
     except (LogError, OSError) as error:
         raise invalid("anchor", str(error)) from None
