@@ -6,7 +6,9 @@ verb at once ("lives in Bonn"), or where nothing else differs.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from actors.text.lexical import STOP_WORDS, stem_words
@@ -19,12 +21,22 @@ _RECURRING: Final = "every"
 _EACH: Final = frozenset("every each".split())
 _FIRST: Final = frozenset("my our".split())
 _THIRD: Final = frozenset("his her their its".split())
-_DETERMINERS: Final = _FIRST | _THIRD | frozenset("the a an your this that these those all".split())
+_PRONOUNS: Final = _FIRST | _THIRD
+_DETERMINERS: Final = _PRONOUNS | frozenset("the a an your this that these those all".split())
 _TIMES: Final = frozenset(ENGLISH["corrections"]["times"].split())
 _PLURAL_TIMES: Final = frozenset(time for time in _TIMES if time.endswith("s") and time[:-1] in _TIMES)
+_BORDERS: Final = STOP_WORDS | _DETERMINERS | _EACH | _PLURAL_TIMES
 _NUMBERS: Final = frozenset(ENGLISH["equivalence"]["numbers"].replace(",", " ").split())
 _VERSIONS: Final = frozenset(stem_words("old new former current previous latest".split()))
 """Modifiers that tell versions of one thing apart, not two things."""
+
+
+class _Token(NamedTuple):
+    is_border: bool
+    """Whether it ends a run of content words."""
+    start: int
+    word: str
+    """Casefolded."""
 
 
 class _Phrase(NamedTuple):
@@ -85,45 +97,58 @@ def _are_others(one: str, other: str, stems: set[str], others: set[str]) -> bool
 
 def _phrases(text: str, states: re.Pattern[str], changes: re.Pattern[str]) -> Iterator[_Phrase]:
     """Yield the phrases of a text: runs of content words with what precedes them."""
-    verb = states.search(text)
+    found = states.search(text)
+    verb = -1 if found is None else found.start()
     skipped = {at for pattern in (states, changes) for match in pattern.finditer(text) for at in range(*match.span())}
-    preposition, owner, scope, fresh, start = "", "", True, False, 0
-    run: list[str] = []
+    borders: list[_Token] = []
+    for is_border, run in groupby(_tokens(text, skipped), key=attrgetter("is_border")):
+        if is_border:
+            borders = [*run]
+        elif phrase := _phrase(borders, run, verb):
+            yield phrase
 
-    def phrase() -> Iterator[_Phrase]:
-        if run or owner not in {"", *_FIRST, *_THIRD}:
-            found = stem_words([synonym(word) for word in run or [owner]])
-            before = verb is not None and start < verb.start()
-            yield _Phrase(preposition, found, owner if run else "", before, fresh and not before, scope)
 
+def _tokens(text: str, skipped: set[int]) -> Iterator[_Token]:
+    """Yield the tokens of a text; a plural time ("Mondays") is yielded twice, since it ends a phrase and begins one."""
     for match in _TOKEN.finditer(text):
         word = match.group().casefold().replace("’", "'")
-        bare = word.removesuffix("'s").removesuffix("'")
-        is_end = match.start() in skipped or (not word[-1].isalnum() and word == bare) or word in STOP_WORDS
-        if is_end or word in _DETERMINERS or word in _EACH or word in _PLURAL_TIMES:
-            ended = [*phrase()]
-            yield from ended
-            fresh = fresh and not ended
-            if verb is not None and match.start() == verb.start():
-                fresh = True
-            run = []
-            owner = word if word in _FIRST | _THIRD else ""
-            if word in _PREPOSITIONS:
-                preposition, scope = word, True
-            elif word in _EACH or word in _PLURAL_TIMES:
-                preposition, scope = _RECURRING, True
-                run = [word] if word in _PLURAL_TIMES else []
-                start = match.start()
-                continue
-            elif word not in _DETERMINERS or ended:
-                preposition = ""
-            continue
-        if not run:
-            start = match.start()
-            is_value = word in _TIMES or word in _NUMBERS or any(map(str.isdigit, word))
-            scope = preposition in {"", _RECURRING} or not is_value
-        if bare != word:
-            run, owner = [], bare
+        is_mark = not (word[-1].isalnum() or word[-1] == "'")
+        is_border = is_mark or word in _BORDERS or match.start() in skipped
+        if is_border:
+            yield _Token(is_border=True, start=match.start(), word=word)
+        if not is_border or word in _PLURAL_TIMES:
+            yield _Token(is_border=False, start=match.start(), word=word)
+
+
+def _phrase(borders: list[_Token], run: Iterable[_Token], verb: int) -> _Phrase | None:
+    """Return the phrase of a run of content words; None if it is a pronoun alone.
+
+    Args:
+        borders: The tokens between the run before and this one.
+        run: Its tokens, at least one.
+        verb: The place of the first verb of a state; -1 without one.
+    """
+    owner = borders[-1].word if borders and borders[-1].word in _PRONOUNS else ""
+    named = ["", *(token.word for token in borders if token.word not in _DETERMINERS)][-1]
+    preposition = _RECURRING if named in _EACH | _PLURAL_TIMES else named if named in _PREPOSITIONS else ""
+    words: list[str] = []
+    first = _Token(is_border=False, start=-1, word="")
+    for token in run:
+        first = first if words else token
+        bare = token.word.removesuffix("'s").removesuffix("'")
+        if bare == token.word:
+            words.append(bare)
         else:
-            run.append(word)
-    yield from phrase()
+            words, owner = [], bare
+    if not words and owner in _PRONOUNS:
+        return None
+    is_value = first.word in _TIMES or first.word in _NUMBERS or any(map(str.isdigit, first.word))
+    before = first.start < verb
+    return _Phrase(
+        preposition=preposition,
+        stems=stem_words([synonym(word) for word in words or [owner]]),
+        owner=owner if words else "",
+        before=before,
+        at_once=not before and any(token.start == verb for token in borders),
+        scope=preposition in {"", _RECURRING} or not is_value,
+    )
