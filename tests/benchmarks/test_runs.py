@@ -3,13 +3,21 @@
 import json
 import subprocess
 import sys
+from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer import Exit
 
 from events.spaces import SPACES
+from projections.atlas.atlas import PREFIX_DIMENSIONS
+from projections.spaces import graph
+from projections.spaces.graph import Graph
 from tests.benchmarks.datasets import Dataset, stream, talk, write
+
+from benchmarks import index as benchmark  # isort: skip -- on the path since the import above
 
 pytestmark = pytest.mark.benchmarks
 
@@ -160,8 +168,24 @@ def test_throughput_and_cold_starts_are_measured() -> None:
     assert memory["e5_causal"] > 0
 
 
-def test_an_index_is_measured_with_and_without_filters() -> None:
-    report = bench("index", "--vectors", "34000", "--vectors", "400", "--queries", "3")
-    assert [line["vectors"] for line in report["lines"]] == [400] * 8 + [34_000] * 8
+def test_an_index_is_measured_with_and_without_filters(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_graph: Counter[int] = Counter()
+    near = Graph.near
+
+    def counted(self: Graph, query: Any, count: int, share: float) -> Any:
+        found = near(self, query, count, share)
+        by_graph[self.rows] += found is not None
+        return found
+
+    for module in (graph, benchmark):  # a graph of as many vectors as the default asks for takes minutes to build
+        monkeypatch.setattr(module, "SCANNED", 500 * PREFIX_DIMENSIONS)
+    monkeypatch.setattr(Graph, "near", counted)
+    with suppress(Exit):  # on a busy machine the durations may fail
+        benchmark.index([2_000, 400], queries=3, as_json=True)
+    report = json.loads(capsys.readouterr().out)
+    assert [line["vectors"] for line in report["lines"]] == [400] * 8 + [2_000] * 8
     assert {line["rows"] for line in report["lines"]} == {"all", "a half", "a tenth", "a hundredth"}
     assert all(line["recall"] >= 0.9 and line["median_ms"] > 0 for line in report["lines"])
+    assert by_graph == {400: 0, 2_000: 6}, "all rows and a half of them are searched through the graph"

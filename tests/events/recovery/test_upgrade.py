@@ -2,7 +2,6 @@
 
 import errno
 import os
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -18,16 +17,7 @@ from events.storage.format import FORMAT, format_of
 from events.storage.log import LogError, LogInUseError
 from events.verify.verification import verify
 from tests.events.log_suite import fill
-
-FOLDER = Path(__file__).parents[2] / "fixtures" / "stores"
-WORDS = "a lighthouse keeper's secret"
-
-
-def unpacked(name: str, folder: Path) -> Path:
-    with tarfile.open(FOLDER / f"{name}.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
-    (folder / "expected.json").unlink()
-    return folder
+from tests.fixtures.stores.unpacking import unpack
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -43,8 +33,10 @@ def run(*arguments: object) -> str:
 def test_an_upgrade_says_before_and_afterwards_what_it_changes_and_can_be_taken_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CONTEXT_GRAPH_PASSPHRASE", WORDS)
-    store = unpacked("locked", tmp_path / "store")
+    store = tmp_path / "store"
+    words = unpack("locked", store).passphrase
+    assert words is not None
+    monkeypatch.setenv("CONTEXT_GRAPH_PASSPHRASE", words)
     before = files(store)
     said = run("upgrade", "--dry-run", "--data", store)
     assert [word in said for word in (f"format 1 becomes {FORMAT}", "keyed hashes", "Argon2id", "nothing was")] == [
@@ -54,10 +46,10 @@ def test_an_upgrade_says_before_and_afterwards_what_it_changes_and_can_be_taken_
     assert [path.name for path in tmp_path.iterdir()] == ["store"]
 
     assert f"restore {tmp_path}" in run("upgrade", "--data", store)
-    keys = KeyRing.of((store / "keys").read_bytes(), WORDS)
+    keys = KeyRing.of((store / "keys").read_bytes(), words)
     assert (keys.chain is not None, keys.header.by_scrypt) == (True, False)
     assert format_of(store) == FORMAT
-    assert verify(store, WORDS).problems == ()
+    assert verify(store, words).problems == ()
     assert "nothing changes" in run("upgrade", "--data", store)
 
     (copy,) = safety_copies(store)
@@ -66,12 +58,13 @@ def test_an_upgrade_says_before_and_afterwards_what_it_changes_and_can_be_taken_
     after = files(store)
     assert {name: after[name] for name in ("keys", "head")} == {name: before[name] for name in ("keys", "head")}
     assert format_of(store) == 1
-    assert verify(store, WORDS).problems == ()
+    assert verify(store, words).problems == ()
 
 
 @pytest.mark.parametrize("name", ["first", "plain", "keyed"])
 def test_the_copy_is_of_the_format_that_the_store_had(tmp_path: Path, name: str) -> None:
-    store = unpacked(name, tmp_path / "store")
+    store = tmp_path / "store"
+    unpack(name, store)
     before = files(store)
     run("upgrade", "--data", store)
     (copy,) = safety_copies(store)
@@ -85,7 +78,8 @@ def test_commands_that_read_or_copy_leave_a_store_of_an_earlier_version_as_it_is
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    store = unpacked(name, tmp_path / "store")
+    store = tmp_path / "store"
+    unpack(name, store)
     before, backup = files(store), tmp_path / "backup"
     assert "context-graph upgrade" in run("status", "--data", store)
     run("audit", "--data", store)
@@ -101,7 +95,8 @@ def test_doctor_and_backup_name_the_damage_of_a_store_of_an_earlier_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    store = unpacked("keyed", tmp_path / "store")
+    store = tmp_path / "store"
+    unpack("keyed", store)
     (store / "head").write_bytes(b"\xff" * 1024)
     for command in (["doctor"], ["backup", tmp_path / "backup"]):
         result = CliRunner().invoke(program, [*map(str, command), "--data", str(store)])
@@ -135,7 +130,8 @@ def test_a_copy_is_made_where_the_file_system_can_not_share_blocks(
 
 
 def test_a_damaged_store_is_not_upgraded(tmp_path: Path) -> None:
-    store = unpacked("plain", tmp_path / "store")
+    store = tmp_path / "store"
+    unpack("plain", store)
     content = bytearray((store / "keys").read_bytes())
     content[100] ^= 1
     (store / "keys").write_bytes(content)

@@ -163,13 +163,17 @@ def test_nothing_of_an_erased_memory_is_written(monkeypatch: pytest.MonkeyPatch)
     erasure = history(*[MemoryErased(memory=memory_id(12))] * (len(log) + 1))[-1]
     owned = folded(log)
     (atlas,) = [one.atlas.atlas for one in owned if isinstance(one, ComparatorProjections)]
-    while atlas is not None and indexes.grow(atlas):
+    assert atlas is not None
+    while indexes.grow(atlas):
         pass
+    in_graphs = [held._space.part(slice(10, 11)).tobytes() for held in atlas.graphs().values()]
+    assert all(trace in bytes(held.save()) for trace, held in zip(in_graphs, atlas.graphs().values(), strict=True))
     before = b"".join(map(whole, owned))
     assert before.count(vector) == 2  # in the matrix, and as the last turn of its session
+    assert all(before.count(trace) >= 2 for trace in in_graphs)  # in a matrix, and in its graph
     causal = secret.fingerprint.take("e5_causal", Directed)
     names = (b"confession", b"hushed", b"somebody")
-    traces = (vector, vector[:100], causal.cause, causal.effect, secret.sha256, secret.content, *names)
+    traces = (vector, causal.cause, causal.effect, secret.sha256, secret.content, *in_graphs, *names)
     assert all(trace in before for trace in traces)
     for live in owned:
         live.apply(erasure)

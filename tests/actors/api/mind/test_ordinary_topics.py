@@ -11,9 +11,9 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.text.lexical import STOP_WORDS
 from events.storage.memory_log import MemoryLog
 from tests.actors.api.mind.test_mind_holds import TOMATOES
-from tests.actors.api.sleep.test_dreaming import BEES
 from tests.actors.api.stream import BOAT, awake
 from tests.actors.conftest import Agent, Connect
+from tests.benchmarks.texts import BEES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
