@@ -261,10 +261,12 @@ def served(folder: Path) -> Iterator[list[str]]:
     key = subprocess.check_output(create, text=True).strip()
     command = [COMMAND, "serve", "--http", "127.0.0.1:0", "--data", str(folder)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
-        if server.stderr is None or (found := re.search(r"http://\S+", server.stderr.readline())) is None:
-            raise SystemExit("the server told no URL")
-        yield ["--server-url", f"{found[0]}/mcp", "--transport", "http", "--header", f"Authorization: Bearer {key}"]
-        server.terminate()
+        try:
+            if server.stderr is None or (found := re.search(r"http://\S+", server.stderr.readline())) is None:
+                raise SystemExit("the server told no URL")
+            yield ["--server-url", f"{found[0]}/mcp", "--transport", "http", "--header", f"Authorization: Bearer {key}"]
+        finally:
+            server.terminate()
 
 
 def run_inspector(era: str, target: list[str]) -> Iterator[tuple[str, bool, str]]:

@@ -16,8 +16,11 @@ from events.storage.durable import DurableFile
 from events.storage.log import LogError
 
 FORMAT: Final = 2
-"""Of the stores and backups that this version writes: 2 since Argon2id derives keys from passphrases, and since
-`MemoryTagged` and `RequestsCounted`."""
+"""Of the stores and backups that this version writes.
+
+2: Argon2id derives keys from passphrases; the events `MemoryTagged`, `RequestsCounted` and `SimilaritiesCalibrated`;
+`image` in `MemoryStored`, and the files of images. 1: the file `format`, and all before it.
+"""
 
 MANIFEST: Final = "backup.json"
 """The file that makes a folder a backup, whose format it has."""

@@ -19,15 +19,9 @@ from events.vocabulary import (
     PurposesRealigned,
 )
 from events.vocabulary.values import Image
+from projections.memories.concerns import changed, concerned, reasons_of, restores_single_memories
 from projections.memories.entries import Body, Entry, Usage, erased_entry, merged_entry
-from projections.memories.lifecycle import (
-    Lifecycle,
-    StateChange,
-    changed,
-    concerned,
-    reasons_of,
-    restores_single_memories,
-)
+from projections.memories.lifecycle import Lifecycle, StateChange
 from projections.memories.placement import Placement
 from projections.memories.requests import Requests
 from projections.memories.supersessions import Supersessions

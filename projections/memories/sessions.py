@@ -12,7 +12,7 @@ from events.quantization import Float32, Levels, directions, levels
 from events.spaces import E1
 from events.storage.log import Envelope
 from events.vocabulary import MemoriesMoved, MemoryErased, MemoryStored
-from projections.memories.mentions import Mentions
+from projections.graph.mentions import Mentions
 from projections.projection import digest_of
 from projections.storage.arrays import GrowableArray, rows_of_ids
 

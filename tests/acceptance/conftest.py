@@ -3,11 +3,12 @@
 import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeAlias
@@ -184,6 +185,22 @@ def window(data: Path) -> Iterator[Open]:
     yield start
     for server in opened:
         server.kill()
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """Serve a store over HTTP by a process of its own, on a free port; yield its URL."""
+    command = [COMMAND, "serve", "--http", "127.0.0.1:0", "--data", str(folder)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None
+            found = re.search(r"http://\S+", server.stderr.readline())
+            assert found
+            yield found[0]
+        finally:
+            server.terminate()
+            status = server.wait(PATIENCE)
+        assert status == 0
 
 
 def stored(server: Server) -> int:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import urllib.error
@@ -17,7 +16,7 @@ import pytest
 from context_graph import AsyncMemory, ContextGraphError, Memory
 from pydantic import validate_call
 
-from tests.acceptance.conftest import COMMAND, PATIENCE, Open
+from tests.acceptance.conftest import COMMAND, PATIENCE, Open, serving
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the hub's socket is a unix socket")
 
@@ -37,15 +36,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def url(folder: Path) -> Iterator[str]:
-    """A server in a process of its own, on a free port."""
-    command = [COMMAND, "serve", "--http", "127.0.0.1:0", "--data", str(folder)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        found = re.search(r"http://\S+", server.stderr.readline())
-        assert found
-        yield found[0]
-        server.terminate()
-        assert server.wait(PATIENCE) == 0
+    with serving(folder) as found:
+        yield found
 
 
 Opened = Callable[..., Memory]

@@ -18,8 +18,8 @@ from events.vocabulary.values import Span
 MIN_SIMILARITY: Final = 0.5
 """Least similarity in E1, calibrated, of two statements about one subject: 95 of 100 corrections have more than .6."""
 MIN_SHARED: Final = 0.2
-"""Least cosine of their terms (E6): all of 200 written corrections have more than .24, a third of the pairs that are as
-similar in E1 less than .2."""
+"""Least cosine of their terms (E6): of the 100 corrections of the development half all have .25 or more, among 2,000
+turns of LoCoMo; of the 428 pairs there that contradict nothing and are as similar in E1, 12 % have less than .2."""
 MAX_TERMS: Final = 90
 """Terms (E6) of a text that may have at most `MAX_WORDS`; compounds count with their parts there."""
 MAX_WORDS: Final = 60

@@ -94,7 +94,9 @@ async def test_a_login_leaves_the_session_of_another_store_on_the_same_host(cont
         assert (await client.get(f"{other.url}/")).status_code == 200
 
 
-async def test_a_browser_that_is_logged_in_keeps_the_hub_running(context: Context) -> None:
+async def test_each_request_of_a_browser_that_is_logged_in_keeps_the_hub_running_for_an_hour(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
     held = 0
 
     @contextmanager
@@ -106,16 +108,24 @@ async def test_a_browser_that_is_logged_in_keeps_the_hub_running(context: Contex
         finally:
             held -= 1
 
-    async with anyio.create_task_group() as group, httpx2.AsyncClient() as client:
+    async with anyio.create_task_group() as group, httpx2.AsyncClient() as browser, httpx2.AsyncClient() as stranger:
         server = HttpServer(context, {}, group, hold, lambda _url: None)
         url = await server.listen(HttpListen(address="127.0.0.1:0"))
-        await client.get(f"{url}/healthz")
-        await anyio.wait_all_tasks_blocked()
-        assert held == 0
-        for page in (await server.login_link(), f"{url}/", f"{url}/"):
-            await client.get(page)
+
+        async def held_after(client: httpx2.AsyncClient, page: str, status: int, seconds: float) -> int:
+            monkeypatch.setattr("actors.http.server.IN_USE_SECONDS", seconds)
+            assert (await client.get(page)).status_code == status
             await anyio.wait_all_tasks_blocked()
-            assert held == 1
+            return held
+
+        monkeypatch.setattr("actors.http.server.IN_USE_SECONDS", 0)
+        link = await server.login_link()
+        assert await held_after(browser, link, 303, 0) == 0
+        assert await held_after(stranger, f"{url}/", 401, 3_600) == 0
+        assert await held_after(stranger, f"{url}/healthz", 200, 3_600) == 0
+        assert await held_after(browser, f"{url}/", 200, 3_600) == 1
+        assert await held_after(browser, f"{url}/", 200, 3_600) == 1
+        assert await held_after(browser, f"{url}/", 200, 0) == 0, "a request begins the hour anew"
         group.cancel_scope.cancel()
 
 

@@ -1,58 +1,30 @@
 """A log over TCP: with a password, with TLS, and what is said where one of them is wrong."""
 
-import ipaddress
 import ssl
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from events.postgres.address import ADDRESS, log_address, remember_address
 from events.postgres.log import PostgresLog
 from events.storage.log import LogAwayError
+from tests.certificates import LOOPBACK, write_certificate
 from tests.events.log_suite import fill
 from tests.postgres import Server, relay
-
-LOOPBACK = "127.0.0.1"
-
-
-def certificate(folder: Path) -> Path:
-    """Write a certificate that signs itself for this machine, with its key, and return the file."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, LOOPBACK)])
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(datetime.now(UTC) - timedelta(days=1))
-        .not_valid_after(datetime.now(UTC) + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(LOOPBACK))]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    secret = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    folder.mkdir(exist_ok=True)
-    path = folder / "server.pem"
-    path.write_bytes(made.public_bytes(serialization.Encoding.PEM) + secret)
-    return path
 
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    return certificate(tmp_path / "own")
+    return write_certificate(tmp_path, "own")[0]
 
 
 @pytest.fixture
 def port(postgres: Server, own: Path) -> Iterator[int]:
     """The port of a server with TLS."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(own)
+    context.load_cert_chain(own, own.with_suffix(".key"))
     with relay(postgres, tls=context) as number:
         yield number
 
@@ -88,7 +60,7 @@ def test_a_log_over_tls_with_a_password_is_appended_to_and_followed(
 def test_a_server_that_is_not_the_one_of_the_certificate_is_refused(
     postgres: Server, database: str, locked: str, port: int, tmp_path: Path
 ) -> None:
-    other = certificate(tmp_path / "other")
+    other, _ = write_certificate(tmp_path, "other")
     url = f"postgresql://{locked}:right@{LOOPBACK}:{port}/{database}?sslmode=verify-full&sslrootcert={other}"
     with pytest.raises(LogAwayError, match="certificate verify failed"):
         PostgresLog(url, tmp_path / "hub")

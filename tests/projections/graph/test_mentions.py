@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from events.vocabulary import MemoryErased
-from projections.memories.mentions import RARE
+from projections.graph.mentions import RARE
 from projections.memories.sessions import Sessions
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id
