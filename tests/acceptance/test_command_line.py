@@ -112,6 +112,8 @@ def test_a_result_shows_its_text_time_and_place_and_why_it_was_found(tmp_path: P
     first, where, why, *_ = (line.strip() for line in found.splitlines())
     assert first == f"1. {bo}"
     assert where == "2026-03-02 12:00 in home, session spring"
+    assert "2. Ferries leave at noon." in found
+    assert "less like the question than other memories" in found.partition("2. Ferries")[2]
     assert why.startswith("found by ")
     assert {"wording", "same words", "names", "meaning"} & {*re.split(", | and ", why.removeprefix("found by "))}
     assert re.search(r"\be\d+(_|\b)", found.replace(bo, "")) is None, "no space by its key, and no vector of figures"

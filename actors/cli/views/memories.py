@@ -11,6 +11,7 @@ from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 
 MAX_REASONS = 3
+NOTHING_SPEAKS = "less like the question than other memories in all respects"
 
 
 def stored(answer: JsonObject) -> None:
@@ -45,7 +46,8 @@ def found(answer: JsonObject, *, explain: bool) -> None:
         OUT.print(f"   {minute(hit['createdAt'])} in {hit['namespace']}{session}", style="dim", markup=False)
         if later := hit.get("superseded_by"):
             OUT.print(f"   superseded by {later}", style="yellow")
-        OUT.print(f"   found by {_reasons(hit)}", style="green")
+        reasons = _reasons(hit)
+        OUT.print(f"   found by {reasons}" if reasons else f"   {NOTHING_SPEAKS}", style="green" if reasons else "dim")
         if explain:
             scores = (
                 f"{key.partition('_')[0]} {'–' if score is None else f'{score:.2f}'}"
@@ -60,8 +62,10 @@ def found(answer: JsonObject, *, explain: bool) -> None:
 
 
 def _reasons(hit: JsonObject) -> str:
-    """Return in words the largest contributions to a score, at least a tenth of the largest one each."""
+    """Return in words the contributions to a score of at least a tenth of the largest one; "" if none raises it."""
     ranked = sorted(hit["contributions"].items(), key=lambda one: -one[1])
+    if ranked[0][1] <= 0 > ranked[-1][1]:
+        return ""
     least = ranked[0][1] / 10
     # With a single candidate all contributions are 0: the spaces are ranked by weighted similarity.
     keys = [key for key, value in ranked if value >= least > 0] or [one["space"] for one in hit["topSpaces"]]
