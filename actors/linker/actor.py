@@ -80,9 +80,7 @@ class Linker(Actor):
 
     def on_stop(self) -> None:
         """Stop the timer."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer.join()
+        self._stop_timer()
 
     def on_receive(self, message: LinkerMessage | ExamineNext) -> object:
         """Route a message."""
@@ -108,13 +106,19 @@ class Linker(Actor):
             self._timer.daemon = True
             self._timer.start()
 
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()
+            self._timer = None
+
     def _wake(self) -> None:
         with suppress(pykka.ActorDeadError):
             self.actor_ref.tell(ExamineNext())
 
     def _examine_next(self) -> None:
         """Examine a few of the memories that were added, unless more arrive; then wait for the rest of the pause."""
-        self._timer = None
+        self._stop_timer()  # that of memories which were added during the last batch runs still
         left = self._added_at + QUIET - monotonic()
         if left > 0:
             self._wake_in(left)
@@ -126,7 +130,9 @@ class Linker(Actor):
             return
         try:
             self._record(self._examine(uuid4(), batch), Trigger.STORED)
-        except (Fault, pykka.ActorDeadError) as error:  # not recorded: the next examination of all repeats it
+        except pykka.ActorDeadError:  # the hub ends; what is not recorded, the next examination of all repeats
+            return
+        except Fault as error:
             LOGGER.warning("causes of %d memories are not examined yet: %s", len(batch), error)
             return
         self.actor_ref.tell(ExamineNext())
