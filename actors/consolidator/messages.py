@@ -8,8 +8,9 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from actors.consolidator.values import Drift, DriftStrategy, MoveKind, Trend
+from actors.consolidator.values import Drift, DriftStrategy, Trend
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
+from actors.runtime.settings import MoveKind
 from events.vocabulary import ConsolidationSkipped, GoalDiscovered, MemoriesMerged, MemoriesMoved, PatternDiscovered
 from events.vocabulary.values import Counts, Mode, Outcome, Pruned, Salience, Trigger
 from projections.mind.goals import DriftRecord

@@ -73,14 +73,3 @@ class Drift(msgspec.Struct, frozen=True):
 def level_of(similarity: float) -> DriftLevel:
     """Return the drift level of a similarity in [0, 1]."""
     return next((level for level, floor in LEVEL_FLOORS.items() if similarity >= floor), DriftLevel.CRITICAL)
-
-
-class MoveKind(StrEnum):
-    """What is moved between namespaces."""
-
-    RENAME = "rename"
-    """All of a namespace, to one that is empty; its goals and clusters follow."""
-    MERGE = "merge"
-    """All of a namespace, to one that has memories."""
-    MOVE = "move"
-    """Chosen memories, or one session of a namespace."""

@@ -93,6 +93,17 @@ class SleepMode(StrEnum):
     """Also looks for patterns and drift."""
 
 
+class MoveKind(StrEnum):
+    """What is moved between namespaces."""
+
+    RENAME = "rename"
+    """All of a namespace, to one that is empty; its goals and clusters follow."""
+    MERGE = "merge"
+    """All of a namespace, to one that has memories."""
+    MOVE = "move"
+    """Chosen memories, or one session of a namespace."""
+
+
 class ToolSet(StrEnum):
     """Which tools a client is shown; it can call all of them by name."""
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from actors.cli.views.terminal import OUT, minute
 from actors.runtime.types import JsonObject
-from events.storage import replacement
 
 
 def verified(answer: JsonObject) -> None:
@@ -100,9 +99,11 @@ def stopped(answer: JsonObject) -> None:
 
 def backups_kept(backups: JsonObject) -> None:
     """Print how many backups are kept after sleep, where, and why there is none."""
+    from events.storage.replacement import time_of  # imports DuckDB, which most commands beside a hub don't need
+
     made, keep = backups["made"], backups["keep"]
     if keep:
-        last = f", the last one {minute(replacement.time_of(Path(made[-1]).name).isoformat())}" if made else ""
+        last = f", the last one {minute(time_of(Path(made[-1]).name).isoformat())}" if made else ""
         OUT.print(
             f"backups after deep sleep: the last {keep} are kept; {len(made)} of {backups['megabytes']} MB "
             f"in {backups['folder']}{last}",

@@ -11,8 +11,8 @@ from actors.comparator.messages import ListMemories
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.jobs import Sliced
 from actors.consolidator.messages import MoveMemories, MoveResult
-from actors.consolidator.values import MoveKind
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
+from actors.runtime.settings import MoveKind
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, MemoriesMoved
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 

@@ -17,7 +17,7 @@ from actors.cli.program import (
     show,
     store_command,
 )
-from actors.consolidator.values import MoveKind
+from actors.runtime.settings import MoveKind
 from actors.runtime.types import JsonObject
 
 group = typer.Typer(invoke_without_command=True, no_args_is_help=False)
