@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import assert_never
+from functools import cached_property
+from typing import TYPE_CHECKING, assert_never
 from uuid import UUID, uuid4
 from zoneinfo import ZoneInfoNotFoundError
 
 import pykka
-from apscheduler.executors.pool import ThreadPoolExecutor
-from apscheduler.schedulers.background import BackgroundScheduler
-from apscheduler.triggers.cron import CronTrigger
-from apscheduler.triggers.date import DateTrigger
 
 from actors.consolidator.messages import StartScheduledRun
 from actors.runtime.actor import LOGGER, ActorRef
@@ -48,6 +45,9 @@ from events.vocabulary.values import Mode, Trigger
 from projections.mind.schedule import Schedule
 from projections.registry import SchedulerProjections
 
+if TYPE_CHECKING:
+    from apscheduler.schedulers.background import BackgroundScheduler
+
 STARTUP_QUIET = timedelta(minutes=1)
 """Time after the replay without sleep runs, which would compete with the first requests."""
 
@@ -79,13 +79,18 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         self._consolidator = consolidator
         self._store = store
         self._clock = clock
-        self._tz = local_zone() if tz is None else tz
+        self._given_tz = tz
         self._sleep_pending = False
         """Whether a `StartScheduledRun` was sent whose result isn't in the log yet."""
         self._pending_changes: dict[UUID, Reply[ScheduleState]] = {}
         self._timer = _timer() if armed else None
         self._quiet_until = datetime.min.replace(tzinfo=UTC)
         self._wake_at: datetime | None = None
+
+    @cached_property
+    def _tz(self) -> tzinfo:
+        """The time zone of crontabs, looked up when one is read."""
+        return self._given_tz or local_zone()
 
     @property
     def _schedule(self) -> Schedule:
@@ -207,6 +212,8 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
 
     def _set_timer(self, at: datetime) -> None:
         if self._timer is not None:
+            from apscheduler.triggers.date import DateTrigger
+
             self._wake_at = at
             self._timer.add_job(self._wake, DateTrigger(run_date=at), id=WAKE, replace_existing=True)
 
@@ -236,6 +243,8 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
 
 def local_zone() -> tzinfo:
     """Return the machine's time zone; its current UTC offset if it has no name, as with `TZ=CET-1CEST`."""
+    from apscheduler.triggers.cron import CronTrigger
+
     try:
         return CronTrigger.from_crontab("* * * * *").timezone or UTC
     except ZoneInfoNotFoundError:
@@ -249,6 +258,9 @@ def _timer() -> BackgroundScheduler:
 
     It has no limit of lateness: a suspended machine runs the job when it resumes, where a limit would drop it.
     """
+    from apscheduler.executors.pool import ThreadPoolExecutor
+    from apscheduler.schedulers.background import BackgroundScheduler
+
     return BackgroundScheduler(
         executors={"default": ThreadPoolExecutor(1)},
         job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},

@@ -4,15 +4,16 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
-from typing import Final, TypeAlias
-
-from apscheduler.triggers.cron import CronTrigger
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from actors.runtime.faults import InvalidParamsFault
 from events.vocabulary.values import Mode, Trigger
 from projections.mind.schedule import Schedule
 
-When: TypeAlias = CronTrigger | timedelta
+if TYPE_CHECKING:
+    from apscheduler.triggers.cron import CronTrigger
+
+When: TypeAlias = "CronTrigger | timedelta"
 
 IDLE: Final = timedelta(minutes=15)
 """Time without queries and stores after which a light sleep starts."""
@@ -54,6 +55,8 @@ def parse_when(text: str, tz: tzinfo) -> When:
         raise ValueError(
             f"'{text}' is neither a crontab of five fields, as '30 3 * * *', nor an interval, as '90m', '2h' or '7d'"
         )
+    from apscheduler.triggers.cron import CronTrigger
+
     try:
         trigger = CronTrigger.from_crontab(" ".join([*fields[:4], _weekdays(fields[4])]), timezone=tz)
     except ValueError as error:

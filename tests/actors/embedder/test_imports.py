@@ -1,11 +1,11 @@
-"""What a process that serves a store does not load."""
+"""What a process that serves a store does not load, and what a command beside it does not."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-HEAVY = "torch transformers sentence_transformers sympy openvino_telemetry openvino.tools.ovc".split()
+HEAVY = "torch transformers sentence_transformers sympy openvino_telemetry openvino.tools.ovc apscheduler".split()
 
 PROGRAM = f"""
 import sys
@@ -26,7 +26,7 @@ anyio.run(run)
 """
 
 
-def test_a_store_and_a_search_load_no_torch_and_send_no_usage_data(tmp_path: Path):
+def test_a_store_and_a_search_load_no_torch_nor_timer_and_send_no_usage_data(tmp_path: Path):
     home = tmp_path / "home"
     home.mkdir()
     done = subprocess.run(
@@ -40,3 +40,12 @@ def test_a_store_and_a_search_load_no_torch_and_send_no_usage_data(tmp_path: Pat
     assert not list(home.iterdir()), "OpenVINO's conversion tools would write an identifier of this user there"
     cached = {path.name.partition("-")[0] for path in (tmp_path / "cache" / "context-graph").iterdir()}
     assert cached == {"encoder", "precision.json"}
+
+
+def test_a_command_that_a_hub_answers_loads_neither_numpy_nor_a_database():
+    code = (
+        "import sys, actors.cli.commands, actors.cli.store_access, actors.cli.views.memories, actors.proxy.client; "
+        "print([name for name in ('numpy', 'duckdb', 'cryptography', 'openvino') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
