@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-import torch
 from PIL import Image
-from transformers import CLIPConfig, CLIPModel, CLIPProcessor, PreTrainedTokenizerFast
-from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
 from tests.actors.embedder.tiny_models import save_tokenizer
 
@@ -24,6 +21,10 @@ LAYERS = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "n
 
 def save_clip(folder: Path) -> Path:
     """Save the model with its tokenizer and image processor."""
+    import torch
+    from transformers import CLIPConfig, CLIPModel, CLIPProcessor, PreTrainedTokenizerFast
+    from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+
     torch.manual_seed(0)
     torch.set_num_threads(1)
     folder.mkdir()

@@ -4,10 +4,6 @@ import json
 import shutil
 from pathlib import Path
 
-import torch
-from safetensors.torch import load_file, save_file
-from transformers import BertConfig, BertForMaskedLM, BertModel, PreTrainedTokenizerFast
-
 from actors.embedder.models.backbone import package_folder
 from actors.embedder.models.full_models import MODELS
 
@@ -25,6 +21,8 @@ SPECIALS = {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "cls", "sep
 
 
 def save_tokenizer(folder: Path):
+    from transformers import PreTrainedTokenizerFast
+
     for name in ("tokenizer.json", "special_tokens_map.json"):
         shutil.copy(package_folder() / name, folder / name)
     tokenizer = PreTrainedTokenizerFast(
@@ -39,6 +37,10 @@ def save_tokenizer(folder: Path):
 
 def save_models(root: Path) -> dict[str, Path]:
     """Save one model of each kind, and return the folder of each space's."""
+    import torch
+    from safetensors.torch import load_file, save_file
+    from transformers import BertConfig, BertForMaskedLM, BertModel
+
     torch.manual_seed(0)
     for name, kind in (("dense", BertModel), ("masked", BertForMaskedLM), ("colbert", BertModel)):
         kind(BertConfig(**SHAPE)).save_pretrained(root / name)
