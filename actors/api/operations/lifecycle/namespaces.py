@@ -13,8 +13,8 @@ from actors.api.operations.mind.goals import LONG
 from actors.api.params.fields import EVERYWHERE, MemoryId, Name, Reason
 from actors.api.params.parsing import Params, invalid
 from actors.consolidator.messages import MoveMemories
-from actors.runtime.settings import MoveKind
 from actors.runtime.ask import ask
+from actors.runtime.settings import MoveKind
 from actors.runtime.types import JsonObject
 
 MAX_IDS = 1_000
