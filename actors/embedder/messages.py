@@ -11,6 +11,9 @@ from projections.time.time_mentions import NO_HINTS, QueryHints
 
 E = TypeVar("E", bound=Embedding)
 
+READS_IMAGES = "texts and images/"
+"""In the name of an E10 model that embeds images; the version of the embedding follows."""
+
 
 class EmbeddedMemory(Answer, frozen=True, kw_only=True):
     """Thirteen embeddings, the passages of a long content, and the position within the session."""

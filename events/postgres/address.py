@@ -79,11 +79,16 @@ def check_remembered(folder: Path) -> None:
     if not os.environ.get(VARIABLE):
         return
     chosen, served = without_password(log_address(folder) or ""), _remembered(folder)
-    if chosen != served:
+    if served is None or _canonical(chosen) != _canonical(served):
         raise LogError(
             f"the hub of {folder} serves the log {f'at {served}' if served else 'in that folder'}, not the one at "
             f"{chosen}: choose another folder by --data, or leave --log out"
         )
+
+
+def _canonical(url: str) -> str:
+    """Return an address with one of the two names of the scheme."""
+    return f"{_SCHEMES[0]}://{url.partition('://')[2]}"
 
 
 def _remembered(folder: Path) -> str | None:

@@ -53,10 +53,10 @@ MIN_TEXTS = 50
 
 
 class StoreCalibrate(Params, frozen=True, kw_only=True):
-    """Calibrate the similarities of a chosen model on texts of the store."""
+    """Calibrate the similarities of a model that `--embedder` chose on texts of the store."""
 
     texts: Annotated[int, Meta(ge=MIN_TEXTS, le=2_000)] = 400
-    """How many live memories, spread evenly, are compared with each other."""
+    """How many live memories are compared with each other; they are spread evenly over the store."""
 
 
 class StoreBackUp(Params, frozen=True, kw_only=True):

@@ -84,11 +84,15 @@ class ChangeSchedules(Params, frozen=True, kw_only=True):
     rem: str | None = None
     paused: bool | None = None
     pruning_permitted: bool | None = None
-    backups: Annotated[int, Meta(ge=0, le=365, description="Kept of those after deep sleep; 0 for none")] | None = None
+    backups: (
+        Annotated[int, Meta(ge=0, le=365, description="How many of those after deep sleep are kept; 0 for none")] | None
+    ) = None
     anchor: (
         Annotated[
             str,
-            Meta(min_length=1, max_length=4_096, description="Anchors after deep sleep: a file, or git:FOLDER, or off"),
+            Meta(
+                min_length=1, max_length=4_096, description="File or git:FOLDER for an anchor after deep sleep, or off"
+            ),
         ]
         | None
     ) = None

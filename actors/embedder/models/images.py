@@ -45,7 +45,7 @@ def embed(encoder: Any, content: bytes | None) -> tuple[Float32, Image]:
             parameter="modality",
         )
     if content is None:
-        raise _invalid("modality image needs a path or a data URI here; 'content' is its caption")
+        raise _invalid("modality image needs a path or a data URI; 'content' is its caption")
     picture, image = decode(content)
     (vector,) = encoder.encode([picture], normalize_embeddings=True, show_progress_bar=False)
     return unit(vector), image

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from actors.embedder.jobs import Rows
+from actors.embedder.messages import READS_IMAGES
 from actors.embedder.models.sentence_model import folder_sha256, local_folder, model_name, windows
 from actors.embedder.profiles.formula_spaces import space_model
 from actors.text.windows import weighted_mean
@@ -29,7 +30,7 @@ class ImageSpace:
     def __init__(self, source: str, encoder: Any) -> None:
         self.image_encoder = encoder
         dimension = len(self._vector("words"))
-        made = f"{model_name(source)}, texts and images/1"
+        made = f"{model_name(source)}, {READS_IMAGES}1"
         sha256 = folder_sha256(local_folder(source))
         self.models: dict[str, SpaceModel] = {"e10_multimodal": space_model("e10_multimodal", made, dimension, sha256)}
 

@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from events.postgres.address import ADDRESS, log_address, remember_address, without_password
+from events.postgres.address import (
+    ADDRESS,
+    VARIABLE,
+    check_remembered,
+    log_address,
+    remember_address,
+    without_password,
+)
 from events.storage.log import LogError
 
 
@@ -35,3 +42,13 @@ def test_a_remembered_address_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / ADDRESS).write_text("postgresql:/db\n", encoding="utf-8")
     with pytest.raises(LogError, match="--log"):
         log_address(tmp_path)
+
+
+def test_both_names_of_the_scheme_are_the_address_of_one_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for known, chosen in (("postgres", "postgresql"), ("postgresql", "postgres")):
+        remember_address(tmp_path, f"{known}://me@db/log")
+        monkeypatch.setenv(VARIABLE, f"{chosen}://me:secret@db/log")
+        check_remembered(tmp_path)
+        monkeypatch.setenv(VARIABLE, f"{chosen}://me:secret@db/other")
+        with pytest.raises(LogError, match="serves the log at"):
+            check_remembered(tmp_path)

@@ -72,7 +72,9 @@ async def _uncalibrated(context: Context) -> list[SpaceModel]:
     state, indexes = await ask(context.hub.store, ReadStatus()), await ask(context.hub.comparator, ReadIndexes())
     shipped = {key for key, own in indexes.calibrated.items() if not own}
     if state.declared is None or E1 in shipped:
-        raise StorageFault("the packaged model fills E1 and is calibrated; this is for a model of texts by --embedder")
+        raise StorageFault(
+            "the packaged model fills E1 and is calibrated; only a model that --embedder chose needs this"
+        )
     return [model for model in state.declared.spaces if model.key not in shipped]
 
 

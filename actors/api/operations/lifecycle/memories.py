@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from uuid import UUID, uuid5
 
 from actors.api.confinement import confine_item
@@ -42,17 +43,33 @@ from events.vocabulary.codec import decompress
 from projections.memories.catalog import Entry
 from projections.projection import MemoryState, is_shredded_memory
 
+AHEAD = timedelta(days=1)
+"""How far `created_at` may be ahead of the clock: a time without a zone is read as UTC, and clocks differ."""
+
+
+def _new_item(context: Context, params: StoreMemory, key: UUID | None) -> IngestItem:
+    """Return a memory to be stored.
+
+    Raises:
+        InvalidParamsFault: It was created in the future. Imports keep such times, since they are those of a source.
+    """
+    now = context.now()
+    if context.parse_time(params.created_at, "created_at") - now > AHEAD:
+        problem = f"{params.created_at} is more than a day ahead of the clock of the store, {now:%Y-%m-%dT%H:%M:%SZ}"
+        raise invalid("created_at", problem)
+    return IngestItem(params, key, actor=context.actor)
+
 
 async def store_memory(context: Context, params: StoreMemory) -> JsonObject:
     """Store a memory; `duplicate_of` names the oldest live memory of the same content."""
-    stored = await ingest_one(context, IngestItem(params, context.key, actor=context.actor))
+    stored = await ingest_one(context, _new_item(context, params, context.key))
     answer = memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
     return answer | await _findings(context, params, stored)
 
 
 async def inject_context(context: Context, params: InjectContext) -> JsonObject:
     """Store a memory and return its judgement: how new it is and how well it ties in."""
-    stored = await ingest_one(context, IngestItem(params, context.key, actor=context.actor))
+    stored = await ingest_one(context, _new_item(context, params, context.key))
     learning = stored.event.learning
     return (
         memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
@@ -64,7 +81,7 @@ async def inject_context(context: Context, params: InjectContext) -> JsonObject:
 
 async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
     """Store a memory and return its summary space by space."""
-    stored = await ingest_one(context, IngestItem(params, context.key, actor=context.actor))
+    stored = await ingest_one(context, _new_item(context, params, context.key))
     return memories.injected(stored.id, stored.event, stored.duplicate_of) | await _findings(context, params, stored)
 
 
@@ -76,7 +93,7 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> Js
         try:
             wanted = await confine_item(context, _parse_item(context, item))
             key = context.key and uuid5(context.key, str(index))
-            items[index] = IngestItem(wanted, key, actor=context.actor)
+            items[index] = _new_item(context, wanted, key)
         except Fault as fault:
             reports[index] = memories.item(index, fault=fault)
     indexes = list(items)

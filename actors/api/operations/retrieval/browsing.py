@@ -24,7 +24,7 @@ from projections.projection import MemoryState
 LONG = 600.0
 """Seconds that the measurement of drift in a large store may take."""
 JUDGED = 2_048
-"""Memories whose salience is asked for at once: other requests wait for some 10 ms."""
+"""Memories whose salience is asked for at once: other requests wait for some 17 ms, 8 µs for each."""
 
 
 async def memory_list(context: Context, params: MemoryList) -> JsonObject:

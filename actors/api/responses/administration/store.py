@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actors.api.responses.common import pick
+from actors.embedder.messages import READS_IMAGES
 from actors.runtime import metrics
 from actors.runtime.types import JsonObject
 from events.storage.log import SharedLog
@@ -28,8 +29,6 @@ NOTES = {
     "e10_multimodal": "reads text alone: what it says, and the modality that the memory was given; no image, no sound",
 }
 """What a space can't say."""
-READS_IMAGES = "texts and images/"
-"""In the name of an E10 model (`actors.embedder.profiles.image_space`)."""
 
 
 def lag(behind: Lag) -> JsonObject:

@@ -27,7 +27,7 @@ SCOPE_HELP = (
 keys = typer.Typer(help="Make, list and revoke the keys of programs that use the store over HTTP.")
 app.add_typer(keys, name="key", rich_help_panel=Panel.CONNECT, no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(help="Stands in the audit; up to 40 small letters, digits, dots, hyphens.")]
+Name = Annotated[str, typer.Argument(help="Name that the audit shows; up to 40 small letters, digits, dots, hyphens.")]
 
 
 @keys.command()
@@ -36,9 +36,13 @@ def create(
     data: Data = None,
     scope: Annotated[Scope, typer.Option(help=SCOPE_HELP)] = Scope.READ,
     namespace: Annotated[
-        list[str] | None, typer.Option("--namespace", "-n", help="That its owner sees; may be repeated. * is all.")
+        list[str] | None,
+        typer.Option("--namespace", "-n", help="Namespace that the key opens; may be repeated. * is all."),
     ] = None,
-    expires: Annotated[str | None, typer.Option(metavar="DAYS|TIME", help="As 90d, or ISO 8601; never.")] = None,
+    expires: Annotated[
+        str | None,
+        typer.Option(metavar="DAYS|TIME", help="When it expires, as 90d or an ISO 8601 time; by default never."),
+    ] = None,
     *,
     as_json: Json = False,
 ) -> None:

@@ -15,19 +15,22 @@ from actors.cli.program import Panel, app, exit_on_error
 def route(
     hub: Annotated[
         list[str],
-        typer.Option(metavar="A,B=URL", help="Namespaces, and the URL of the hub that serves them; may be repeated."),
+        typer.Option(metavar="A,B=URL", help="Namespaces, and the URL of the hub that serves them; once for each hub."),
     ],
-    listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to listen.")] = DEFAULT_ADDRESS,
+    listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Address of this server.")] = DEFAULT_ADDRESS,
     *,
     tls_cert: Annotated[Path | None, typer.Option(help="Certificate chain for HTTPS, in PEM.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="Its private key.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Private key of the certificate, in PEM.")] = None,
     behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A server in front of this speaks TLS.")] = False,
-    allow_host: Annotated[list[str] | None, typer.Option(help="Name of this server, as clients write it.")] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="Another host name by which clients reach this server; may be repeated.")
+    ] = None,
 ) -> None:
-    """Serve MCP over HTTP in front of hubs that serve different namespaces, until Ctrl-C.
+    """Serve several hubs, each with its own namespaces, at one HTTP address.
 
-    A request goes to the hub that serves its namespace; a search that names none goes to all, and the best results of
-    all are the answer. The hubs check the keys, so each needs the ones that it is to accept.
+    A request goes to the hub that serves its namespace. A search without a
+    namespace goes to all hubs, and their best results are merged. Each hub
+    checks keys itself: create a key on every hub that shall accept it.
     """
     import anyio
 

@@ -41,7 +41,8 @@ def store(
     ] = 0.5,
     modality: Annotated[str, typer.Option(help="text, code, structured, mixed, audio (a transcript), image.")] = "text",
     image: Annotated[
-        str | None, typer.Option(callback=_absolute, help="Of modality image: its file; the content is its caption.")
+        str | None,
+        typer.Option(callback=_absolute, help="The file of an image (--modality image); the content is its caption."),
     ] = None,
     rationale: Annotated[str | None, typer.Option("--rationale", "-r", help="Why it is worth remembering.")] = None,
     created_at: Annotated[str | None, typer.Option(help="ISO 8601, if not now.")] = None,

@@ -76,15 +76,18 @@ def _target(text: str) -> str:
 @store_command(Panel.TIDY, "store/schedule", "sleep.schedule")
 def schedule(
     light: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="A crontab line such as '0 * * * *', an interval as 90m, or off.")
+        str | None,
+        typer.Option(
+            metavar="WHEN", help="When light sleep starts: '0 * * * *' as in crontab, an interval as 90m, or off."
+        ),
     ] = None,
-    deep: Annotated[str | None, typer.Option(metavar="WHEN", help="The same for deep sleep.")] = None,
-    rem: Annotated[str | None, typer.Option(metavar="WHEN", help="The same for rem.")] = None,
+    deep: Annotated[str | None, typer.Option(metavar="WHEN", help="When deep sleep starts, in the same forms.")] = None,
+    rem: Annotated[str | None, typer.Option(metavar="WHEN", help="When REM sleep starts, in the same forms.")] = None,
     *,
     paused: Annotated[bool | None, typer.Option("--pause/--resume", help="Stop or resume scheduled runs.")] = None,
     pruning_permitted: Annotated[
         bool | None,
-        typer.Option("--prune/--no-prune", help="Whether scheduled runs may prune, and merge more than exact copies."),
+        typer.Option("--prune/--no-prune", help="Let scheduled runs prune, and merge more than exact copies."),
     ] = None,
     backups: Annotated[
         int | None,
@@ -100,8 +103,8 @@ def schedule(
         typer.Option(
             metavar="FILE|git:FOLDER|off",
             parser=_target,
-            help="Append a signed head to a file, or to the notes of a repository's HEAD, after each deep sleep.",
+            help="After each deep sleep, append an anchor to a file, or to the git notes of FOLDER's HEAD.",
         ),
     ] = None,
 ) -> None:
-    """Show or change when consolidation runs by itself, and whether backups and anchors follow."""
+    """Show or change when consolidation runs by itself, and whether a backup and an anchor follow deep sleep."""

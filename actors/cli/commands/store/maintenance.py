@@ -54,9 +54,9 @@ Ray = Annotated[
 
 @store_command(Panel.TIDY, "store/calibrate", "maintenance.calibrated", embeds=True)
 def calibrate(
-    texts: Annotated[int, typer.Option(help="Memories that are compared with each other, 50 to 2,000.")] = 400,
+    texts: Annotated[int, typer.Option(help="How many memories to compare with each other, 50 to 2,000.")] = 400,
 ) -> None:
-    """Fit similarities of a model that `--embedder` chose to the scale of the packaged one, on texts of the store."""
+    """Calibrate the model that --embedder chose on texts of the store; searches then say how relevant results are."""
 
 
 @app.command(rich_help_panel=Panel.TRUST)

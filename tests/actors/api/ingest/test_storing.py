@@ -4,6 +4,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from events.quantization import Float32
 from events.storage.log import Draft, Envelope, Log
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryStored
+from tests.actors.api.conftest import Ways
 from tests.actors.conftest import Connect, store
 
 pytestmark = pytest.mark.anyio
@@ -297,3 +299,17 @@ async def test_what_went_through_the_model_is_stored_while_the_rest_of_its_group
         assert (await memory_inject_batch(context, parse({"items": texts}, MemoryInjectBatch)))["failed"] == 0
     assert len(in_time) > 1
     assert all(in_time)
+
+
+async def test_a_memory_from_the_future_is_refused_unless_it_is_imported(ways: Ways, context: Context) -> None:
+    tomorrow, later = ((datetime.now(UTC) + timedelta(days=days)).isoformat() for days in (0.9, 1.1))
+    async with ways(context) as way:
+        for tool in ("store_memory", "memory_inject"):
+            error = await way.refused(tool, content=FOX, created_at=later)
+            assert (error["code"], error["data"]["parameter"]) == (-32602, "created_at")
+            assert "more than a day ahead" in error["message"]
+        items = [{"content": FOX, "created_at": when} for when in (later, tomorrow)]
+        batch = await way("memory_inject_batch", items=items)
+        assert [one["success"] for one in batch["results"]] == [False, True]
+        imported = await way.agent.request("memory/import", items=items)
+        assert (imported["stored"], imported["failed"]) == (2, 0)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from actors.api.context import Context
+from actors.api.operations.ingest.imports import MemoryImport, memory_import
 from actors.api.operations.retrieval.ranking import search_multi, search_single_space
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchMulti, SearchSingleSpace
@@ -154,7 +155,8 @@ async def test_a_search_by_rhythm_alone_refuses_a_query_without_one(context: Con
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
 async def test_at_either_end_of_the_calendar_memories_are_stored_and_found(context: Context, moment: str) -> None:
     content = "Yesterday, tomorrow, 9999-12-31, 0001-01-01, 500 decades ago, at night."
-    await store(context, content, created_at=moment, metadata={"speaker": "'s 's"})
+    item = {"content": content, "created_at": moment, "metadata": {"speaker": "'s 's"}}
+    assert (await memory_import(context, parse({"items": [item]}, MemoryImport)))["stored"] == 1
     for query in ("at night, last week", "the day after 9999-12-31", "next winter, 999 years ago"):
         assert (await search(context, query, asked_at=moment))[0]["content"] == content
 
