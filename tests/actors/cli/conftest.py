@@ -1,0 +1,33 @@
+"""Commands in the process of the tests: their options, answers, errors and exit status, without a start for each."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from actors.cli.commands import program
+from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.runtime.metrics import Latencies
+
+
+@pytest.fixture(autouse=True)
+def _loaded(profile: EmbeddedProfile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands that open a store use the models that are loaded already."""
+
+    def load(latencies: Latencies, **_: Any) -> EmbeddedProfile:
+        profile.latencies = latencies
+        return profile
+
+    monkeypatch.setattr("actors.hub.composition.load_profile", load)
+
+
+def run(data: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(program, [arguments[0], "--data", str(data), *arguments[1:]])
+
+
+def run_json(data: Path, *arguments: str) -> Any:
+    done = run(data, *arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
