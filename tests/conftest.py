@@ -14,8 +14,11 @@ from tests.postgres import Server, running_server
 
 SLOW_FOLDERS = ("acceptance", "fuzz", "benchmarks")
 SLOW_MODULES = """
+    actors/api/administration/test_calibrating.py
     actors/api/administration/test_past.py
     actors/api/administration/test_replaying.py
+    actors/api/ingest/test_bulk_import.py
+    actors/api/ingest/test_long_memories.py
     actors/api/ingest/test_storing.py
     actors/api/mcp/test_hostile.py
     actors/api/mind/test_goals.py
@@ -24,33 +27,52 @@ SLOW_MODULES = """
     actors/api/mind/test_workspace.py
     actors/api/params/test_parsing.py
     actors/api/params/test_refusals.py
+    actors/api/retrieval/test_paging.py
     actors/api/retrieval/test_weighing.py
     actors/api/sleep/test_consolidating.py
     actors/api/sleep/test_dreaming.py
     actors/api/sleep/test_dreams.py
+    actors/api/sleep/test_kept.py
+    actors/api/sleep/test_undoing.py
+    actors/cli/test_sleep_commands.py
     actors/comparator/compare/test_neighbours.py
     actors/comparator/compare/test_strategies.py
     actors/comparator/search/test_pipeline.py
     actors/consolidator/goals/test_discovery.py
+    actors/consolidator/test_clustering.py
     actors/dashboard/test_browser.py
     actors/embedder/models/test_backbone.py
     actors/embedder/models/test_full_models.py
+    actors/embedder/models/test_sentence_model.py
+    actors/embedder/pool/test_pools.py
     actors/embedder/profiles/test_full.py
+    actors/embedder/profiles/test_image_space.py
+    actors/embedder/profiles/test_precision.py
     actors/embedder/spaces/test_temporal.py
+    actors/http/test_counting.py
+    actors/http/test_crowd.py
+    actors/hub/test_earlier_versions.py
+    actors/hub/test_move.py
     actors/hub/test_reembed.py
+    actors/hub/test_shared_log.py
+    actors/router/test_router.py
+    actors/scheduler/test_actor.py
     actors/store/test_snapshot_files.py
     actors/test_week.py
     actors/test_week_accounted.py
     actors/text/queries/test_recurring_dates.py
+    events/recovery/test_salvage.py
+    events/recovery/test_upgrade.py
     events/storage/test_backup.py
     events/storage/test_duckdb_log.py
+    events/storage/test_format.py
     events/test_flips.py
     events/verify/test_verification.py
     projections/storage/test_snapshot.py
     projections/test_sleep.py
     test_readme.py
 """.split()
-"""What `--fast` leaves out: modules of more than some five seconds (`scripts/test --durations=0` shows them)."""
+"""What `--fast` leaves out: modules of more than some four seconds of a processor (`--durations=0` shows them)."""
 
 STOP_S = 5.0
 """Longest wait for an actor or a thread to end; all of them end at once when nothing is wrong."""

@@ -1,4 +1,4 @@
-"""What a person does about sleep on the command line. Most commands run in this process, with the models of all tests."""
+"""What a person does about sleep on the command line; most commands run in this process, with models loaded once."""
 
 import json
 from pathlib import Path

@@ -161,8 +161,9 @@ def test_the_command_re_embeds_with_a_chosen_model_on_a_device_and_in_processes(
         return json.loads(done.stdout)
 
     old, new = str(tmp_path / "old"), str(tmp_path / "new")
-    for text in TEXTS:
-        run("store", text, "--data", old)
+    lines = tmp_path / "texts.jsonl"
+    lines.write_text("".join(json.dumps({"content": text}) + "\n" for text in TEXTS), encoding="utf-8")
+    run("import", str(lines), "--data", old)
     options = ("--embedder", str(tiny), "--device", "cpu", "--workers", "2")
     assert run("reembed", new, "--data", old, *options)["memories"] == len(TEXTS)
     found = run("search", TEXTS[0], "--data", new, "--embedder", str(tiny))
