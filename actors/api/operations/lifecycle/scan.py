@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 
 from actors.api.context import Context, append, wait_until_replayed
+from actors.api.operations.ingest import images
 from actors.api.operations.ingest.pipeline import STORED_AS_GIVEN, IngestItem, ingest_one
 from actors.api.operations.ingest.screening import screened, secrets_in
 from actors.api.params.memories import StoreMemory
@@ -70,8 +71,10 @@ async def _replace(context: Context, memory: UUID, stored: StoreMemory) -> JsonO
         return {"successor": str(entry.merged_into)}
     clean = screened(msgspec.structs.replace(stored, redact=True))
     edges = await ask(context.hub.comparator, ReadLinks(memory=memory))
+    kept = entry.body.image if entry.body else None
+    image = None if kept is None else await images.data_uri(context, memory, kept)
     successor = await ingest_one(
-        context, IngestItem(msgspec.structs.replace(clean, link_to=()), links=(), actor=context.actor)
+        context, IngestItem(msgspec.structs.replace(clean, link_to=(), image=image), links=(), actor=context.actor)
     )
     links = [
         MemoriesLinked(

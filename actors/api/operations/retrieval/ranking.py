@@ -24,6 +24,7 @@ from actors.runtime.ask import ask
 from actors.runtime.settings import Confidence, SearchProfile
 from actors.runtime.types import JsonObject
 from events.spaces import INDEX, SPACES
+from projections.memories.entries import Entry
 from projections.time.time_mentions import NO_HINTS
 
 PRIMARY = 0.15
@@ -47,7 +48,7 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
     weights = {key: weight for key, weight in weights.items() if key in query.embeddings}
     if not weights:
         raise embeddings.no_embedding("active_spaces", active)
-    found = await _rank(
+    found, matches = await _rank(
         context,
         Rank(
             embeddings=query.embeddings,
@@ -58,8 +59,8 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
             limit=params.top_k,
             min_similarity=params.min_similarity,
         ),
+        params.min_confidence,
     )
-    matches = await live_memories(context, _confident(found, params.min_confidence))
     if isinstance(params.query, str):
         record_recall(context, query, [match.memory for match, _ in matches], weights)
     return {
@@ -100,7 +101,7 @@ async def search_single_space(context: Context, params: SearchSingleSpace) -> Js
         given = embeddings.decode(space, params.query_embedding, dimension, "query_embedding")
         query = Query("", NO_HINTS, {space.key: given}, wanted, asked_at)
     weights = {space.key: 1.0}
-    found = await _rank(
+    found, matches = await _rank(
         context,
         Rank(
             embeddings=query.embeddings,
@@ -110,8 +111,8 @@ async def search_single_space(context: Context, params: SearchSingleSpace) -> Js
             limit=params.top_k,
             min_similarity=params.min_similarity,
         ),
+        params.min_confidence,
     )
-    matches = await live_memories(context, _confident(found, params.min_confidence))
     if params.query is not None:
         record_recall(context, query, [match.memory for match, _ in matches], weights)
     return {
@@ -137,7 +138,7 @@ async def memory_search_multi_perspective(context: Context, params: MemorySearch
         keys = tuple(SPACES[index].key for index in params.perspectives)
         if unanswered := {*keys} - query.embeddings.keys():
             raise embeddings.no_embedding("perspectives", unanswered)
-    found = await _rank(
+    found, matches = await _rank(
         context,
         RankByPerspectives(
             embeddings=query.embeddings,
@@ -148,8 +149,8 @@ async def memory_search_multi_perspective(context: Context, params: MemorySearch
             min_similarity=params.min_similarity,
             k=params.fusion_k,
         ),
+        params.min_confidence,
     )
-    matches = await live_memories(context, _confident(found, params.min_confidence))
     record_recall(context, query, [match.memory for match, _ in matches], dict.fromkeys(keys, 1 / len(keys)))
     return {
         "results": [searches.fused_match(match, entry) for match, entry in matches],
@@ -164,7 +165,7 @@ async def search_by_purpose(context: Context, params: SearchByPurpose) -> JsonOb
     """Rank memories by how near their purpose is to a purpose vector, or to that of a memory."""
     await wait_until_replayed(context)
     start = perf_counter()
-    found = await _rank(
+    found, matches = await _rank(
         context,
         RankByPurpose(
             purpose=params.purpose,
@@ -173,7 +174,6 @@ async def search_by_purpose(context: Context, params: SearchByPurpose) -> JsonOb
             min_similarity=params.min_similarity,
         ),
     )
-    matches = await live_memories(context, found.matches)
     return {
         "results": [searches.match(match, entry) | {"purpose_alignment": alignment(entry)} for match, entry in matches],
         "total_candidates_scanned": found.scanned,
@@ -192,15 +192,16 @@ async def search_weight_profiles(_context: Context, _params: SearchWeightProfile
     }
 
 
-async def _rank(context: Context, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:
-    """Ask for a ranking; a dream that a query aborts is notified."""
+async def _rank(
+    context: Context, message: Rank | RankByPerspectives | RankByPurpose, least: Confidence = Confidence.NOTHING
+) -> tuple[Ranked, list[tuple[Match, Entry]]]:
+    """Return a ranking and its live memories, none if its relevance doesn't reach `least`.
+
+    A dream that a query aborts is notified.
+    """
     context.hub.consolidator.tell(QueryReceived(at=perf_counter()))
-    return await ask(context.hub.comparator, message)
-
-
-def _confident(found: Ranked, least: Confidence) -> tuple[Match, ...]:
-    """Return the matches of an answer; none if its relevance doesn't reach the least confidence."""
-    return found.matches if reaches(found.relevance, least) else ()
+    found = await ask(context.hub.comparator, message)
+    return found, await live_memories(context, found.matches if reaches(found.relevance, least) else ())
 
 
 def _applied(params: SearchMulti) -> Weights:

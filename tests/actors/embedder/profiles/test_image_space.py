@@ -22,6 +22,7 @@ from actors.api.operations.administration.export import StoreExport, store_expor
 from actors.api.operations.administration.maintenance import store_back_up, store_verify
 from actors.api.operations.ingest.imports import MemoryImport, memory_import
 from actors.api.operations.lifecycle.memories import memory_delete, memory_retrieve, store_memory
+from actors.api.operations.lifecycle.scan import StoreScan, store_scan
 from actors.api.operations.mind.sleep import consolidate_memories
 from actors.api.params.audit import StoreBackUp, StoreVerify
 from actors.api.params.memories import MemoryDelete, MemoryRetrieve, StoreMemory
@@ -300,6 +301,20 @@ async def test_a_request_that_is_sent_again_with_another_image_is_a_conflict(ope
         for image in (uri(file_of("white")), None):
             with pytest.raises(InvalidParamsFault, match="key"):
                 await store(again, "a picture", modality="image", image=image)
+
+
+async def test_a_caption_with_a_secret_is_redacted_and_keeps_its_image(opened: Open) -> None:
+    with opened("store") as context:
+        memory = await show(context, "blue", "The database password is Tr4ctor!Blue9 until May.")
+        (found,) = (await store_scan(context, StoreScan(redact=True)))["found"]
+        successor = await retrieve(context, found["successor"])
+        assert "Tr4ctor" not in successor["content"]
+        assert successor["image"]["data"] == uri(file_of("blue"))
+        with pytest.raises(Fault, match="erased"):
+            await retrieve(context, memory)
+        files = context.hub.log.images
+        assert files is not None
+        assert [path.name for path in files.files()] == [found["successor"]]
 
 
 async def test_a_store_whose_models_read_text_says_what_would_read_images(tmp_path: Path) -> None:
