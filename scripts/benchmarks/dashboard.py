@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,11 +16,10 @@ import httpx2
 from typer import Option
 
 from actors.proxy.client import Client
-from benchmarks.processes import PATIENCE, POLL, stop_hub
+from benchmarks.processes import COMMAND, PATIENCE, POLL, stop_hub
 from benchmarks.report import JsonOption, Verdict, progress_bar, publish
 from benchmarks.synthetic import SAMPLES, build, embed_sample, first_words, sentences
 
-COMMAND = str(Path(sys.executable).parent / "context-graph")
 SECONDS, BYTES = 0.5, 2_000_000
 """In which a page must have answered, and what it may send."""
 LOADED = 900.0

@@ -53,6 +53,20 @@ class Document(msgspec.Struct):
         return {key: self.metadata[key] for key in keys if key in self.metadata}
 
 
+class GradedPair(msgspec.Struct):
+    """Two texts, and how alike people find them."""
+
+    text_a: str
+    text_b: str
+    score: float
+
+
+def read_graded_pairs(path: Path) -> list[GradedPair]:
+    """Read JSON lines of graded pairs."""
+    decoder = msgspec.json.Decoder(GradedPair)
+    return [decoder.decode(line) for line in path.read_bytes().splitlines() if line.strip()]
+
+
 Judgements = dict[str, dict[str, float]]
 """Relevant documents and their grades, by query."""
 

@@ -22,12 +22,11 @@ import msgspec
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 from typer import Exit, Option
 
 from benchmarks import SEED
 from benchmarks.processes import resident_mb
-from benchmarks.report import JsonOption, Verdict, print_json, progress_bar, quantiles, verdict_table
+from benchmarks.report import JsonOption, Verdict, print_json, progress_bar, quantiles, rows_table, verdict_table
 from events.quantization import Float32, Levels, levels
 from projections.atlas.atlas import PREFIX_DIMENSIONS
 from projections.spaces.graph import SCANNED, Graph
@@ -119,8 +118,9 @@ def index(
     if as_json:
         print_json({"lines": lines, "verdicts": verdicts, "failed": failed})
     else:
+        rows = {f"{one.vectors:,} {one.way} {one.rows}": msgspec.structs.asdict(one) for one in lines}
         Console().print(
-            lines_table(lines), verdict_table("verdicts", verdicts), f"{len(failed)} verdicts fail", sep="\n"
+            rows_table("", rows), verdict_table("verdicts", verdicts), f"{len(failed)} verdicts fail", sep="\n"
         )
     if failed:
         raise Exit(1)
@@ -219,12 +219,3 @@ def judge(lines: Sequence[Line], built: Mapping[int, Built]) -> list[Verdict]:
             Verdict(f"{count:,}: building, saving and loading the graph", msgspec.structs.asdict(figures)),
         ]
     return verdicts
-
-
-def lines_table(lines: Sequence[Line]) -> Table:
-    """Return the measurements as a table for the terminal."""
-    table = Table("vectors", "way", "rows", "median ms", "p95 ms", f"recall@{NEAREST}")
-    for line in lines:
-        figures = (f"{line.median_ms:.2f}", f"{line.p95_ms:.2f}", f"{line.recall:.3f}")
-        table.add_row(f"{line.vectors:,}", line.way, line.rows, *figures)
-    return table

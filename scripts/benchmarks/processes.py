@@ -1,14 +1,17 @@
 """Processes of this machine: finding hubs and peers, their memory, and ending them."""
 
 import os
+import re
 import signal
 import subprocess
-from collections.abc import Iterable
-from contextlib import suppress
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import NamedTuple
 
+COMMAND = str(Path(sys.executable).parent / "context-graph")
 PATIENCE = 120.0
 """Seconds until a process that should end counts as hung."""
 POLL = 0.05
@@ -76,6 +79,24 @@ def stop_hub(folder: Path, how: signal.Signals = signal.SIGTERM) -> None:
         if monotonic() > until:
             raise TimeoutError("the hub doesn't end")
         sleep(POLL)
+
+
+@contextmanager
+def serving(*arguments: str, settings: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Run a command of the product that serves HTTP, such as `serve --http`, and yield the URL that it prints.
+
+    Raises:
+        RuntimeError: it prints none.
+    """
+    environment = os.environ | dict(settings or {})
+    with subprocess.Popen([COMMAND, *arguments], stderr=subprocess.PIPE, text=True, env=environment) as server:
+        try:
+            if server.stderr is None or (found := re.search(r"https?://\S+", server.stderr.readline())) is None:
+                raise RuntimeError("the server prints no URL")
+            yield found[0]
+        finally:
+            server.terminate()
+            server.wait(PATIENCE)
 
 
 def children() -> set[int]:

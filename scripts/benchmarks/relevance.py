@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 from rich.progress import Progress
+from scipy.stats import mannwhitneyu
 from typer import Argument, BadParameter, Option
 
 from actors.api.operations.retrieval.query import search
@@ -115,10 +116,8 @@ async def ask_all(sets: Sequence[Dataset], keep: Path | None, bar: Progress) -> 
 
 def auroc(scores: Floats, positive: npt.NDArray[np.bool_]) -> float:
     """Return the probability that a positive scores higher than a negative; ties count half."""
-    values, ranks = np.unique(scores, return_inverse=True)
-    below = np.bincount(ranks[~positive], minlength=len(values))
-    better = np.cumsum(below) - below / 2
-    return float(better[ranks[positive]].sum() / (positive.sum() * (~positive).sum()))
+    higher = mannwhitneyu(scores[positive], scores[~positive]).statistic
+    return float(higher / (positive.sum() * (~positive).sum()))
 
 
 def relevance(

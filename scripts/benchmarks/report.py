@@ -1,7 +1,9 @@
-"""What all benchmarks report alike: verdicts, tables, JSON, progress, quantiles, the exit status."""
+"""What all benchmarks report alike: verdicts, tables, JSON, progress, durations, quantiles, the exit status."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from time import perf_counter
 from typing import Annotated, Any
 
 import msgspec
@@ -68,6 +70,23 @@ def verdict_table(title: str, verdicts: Sequence[Verdict]) -> Table:
         word = {True: "[green]holds", False: "[red]fails", None: ""}[verdict.holds]
         table.add_row(verdict.what, "\n".join(f"{name}: {_text(of)}" for name, of in verdict.figures.items()), word)
     return table
+
+
+def rows_table(first: str, rows: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Return figures by row and column as a table for the terminal; a column may be missing in a row."""
+    columns = dict.fromkeys(name for row in rows.values() for name in row)
+    table = Table(first, *columns)
+    for name, row in rows.items():
+        table.add_row(name, *("" if row.get(column) is None else _text(row[column]) for column in columns))
+    return table
+
+
+@contextmanager
+def timed(times: list[float]) -> Iterator[None]:
+    """Append the milliseconds that the block takes."""
+    start = perf_counter()
+    yield
+    times.append((perf_counter() - start) * 1e3)
 
 
 def quantiles(milliseconds: Sequence[float]) -> dict[str, float]:

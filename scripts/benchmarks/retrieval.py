@@ -15,13 +15,12 @@ import msgspec
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Column, Table
 from typer import Argument, BadParameter, Option
 
 from actors.api.params.fields import MAX_CONTENT
 from actors.runtime.settings import SearchProfile
 from benchmarks.datasets import DEPTH, Dataset, Document, Judgements, means, measures, read_dataset
-from benchmarks.report import JsonOption, print_json, progress_bar, quantiles
+from benchmarks.report import JsonOption, print_json, progress_bar, quantiles, rows_table
 from benchmarks.store import Store, open_store
 from events.spaces import SPACES
 
@@ -190,15 +189,12 @@ def _summary(results: list[dict[str, float]]) -> dict[str, float]:
     return {**means(results), "queries": len(results)}
 
 
-def variants_table(report: dict[str, dict[str, float]], *, losses: bool) -> Table:
-    """Return Recall@10, a row for each variant; with `losses` all rows but the first show the difference from it."""
-    table = Table(Column("Recall@10", no_wrap=True), *report)
+def by_variant(report: dict[str, dict[str, float]], *, losses: bool) -> dict[str, dict[str, float]]:
+    """Return Recall@10 by variant and set; with `losses` all variants but the first have the difference from it."""
     first, *others = next(iter(report.values()))
-    table.add_row(first, *(f"{row[first]:.3f}" for row in report.values()))
-    for name in others:
-        cells = (f"{row[name] - row[first]:+.3f}" if losses else f"{row[name]:.3f}" for row in report.values())
-        table.add_row(name, *cells)
-    return table
+    return {first: {name: row[first] for name, row in report.items()}} | {
+        other: {name: row[other] - row[first] * losses for name, row in report.items()} for other in others
+    }
 
 
 def retrieval(  # noqa: PLR0913 -- one parameter an option
@@ -223,7 +219,8 @@ def retrieval(  # noqa: PLR0913 -- one parameter an option
         if ablate or profiles:
             variants = ABLATIONS if ablate else PROFILES
             sides = anyio.run(partial(compare_variants, together=together), folders, variants, limit, bar)
-            print_json(sides) if as_json else Console().print(variants_table(sides, losses=ablate))
+            table = rows_table("Recall@10", by_variant(sides, losses=ablate))
+            print_json(sides) if as_json else Console().print(table)
             return
         search = Search(profile.value, limit, priming, coupling, misspelt)
         reports = [anyio.run(evaluate, folder, search, bar) for folder in folders]
@@ -235,12 +232,8 @@ def retrieval(  # noqa: PLR0913 -- one parameter an option
 
 
 def _show(name: str, report: dict[str, Any]) -> None:
-    table = Table(name, "Recall@5", "Recall@10", "NDCG@10", "queries")
-    for category, row in {**report["by_category"], "overall": report["overall"]}.items():
-        figures = (f"{row[key]:.3f}" for key in ("recall@5", "recall@10", "ndcg@10"))
-        table.add_row(category, *figures, str(row["queries"]))
     console = Console()
-    console.print(table)
+    console.print(rows_table(name, report["by_category"] | {"overall": report["overall"]}))
     console.print(
         f"{report['documents']} memories stored at {report['stored_per_second']:.0f}/s; "
         f"a query takes {report['query_ms']['median']:.1f} ms (p95 {report['query_ms']['p95']:.1f})"

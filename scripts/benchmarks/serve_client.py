@@ -4,7 +4,6 @@ import json
 import os
 import selectors
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import Any
 
 import msgspec
 
-COMMAND = Path(sys.executable).parent / "context-graph"
+from benchmarks.processes import COMMAND
+
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "benchmark", "version": "1"}}
 REQUEST_KEY = "context-graph/request"
 """Field of `_meta` with the idempotency key of a request."""

@@ -11,14 +11,14 @@ import msgspec
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 from train.grading import agreement as spearman
 from typer import Argument, Exit, Option
 
 from actors.comparator.compare.calibration import FILE, Calibration, Fit
 from actors.comparator.compare.strategies import overall
 from actors.runtime.settings import Strategy
-from benchmarks.report import JsonOption, print_json, progress_bar
+from benchmarks.datasets import GradedPair, read_graded_pairs
+from benchmarks.report import JsonOption, print_json, progress_bar, rows_table
 from benchmarks.store import in_sessions, open_store
 from events.spaces import INDEX, SPACES
 from events.vocabulary.values import WIDTH
@@ -30,15 +30,7 @@ Scores = dict[str, list[float]]
 """The similarity of each pair, by space; over all spaces under `compare`."""
 
 
-class Pair(msgspec.Struct):
-    """A line of the graded pairs."""
-
-    text_a: str
-    text_b: str
-    score: float
-
-
-async def compare_pairs(pairs: list[Pair], strategy: Strategy, bar: Progress) -> Scores:
+async def compare_pairs(pairs: list[GradedPair], strategy: Strategy, bar: Progress) -> Scores:
     """Store all texts, and compare each pair with `memory_compare`."""
     texts = list(dict.fromkeys(text for pair in pairs for text in (pair.text_a, pair.text_b)))
     scores: Scores = defaultdict(list)
@@ -66,13 +58,13 @@ async def compare_pairs(pairs: list[Pair], strategy: Strategy, bar: Progress) ->
     return scores
 
 
-def agreement(pairs: list[Pair], scores: Scores) -> dict[str, float]:
+def agreement(pairs: list[GradedPair], scores: Scores) -> dict[str, float]:
     """Return Spearman's correlation with the grades, by name; spaces with one score throughout are left out."""
     grades = np.array([pair.score for pair in pairs])
     return {name: spearman(np.array(values), grades) for name, values in scores.items() if np.ptp(values) > 0}
 
 
-def ablation(pairs: list[Pair], scores: Scores) -> dict[str, float]:
+def ablation(pairs: list[GradedPair], scores: Scores) -> dict[str, float]:
     """Return how the correlation changes when a space is left out, for each space that `Strategy.GRADED` weighs."""
     weights = Calibration(msgspec.json.decode(FILE.read_bytes(), type=Fit).spaces).weights
     matrix = np.array([scores[space.key] for space in SPACES]).T
@@ -90,8 +82,7 @@ def similarity(
     as_json: JsonOption = False,
 ) -> None:
     """Compare graded pairs of texts as memories are compared; fails if E1 alone agrees better with people."""
-    decoder = msgspec.json.Decoder(Pair)
-    every = [decoder.decode(line) for line in pairs.read_bytes().splitlines() if line.strip()]
+    every = read_graded_pairs(pairs)
     chosen = every[:: max(1, len(every) // limit) if limit else 1][:limit]
     with progress_bar() as bar:
         scores = anyio.run(compare_pairs, chosen, strategy, bar)
@@ -101,10 +92,8 @@ def similarity(
         about = {"pairs": len(chosen), "strategy": strategy.value, "held": held}
         print_json({**about, "spearman": report, "left_out": left_out})
     else:
-        table = Table("", "Spearman", "graded, without it")
-        for name, value in report.items():
-            table.add_row(name, f"{value:.4f}", f"{left_out[name]:+.4f}" if name in left_out else "")
-        Console().print(table)
+        rows = {name: {"Spearman": value, "graded, without it": left_out.get(name)} for name, value in report.items()}
+        Console().print(rows_table("", rows))
         Console().print(f"{len(chosen)} pairs; compare agrees at least as well as E1 alone: {'yes' if held else 'no'}")
     if not held:
         raise Exit(1)

@@ -1,7 +1,7 @@
 """The one place that opens a store in this process and calls its operations, as agents do but without the wire."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,8 @@ from actors.store.messages import ReadStatus
 from actors.text.queries.query_hints import extract_hints
 from actors.workspace.messages import Pulse, ReadAttention
 from benchmarks.datasets import DEPTH, Document, sessions
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import Envelope
 from projections.atlas.facets import Filter
 
 T = TypeVar("T")
@@ -121,6 +123,12 @@ async def open_store(folder: Path, *, priming: bool = False, models: bool = True
         store = Store(hub)
         await (store.ready() if models else store.replayed())
         yield store
+
+
+def read_log(folder: Path) -> list[Envelope]:
+    """Return the log of a store that no process has open; the whole chain is checked."""
+    with closing(DuckDBLog(folder)) as log:
+        return list(log.read())
 
 
 async def in_sessions(groups: Iterable[Sequence[T]], work: Callable[[T], Awaitable[object]]) -> None:

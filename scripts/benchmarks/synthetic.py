@@ -7,6 +7,7 @@ import re
 import shutil
 import sysconfig
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,7 @@ import msgspec
 import numpy as np
 
 from benchmarks import SEED
-from benchmarks.store import in_sessions, open_store
+from benchmarks.store import in_sessions, open_store, read_log
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.quantization import Float32
 from events.storage.duckdb_log import DuckDBLog
@@ -72,11 +73,7 @@ async def embed_sample(scratch: Path, count: int = SAMPLES) -> Sample:
     """Store so many texts in a scratch folder, and return the events that this wrote."""
     async with open_store(scratch) as store:
         await in_sessions(([text] for text in sentences(WORDS)[:count]), lambda text: store.store(content=text))
-    log = DuckDBLog(scratch)
-    try:
-        events = [envelope.event for envelope in log.read()]
-    finally:
-        log.close()
+    events = [envelope.event for envelope in read_log(scratch)]
     (declared,) = [event for event in events if isinstance(event, SpacesDeclared)]
     return declared, [event for event in events if isinstance(event, MemoryStored)]
 
@@ -94,15 +91,12 @@ def build(folder: Path, sample: Sample, memories: int, advance: Callable[[int], 
 def _write(folder: Path, sample: Sample, memories: int, advance: Callable[[int], object]) -> None:
     declared, stored = sample
     rng = np.random.default_rng(SEED)
-    log = DuckDBLog(folder)
-    try:
+    with closing(DuckDBLog(folder)) as log:
         log.append([_draft(declared, 0, rng)])
         for start in range(0, memories, BATCH):
             numbers = range(start, min(start + BATCH, memories))
             log.append([_draft(_copy(stored, number, rng), number + 1, rng) for number in numbers])
             advance(len(numbers))
-    finally:
-        log.close()
 
 
 def _copy(stored: Sequence[MemoryStored], number: int, rng: np.random.Generator) -> MemoryStored:

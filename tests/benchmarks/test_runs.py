@@ -133,6 +133,8 @@ def test_latency_is_reported_beside_bare_forward_passes_and_budgets() -> None:
     assert budgets == {"inject": 25, "search_multi": 50, "compare": 2, "matrix 100 x 100": 1_000}
     assert {"judge", "neighbours", "focus", "resonance"} <= report["parts_ms"].keys()
     assert all(row["without"] > 0 for row in report["mind_ms"].values())
+    assert list(report["transports_ms"]) == ["stdio", "HTTP", "HTTP, 2026-07-28"]
+    assert all(row[one]["median"] > 0 for row in report["transports_ms"].values() for one in ("store", "search"))
 
 
 def test_kills_and_flips_lose_nothing_and_are_all_counted() -> None:
@@ -154,6 +156,9 @@ def test_hubs_that_share_a_log_are_killed_and_cut_off_and_compared() -> None:
     for title in ("kills and restarts", "sleep", "move"):
         assert all(verdict["holds"] is not False for verdict in report["sections"][title]), report["sections"][title]
     assert len(report["sections"]["cost"]) == 3
+    (router,) = report["sections"]["router"]
+    assert list(router["figures"]) == ["direct, ms", "routed, ms", "merged, ms", "added pair by pair, median ms"]
+    assert all(of["median"] > 0 for name, of in router["figures"].items() if name.endswith(", ms"))
 
 
 def test_throughput_and_cold_starts_are_measured() -> None:

@@ -11,12 +11,11 @@ from threading import Lock
 from time import monotonic, sleep
 from uuid import uuid4
 
-import msgspec
-
 from actors.cli.store_access import open_store, store_location
 from actors.runtime.settings import passphrase
 from benchmarks.cluster.server import Server
 from benchmarks.processes import hub_of, send_signal, stop_hub
+from benchmarks.report import Verdict
 from benchmarks.serve_client import ServeClient
 from events.postgres.address import VARIABLE
 from events.postgres.log import PostgresLog
@@ -28,31 +27,9 @@ LOAD_SECONDS = (0.5, 2.0)
 """Range of the seconds of load between two kills or crashes."""
 RETRY = 0.5
 """Seconds after which a refused request is sent again."""
+SHOWN = 5
+"""Examples in a report of what went wrong."""
 WORDS = "harbour bakery lighthouse ferry market bridge garden station library museum theatre castle".split()
-
-
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What a campaign left."""
-
-    acknowledged: int
-    found: int
-    """Memories in the log."""
-    lost: tuple[str, ...]
-    doubled: tuple[str, ...]
-    kills: int
-    restarts: int
-    refused: int
-    searches: int
-    seconds: float
-    events: int
-    heads: tuple[str, ...]
-    """Of each hub in the end."""
-    digests: tuple[str, ...]
-    """Of all projections of each hub."""
-    replayed: tuple[bool, ...]
-    """Whether the present state of each hub follows from the log."""
-    problems: tuple[str, ...]
-    """That `verify` found on any hub."""
 
 
 class Load:
@@ -103,7 +80,7 @@ def campaign(  # noqa: PLR0913, PLR0917 -- the options of the command
     restarts: int,
     seed: int,
     advance: Callable[[], object],
-) -> Outcome:
+) -> list[Verdict]:
     """Run clients against hubs, kill and restart in between, and compare what is left with what was acknowledged."""
     url = server.new_log()
     os.environ[VARIABLE] = url
@@ -137,7 +114,9 @@ def campaign(  # noqa: PLR0913, PLR0917 -- the options of the command
     return _audit(url, folder, folders, load, done, seconds)
 
 
-def _audit(url: str, folder: Path, folders: list[Path], load: Load, done: Counter[str], seconds: float) -> Outcome:
+def _audit(
+    url: str, folder: Path, folders: list[Path], load: Load, done: Counter[str], seconds: float
+) -> list[Verdict]:
     contents: Counter[str] = Counter()
     ids: set[str] = set()
     log = PostgresLog(url, folder / "audit", passphrase())
@@ -147,28 +126,41 @@ def _audit(url: str, folder: Path, folders: list[Path], load: Load, done: Counte
             ids.add(str(envelope.id))
     events = log.head.seq
     log.close()
-    heads, digests, replayed, problems = [], [], [], []
+    heads, digests, replayed = set[str](), set[str](), 0
+    problems: list[str] = []
     for one in folders:
         with open_store(store_location(one)) as store:
             answer = store.call("store/replay")
-            heads.append(str(answer["hash"] if "hash" in answer else answer["events"]))
-            digests.append(str(sorted((name, each["live"]) for name, each in answer["projections"].items())))
-            replayed.append(bool(answer["matches"]))
+            heads.add(str(answer["hash"] if "hash" in answer else answer["events"]))
+            digests.add(str(sorted((name, each["live"]) for name, each in answer["projections"].items())))
+            replayed += bool(answer["matches"])
             checked = store.call("store/verify")
             problems += [f"{problem['file']}: {problem['what']}" for problem in checked["problems"]]
-    return Outcome(
-        acknowledged=len(load.acknowledged),
-        found=len(ids),
-        lost=tuple(content for memory, content in load.acknowledged.items() if memory not in ids),
-        doubled=tuple(content for content, count in contents.items() if count > 1),
-        kills=done["kill"],
-        restarts=done["restart"],
-        refused=load.counts["refused"],
-        searches=load.counts["searches"],
-        seconds=seconds,
-        events=events,
-        heads=tuple(heads),
-        digests=tuple(digests),
-        replayed=tuple(replayed),
-        problems=tuple(problems),
-    )
+    lost = [content for memory, content in load.acknowledged.items() if memory not in ids]
+    doubled = [content for content, count in contents.items() if count > 1]
+    acted = {
+        "kills": done["kill"],
+        "restarts of the server": done["restart"],
+        "refused and sent again": load.counts["refused"],
+        "searches without an error": load.counts["searches"],
+        "seconds": seconds,
+    }
+    stored = {
+        "acknowledged": len(load.acknowledged),
+        "memories in the log": len(ids),
+        "lost": lost[:SHOWN],
+        "doubled": doubled[:SHOWN],
+    }
+    same = {
+        "events": events,
+        "heads": len(heads),
+        "digests": len(digests),
+        "hubs whose present state follows from the log": replayed,
+        "problems": problems[:SHOWN],
+    }
+    sound = len(heads) == len(digests) == 1 and replayed == len(folders) and not problems
+    return [
+        Verdict("load", acted),
+        Verdict("nothing acknowledged is lost, nothing doubled", stored, not lost and not doubled),
+        Verdict("one chain, the same on every hub", same, sound),
+    ]

@@ -1,21 +1,19 @@
 """What sharing a log costs: grouped appends of several processes, stores beside a folder, and the lag of a follower."""
 
-from collections.abc import Awaitable, Callable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AsyncExitStack, closing
 from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
 from threading import Barrier
-from time import monotonic, perf_counter
+from time import monotonic
 from uuid import uuid4
 
 import anyio
-import msgspec
 
 from actors.hub.composition import open_hub
 from benchmarks.cluster.server import Server
-from benchmarks.report import quantiles
+from benchmarks.report import Verdict, quantiles, timed
 from benchmarks.store import Store
 from benchmarks.synthetic import sentences
 from events.postgres.log import PostgresLog
@@ -35,19 +33,8 @@ WARM_UP = 10
 """Stores before those that are timed."""
 
 
-class Costs(msgspec.Struct, frozen=True):
-    """The figures of a server beside those of a folder, in milliseconds; the throughput in events a second."""
-
-    throughput: float
-    folder_ms: dict[str, float]
-    server_ms: dict[str, float]
-    factor: float
-    """Of the medians."""
-    lag_ms: dict[str, float]
-
-
-async def measure(server: Server, folder: Path, hubs: int, samples: int) -> Costs:
-    """Measure everything on new logs of a server."""
+async def measure_costs(server: Server, folder: Path, hubs: int, samples: int) -> list[Verdict]:
+    """Judge new logs of a server beside one in a folder."""
     throughput = _throughput(server.new_log(), folder / "appends", hubs)
     texts = iter(sentences(WORDS))
     url = server.new_log()
@@ -63,25 +50,33 @@ async def measure(server: Server, folder: Path, hubs: int, samples: int) -> Cost
         times: dict[str, list[float]] = {"folder": [], "server": [], "lag": []}
         for _ in range(samples):  # in turn, so that the machine's other work hits both
             content = next(texts)
-            times["folder"].append(await _timed(local.store, content))
-            times["server"].append(await _timed(shared.store, content))
-            times["lag"].append(await _lag(shared, follower))
-    folder_ms, server_ms, lag = (quantiles(times[name]) for name in ("folder", "server", "lag"))
-    return Costs(throughput, folder_ms, server_ms, server_ms["median"] / folder_ms["median"], lag)
-
-
-async def _timed(store: Callable[..., Awaitable[str]], content: str) -> float:
-    start = perf_counter()
-    await store(content=content)
-    return (perf_counter() - start) * 1e3
-
-
-async def _lag(shared: Store, follower: Store) -> float:
-    """Return the milliseconds until the follower has the last event of a hub."""
-    start, seq = perf_counter(), shared.hub.log.head.seq
-    while follower.hub.log.head.seq < seq:  # noqa: ASYNC110 -- a hub notifies nobody of what it has folded
-        await anyio.sleep(0.0005)
-    return (perf_counter() - start) * 1e3
+            with timed(times["folder"]):
+                await local.store(content=content)
+            with timed(times["server"]):
+                await shared.store(content=content)
+            with timed(times["lag"]):
+                last = shared.hub.log.head.seq
+                while follower.hub.log.head.seq < last:  # noqa: ASYNC110 -- a hub notifies nobody of what it has folded
+                    await anyio.sleep(0.0005)
+    folder_ms, server_ms, lag_ms = (quantiles(times[name]) for name in ("folder", "server", "lag"))
+    factor = server_ms["median"] / folder_ms["median"]
+    return [
+        Verdict(
+            f"grouped appends of all hubs: {THROUGHPUT:,} events a second",
+            {"events a second": throughput},
+            throughput >= THROUGHPUT,
+        ),
+        Verdict(
+            f"a store takes at most {FACTOR} times as long as in a folder",
+            {"folder, ms": folder_ms, "server, ms": server_ms, "factor": factor},
+            factor <= FACTOR,
+        ),
+        Verdict(
+            f"another hub has the event at most {LAG_MS:.0f} ms after the answer",
+            {"ms": lag_ms},
+            lag_ms["median"] <= LAG_MS,
+        ),
+    ]
 
 
 def _throughput(url: str, folder: Path, hubs: int) -> float:

@@ -9,11 +9,11 @@ from time import monotonic, sleep
 from typing import Any
 
 import anyio
-import msgspec
 
 from actors.hub.move import move
 from benchmarks.cluster.server import Server
-from benchmarks.processes import hub_of, send_signal, stop_hub
+from benchmarks.processes import PATIENCE, hub_of, send_signal, stop_hub
+from benchmarks.report import Verdict
 from benchmarks.serve_client import ServeClient
 from benchmarks.synthetic import build, embed_sample
 from events.postgres.address import VARIABLE
@@ -23,27 +23,10 @@ from events.vocabulary import ConsolidationFinished, ConsolidationStarted, Conso
 
 MEMORIES = 2_000
 """Of the store: a deep run on it takes seconds."""
-PATIENCE = 120.0
 RETRY = 1.0
 
 
-class Fencing(msgspec.Struct, frozen=True):
-    """What became of the run of a hub that was overtaken."""
-
-    epochs: tuple[int, ...]
-    finished_by: tuple[str, ...]
-    """Which hub's runs finished after the takeover."""
-    answer: str
-    """That the stopped hub gave to the request of its run."""
-
-    @property
-    def holds(self) -> bool:
-        """Whether only the second hub changed something, and the first one's client was told that its run failed."""
-        told = "taken over" in self.answer or "is stopped" in self.answer  # by the hub, or by its proxy
-        return self.epochs == (1, 2) and set(self.finished_by) == {"second"} and told
-
-
-def stop_and_overtake(server: Server, folder: Path) -> Fencing:
+def stop_and_overtake(server: Server, folder: Path) -> list[Verdict]:
     """Stop the first hub during its run, let the second consolidate, and wake the first."""
     folder.mkdir(parents=True)
     sample = anyio.run(embed_sample, folder / "sample")
@@ -72,12 +55,18 @@ def stop_and_overtake(server: Server, folder: Path) -> Fencing:
         for client, name in ((first, "first"), (second, "second")):
             client.close()
             stop_hub(folder / name)
-    epochs = tuple(event.epoch for event in events if isinstance(event, ConsolidatorChanged))
+    epochs = [event.epoch for event in events if isinstance(event, ConsolidatorChanged)]
     finished = [event.run for event in events if isinstance(event, ConsolidationFinished)]
-    finished_by = tuple("first" if run == started else "second" for run in finished)
-    return Fencing(
-        epochs, finished_by, str(answer.get("error", {"message": "none: the run ended as usual"})["message"])
-    )
+    finished_by = ["first" if run == started else "second" for run in finished]
+    said: str = answer.get("error", {"message": "none: the run ended as usual"})["message"]
+    told = "taken over" in said or "is stopped" in said  # by the hub, or by its proxy
+    return [
+        Verdict(
+            "a hub that was overtaken changes nothing, and its client is told that its run failed",
+            {"epochs": epochs, "runs that finished after the takeover": finished_by, "answer to the stopped run": said},
+            epochs == [1, 2] and {*finished_by} == {"second"} and told,
+        )
+    ]
 
 
 def _wait_for_start(log: PostgresLog) -> object:

@@ -7,11 +7,10 @@ from random import Random
 from typing import Annotated, NamedTuple
 
 import anyio
-import msgspec
 from rich.progress import Progress
 from typer import Argument, Option
 
-from benchmarks.datasets import DEPTH, Document, find_datasets, sessions
+from benchmarks.datasets import DEPTH, Document, find_datasets, read_graded_pairs, sessions
 from benchmarks.report import JsonOption, Verdict, progress_bar, publish
 from benchmarks.store import Answer, Store, open_store
 
@@ -34,14 +33,6 @@ class Pair(NamedTuple):
     past: str
 
 
-class Grade(msgspec.Struct):
-    """A line of graded sentence pairs."""
-
-    score: float
-    text_a: str
-    text_b: str
-
-
 def read_pairs(*, held_out: bool) -> list[Pair]:
     """Return half of the pairs: those that the rules were made with, or those that were held out."""
     lines = (HERE / "pairs.tsv").read_text("utf-8").splitlines()
@@ -53,9 +44,9 @@ def read_neutral(documents: list[Document], graded: Path, *, held_out: bool) -> 
     own = [line.split("\t") for line in (HERE / "neutral.tsv").read_text("utf-8").splitlines()]
     pairs = [(one, other) for one, other in own[held_out::2]]
     random = Random(SEED + held_out)
-    decoder = msgspec.json.Decoder(Grade)
-    grades = [decoder.decode(line) for line in graded.read_bytes().splitlines()]
-    same = [(one.text_a, one.text_b) for one in grades if one.score >= SAME and one.text_a != one.text_b]
+    same = [
+        (one.text_a, one.text_b) for one in read_graded_pairs(graded) if one.score >= SAME and one.text_a != one.text_b
+    ]
     turns: list[tuple[str, str]] = []
     for session in sessions(documents):
         before: dict[object, str] = {}

@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 import msgspec
 
 from benchmarks.crash.workload import BATCH, WORD, Client, Memory, State
-from events.storage.duckdb_log import DuckDBLog
+from benchmarks.store import read_log
 from events.verify.verification import Report, verify
 from events.vocabulary import MemoryStored, Shredded
 
@@ -62,16 +62,12 @@ def compare(clients: Sequence[Client]) -> Comparison:
 def audit_files(folder: Path, clients: Sequence[Client]) -> FileAudit:
     """Verify a store that no process has open, and compare its log with the journals."""
     report = verify(folder)
-    log = DuckDBLog(folder)
-    try:
-        stored = Counter(
-            str(envelope.correlation_id)
-            for envelope in log.read()
-            if isinstance(envelope.event, MemoryStored)
-            or (isinstance(envelope.event, Shredded) and envelope.event.kind.startswith("memory_stored"))
-        )
-    finally:
-        log.close()
+    stored = Counter(
+        str(envelope.correlation_id)
+        for envelope in read_log(folder)
+        if isinstance(envelope.event, MemoryStored)
+        or (isinstance(envelope.event, Shredded) and envelope.event.kind.startswith("memory_stored"))
+    )
     wanted = {key: count for client in clients for key, count in client.stored_by_key.items()}
     # Each item of a batch is stored under a key of its own, derived from the key of the batch.
     parents = {str(uuid5(UUID(key), str(index))): key for key in wanted for index in range(max(BATCH))}

@@ -33,7 +33,7 @@ from benchmarks.fuzz.drafts import META, draw_pool
 from benchmarks.fuzz.messages import CONVERSATION, ENVELOPE, Message, generate, is_modern
 from benchmarks.fuzz.values import Known
 from benchmarks.processes import resident_mb
-from benchmarks.store import Store
+from benchmarks.store import Store, read_log
 from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import MemoryStored, Shredded
 from events.vocabulary.codec import decompress
@@ -247,15 +247,11 @@ def _files_outside(folder: Path, data: Path) -> list[str]:
 
 def _compare_log(folder: Path, checker: Checker) -> None:
     """Check that every acknowledged memory is in the log as it was sent."""
-    log = DuckDBLog(folder)
-    try:
-        found = {
-            str(envelope.id): envelope.event
-            for envelope in log.read()
-            if isinstance(envelope.event, MemoryStored | Shredded)
-        }
-    finally:
-        log.close()
+    found = {
+        str(envelope.id): envelope.event
+        for envelope in read_log(folder)
+        if isinstance(envelope.event, MemoryStored | Shredded)
+    }
     for memory, (namespace, content) in checker.acknowledged.items():
         event = found.get(memory)
         if event is None:

@@ -8,12 +8,11 @@ from typing import Annotated
 import anyio
 import msgspec
 from rich.console import Console
-from rich.table import Table
 from typer import Exit, Option
 
 from benchmarks import SEED
 from benchmarks.fuzz.campaign import Report, run_campaign
-from benchmarks.report import JsonOption, print_json, progress_bar
+from benchmarks.report import JsonOption, print_json, progress_bar, rows_table
 
 MOST_GROWTH = 32.0
 """Most megabytes of growth from the middle third of the rounds to the last: allocators vary by some 10 between two
@@ -47,10 +46,7 @@ def _show(report: Report) -> None:
     for failure in report.failures:
         console.print(f"{failure.what} (--seed {report.seed}, message {failure.number})", style="red", markup=False)
         console.print(f"  sent      {failure.line}\n  answered  {failure.answer}", markup=False)
-    table = Table("code", "answers")
-    for code, count in report.codes.items():
-        table.add_row(code, f"{count:,}")
-    console.print(table)
+    console.print(rows_table("code", {code: {"answers": count} for code, count in report.codes.items()}))
     console.print(
         f"{report.messages:,} messages of seed {report.seed} in {report.seconds:.0f} s, "
         f"{report.messages / report.seconds:,.0f} a second; {report.stored:,} memories stored, all found in the logs"

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import anyio
+import msgspec
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 from typer import BadParameter, Option
 
 from actors.comparator.messages import ListMemories
 from actors.embedder.models.backbone import Backbone
 from benchmarks import SEED
-from benchmarks.latency.ratios import QUERY_WORDS, Times, measure_ratios, ratios_table
-from benchmarks.latency.transports import OPERATIONS, compare_transports
+from benchmarks.latency.ratios import QUERY_WORDS, Times, measure_ratios
+from benchmarks.latency.transports import compare_transports
 from benchmarks.latency.workspace_cost import compare_with_stub, costs, texts_needed
-from benchmarks.report import JsonOption, print_json, progress_bar, quantiles
+from benchmarks.report import JsonOption, print_json, progress_bar, quantiles, rows_table
 from benchmarks.store import Store, in_sessions, open_store
 from benchmarks.synthetic import build, embed_sample, first_words, sentences
 
@@ -111,22 +111,11 @@ def latency(
         print_json(report)
         return
     console = Console()
-    table = Table("what", "median ms", "p95 ms", "budget ms")
-    for name, row in {**report["ms"], **report["parts_ms"]}.items():
-        budget = row.get("budget")
-        table.add_row(name, f"{row['median']:.2f}", f"{row['p95']:.2f}", "" if budget is None else f"{budget:.0f}")
-    console.print(table)
-    table = Table("median ms", "with the workspace", "without", "it adds", "budget", "samples of each")
-    for work, row in report["mind_ms"].items():
-        shown = (f"{row[name]:.2f}" for name in ("with", "without", "adds"))
-        table.add_row(work, *shown, f"{row['budget']:.0f}", str(row["samples"]))
-    console.print(table)
-    console.print(ratios_table(report["ratios"]))
-    table = Table("the official client", *(f"{one}, {what} ms" for one in OPERATIONS for what in ("median", "p95")))
-    for name, row in report["transports_ms"].items():
-        table.add_row(name, *(f"{row[one][what]:.1f}" for one in OPERATIONS for what in ("median", "p95")))
-    console.print(table)
+    console.print(rows_table("milliseconds", report["ms"] | report["parts_ms"]))
+    console.print(rows_table("median ms", report["mind_ms"]))
+    console.print(rows_table("in bare passes", {one.what: msgspec.structs.asdict(one) for one in report["ratios"]}))
+    console.print(rows_table("the official client, ms", report["transports_ms"]))
     console.print(
-        f"at {report['memories']} memories, {words} words: inject takes {report['inject_ratio']:.2f} bare forwards, "
-        f"search {report['search_ratio']:.2f}; load {report['load']:.1f}"
+        f"at {report['memories']} memories, {report['words']} words: inject takes {report['inject_ratio']:.2f} bare "
+        f"forwards, search {report['search_ratio']:.2f}; load {report['load']:.1f}"
     )

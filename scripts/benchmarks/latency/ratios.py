@@ -1,19 +1,17 @@
 """Storing and searching measured in bare forward passes of the same texts, alternating in the same run."""
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import partial
 from itertools import islice
-from time import perf_counter
 from typing import Any
 
 import anyio.to_thread
 import msgspec
-from rich.table import Table
 
 from actors.embedder.models.backbone import Backbone
 from actors.text.windows import WINDOW_TOKENS
-from benchmarks.report import quantiles
+from benchmarks.report import quantiles, timed
 from benchmarks.store import Store
 from benchmarks.synthetic import first_words, sentences
 
@@ -39,10 +37,8 @@ class Times(defaultdict[str, list[float]]):
 
     async def measure(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
         """Await something once and record its duration."""
-        start = perf_counter()
-        answer = await work()
-        self[name].append((perf_counter() - start) * 1e3)
-        return answer
+        with timed(self[name]):
+            return await work()
 
     async def forward(self, name: str, backbone: Backbone, *texts: str) -> None:
         """Embed texts as a plain embedding service would (tokenise, one forward pass for all, mean); record it."""
@@ -114,12 +110,3 @@ def _ratio(
     if tail is not None:
         target, holds = f"{target}, p95 at most {tail:.0f} medians", holds and row["p95"] <= tail * row["median"]
     return Ratio(what=what, **row, bare=bare, ratio=ratio, target=target, holds=holds)
-
-
-def ratios_table(ratios: Sequence[Ratio]) -> Table:
-    """Return the ratios as a table for the terminal."""
-    table = Table("what", "median ms", "p95 ms", "bare ms", "ratio", "target", "holds")
-    for one in ratios:
-        times = (f"{one.median:.1f}", f"{one.p95:.1f}", f"{one.bare:.1f}", f"{one.ratio:.2f}")
-        table.add_row(one.what, *times, one.target, "yes" if one.holds else "no")
-    return table

@@ -1,11 +1,8 @@
 """Storing and searching through the official client, over stdio and over HTTP: one hub, one store, by turns."""
 
 import os
-import re
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,25 +14,12 @@ from mcp.client.streamable_http import streamable_http_client
 from actors.api.caller import Scope
 from actors.http.access.keys import Keys
 from benchmarks.latency.ratios import QUERY_WORDS, Times
+from benchmarks.processes import COMMAND, serving
 from benchmarks.report import quantiles
 from benchmarks.serve_client import SETTINGS
 from benchmarks.synthetic import first_words
 
-COMMAND = str(Path(sys.executable).parent / "context-graph")
 OPERATIONS = ("store", "search")
-
-
-@contextmanager
-def _served(folder: Path) -> Iterator[str]:
-    """Serve a store over HTTP, and so by its socket; yield the URL."""
-    command = [COMMAND, "serve", "--http", "127.0.0.1:0", "--data", str(folder), "--namespace", "default"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | SETTINGS) as server:
-        try:
-            if server.stderr is None or (found := re.search(r"http://\S+", server.stderr.readline())) is None:
-                raise RuntimeError("the server told no URL")
-            yield found[0]
-        finally:
-            server.terminate()
 
 
 @asynccontextmanager
@@ -63,7 +47,8 @@ async def compare_transports(folder: Path, texts: Sequence[str]) -> dict[str, di
         if answer.is_error:
             raise RuntimeError(str(answer.content))
 
-    with _served(folder) as url:
+    command = ("serve", "--http", "127.0.0.1:0", "--data", str(folder), "--namespace", "default")
+    with serving(*command, settings=SETTINGS) as url:
         async with _clients(folder, url) as clients:
             for client in clients.values():  # the models load, and connections are made
                 await call(client, "search_graph", query="warm up")

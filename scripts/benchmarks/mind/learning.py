@@ -20,8 +20,8 @@ from actors.workspace.learning import SEMANTIC_INDICES, entropy
 from benchmarks import SEED
 from benchmarks.mind.stream import StoredMemory, Stream
 from benchmarks.report import Verdict
+from benchmarks.store import read_log
 from events.spaces import SPACES
-from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import SpacesDeclared
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
@@ -178,20 +178,14 @@ def judge_candidates(folder: Path, samples: int, advance: Callable[[], object]) 
 
 
 def _replay(folder: Path) -> tuple[Atlas, Calibration]:
-    log = DuckDBLog(folder)
-    try:
-        atlas: Atlas | None = None
-        calibration = Calibration({})
-        for envelope in log.read():
-            if atlas is None and isinstance(envelope.event, SpacesDeclared):
-                atlas, calibration = Atlas.of(envelope.event), Calibration.of(envelope.event)
-            if atlas is not None:
-                atlas.apply(envelope)
-    finally:
-        log.close()
-    if atlas is None:
+    envelopes = read_log(folder)
+    declared = next((one.event for one in envelopes if isinstance(one.event, SpacesDeclared)), None)
+    if declared is None:
         raise ValueError(f"no memory was ever stored in {folder}")
-    return atlas, calibration
+    atlas = Atlas.of(declared)
+    for envelope in envelopes:
+        atlas.apply(envelope)
+    return atlas, Calibration.of(declared)
 
 
 def _delta_s(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.floating]:

@@ -10,7 +10,6 @@ from typing import Annotated
 from uuid import UUID
 
 import anyio
-import msgspec
 import numpy as np
 from rich.progress import Progress
 from typer import Argument, BadParameter, Option
@@ -19,8 +18,8 @@ from actors.comparator.messages import ScorePairs
 from actors.text.entities import find_entities
 from actors.text.lexical import STOP_WORDS
 from benchmarks import SEED
+from benchmarks.datasets import read_graded_pairs
 from benchmarks.report import JsonOption, Verdict, progress_bar, publish
-from benchmarks.similarity import Pair
 from benchmarks.store import Store, in_sessions, open_store
 from events.spaces import INDEX
 
@@ -157,7 +156,7 @@ def merging(
 ) -> None:
     """Store paraphrases, near misses and different texts, and judge what light and deep merge."""
     rng = random.Random(SEED)
-    lines = [msgspec.json.decode(line, type=Pair) for line in pairs.read_bytes().splitlines()]
+    lines = read_graded_pairs(pairs)
     unlike = {frozenset(map(bare, (one.text_a, one.text_b))): one for one in lines}
     unlike = {words: one for words, one in unlike.items() if len(words) == 2}
 

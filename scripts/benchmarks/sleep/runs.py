@@ -12,8 +12,7 @@ import anyio
 import msgspec
 
 from benchmarks.datasets import DEPTH
-from benchmarks.store import Store, open_store
-from events.storage.duckdb_log import DuckDBLog
+from benchmarks.store import Store, open_store, read_log
 from events.vocabulary import (
     ClustersFormed,
     ConsolidationFinished,
@@ -215,8 +214,4 @@ def run_ids(folder: Path) -> list[str]:
 
 def _events(folder: Path) -> list[Event]:
     """Return all events in the log of a closed store; that at position n is the n-th."""
-    log = DuckDBLog(folder)
-    try:
-        return [envelope.event for envelope in log.read()]
-    finally:
-        log.close()
+    return [envelope.event for envelope in read_log(folder)]

@@ -97,7 +97,9 @@ def judge_honesty(run: Run) -> list[Verdict]:
     dry, real = _counts(run.dry), _counts(run.done)
     restored = identical(run.before, run.undone)
     decisions = run.decisions
-    reported = [getattr(decisions.reported, name) for name in decisions.reported.__struct_fields__]
+    # The counts of other modes (`causes`, `moved`) follow those of these.
+    fields = decisions.reported.__struct_fields__[: len(COUNTED)]
+    reported = [getattr(decisions.reported, name) for name in fields]
     return [
         Verdict(
             "the dry run counts what the run does",
