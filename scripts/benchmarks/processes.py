@@ -91,8 +91,13 @@ def serving(*arguments: str, settings: Mapping[str, str] | None = None) -> Itera
     environment = os.environ | dict(settings or {})
     with subprocess.Popen([COMMAND, *arguments], stderr=subprocess.PIPE, text=True, env=environment) as server:
         try:
-            if server.stderr is None or (found := re.search(r"https?://\S+", server.stderr.readline())) is None:
-                raise RuntimeError("the server prints no URL")
+            printed: list[str] = []
+            for line in server.stderr or ():
+                printed.append(line)
+                if found := re.search(r"https?://\S+", line):
+                    break
+            else:
+                raise RuntimeError(f"the server prints no URL: {''.join(printed)}")
             yield found[0]
         finally:
             server.terminate()

@@ -76,7 +76,7 @@ def read_memory(folder: Path, errors: Path) -> dict[str, float]:
     """Return the megabytes of each part of a store's projections and of each graph, largest first."""
     client = ServeClient(folder, errors)
     try:
-        answer = client.call("status").answer
+        answer = client.ask("store/status", {}).answer
     finally:
         client.close()
         stop_hub(folder)
