@@ -7,7 +7,7 @@ from uuid import UUID
 import numpy as np
 
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Passage, Sparse, Tokens
-from events.quantization import Levels
+from events.quantization import Float32, Levels
 from events.spaces import E1, SPACES, Kind, Space
 from projections.spaces.binary import BinarySpace
 from projections.spaces.context import ContextSpace
@@ -29,6 +29,8 @@ NULLABLE: Final = frozenset({ORDER, CONTEXT})
 HYPERVECTOR: Final = "e9_hdc"
 ENTITY: Final = "e11_entity"
 """The only space of one dense vector a memory in which neighbours are searched; the others score rows."""
+WORDING: Final = "e12_late_interaction"
+"""The space of one vector for each token."""
 EXPANSION: Final = "e13_splade"
 """The sparse space of expanded terms."""
 
@@ -127,6 +129,13 @@ class Fingerprints:
         if not isinstance(query_e1, Dense):
             raise kind_mismatch(E1, query_e1)
         return self._semantic.parts(query_e1.levels, rows)
+
+    def token_scores(self, query_tokens: Embedding, rows: Rows) -> Float32:
+        """Return the share of each query token in the E12 scores of these rows, shape (rows, query tokens)."""
+        space = self._spaces[WORDING]
+        if not isinstance(space, TokenSpace) or not isinstance(query_tokens, Tokens):
+            raise kind_mismatch(WORDING, query_tokens)
+        return space.token_scores(query_tokens, rows, weighted=True)
 
     def passage_counts(self, rows: Rows) -> Rows:
         """Return how many passages each of these rows has, shape (rows,); 0 for a memory of one window."""

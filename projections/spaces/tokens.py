@@ -78,12 +78,16 @@ class TokenSpace:
 
         `weighted` weights tokens by the idf of their wordpieces.
         """
+        return max_sim_of(self.token_scores(query, rows, weighted=weighted))
+
+    def token_scores(self, query: Tokens, rows: Rows, *, weighted: bool) -> npt.NDArray[np.float32]:
+        """Return the share of each query token in the MaxSim of these rows, shape (rows, query tokens)."""
         weights = self._frequency.idf(query.ids) if weighted else np.ones(len(query.ids), np.float32)
-        scores = np.empty(len(rows), np.float32)
+        scores = np.empty((len(rows), len(query.ids)), np.float32)
         for block, cosines, lengths in self._cosines(query, rows):
-            # Not a matmul, whose rounding of a row depends on how many rows there are.
-            scores[block] = np.einsum("rq,q->r", _row_maxima(cosines, lengths), weights / weights.sum())
-        return np.clip(scores, 0.0, 1.0)
+            scores[block] = _row_maxima(cosines, lengths)
+        scores *= weights / weights.sum()
+        return scores
 
     def symmetric(self, query: Tokens, rows: Rows) -> Scores:
         """Return the mean of unweighted MaxSim in both directions, in [0, 1]."""
@@ -131,6 +135,12 @@ class TokenSpace:
             end = max(start + 1, int(np.searchsorted(pairs, before + _BLOCK_PAIRS, side="right")))
             yield slice(start, end)
             start, before = end, int(pairs[end - 1])
+
+
+def max_sim_of(token_scores: npt.NDArray[np.float32]) -> Scores:
+    """Return the MaxSim of rows, in [0, 1], shape (rows,), from the shares of the query tokens."""
+    # Not a matmul, whose rounding of a row depends on how many rows there are.
+    return np.clip(np.einsum("rq->r", token_scores), 0.0, 1.0)
 
 
 def _row_maxima(cosines: npt.NDArray[np.float32], lengths: Rows) -> npt.NDArray[np.float32]:

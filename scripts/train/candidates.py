@@ -133,18 +133,20 @@ async def _candidates(
     for _, named in recall_rows(atlas, embeddings, eligible, pool, hints):
         rows = np.union1d(rows, named)
     candidates = fusion.Candidates(atlas, embeddings, hints, rows)
-    candidates.score(views)
+    candidates.score(view for view in views if view != fusion.WORDING_AROUND)
     measured = measure(atlas, asked, eligible, candidates)
     around, _ = atlas.facets.turns(rows, REACH)
     joining = np.setdiff1d(around[around >= 0], rows)
     candidates.add(joining[eligible[joining]])
     rows = candidates.rows
-    asks = asked_spaces(hints)
+    turns = indices_of(atlas.facets.turns(rows, REACH)[0], rows)
+    candidates.score_around(turns)
+    asks = asked_spaces(hints) | {fusion.WORDING_AROUND: measured["session"] > 0}
     return {
         "scores": np.stack([candidates.standardised(view) for view in views], axis=1),
         "fixed": -later_penalty(atlas, rows, hints),
         "grades": [relevant.get(documents[str(memory)], 0.0) for memory in atlas.ids(rows)],
-        "turns": indices_of(atlas.facets.turns(rows, REACH)[0], rows),
+        "turns": turns,
         "ideal": sorted(relevant.values(), reverse=True),
         "measured": measured,
         "asked": [asks.get(view, True) for view in views],

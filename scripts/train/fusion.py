@@ -1,11 +1,13 @@
 """Fit the weights of `auto`: `actors/comparator/search/weights/auto.json`.
 
-    python -m scripts.train.fusion --keep STORES FOLDER [FOLDER ...]
+    python -m scripts.train.fusion --keep STORES [--only VIEW] FOLDER [FOLDER ...]
 
 Each folder is a set in the BEIR layout. Its documents are stored as memories; for each question, as it is and misspelt,
 the standardised scores of every view on the candidates are recorded, and what `auto` measures. Weights are
 softplus(bias + Σ effect · measurement). The loss is listwise: log softmax of the fused score over the candidates, and
 the distance of each relevant one from the tenth best other. Biases and effects are regularised (L2) towards `START`.
+
+With `--only`, the other views keep the numbers of the present file, and that view alone is fitted beside them.
 
 Sets whose names share the first word are one kind. For each kind the fit is repeated without it, and evaluated on it:
 that figure, not the one of the fit that includes it, says what another kind of text may expect. Seeded; prints all.
@@ -30,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.datasets import DEPTH
 
 from actors.comparator.search import fusion
-from actors.comparator.search.weights.ranker import FILE, LIMIT
+from actors.comparator.search.weights.ranker import AUTO, FILE, LIMIT
 from scripts.train.candidates import Lists, lists
 
 START: dict[str, tuple[float, dict[str, float]]] = {
@@ -45,6 +47,7 @@ START: dict[str, tuple[float, dict[str, float]]] = {
     "e9_hdc": (0.04, {"unknown_word": 0.5}),
     "e11_entity": (0.05, {"speaker": 2.0, "time": 3.0, "code": -1.0}),
     "e12_late_interaction": (0.8, {"code": -0.4}),
+    fusion.WORDING_AROUND: (0.1, {"session": 1.5}),
     "e13_splade": (0.15, {}),
 }
 """Weight of each view for a plain question, and what changes it: what the spaces are made for. E3, E4 and
@@ -59,6 +62,7 @@ LEARNED = {
     **{view: {*effects} for view, (_, effects) in START.items()},
     **dict.fromkeys(("e1_semantic", "e6_sparse", "e12_late_interaction"), COMMON),
     **{key: {"passages", "question_length", "memory_length"} for key in (fusion.WHOLE, fusion.OPENING)},
+    fusion.WORDING_AROUND: {"session", "memory_length"},
     "e11_entity": {"speaker", "session", "time", "code", "question_length"},
     "e13_splade": {"unknown_word", "question_length"},
 }
@@ -78,20 +82,26 @@ class Table:
 
     Args:
         sets: Whose measurements are centred and scaled.
+        only: The one view that is fitted, beside the present numbers; None for all, from `START`.
     """
 
-    def __init__(self, sets: Sequence[Lists]) -> None:
+    def __init__(self, sets: Sequence[Lists], only: str | None) -> None:
         self.names: Final = sorted(COMMON)
         values = [torch.tensor([[one[name] for name in self.names] for one in of.measured]) for of in sets]
         means = torch.stack([each.mean(dim=0) for each in values]).mean(dim=0)
         squares = torch.stack([((each - means) ** 2).mean(dim=0) for each in values]).mean(dim=0)
         plain = torch.tensor([name in FLAGS for name in self.names])
-        self.means: Final = means.masked_fill(plain, 0.0)
-        self.deviations: Final = (squares.sqrt() + 1e-3).masked_fill(plain, 1.0)
-        self.start: Final = torch.tensor([float(np.log(np.expm1(START[view][0]))) for view in VIEWS])
-        self.first: Final = torch.tensor([[START[view][1].get(name, 0.0) for name in self.names] for view in VIEWS])
-        self.free: Final = torch.tensor(
-            [[float(name in LEARNED.get(view, ())) for name in self.names] for view in VIEWS]
+        self.means = means.masked_fill(plain, 0.0)
+        self.deviations = (squares.sqrt() + 1e-3).masked_fill(plain, 1.0)
+        if only is not None:
+            self.means = torch.tensor([AUTO.measurements[name].mean for name in self.names])
+            self.deviations = torch.tensor([AUTO.measurements[name].deviation for name in self.names])
+        begin = [_begin(view, only) for view in VIEWS]
+        self.start: Final = torch.tensor([bias for bias, _ in begin])
+        self.first: Final = torch.tensor([[effects.get(name, 0.0) for name in self.names] for _, effects in begin])
+        self.fitted: Final = torch.tensor([only in {None, view} for view in VIEWS])
+        self.free: Final = self.fitted[:, None] & torch.tensor(
+            [[name in LEARNED.get(view, ()) for name in self.names] for view in VIEWS]
         )
         self.biases = self.start.clone().requires_grad_()
         self.effects = self.first.clone().requires_grad_()
@@ -104,16 +114,31 @@ class Table:
 
     def fused(self, of: Lists, measured: Tensor) -> Tensor:
         """Return the fused scores with the bonus from neighbouring turns, shape (questions, candidates)."""
-        weights = F.softplus(self.biases + measured @ (self.effects * self.free).T) * of.asked
+        weights = F.softplus(self.numbers()[0] + measured @ self.numbers()[1].T) * of.asked
         scores = torch.einsum("qcv,qv->qc", of.scores, weights / weights.sum(dim=1, keepdim=True)) + of.fixed
         beside = torch.cat([scores, torch.zeros(len(scores), 1)], dim=1)
         lent = torch.gather(beside, 1, of.turns.flatten(1)).view(of.turns.shape).clamp(min=0).amax(dim=2)
         return scores + fusion.NEIGHBOUR_SHARE * lent
 
+    def numbers(self) -> tuple[Tensor, Tensor]:
+        """Return the biases, shape (views,), and effects, shape (views, measurements)."""
+        return (
+            torch.where(self.fitted, self.biases, self.start),
+            torch.where(self.free, self.effects, self.first),
+        )
+
     def held(self) -> Tensor:
         """Return the penalty of the distance from the start."""
-        effects = (((self.effects - self.first) * self.free) ** 2).sum()
-        return HELD_BIAS * ((self.biases - self.start) ** 2).sum() + HELD_EFFECT * effects
+        biases, effects = self.numbers()
+        return HELD_BIAS * ((biases - self.start) ** 2).sum() + HELD_EFFECT * ((effects - self.first) ** 2).sum()
+
+
+def _begin(view: str, only: str | None) -> tuple[float, dict[str, float]]:
+    """Return the bias and effects that the fit of a view starts from."""
+    if only is not None and view != only:
+        return AUTO.views[view].bias, AUTO.views[view].effects
+    weight, effects = START[view]
+    return float(np.log(np.expm1(weight))), effects
 
 
 def loss(table: Table, of: Lists, measured: Tensor) -> Tensor:
@@ -137,9 +162,9 @@ def quality(table: Table, of: Lists) -> tuple[float, float]:
     return float(((grades > 0).sum(dim=1) / of.answers).mean()), float(gain.mean())
 
 
-def hardest(of: Lists) -> Lists:
+def hardest(of: Lists, only: str | None) -> Lists:
     """Return the candidates that the fit reads: the relevant ones and the best others at the start."""
-    start = Table([of])
+    start = Table([of], only)
     with torch.no_grad():
         order = start.fused(of, start.measurements(of)) + 1e6 * (of.grades > 0)
     count = min(HARDEST, order.shape[1])
@@ -155,9 +180,9 @@ def hardest(of: Lists) -> Lists:
     )
 
 
-def fit(sets: Sequence[Lists]) -> Table:
+def fit(sets: Sequence[Lists], only: str | None) -> Table:
     """Return the table that minimises the regularised loss on these sets."""
-    table = Table(sets)
+    table = Table(sets, only)
     measured = [table.measurements(of) for of in sets]
     optimiser = torch.optim.Adam(
         [{"params": [table.biases, table.effects], "lr": RATE}, {"params": [table.sharpness], "lr": 0.1}]
@@ -175,7 +200,7 @@ def fit(sets: Sequence[Lists]) -> Table:
 
 def readable(table: Table) -> dict[str, object]:
     """Return the table by name, without effects below .02."""
-    biases, effects = table.biases.tolist(), (table.effects * table.free).tolist()
+    biases, effects = (numbers.tolist() for numbers in table.numbers())
     scales = zip(table.names, table.means.tolist(), table.deviations.tolist(), strict=True)
     return {
         "measurements": {name: {"mean": round(mean, 3), "deviation": round(width, 3)} for name, mean, width in scales},
@@ -197,6 +222,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--keep", type=Path, required=True, help="a folder for the stores, which are read if there")
+    parser.add_argument("--only", choices=VIEWS, help="fit this view beside the others of the present file")
     parser.add_argument("--limit", type=int, help="questions of each set")
     options = parser.parse_args()
     torch.manual_seed(0)
@@ -209,21 +235,21 @@ def main() -> None:
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 torch.save(anyio.run(lists, folder, options.keep, VIEWS, options.limit, bar), kept)
             sets += torch.load(kept, weights_only=False)
-    hard = [hardest(of) for of in sets]
-    table, start = fit(hard), Table(hard)
+    only = options.only
+    hard = [hardest(of, only) for of in sets]
+    table, start = fit(hard, only), Table(hard, only)
     figures: dict[str, dict[str, float]] = {}
     print(f"{'Recall@10, NDCG@10':28}{'at the start':>16}{'fitted':>16}{'left out':>16}")
     for kind in dict.fromkeys(of.kind for of in sets):
-        others = fit([of for of in hard if of.kind != kind])
+        others = fit([of for of in hard if of.kind != kind], only)
         for of in (of for of in sets if of.kind == kind):
             results = [quality(each, of) for each in (start, table, others)]
             print(f"{of.name:28}" + "".join(f"{recall:9.3f}{ndcg:7.3f}" for recall, ndcg in results), flush=True)
             figures[of.name] = {"fitted": round(results[1][0], 3), "left_out": round(results[2][0], 3)}
-    provenance = {
-        "command": "python -m scripts.train.fusion",
-        "limit": options.limit,
-        "recall_at_10": figures,
-    }
+    provenance = {"command": "python -m scripts.train.fusion", "limit": options.limit, "recall_at_10": figures}
+    if only is not None:
+        former = {key: value for key, value in AUTO.provenance.items() if key != only}
+        provenance = former | {only: {**provenance, "command": f"{provenance['command']} --only {only}"}}
     FILE.write_text(json.dumps({"provenance": provenance, **readable(table)}, indent=2) + "\n")
 
 

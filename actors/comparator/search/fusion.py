@@ -10,8 +10,11 @@ from typing import Final
 import numpy as np
 
 from events.fingerprint import Embedding
+from events.quantization import Float32
 from events.spaces import E1, SPACES
 from projections.atlas.atlas import Atlas
+from projections.atlas.fingerprints import WORDING
+from projections.spaces.tokens import max_sim_of
 from projections.storage.arrays import Rows, Scores
 from projections.time.time_mentions import QueryHints
 
@@ -22,11 +25,13 @@ WHOLE: Final = f"{E1}/whole"
 """E1 of a whole memory; the view of the space's own name is its best passage."""
 OPENING: Final = f"{E1}/opening"
 """E1 of a memory's first passage: a long text begins with what it is about."""
+WORDING_AROUND: Final = f"{WORDING}/turns"
+"""E12 of a turn together with the turns around it: an answer often leaves out the words of what it answers."""
 E10: Final = "e10_multimodal"
 SHOWN: Final = f"{E10}/shown"
 """E10 of images alone: a model scores a text against an image far lower than against any text."""
-VIEWS: Final = frozenset({*(space.key for space in SPACES), WHOLE, OPENING, SHOWN})
-"""What a search can weigh: the spaces, further scores of E1, and E10 of images."""
+VIEWS: Final = frozenset({*(space.key for space in SPACES), WHOLE, OPENING, WORDING_AROUND, SHOWN})
+"""What a search can weigh: the spaces, further scores of E1 and E12, and E10 of images."""
 
 MIN_DEVIATION: Final = {"e2_temporal_recent": 0.05, "e11_entity": 0.1}
 """Lower bound of the standard deviation in spaces whose scores often hardly differ between candidates."""
@@ -87,6 +92,8 @@ class Candidates:
         self.rows = rows
         self._scores: dict[str, Scores] = {}
         self._scales: dict[str, tuple[np.float32, np.float32]] = {}
+        self._token_scores: Float32 | None = None
+        """The shares of the query's tokens in the scores of E12, shape (candidates, query tokens)."""
 
     def score(self, views: Iterable[str]) -> None:
         """Score all rows in more views. The scale of these scores also applies to rows that are added later."""
@@ -99,6 +106,8 @@ class Candidates:
     def keep(self, indices: Rows) -> None:
         """Drop all rows but those at the given indices."""
         self.rows = self.rows[indices]
+        if self._token_scores is not None:
+            self._token_scores = self._token_scores[indices]
         self._scores = {key: scores[indices] for key, scores in self._scores.items()}
 
     def add(self, rows: Rows) -> None:
@@ -107,6 +116,19 @@ class Candidates:
             view: np.concatenate([scores, self._relevance(view, rows)]) for view, scores in self._scores.items()
         }
         self.rows = np.concatenate([self.rows, rows])
+
+    def score_around(self, neighbours: Rows) -> None:
+        """Score all rows, which E12 has scored, by `WORDING_AROUND`: each token takes its best match in any turn.
+
+        Args:
+            neighbours: As for `neighbour_bonus`.
+        """
+        if self._token_scores is None:
+            raise ValueError(f"{WORDING} has not scored the rows")
+        shares = np.concatenate([self._token_scores, np.zeros_like(self._token_scores[:1])])
+        around = shares[neighbours].max(axis=1, initial=0.0)
+        self._scores[WORDING_AROUND] = max_sim_of(np.maximum(self._token_scores, around))
+        self._scales[WORDING_AROUND] = scale(self._scores[WORDING_AROUND])
 
     def scores(self, view: str) -> Scores:
         """Return the scores of one view, shape (candidates,); one that has not scored the rows is a KeyError."""
@@ -133,6 +155,11 @@ class Candidates:
         return total(self.contributions(weights), len(self.rows))
 
     def _relevance(self, view: str, rows: Rows) -> Scores:
+        if view == WORDING:
+            shares = self.atlas.token_scores(self._embeddings[WORDING], rows)
+            known = self._token_scores
+            self._token_scores = shares if known is None else np.concatenate([known, shares])
+            return max_sim_of(shares)
         if view in {WHOLE, OPENING}:
             return self.atlas.semantic_parts(self._embeddings[E1], rows)[view == OPENING]
         if view == SHOWN:

@@ -163,8 +163,9 @@ def _rank(
     candidates.keep(_aligned(atlas, candidates.rows, request.min_alignment))
     timer.record("alignment", len(candidates.rows), skipped=not measured)
 
-    late = weights.get(LATE_INTERACTION, 0) > 0
-    if late and len(candidates.rows):
+    around = weights.get(fusion.WORDING_AROUND, 0) > 0
+    late = around or weights.get(LATE_INTERACTION, 0) > 0
+    if late:
         candidates.score([LATE_INTERACTION])
     fused = candidates.fused(weights) + _alignment_bonus(atlas, candidates.rows, enabled=request.include_alignment)
     timer.record("late interaction", len(candidates.rows), skipped=not late)
@@ -176,10 +177,13 @@ def _rank(
     added = np.union1d(added, with_latest(later, candidates.rows))
     candidates.add(added[_aligned(atlas, added, request.min_alignment)])
     rows = candidates.rows
+    neighbours = indices_of(atlas.facets.turns(rows, REACH)[0], rows)
+    if around:
+        candidates.score_around(neighbours)
     contributions = candidates.contributions(weights)
     contributions[RECENCY] = contributions.get(RECENCY, np.float32(0)) - later_penalty(atlas, rows, request.hints)
     fused = fusion.total(contributions, len(rows))
-    context = fusion.neighbour_bonus(fused, indices_of(atlas.facets.turns(rows, REACH)[0], rows))
+    context = fusion.neighbour_bonus(fused, neighbours)
     alignment = _alignment_bonus(atlas, rows, enabled=request.include_alignment)
     priming = _priming_bonus(atlas, rows, primed)
     stated = np.array([causes.get(row, 0.0) for row in rows.tolist()], np.float32)

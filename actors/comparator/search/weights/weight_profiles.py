@@ -5,7 +5,7 @@ from typing import Final
 
 from actors.comparator.messages import Search
 from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
-from actors.comparator.search.fusion import SHOWN, Candidates, space_of
+from actors.comparator.search.fusion import SHOWN, WORDING_AROUND, Candidates, space_of
 from actors.comparator.search.ranking import LATE_INTERACTION
 from actors.comparator.search.weights.measurements import MEASURED, measure
 from actors.comparator.search.weights.ranker import AUTO
@@ -31,7 +31,7 @@ def weighted_views(request: Search) -> list[str]:
 
 
 def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidates) -> Weights:
-    """Score the candidates by all weighted views but late interaction, and return the weight of each view.
+    """Score the candidates by all weighted views but those of late interaction, and return the weight of each view.
 
     The weights sum to 1; a view without any score has none, and neither has one below `LEAST_SHARE` in `auto`.
 
@@ -44,14 +44,17 @@ def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: C
     views = weighted_views(request)
     if request.profile is SearchProfile.AUTO:
         candidates.score(MEASURED)
-        weights = AUTO.weights(measure(atlas, request, eligible, candidates), request.hints)
+        measured = measure(atlas, request, eligible, candidates)
+        weights = AUTO.weights(measured, request.hints)
+        if not measured["session"]:
+            weights[WORDING_AROUND] = 0.0
         if request.filter.modality is Modality.IMAGE:
             weights[SHOWN] *= AMONG_IMAGES
         least = LEAST_SHARE * sum(weights[view] for view in views)
         views = [view for view in views if weights[view] >= least]
     else:
         weights = FIXED_PROFILES[request.profile]
-    candidates.score(view for view in views if view != LATE_INTERACTION)
+    candidates.score(view for view in views if space_of(view) != LATE_INTERACTION)
     silent = candidates.silent()
     return normalised({view: 0.0 if view in silent else weights[view] for view in views})
 

@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from actors.comparator.search.fusion import NEIGHBOUR_SHARE, neighbour_bonus, scale, standardise
+from actors.comparator.search.fusion import (
+    NEIGHBOUR_SHARE,
+    WORDING_AROUND,
+    Candidates,
+    neighbour_bonus,
+    scale,
+    standardise,
+)
+from events.fingerprint import Tokens
+from projections.atlas.fingerprints import WORDING
+from projections.time.time_mentions import NO_HINTS
+from tests.actors.comparator.similar_memories import QUESTION, atlas_of, memory, query, with_embedding
 
 
 def test_standardised_spaces_of_different_scales_contribute_equally() -> None:
@@ -28,3 +39,27 @@ def test_a_turn_gets_a_share_of_its_best_neighbour_and_never_a_penalty() -> None
     fused = np.array([3.0, -1.0, -2.0, 0.6], np.float32)
     neighbours = np.array([[1, -1], [0, 2], [1, -1], [-1, -1]])
     assert neighbour_bonus(fused, neighbours) == pytest.approx([0, 3 * NEIGHBOUR_SHARE, 0, 0])
+
+
+def test_a_turn_scores_with_its_neighbours_as_one_memory_of_all_their_words_would() -> None:
+    asked = QUESTION.take(WORDING, Tokens)
+    ids, vectors, half = asked.ids, asked.array, len(asked.ids) // 2
+    parts = [slice(half), slice(half, None), slice(None)]
+    memories = [
+        with_embedding(memory({}, seed), WORDING, Tokens.of(ids[part], vectors[part]))
+        for seed, part in enumerate(parts)
+    ]
+    candidates = Candidates(atlas_of(memories), query(), NO_HINTS, np.arange(2))
+    candidates.score([WORDING])
+    candidates.add(np.array([2]))
+    own = candidates.scores(WORDING)
+    candidates.score_around(np.array([[1, -1], [0, -1], [-1, -1]]))
+    around = candidates.scores(WORDING_AROUND)
+    assert own[:2].max() < around[0] == around[1]
+    assert around.tolist() == pytest.approx([own[2]] * 3, abs=1e-5)
+
+
+def test_turns_cannot_be_scored_with_their_neighbours_before_they_are_scored_alone() -> None:
+    candidates = Candidates(atlas_of([memory({}, 0)]), query(), NO_HINTS, np.arange(1))
+    with pytest.raises(ValueError, match=WORDING):
+        candidates.score_around(np.array([[-1, -1]]))

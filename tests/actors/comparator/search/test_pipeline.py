@@ -20,7 +20,7 @@ from actors.comparator.search.recall import SPARSE, recall
 from actors.embedder.spaces.lexical import term_frequencies
 from actors.runtime.settings import SearchProfile
 from actors.text.queries.query_hints import extract_hints
-from events.fingerprint import Dense, Directed, Sparse
+from events.fingerprint import Dense, Directed, Sparse, Tokens
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import compress
 from projections.atlas.atlas import Atlas
@@ -202,13 +202,18 @@ def test_every_space_scores_the_candidates_and_late_interaction_the_remaining_on
     monkeypatch: pytest.MonkeyPatch, asked: float | None
 ):
     fresh, read = atlas_of(varied(400)), dict[str, list[Rows]]()
-    relevance = fresh.relevance
+    relevance, token_scores = fresh.relevance, fresh.token_scores
 
     def watched(key: str, embedding: Any, rows: Rows, *others: Any) -> Any:
         read.setdefault(key, []).append(rows)
         return relevance(key, embedding, rows, *others)
 
+    def watched_tokens(embedding: Any, rows: Rows) -> Any:
+        read.setdefault(LATE, []).append(rows)
+        return token_scores(embedding, rows)
+
     monkeypatch.setattr(fresh, "relevance", watched)
+    monkeypatch.setattr(fresh, "token_scores", watched_tokens)
     monkeypatch.setattr(pipeline, "MAX_RERANKED", 20)
     answer = found(fresh, pool=40, min_alignment=asked)
     counts = {stage.name: stage.candidates for stage in answer.stages}
@@ -385,15 +390,32 @@ def test_the_fact_of_the_requested_year_ranks_first():
     assert first(contents, "Who did Torres join between 2007 and 2009?") == contents[0]
 
 
-def test_the_score_of_a_hit_is_the_sum_of_its_parts():
+@pytest.mark.parametrize("profile", [SearchProfile.BALANCED, SearchProfile.AUTO])
+def test_the_score_of_a_hit_is_the_sum_of_its_parts(profile: SearchProfile):
     turns = [memory({}, seed, otherwise=0.1 * seed, session="talk", position=seed) for seed in range(9)]
-    hits = found(atlas_of(turns)).hits
+    hits = found(atlas_of(turns), profile=profile).hits
     assert any(hit.context > 0 for hit in hits)
     for hit in hits:
         assert hit.score == pytest.approx(sum(space.contribution for space in hit.spaces.values()) + hit.context)
         assert 0 <= hit.similarity <= 1
         assert hit.spaces.keys() == {*KEYS}
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_auto_reads_the_words_of_neighbouring_turns_together_with_those_of_a_turn():
+    asked = QUESTION.take(LATE, Tokens)
+    ids, vectors, half = asked.ids, asked.array, len(asked.ids) // 2
+    first, second = (Tokens.of(ids[part], vectors[part]) for part in (slice(half), slice(half, None)))
+    turns = [
+        with_embedding(memory({}, seed, otherwise=0.5, session=session, position=seed), LATE, tokens)
+        for seed, (session, tokens) in enumerate(
+            [("together", first), ("together", second), ("apart", first), ("elsewhere", second)]
+        )
+    ]
+    hits = {hit.memory: hit.spaces[LATE] for hit in found(atlas_of(turns), profile=SearchProfile.AUTO).hits}
+    together, _, apart, _ = (hits[memory_id(number)] for number in range(1, 5))
+    assert together.similarity == pytest.approx(apart.similarity, abs=0.01)
+    assert together.contribution > apart.contribution + 0.1
 
 
 def test_a_single_candidate_is_found_although_its_contributions_are_zero():
