@@ -47,7 +47,7 @@ START: dict[str, tuple[float, dict[str, float]]] = {
     "e9_hdc": (0.04, {"unknown_word": 0.5}),
     "e11_entity": (0.05, {"speaker": 2.0, "time": 3.0, "code": -1.0}),
     "e12_late_interaction": (0.8, {"code": -0.4}),
-    fusion.WORDING_AROUND: (0.1, {"session": 1.5}),
+    fusion.WORDING_AROUND: (0.007, {"session": 4.5}),
     "e13_splade": (0.15, {}),
 }
 """Weight of each view for a plain question, and what changes it: what the spaces are made for. E3, E4 and
