@@ -14,6 +14,7 @@ import msgspec
 from benchmarks.datasets import DEPTH
 from benchmarks.store import Store, open_store, read_log
 from events.vocabulary import (
+    CausesLinked,
     ClustersFormed,
     ConsolidationFinished,
     ConsolidationStarted,
@@ -202,6 +203,7 @@ def read_decisions(folder: Path, run: str) -> Decisions:
             shortcuts=sum(len(event.shortcuts) for event in events if isinstance(event, ShortcutsDrawn)),
             replayed=sum(len(event.memories) for event in events if isinstance(event, MemoriesReplayed)),
             goals_adjusted=sum(isinstance(event, GoalAdjusted) for event in events),
+            causes=sum(len(event.links) for event in events if isinstance(event, CausesLinked)),
         ),
         reported=finished[0] if finished else Counts(),
     )

@@ -97,7 +97,7 @@ def judge_honesty(run: Run) -> list[Verdict]:
     dry, real = _counts(run.dry), _counts(run.done)
     restored = identical(run.before, run.undone)
     decisions = run.decisions
-    # The counts of other modes (`causes`, `moved`) follow those of these.
+    # The last two, `causes` and `moved`, are no part of an answer.
     fields = decisions.reported.__struct_fields__[: len(COUNTED)]
     reported = [getattr(decisions.reported, name) for name in fields]
     return [
