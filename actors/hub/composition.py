@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,12 +22,14 @@ from actors.hub.anchors import Anchors
 from actors.hub.backups import Backups
 from actors.hub.history import HistoryCache
 from actors.hub.hub import Hub, start_actors
+from actors.proxy.endpoint import print_notice
 from actors.runtime.actor import LOGGER
 from actors.runtime.ask import ask_blocking
 from actors.runtime.metrics import Latencies
 from actors.runtime.settings import ModelProfile, passphrase
 from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
+from actors.store.spare_memories import spare_memories
 from actors.workspace.messages import ReadAttention
 
 if TYPE_CHECKING:
@@ -49,16 +51,6 @@ MIN_SNAPSHOT_EVENTS = 500
 
 SNAPSHOT_TIMEOUT = 600.0
 """Seconds for that snapshot: some 2 GB for 100,000 memories on a slow disk."""
-
-EARLIER = (
-    "an earlier version wrote this store, in format {}, and this command changes nothing; it copies and upgrades it: "
-    "context-graph upgrade"
-)
-
-BACKUP = "this is a backup and therefore read-only; to go on with it, run: context-graph restore BACKUP"
-
-LOCK_POLL = 0.1
-"""Seconds between two attempts to open a store that is in use."""
 
 
 def utc_now() -> datetime:
@@ -134,9 +126,9 @@ def open_hub(  # noqa: PLR0913 -- what may be chosen about a store, by name
     """Open the store in a folder, creating it if there is none.
 
     With an `address`, the log is on that server, and the folder holds what belongs to this hub. Waits up to `patience`
-    seconds for another process that has the store open. `load` replaces `load_profile`. Without
-    `upgrades`, a store of an earlier format is opened read-only and stays as it is. The other arguments are those of
-    `load_profile` and `start_hub`.
+    seconds for another process that has the store open. `load` replaces `load_profile`. A store of an earlier format is
+    copied before it is upgraded; without `upgrades` it is opened read-only and stays as it is. The other arguments are
+    those of `load_profile` and `start_hub`.
 
     Raises:
         LogInUseError: Another process still has the store open.
@@ -159,49 +151,11 @@ def open_hub(  # noqa: PLR0913 -- what may be chosen about a store, by name
 
 
 def _open_log(folder: Path, address: str | None, until: float, *, upgrades: bool) -> StoredLog:
-    """Open the log in a folder; a backup read-only, and a damaged one too, as far as it can be proved.
-
-    Args:
-        folder: Of the store.
-        address: Of the server that holds the log; None for a log in the folder.
-        until: When, by the monotonic clock, not to wait any longer for another process that has it open.
-        upgrades: Whether a store of an earlier format may be opened for writing, which upgrades it.
-    """
-    from events.recovery.salvage import describe_damage, marked_damage, unmark_damaged
-    from events.storage.backup import is_backup
-    from events.storage.database import exclusive
-    from events.storage.duckdb_log import DuckDBLog
-    from events.storage.format import FORMAT, format_of
-    from events.storage.log import LogDamagedError, LogError, LogInUseError, PassphraseError
-    from events.verify.verification import verify
+    from events.recovery.opening import open_log
 
     if address is not None:
         return _open_shared(folder, address)
-    read_only = BACKUP if is_backup(folder) else None
-    if not upgrades and (found := format_of(folder)) < FORMAT:
-        read_only = read_only or EARLIER.format(found)
-    marked = damage = marked_damage(folder)
-    while True:
-        try:
-            if marked is not None and not verify(folder, passphrase()).problems:
-                unmark_damaged(folder)
-                damage = None
-            marked = None
-            reason = describe_damage(damage) if damage else read_only
-            with exclusive(folder) if reason else nullcontext():  # what is read is a copy of the files
-                return DuckDBLog(folder, passphrase(), read_only=reason)
-        except LogInUseError:
-            if monotonic() >= until:
-                raise
-            sleep(LOCK_POLL)
-        except PassphraseError:
-            raise
-        except LogError as error:
-            if damage is not None:  # nothing can be read
-                raise LogError(damage) from error
-            if not isinstance(error, LogDamagedError):
-                raise
-            damage = str(error)
+    return open_log(folder, passphrase(), until, upgrades=upgrades, spare=spare_memories, notify=print_notice)
 
 
 def _open_shared(folder: Path, address: str) -> StoredLog:

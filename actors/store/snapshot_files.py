@@ -17,14 +17,14 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import time
 from typing import Final, NamedTuple
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import msgspec
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from actors.runtime.actor import LOGGER
-from actors.runtime.snapshot_io import EncryptedReader, EncryptedWriter, Part, check, read
+from actors.runtime.snapshot_io import EncryptedReader, Part, check, read
+from actors.store.snapshot_draft import UNFINISHED, SnapshotDraft
 from events.crypto.keys import Keys, KeyUnreadableError
 from events.recovery.salvage import mark_damaged
 from events.storage.durable import DurableFile, sync_folder
@@ -35,8 +35,6 @@ from projections.storage.lazy_array import LazyArray
 from projections.storage.snapshot import SCHEMA, StateError
 
 MANIFEST: Final = "manifest"
-UNFINISHED: Final = ".tmp"
-"""Suffix of the folder of a snapshot that isn't complete."""
 NOTHING_LOST: Final = "nothing, a start takes longer"
 _CONTEXT: Final = b"context-graph snapshot"
 _THREADS: Final = min(4, os.cpu_count() or 1)
@@ -81,57 +79,6 @@ class UnusableError(Exception):
 
 class OtherSchemaError(UnusableError):
     """A snapshot is of another schema, though it may be sound."""
-
-
-class SnapshotDraft:
-    """A snapshot that is being written. Its key is in memory alone until it is finished."""
-
-    def __init__(self, folder: Path, head: Head, owners: Iterable[str]) -> None:
-        self.id = uuid4()
-        self.head = head
-        self.folder = folder / f"{self.id.hex}{UNFINISHED}"
-        self.secret = AESGCM.generate_key(256)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        self.folder.mkdir(mode=0o700)
-        self.writers = [
-            EncryptedWriter(self.folder / owner, self.secret, number) for number, owner in enumerate(owners)
-        ]
-        self.parts: dict[str, Part] = {}
-        self._pending = {writer.name for writer in self.writers}
-
-    @property
-    def complete(self) -> bool:
-        """Whether all actors have ended their files, written or not."""
-        return not self._pending
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether it will be discarded."""
-        return any(writer.withdrawn.is_set() for writer in self.writers)
-
-    def add(self, writer: EncryptedWriter, part: Part | None) -> bool:
-        """Record the end of a file, None if it wasn't written; return whether it was the last one."""
-        self._pending.discard(writer.name)
-        if part is None:
-            self.cancel()
-        else:
-            self.parts[writer.name] = part
-        return not self._pending
-
-    def cancel(self) -> None:
-        """Signal all writers to stop."""
-        for writer in self.writers:
-            writer.withdrawn.set()
-
-    def sync(self) -> None:
-        """Wait until the disk has all files, which takes seconds (`OSError`); any thread may call this."""
-        for writer in self.writers:
-            os.fsync(writer.file.fileno())
-
-    def close(self) -> None:
-        """Close the files; no actor may write to them any more."""
-        for writer in self.writers:
-            writer.file.close()
 
 
 class Snapshots:
@@ -191,12 +138,17 @@ class Snapshots:
 
     def newest(self) -> tuple[Head, float] | None:
         """Return the head of the newest snapshot that can be read, and its age in seconds; delete nothing."""
-        found: list[tuple[Head, float]] = []
-        for path in self._folders():
-            with suppress(UnusableError, OSError):
-                head = self._manifest(path).head
-                found.append((head, max(time() - (path / MANIFEST).stat().st_mtime, 0.0)))
-        return max(found, key=lambda one: one[0].seq, default=None)
+        for manifest, path in self._readable():
+            with suppress(OSError):
+                return manifest.head, max(time() - (path / MANIFEST).stat().st_mtime, 0.0)
+        return None
+
+    def recover(self) -> Loaded | None:
+        """Return the newest snapshot that can be read, whatever the log is now, or None; delete nothing."""
+        for manifest, path in self._readable():
+            with suppress(StateError, InvalidTag, OSError):
+                return _open(manifest, path)
+        return None
 
     def problems(self) -> list[Problem]:
         """Verify the snapshot byte by byte, and delete nothing; any thread may call this.
@@ -248,13 +200,15 @@ class Snapshots:
             raise UnusableError("it belongs to another log")
         if set(manifest.parts) != set(owners):
             raise UnusableError("other actors own projections now")
-        loaded = Loaded(manifest.head, {}, [])
-        with ThreadPoolExecutor(_THREADS) as pool:
-            for number, (name, part) in enumerate(manifest.parts.items()):
-                reader = EncryptedReader(path / name, manifest.secret, number, part)
-                loaded.projections[name], arrays = read(reader, part, pool)
-                loaded.arrays.extend(arrays)
-        return loaded
+        return _open(manifest, path)
+
+    def _readable(self) -> list[tuple[Manifest, Path]]:
+        """Return the manifests that can be read and their folders, the newest first."""
+        found: list[tuple[Manifest, Path]] = []
+        for path in self._folders():
+            with suppress(UnusableError, OSError):
+                found.append((self._manifest(path), path))
+        return sorted(found, key=lambda one: one[0].head.seq, reverse=True)
 
     def _folders(self) -> list[Path]:
         return sorted(self._folder.iterdir()) if self._folder.is_dir() else []
@@ -279,6 +233,17 @@ class Snapshots:
                 path.unlink()
         if paths:
             sync_folder(self._folder)
+
+
+def _open(manifest: Manifest, path: Path) -> Loaded:
+    """Verify and open the files of a snapshot (`OSError`, `InvalidTag`, `StateError`)."""
+    loaded = Loaded(manifest.head, {}, [])
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for number, (name, part) in enumerate(manifest.parts.items()):
+            reader = EncryptedReader(path / name, manifest.secret, number, part)
+            loaded.projections[name], arrays = read(reader, part, pool)
+            loaded.arrays.extend(arrays)
+    return loaded
 
 
 def _reason(error: Exception) -> str:

@@ -15,7 +15,8 @@ import pykka
 from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef
 from actors.runtime.messages import LoadSnapshot, SnapshotWritten, WriteSnapshot
 from actors.runtime.reply import Reply
-from actors.store.snapshot_files import SnapshotDraft, Snapshots
+from actors.store.snapshot_draft import SnapshotDraft
+from actors.store.snapshot_files import Snapshots
 from events.storage.chain import GENESIS, verify_chain
 from events.storage.log import Head, Log, LogAwayError, LogCorruptError, LogError
 from events.verify.erasures import UNEXPLAINED, ErasureCheck

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from events.crypto.images import ImageFiles
-from events.recovery.salvage import Salvage, readable_keys
+from events.recovery.salvage import Salvage, Spare, readable_keys
 from events.storage.backup import new_store, write_log
 from events.storage.chain import relink
 from events.storage.database import exclusive
@@ -22,9 +22,17 @@ class Repaired(msgspec.Struct, frozen=True):
     """Events of the new store, placeholders among them."""
     lost: tuple[BadRange, ...]
     """Events that a placeholder replaces (`events.vocabulary.EventLost`)."""
+    spared: tuple[BadRange, ...] = ()
+    """Events from a snapshot, which the chain of the damaged store didn't prove."""
 
 
-def repair(folder: Path, target: Path, passphrase: str | None = None, progress: Progress | None = None) -> Repaired:
+def repair(
+    folder: Path,
+    target: Path,
+    passphrase: str | None = None,
+    progress: Progress | None = None,
+    spare: Spare | None = None,
+) -> Repaired:
     """Write a new store with every event of `folder` that can be proved, under the same numbers, ids and keys.
 
     Args:
@@ -32,6 +40,7 @@ def repair(folder: Path, target: Path, passphrase: str | None = None, progress: 
         target: A new folder; it has this name only once it is complete.
         passphrase: Of the keys, old and new.
         progress: Receives the events that were written, and all of them.
+        spare: Returns what takes the place of events that can't be proved.
 
     Raises:
         LogInUseError: the store is open.
@@ -41,10 +50,10 @@ def repair(folder: Path, target: Path, passphrase: str | None = None, progress: 
     check_format(folder)
     with exclusive(folder):
         keys = readable_keys(folder, passphrase)
-        with closing(Salvage(folder, keys)) as found, new_store(target) as building:
+        with closing(Salvage(folder, keys, spare)) as found, new_store(target) as building:
             if not found.head.seq:
                 raise LogError(f"{folder} holds no event that can be read")
             with closing(found.database.cursor()) as cursor:
                 rows = relink(found.rows(cursor, 1, found.head.seq), keys)
                 write_log(building, rows, found.head.seq, lambda: keys, progress, ImageFiles(folder, lambda: keys))
-            return Repaired(found.head.seq, found.report.bad)
+            return Repaired(found.head.seq, found.bad, found.spared)

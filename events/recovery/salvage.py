@@ -1,26 +1,29 @@
-"""Reading a damaged log: each event that can be proved, and an `EventLost` in the place of every other one.
+"""Reading a damaged log: each event that can be proved, and a spare or an `EventLost` in the place of every other one.
 
-The proof of an event is its own hash and, if it is sealed, its authenticated encryption. Sequence numbers stay, so the
+The proof of an event is its own hash and, if it is sealed, its authenticated encryption. A spare comes from a snapshot,
+which is authenticated as a whole; the chain doesn't prove it, and its author is `SPARE`. Sequence numbers stay, so the
 history, the audit and the past of a salvaged log are those of the log before the damage.
 """
 
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 import duckdb
+import msgspec
 
 from events.crypto.chain_key import ChainKey
 from events.crypto.keys import KeyRing
 from events.recovery.mending import open_mended
 from events.storage.chain import Row, envelope_of, read_row
-from events.storage.database import DATABASE, select_pages
-from events.storage.durable import parse_slots
-from events.storage.log import Envelope, Head
+from events.storage.database import DATABASE, connect, select_pages
+from events.storage.durable import latest_head, parse_slots
+from events.storage.log import Envelope, Head, LogError
 from events.verify.examination import BadRange, Examination, Report
 from events.vocabulary import EventLost
 
@@ -28,6 +31,12 @@ _METADATA: Final = 'SELECT id, "at", kind, actor, correlation_id, causation_id F
 _UNKNOWN: Final = "unknown"
 _MEMORY: Final = "memory_stored.unknown"
 """The tag of a memory whose version can't be read."""
+
+SPARE: Final = "snapshot"
+"""The actor of an event that came from a snapshot instead of the log."""
+
+Spare: TypeAlias = Callable[[Path, KeyRing], Mapping[int, Envelope]]
+"""Returns events that a snapshot in a folder holds, by sequence number, given the undamaged keys."""
 
 
 DAMAGED: Final = "damaged"
@@ -51,21 +60,41 @@ class Salvage:
     Args:
         folder: Of the log.
         keys: Of its sealed events; without a record for those whose key can't be read.
+        spare: Returns what takes the place of lost events; without it they are lost.
+
+    Attributes:
+        lost: What stands in the place of each event that can't be proved: a spare, or an `EventLost`.
+        bad: The events that are lost, ascending.
+        spared: The events that spares replace, ascending.
 
     Raises:
-        LogError: DuckDB can't open the file.
+        LogError: DuckDB can't open the file, and there is no spare.
     """
 
-    def __init__(self, folder: Path, keys: KeyRing) -> None:
+    def __init__(self, folder: Path, keys: KeyRing, spare: Spare | None = None) -> None:
         self._folder = folder
         self._keys = keys
         with ExitStack() as stack:
             copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="context-graph-"))) / DATABASE
-            self.database = stack.enter_context(closing(open_mended(folder / DATABASE, copy)))
-            head = acknowledged(folder, keys.chain)
+            head, spares = acknowledged(folder, keys.chain), {}
+            try:
+                self.database = open_mended(folder / DATABASE, copy)
+            except LogError:
+                spares = {} if spare is None else spare(folder, keys)
+                if not spares:
+                    raise
+                head = head or Head(max(spares), bytes(32))
+                self.database = connect(copy.with_name("empty.duckdb"))
+            stack.enter_context(closing(self.database))
             self.report: Final[Report] = Examination(self.database, keys, head, []).run(None)
+            if self.report.bad and spare is not None:
+                spares = spares or spare(folder, keys)
             last = max([self.report.head.seq, *(bad.last for bad in self.report.bad)])
-            self.lost: Final[Mapping[int, Envelope]] = dict(self._placeholders(self.report.bad))
+            lost = dict(self._placeholders(self.report.bad))
+            used = dict(self._used(lost, spares))
+            self.lost: Final[Mapping[int, Envelope]] = lost | used
+            self.bad: Final = tuple(_parts(self.report.bad, lost, lost.keys() - used.keys()))
+            self.spared: Final = tuple(_parts(self.report.bad, lost, used.keys()))
             self.head: Final = Head(last, bytes(32) if last in self.lost else self.report.head.hash)
             self._resources = stack.pop_all()
 
@@ -108,6 +137,18 @@ class Salvage:
                 place = Row(seq, *row, b"", b"", b"")
                 yield seq, envelope_of(place, EventLost(kind=row.kind, why=one.why))
 
+    def _used(self, lost: Mapping[int, Envelope], spares: Mapping[int, Envelope]) -> Iterator[tuple[int, Envelope]]:
+        """Yield the spares of lost events; what can be read of a row names the request, so that it isn't repeated."""
+        ids = set(self._ids())
+        for seq in lost.keys() & spares.keys():
+            row, spare = self._metadata(seq), spares[seq]
+            if row is None or row.id != spare.id:
+                if spare.id not in ids:
+                    yield seq, spare
+            else:
+                causes = {"correlation_id": row.correlation_id, "causation_id": row.causation_id}
+                yield seq, msgspec.structs.replace(spare, **causes)
+
     def _orphans(self, named: Collection[UUID]) -> Iterator[UUID]:
         """Yield the ids of keys that belong to no row and no snapshot, destroyed ones last."""
         snapshots = {path.stem for path in (self._folder / "snapshot").glob("*")}
@@ -124,6 +165,20 @@ class Salvage:
         with suppress(duckdb.Error):
             return [id_ for (id_,) in self.database.execute("SELECT id FROM log.main.log").fetchall()]
         return []
+
+
+def _parts(bad: Iterable[BadRange], lost: Mapping[int, Envelope], wanted: Collection[int]) -> Iterator[BadRange]:
+    """Yield the parts of ranges of lost events that are wanted; memories are counted by their placeholders."""
+    for one in bad:
+        seqs = [seq for seq in range(one.first, one.last + 1) if seq in wanted]
+        if len(seqs) == one.last - one.first + 1:
+            yield one
+            continue
+        for _, run in groupby(enumerate(seqs), lambda pair: pair[1] - pair[0]):
+            part = [seq for _, seq in run]
+            kinds = [event.kind for seq in part if isinstance(event := lost[seq].event, EventLost)]
+            memories = None if _UNKNOWN in kinds else sum(kind.startswith("memory_stored.") for kind in kinds)
+            yield BadRange(part[0], part[-1], one.why, memories)
 
 
 def describe_damage(damage: str) -> str:
@@ -153,8 +208,7 @@ def unmark_damaged(folder: Path) -> None:
 def acknowledged(folder: Path, chain: ChainKey | None) -> Head | None:
     """Return the last head in the head file; None if no slot can be read."""
     path = folder / "head"
-    slots = parse_slots(path.read_bytes(), chain) if path.is_file() else []
-    return max((head for head in slots if head is not None), key=lambda head: head.seq, default=None)
+    return latest_head(parse_slots(path.read_bytes(), chain)) if path.is_file() else None
 
 
 def readable_keys(folder: Path, passphrase: str | None) -> KeyRing:

@@ -108,10 +108,13 @@ def build_rows(head: Head, drafts: Sequence[EncodedDraft], keys: KeyRing) -> lis
 
 
 def relink(rows: Iterable[Row | Envelope], keys: KeyRing) -> Iterator[Row]:
-    """Yield verified rows with a new chain from the first event on; an unsealed event is encoded as a row."""
+    """Yield verified rows with a new chain from the first event on; an event is encoded as a row.
+
+    The key of a sealed event is created if it has none.
+    """
     head = GENESIS
     for found in rows:
-        row = found if isinstance(found, Row) else _unsealed_row(found)
+        row = found if isinstance(found, Row) else build_rows(head, encode_drafts([found]), keys)[0]
         row = row._replace(seq=head.seq + 1, prev_hash=head.hash)
         row = row._replace(hash=_digest(row, keys))
         yield row
@@ -179,12 +182,6 @@ def to_utc(at: datetime) -> datetime:
     if at.tzinfo is None:
         raise ValueError("the time of an event needs a zone")
     return at.astimezone(UTC).replace(tzinfo=None)
-
-
-def _unsealed_row(envelope: Envelope) -> Row:
-    (encoded,) = encode_drafts([envelope])
-    causes = envelope.correlation_id, envelope.causation_id
-    return Row(0, envelope.id, encoded.at, encoded.kind, envelope.actor, *causes, encoded.plain, b"", b"")
 
 
 def _decoded(row: Row, keys: KeyRing) -> Envelope:

@@ -13,7 +13,7 @@ import duckdb
 from events.crypto.images import ImageFiles
 from events.crypto.key_file import remove_leftovers
 from events.crypto.keys import KeyRing, KeyUnreadableError
-from events.recovery.salvage import Salvage, describe_damage, readable_keys
+from events.recovery.salvage import Salvage, Spare, describe_damage, readable_keys
 from events.storage import replacement
 from events.storage.chain import (
     GENESIS,
@@ -49,13 +49,16 @@ _RELEASE_EVERY: Final = 4_096
 class DuckDBLog:
     """Implements `events.storage.log.Log` in three files of one folder: `log.duckdb`, `head` and `keys`."""
 
-    def __init__(self, folder: Path, passphrase: str | None = None, *, read_only: str | None = None) -> None:
-        """Open the log in `folder`, or create one; a passphrase for a new log protects its keys.
+    def __init__(
+        self, folder: Path, passphrase: str | None = None, *, read_only: str | None = None, spare: Spare | None = None
+    ) -> None:
+        """Open the log in `folder`, or create one.
 
         Args:
             folder: Of the log.
-            passphrase: Of its keys.
+            passphrase: Of its keys; one for a new log protects them.
             read_only: Why nothing may be written, in words; then a copy is read (`Salvage`).
+            spare: Returns what takes the place of lost events.
 
         Raises:
             PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
@@ -65,7 +68,7 @@ class DuckDBLog:
         """
         self.folder: Final = folder
         self._closed = self._failed = False
-        self._read_only: str | None = None
+        self._read_only, self._spare = read_only, spare
         self._salvage: Salvage | None = None
         self._writing = Lock()
         """Held while DuckDB may need all the memory that its limit allows."""
@@ -249,7 +252,7 @@ class DuckDBLog:
             raise LogDamagedError(f"DuckDB can't work on the log: {error}") from error
 
     def _read_copy(self, reason: str) -> None:
-        self._salvage = salvage = Salvage(self.folder, self._keys)
+        self._salvage = salvage = Salvage(self.folder, self._keys, self._spare)
         self._resources = ExitStack()
         self._resources.callback(salvage.close)
         self._database, self._head, self._read_only = salvage.database, salvage.head, reason

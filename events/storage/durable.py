@@ -118,7 +118,7 @@ class HeadFile:
         if content and not heads:
             self._file.close()
             raise LogDamagedError(f"{path} is damaged: it no longer says which event was acknowledged last")
-        self.acknowledged: Head | None = max(heads, key=lambda head: head.seq, default=None)
+        self.acknowledged: Head | None = latest_head(slots)
         """The last acknowledged head; None in a new file."""
         self._slot = slots.index(self.acknowledged) if heads else 1
         self._disk = ThreadPoolExecutor(1, "head")
@@ -167,6 +167,12 @@ def parse_slots(content: bytes, chain: ChainKey | None = None) -> list[Head | No
         chain: Of the store: a head without its tag counts as damaged. None for not checking tags.
     """
     return [_parse(content[start : start + SECTOR], chain) for start in (0, SECTOR)]
+
+
+def latest_head(slots: Iterable[Head | None]) -> Head | None:
+    """Return the head that was acknowledged last, of two with one number that in the later slot; None without any."""
+    heads = sorted((head for head in slots if head is not None), key=lambda head: head.seq)
+    return heads[-1] if heads else None
 
 
 def check_files(folder: Path, names: Iterable[str]) -> None:

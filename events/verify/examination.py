@@ -1,7 +1,7 @@
 """The check of all rows of a log, and its report."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -20,6 +20,10 @@ from events.vocabulary.values import Image
 
 Progress = Callable[[int, int], None]
 """Receives how many events are checked, and how many there are."""
+
+UNREADABLE: Final = "DuckDB can't read it"
+"""How the reason begins why an event can't be trusted that DuckDB refuses."""
+SPARED: Final = "nothing, the snapshot holds it; the chain doesn't prove that"
 
 _MEMORY: Final = "memory_stored"
 
@@ -61,11 +65,30 @@ class Report(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...]
     bad: tuple[BadRange, ...] = ()
     """The events that can't be trusted, ascending."""
+    spared: tuple[BadRange, ...] = ()
+    """Others that the log can't prove, and that a snapshot holds, ascending."""
 
     @property
     def first_bad(self) -> int | None:
         """The first event that can't be trusted, if any."""
         return min((problem.seq for problem in self.problems if problem.seq is not None), default=None)
+
+
+def named(
+    problems: Iterable[Problem], bad: Collection[BadRange], spared: Collection[BadRange] = ()
+) -> tuple[Problem, ...]:
+    """Return the problems of files, and one for each range of events that is lost, or that a snapshot holds."""
+    lost = "the events that are named here" if bad else "no event"
+    return (
+        *(
+            msgspec.structs.replace(problem, lost=lost)
+            if problem.file.startswith(DATABASE) and not problem.lost
+            else problem
+            for problem in problems
+        ),
+        *map(_problem, bad),
+        *(msgspec.structs.replace(_problem(one), lost=SPARED) for one in spared),
+    )
 
 
 class Examination:
@@ -115,22 +138,9 @@ class Examination:
                     progress(stop, found)
         self._check_end(found)
         self._check_erasures(found)
-        lost = "the events that are named here" if self._bad else "no event"
-        problems = (
-            msgspec.structs.replace(problem, lost=lost)
-            if problem.file.startswith(DATABASE) and not problem.lost
-            else problem
-            for problem in self._problems
-        )
-        return Report(
-            self._good,
-            self._end,
-            self._acknowledged,
-            self._sealed,
-            self._shredded,
-            (*problems, *map(_problem, self._bad)),
-            tuple(sorted(self._bad)),
-        )
+        bad = tuple(sorted(self._bad))
+        problems = named(self._problems, bad)
+        return Report(self._good, self._end, self._acknowledged, self._sealed, self._shredded, problems, bad)
 
     def _check_schema(self, cursor: duckdb.DuckDBPyConnection) -> None:
         expected = expected_schema()
@@ -163,7 +173,7 @@ class Examination:
         except duckdb.Error as error:
             kinds = _kinds(cursor, first, last)
             if first == last or kinds is None:
-                why = f"DuckDB can't read it ({str(error).splitlines()[0]})"
+                why = f"{UNREADABLE} ({str(error).splitlines()[0]})"
                 self._mark(first, last, why, None if kinds is None else sum(map(_is_memory, kinds)))
                 return
             middle = (first + last) // 2

@@ -3,29 +3,43 @@
 Every row is read and verified through the hash chain, and every sealed event is decrypted (AES-GCM), so a changed byte
 of an event is named, or DuckDB refuses to read it, which is named too. Bytes that no row depends on aren't read: unused
 blocks, a spare header, the primary key's index. A change there may stay unnoticed; it alters no event.
-After the first problem the check goes on with what can still be read, so that it names all that is lost and only that.
+What a damaged store has lost is what opening it loses (`events.recovery.salvage`): all of that is named, and
+only that.
 """
 
 import shutil
 import tempfile
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Final
 
 import duckdb
+import msgspec
 
 from events.crypto.chain_key import ChainKey
 from events.crypto.images import ImageFiles
 from events.crypto.keys import KeyRing
+from events.recovery.salvage import Salvage, Spare, readable_keys
 from events.storage.database import DATABASE, connect
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.durable import SECTOR, has_stray_bytes, parse_slots
 from events.storage.format import check_format, is_format_damaged
 from events.storage.log import Head, LogError, LogInUseError, PassphraseError
-from events.verify.examination import Examination, Problem, Progress, Report
+from events.verify.examination import UNREADABLE, Examination, Problem, Progress, Report, named
+
+EVERYTHING: Final = "every event"
 
 
-def verify(folder: Path, passphrase: str | None = None, progress: Progress | None = None) -> Report:
-    """Check the store in a folder, which must not be open.
+def verify(
+    folder: Path, passphrase: str | None = None, progress: Progress | None = None, spare: Spare | None = None
+) -> Report:
+    """Check the store in a folder, which must not be open. What is lost of a damaged one is what opening it shows.
+
+    Args:
+        folder: Of the store.
+        passphrase: Of its keys.
+        progress: Receives the events that were checked, and all of them.
+        spare: Returns what takes the place of lost events.
 
     Raises:
         LogInUseError: it is open.
@@ -48,7 +62,35 @@ def verify(folder: Path, passphrase: str | None = None, progress: Progress | Non
         except OSError as error:
             raise LogError(f"the store can't be read: {error}") from error
         images = ImageFiles(folder, lambda: keys) if keys else None
-        return Examination(cursor, keys, acknowledged, problems, images=images).run(progress)
+        report = Examination(cursor, keys, acknowledged, problems, images=images).run(progress)
+        if cursor is not None and not report.bad:
+            return report
+        return _as_opened(folder, passphrase, report, spare)
+
+
+def _as_opened(folder: Path, passphrase: str | None, report: Report, spare: Spare | None) -> Report:
+    """Return a report whose lost events are those that opening the store loses, instead of all that DuckDB refuses.
+
+    Where nothing can be opened, it stays as it is.
+    """
+    try:
+        with closing(Salvage(folder, readable_keys(folder, passphrase), spare)) as found:
+            bad, spared, readable = found.bad, found.spared, found.report
+    except LogError:
+        return report
+    if bad == report.bad and not spared:
+        return report
+    files = [
+        msgspec.structs.replace(one, lost="" if one.lost == EVERYTHING else one.lost)
+        for one in report.problems
+        if one.seq is None
+    ]
+    if refused := [one for one in report.bad if one.why.startswith(UNREADABLE)]:
+        first, last = refused[0].first, refused[-1].last
+        files.append(Problem(DATABASE, None, f"of events {first} to {last}, {refused[0].why}", ""))
+    return msgspec.structs.replace(
+        readable, acknowledged=report.acknowledged, problems=named(files, bad, spared), bad=bad, spared=spared
+    )
 
 
 def examine(log: DuckDBLog, progress: Progress | None = None) -> Report:
@@ -77,7 +119,7 @@ def examine(log: DuckDBLog, progress: Progress | None = None) -> Report:
 def _open(folder: Path, stack: ExitStack, problems: list[Problem]) -> duckdb.DuckDBPyConnection | None:
     path = folder / DATABASE
     if not path.exists():
-        problems.append(Problem(DATABASE, None, "the file is missing", "every event"))
+        problems.append(Problem(DATABASE, None, "the file is missing", EVERYTHING))
         return None
     try:
         return stack.enter_context(closing(connect(path, read_only=True)))
@@ -90,7 +132,7 @@ def _open(folder: Path, stack: ExitStack, problems: list[Problem]) -> duckdb.Duc
     try:
         database = stack.enter_context(closing(connect(copy, read_only=True)))
     except LogError:
-        problems.append(Problem(DATABASE, None, f"DuckDB can't open it ({reason})", "every event"))
+        problems.append(Problem(DATABASE, None, f"DuckDB can't open it ({reason})", EVERYTHING))
         return None
     problems.append(Problem(f"{DATABASE}.wal", None, f"DuckDB can't replay it ({reason})", ""))
     return database

@@ -83,6 +83,11 @@ class Fingerprints:
         """Return the embedding of a row that isn't empty in one space."""
         return self._spaces[key].at(row)
 
+    def as_stored(self, row: int) -> tuple[Fingerprint, tuple[Passage, ...]]:
+        """Return the fingerprint of a row that isn't empty as it was appended, and its passages."""
+        embeddings = {key: space.at(row) for key, space in self._spaces.items()}
+        return Fingerprint.of(embeddings | {CONTEXT: self._context.original(row)}), self._semantic.passages_at(row)
+
     def scores(
         self,
         key: str,

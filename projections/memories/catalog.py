@@ -1,7 +1,7 @@
 """The catalog of all memories: content, metadata, state and history, without embeddings."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -154,6 +154,12 @@ class Catalog:
     def erased(self) -> tuple[Entry, ...]:
         """Return the entries of erased memories in the order in which they were stored."""
         return tuple(entry for entry in self._entries.values() if entry.state is MemoryState.ERASED)
+
+    def as_stored(self) -> Iterator[tuple[Entry, Body]]:
+        """Yield every memory that isn't erased, without what it absorbed, and its body as it was stored."""
+        for row, memory in enumerate(self._ids):
+            if encoded := self._bodies.at(row):
+                yield self._entries[memory], _body_decoder.decode(encoded)
 
     def moved(self) -> tuple[Entry, ...]:
         """Return the entries, without bodies, of memories that were moved to another namespace once."""

@@ -5,6 +5,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from events.fingerprint import Dense
 from events.quantization import directions, levels
 from projections.projection import digest_of
 from projections.spaces.dense import DenseSpace
@@ -28,6 +29,11 @@ class ContextSpace(DenseSpace):
         """Overwrite a vector with zeros, and delete its original."""
         self._originals.pop(row, None)
         super().clear(row)
+
+    def original(self, row: int) -> Dense:
+        """Return the vector of a row that isn't empty as it was before it was blended."""
+        original = self._originals.get(row)
+        return self.at(row) if original is None else Dense(original)
 
     def restore(self, rows: Rows) -> None:
         """Put the original vectors back into those of these rows that are blended."""

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from events.fingerprint import Dense
+from events.fingerprint import Dense, Passage
 from events.quantization import Levels
 from projections.projection import digest_of
 from projections.spaces.dense import DenseSpace, top_k_eligible
@@ -61,6 +61,15 @@ class WindowedSpace:
     def at(self, row: int) -> Dense:
         """Return the vector of the whole memory of a row that isn't empty."""
         return self.vectors.at(self._slices.slice_of(row).start)
+
+    def passages_at(self, row: int) -> tuple[Passage, ...]:
+        """Return the passages of a row that isn't empty, in order; none for a memory of one window."""
+        vectors = self._slices.slice_of(row)
+        spans = self._spans.array[vectors].tolist()
+        return tuple(
+            Passage(*spans[index - vectors.start], self.vectors.at(index).vector)
+            for index in range(vectors.start + 1, vectors.stop)
+        )
 
     def scores(self, query: Levels, rows: Rows | None = None, *, passages: bool = True) -> Scores:
         """Return the cosine in [0, 1] of a query to the best vector of each row (of all if None), shape (rows,).

@@ -53,13 +53,13 @@ def moved(answer: JsonObject) -> None:
 
 
 def repaired(answer: JsonObject) -> None:
-    """Print what of a damaged store is in the new one, and which events are lost."""
+    """Print what of a damaged store is in the new one, which events are lost, and which the snapshot held."""
     lost = sum(one["last"] - one["first"] + 1 for one in answer["lost"])
     OUT.print(f"{answer['events'] - lost} of {answer['events']} events are in {answer['folder']}", markup=False)
     for one in answer["lost"]:
-        events = f"event {one['first']}" if one["first"] == one["last"] else f"events {one['first']} to {one['last']}"
-        memories = "" if one["memories"] is None else f", {one['memories']} of them memories"
-        OUT.print(f"  lost: {events}{memories}: {one['why']}", markup=False)
+        OUT.print(f"  lost: {_events(one)}: {one['why']}", markup=False)
+    for one in answer["from_snapshot"]:
+        OUT.print(f"  from the snapshot, not proved by the chain: {_events(one)}: {one['why']}", markup=False)
 
 
 def reembedded(answer: JsonObject) -> None:
@@ -87,6 +87,12 @@ def upgraded(answer: JsonObject) -> None:
     OUT.print(f"{answer['folder']} is upgraded and sound; as it was, it is in {answer['copy']}", markup=False)
     OUT.print("before an earlier version of the program opens the store again, run:", markup=False)
     OUT.print(f"context-graph restore {answer['copy']} --data {answer['folder']} --replace", markup=False)
+
+
+def _events(lost: JsonObject) -> str:
+    first, last, memories = lost["first"], lost["last"], lost["memories"]
+    events = f"event {first}" if first == last else f"events {first} to {last}"
+    return events if memories is None else f"{events}, {memories} of them memories"
 
 
 def stopped(answer: JsonObject) -> None:

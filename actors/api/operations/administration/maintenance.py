@@ -21,6 +21,7 @@ from actors.runtime.faults import StorageFault
 from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadStatus
+from actors.store.spare_memories import spare_memories
 from events.recovery.safety_copy import copy_store
 from events.storage.backup import back_up, copy_unverified
 from events.storage.duckdb_log import DuckDBLog
@@ -112,4 +113,6 @@ def _examine(log: StoredLog, progress: Progress) -> Report:
         with TemporaryDirectory(prefix="context-graph-") as folder:
             copy_unverified(log, Path(folder), progress)
             return verify(Path(folder), passphrase(), progress)
-    return examine(log, progress) if log.read_only is None else verify(log.folder, passphrase(), progress)
+    if log.read_only is None:
+        return examine(log, progress)
+    return verify(log.folder, passphrase(), progress, spare_memories)

@@ -98,6 +98,7 @@ def _verify(folder: Path, anchor: str | None, *, quiet: bool) -> JsonObject:
     from actors.cli.store_access import open_store, served_store, store_location
     from actors.cli.views.terminal import progress_bar
     from actors.store.snapshot_files import Snapshots
+    from actors.store.spare_memories import spare_memories
     from events.crypto.keys import KeyRing
     from events.storage.database import DATABASE, connect, select_pages
     from events.verify.anchors import anchor_problems
@@ -110,7 +111,9 @@ def _verify(folder: Path, anchor: str | None, *, quiet: bool) -> JsonObject:
         if location.log is not None:
             with open_store(location) as opened:
                 return opened.call("store/verify", report, **given)
-        found = check(folder, passphrase(), lambda done, total: report(done, total, "events checked"))
+        found = check(
+            folder, passphrase(), lambda done, total: report(done, total, "events checked"), spare_memories
+        )
         if found.problems:  # then no process would start from a snapshot
             return verified(found, (), anchor)
         keys = KeyRing.of((folder / "keys").read_bytes(), passphrase())
@@ -172,20 +175,21 @@ def repair(
     *,
     as_json: Json = False,
 ) -> None:
-    """Create a new store from all that can be proved of a damaged one, which stays unchanged."""
+    """Create a new store from all that can be proved of a damaged one, which stays unchanged, and from its snapshot."""
     from actors.cli.store_access import store_location
     from actors.cli.views.maintenance import repaired
     from actors.cli.views.terminal import progress_bar
+    from actors.store.spare_memories import spare_memories
     from events.recovery.repair import repair as write_repaired
 
     folder = data_folder(data)
     with exit_on_error(), progress_bar(quiet=as_json) as report:
         store_location(folder).check_in_folder(RESTORE)
         result = write_repaired(
-            folder, new_folder, passphrase(), lambda done, total: report(done, total, "events written")
+            folder, new_folder, passphrase(), lambda done, total: report(done, total, "events written"), spare_memories
         )
-    lost = [one._asdict() for one in result.lost]
-    answer = {"folder": str(new_folder), "events": result.events, "lost": lost}
+    lost, spared = ([one._asdict() for one in ranges] for ranges in (result.lost, result.spared))
+    answer = {"folder": str(new_folder), "events": result.events, "lost": lost, "from_snapshot": spared}
     show(answer, repaired, as_json=as_json)
 
 
