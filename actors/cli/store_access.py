@@ -43,7 +43,7 @@ class StoreLocation(msgspec.Struct, frozen=True):
     models_chosen: bool = False
     """Whether a hub with another profile or other models is refused."""
     upgrades: bool = True
-    """Whether a store of an earlier format may be upgraded."""
+    """Whether a store of an earlier format is copied and upgraded; otherwise it is opened read-only."""
 
     @property
     def seconds_left(self) -> float:

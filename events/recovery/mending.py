@@ -8,6 +8,7 @@ A block, or an entry of the write-ahead log, carries the XOR of its 64-bit words
 a hash of the bytes that are left over (DuckDB, `src/common/checksum.cpp`, `src/storage/wal_replay.cpp`).
 """
 
+import re
 import shutil
 import struct
 import subprocess
@@ -15,7 +16,7 @@ import sys
 from collections.abc import Callable, Collection
 from contextlib import closing
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import duckdb
 import numpy as np
@@ -40,6 +41,10 @@ _MASK: Final = 2**64 - 1
 _WAL_HEADER_END: Final = b"\xff\xff"
 _ENTRY: Final = struct.Struct("<QQ")
 """Size and checksum of an entry of the write-ahead log."""
+_SIZE: Final = re.compile(rb"(?=[\s\S]{3}\0{5})")
+"""Where the size of an entry below 16 MB may begin; the checksum decides."""
+_FLUSH: Final = b"d\0d"
+"""How the last entry of a transaction begins: field 100 holds the type, 100."""
 
 _PROBE: Final = """
 import sys
@@ -73,9 +78,18 @@ def open_mended(path: Path, copy: Path) -> duckdb.DuckDBPyConnection:
         return connect(copy, read_only=True)
 
     content = wal.read_bytes()
-    mended, whole = _mend_wal(content)
-    attempts = [lambda: open_with(content), lambda: open_with(mended), lambda: open_with(content[:whole])]
-    return _first([*attempts, lambda: open_with(b"")])
+    entries = _wal_entries(content)
+    mended = (_joined(content, entries), _joined(content, _undamaged(entries)), content[: _whole(content)], b"")
+
+    def rows(wal: bytes) -> int:
+        """Return how many rows there are: DuckDB ends its replay without a word at an entry that it can't decode."""
+        try:
+            with closing(open_with(wal)) as database:
+                return database.execute("SELECT count(*) FROM log.main.log").fetchall()[0][0]
+        except (LogError, duckdb.Error):
+            return -1
+
+    return _first([lambda: open_with(content), lambda: open_with(max(mended, key=rows))])
 
 
 def _first(attempts: list[Callable[[], _Result]]) -> _Result:
@@ -135,22 +149,79 @@ def _correct(piece: npt.NDArray[np.uint64]) -> None:
         piece[0] = checksum
 
 
-def _mend_wal(content: bytes) -> tuple[bytes, int]:
-    """Correct the checksums of a write-ahead log; return its bytes, and how many precede the first damaged entry."""
-    mended = bytearray(content)
-    start = content.find(_WAL_HEADER_END) + len(_WAL_HEADER_END)
-    whole = None
+class _WalEntry(NamedTuple):
+    """An entry of the write-ahead log."""
+
+    body: bytes
+    damaged: bool
+
+
+def _wal_entries(content: bytes) -> list[_WalEntry]:
+    """Return the entries of a write-ahead log; the size of a damaged one may be what changed."""
+    entries: list[_WalEntry] = []
+    start = _wal_start(content)
     while len(content) - start >= _ENTRY.size:
-        size, stored = _ENTRY.unpack_from(content, start)
-        end = start + _ENTRY.size + size
-        if end > len(content):
+        end = _entry_end(content, start)
+        damaged = end is None
+        if end is None:
+            end = _end_of_damaged(content, start)
+        if end is None:
             break
-        checksum = _checksum(content[start + _ENTRY.size : end])
-        if checksum != stored:
-            whole = start if whole is None else whole
-            _ENTRY.pack_into(mended, start, size, checksum)
+        entries.append(_WalEntry(content[start + _ENTRY.size : end], damaged))
         start = end
-    return bytes(mended), start if whole is None else whole
+    return entries
+
+
+def _wal_start(content: bytes) -> int:
+    return content.find(_WAL_HEADER_END) + len(_WAL_HEADER_END)
+
+
+def _whole(content: bytes) -> int:
+    """Return how many bytes of a write-ahead log precede its first damaged entry."""
+    start = _wal_start(content)
+    while (end := _entry_end(content, start)) is not None:
+        start = end
+    return start
+
+
+def _entry_end(content: bytes, start: int) -> int | None:
+    """Return where an intact entry ends; None where none begins."""
+    if len(content) - start <= _ENTRY.size:
+        return None
+    size, stored = _ENTRY.unpack_from(content, start)
+    end = start + _ENTRY.size + size
+    if not size or end > len(content) or _checksum(content[start + _ENTRY.size : end]) != stored:
+        return None
+    return end
+
+
+def _end_of_damaged(content: bytes, start: int) -> int | None:
+    """Return where a damaged entry ends: where its size says, if an intact one follows or none; or before the next."""
+    end = start + _ENTRY.size + _ENTRY.unpack_from(content, start)[0]
+    if end == len(content) or (end < len(content) and _entry_end(content, end) is not None):
+        return end
+    for found in _SIZE.finditer(content, start + _ENTRY.size):
+        if _entry_end(content, found.start()) is not None:
+            return found.start()
+    return end if end <= len(content) else None
+
+
+def _undamaged(entries: list[_WalEntry]) -> list[_WalEntry]:
+    """Leave out the transactions with a damaged entry, which DuckDB can't replay though its checksum is corrected."""
+    kept: list[_WalEntry] = []
+    transaction: list[_WalEntry] = []
+    for entry in entries:
+        transaction.append(entry)
+        if entry.body.startswith(_FLUSH):
+            kept += [] if any(one.damaged for one in transaction) else transaction
+            transaction = []
+    return kept
+
+
+def _joined(content: bytes, entries: list[_WalEntry]) -> bytes:
+    """Return a write-ahead log of these entries behind the header of another."""
+    parts = (_ENTRY.pack(len(entry.body), _checksum(entry.body)) + entry.body for entry in entries)
+    return content[: _wal_start(content)] + b"".join(parts)
 
 
 def _checksum(data: bytes) -> int:

@@ -1,7 +1,7 @@
 """Upgrading a store of an earlier version, with a copy of it first.
 
-A start upgrades a store by itself, without a copy; commands that only read or copy leave it as it is. Programs of that
-earlier version refuse an upgraded store.
+A start upgrades a store by itself, after such a copy (`events.recovery.opening`); commands that only read or copy leave
+it as it is. Programs of that earlier version refuse an upgraded store.
 """
 
 from contextlib import closing

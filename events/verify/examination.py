@@ -258,7 +258,10 @@ class Examination:
     def _contains(self, cursor: duckdb.DuckDBPyConnection, head: Head) -> bool:
         try:
             return all(row.head == head for row in select_range(cursor, head.seq, head.seq))
-        except duckdb.Error:
+        except duckdb.Error as error:
+            if not self._bad:  # all rows were read in their order: what looks up a single one is damaged
+                what = f"DuckDB can't look up an event ({str(error).splitlines()[0]})"
+                self._problems.append(Problem(DATABASE, None, what, ""))
             return True
 
     def _mark(self, first: int, last: int, why: str, memories: int | None) -> None:

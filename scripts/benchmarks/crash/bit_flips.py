@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from actors.runtime.actor import EXIT_UNCERTAIN
-from benchmarks.crash.damaged_store import REFUSAL, SNAPSHOTS, Answers, Examiner, Observation, Questions
+from benchmarks.crash.damaged_store import MEMORY, REFUSAL, SNAPSHOTS, Answers, Examiner, Observation, Questions
 
 LOST = "lost, because the store was damaged"
 DISPOSABLE = {"latencies.json", "hub.log", "hub.json", "hub.lock", "hub.sock"}
@@ -43,6 +43,10 @@ class Flip(msgspec.Struct, frozen=True, kw_only=True):
     snapshot_used: bool
     lost: int = 0
     """Events that `repair` could not keep."""
+    readable: float = 1.0
+    """Share of the memories outside the changed row that are answered as before."""
+    stored: bool = False
+    """Whether a store after the damage was acknowledged."""
     unrepaired: str | None = None
     """Why `repair` failed, or what `verify` found in its result."""
     why: str
@@ -80,6 +84,8 @@ def flip_bytes(
             content[offset] ^= mask
             (copy / path).write_bytes(content)
             seen = examiner.examine(copy)
+            if seen.status == EXIT_UNCERTAIN:  # as every client does when the hub ends
+                seen = examiner.examine(copy)
             fate, why = classify(seen, right[name])
             flips.append(
                 Flip(
@@ -92,6 +98,8 @@ def flip_bytes(
                     changed=seen.changed,
                     snapshot_used=seen.snapshot_used,
                     lost=seen.lost,
+                    readable=readable(seen, right[name]),
+                    stored=seen.stored,
                     unrepaired=seen.unrepaired,
                     why=why,
                 )
@@ -112,6 +120,8 @@ def classify(seen: Observation, right: Answers) -> tuple[Fate, str]:
     ]
     if wrong:
         return Fate.WRONG, f"{wrong[0]}: {changed[wrong[0]][:200]}"
+    if seen.lost_later is not None:
+        return Fate.WRONG, f"acknowledged after the damage, then {seen.lost_later[:200]}"
     if seen.status == EXIT_UNCERTAIN:
         return Fate.REFUSED_LATER, "the server stopped, since the log can't be trusted"
     if seen.status is not None:
@@ -123,6 +133,13 @@ def classify(seen: Observation, right: Answers) -> tuple[Fate, str]:
     if changed:
         return Fate.REFUSED_LATER, next(iter(changed.values()))
     return Fate.RIGHT, "; ".join(seen.problems)
+
+
+def readable(seen: Observation, right: Answers) -> float:
+    """Return the share of the memories that are answered as before, but for one: the row that was changed."""
+    asked = [request for request in right if request.startswith(MEMORY)]
+    same = sum(seen.answers.get(request) == right[request] for request in asked)
+    return min(1.0, same / (len(asked) - 1))
 
 
 def _is_refusal(answer: str) -> bool:

@@ -19,6 +19,8 @@ from benchmarks.report import JsonOption, Verdict, progress_bar, publish
 
 SHOWN = 5
 """Examples in a report of what went wrong."""
+READABLE = 0.98
+"""Least share of the memories outside the changed row that must be answered as before."""
 LOG = ("log.duckdb", "log.duckdb.wal")
 OPENS = "the store opens after every kill"
 
@@ -91,6 +93,12 @@ def judge_flips(flips: Sequence[Flip], snapshots_used: Mapping[str, bool]) -> li
             f"{_describe(flip)}: {flip.unrepaired or flip.lost}" for flip in unrepaired[:SHOWN]
         ],
     }
+    hidden = [_describe(flip) for flip in flips if flip.readable < READABLE]
+    shown = {
+        "least share": min((round(flip.readable, 3) for flip in flips), default=1.0),
+        "stored into": sum(flip.stored for flip in flips),
+        "below": hidden[:SHOWN],
+    }
     used = {"undamaged ones used": dict(snapshots_used), "damaged ones used": len(trusted)}
     by_file: dict[str, list[Flip]] = defaultdict(list)
     for flip in flips:
@@ -98,6 +106,7 @@ def judge_flips(flips: Sequence[Flip], snapshots_used: Mapping[str, bool]) -> li
     return [
         *(Verdict(file, _counts(of_file)) for file, of_file in by_file.items()),
         Verdict("no wrong answer is given", {"flips": len(flips), "wrong": wrong[:SHOWN]}, not wrong),
+        Verdict(f"{READABLE} of the memories outside the changed row are readable", shown, not hidden),
         Verdict("`verify` names whatever isn't harmless", named, not silent),
         Verdict("`repair` keeps all events but the one whose byte changed", repaired, not unrepaired),
         Verdict("`verify` changes nothing", {"stores that it changed": changed}, not changed),

@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import shutil
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -12,12 +13,13 @@ from typing import Any
 import anyio
 import msgspec
 
-from actors.embedder.messages import EmbeddedQuery, EmbedMemory, EmbedQuery, LoadModels
+from actors.embedder.messages import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery, LoadModels
 from actors.hub import composition
 from actors.runtime.faults import Fault
 from actors.runtime.metrics import Latencies
 from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
+from actors.store.spare_memories import spare_memories
 from benchmarks.datasets import Document
 from benchmarks.store import open_store
 from benchmarks.synthetic import first_words, sentences
@@ -26,8 +28,10 @@ from events.fingerprint import Embedding
 from events.recovery.repair import repair
 from events.storage.log import LogError
 from events.verify.verification import verify
-from events.vocabulary.values import SpaceModel
+from events.vocabulary.values import Modality, SpaceModel
 
+LATER = "The ferryman hides the spare oar under the third bench of the blue boat."
+"""Stored into every damaged store."""
 ASKED_AT = "2026-11-21T00:00:00+00:00"
 WORDS, QUERY_WORDS, QUERIES = 14, 5, 8
 IN_FILE, IN_WAL = 32, 12
@@ -35,6 +39,8 @@ IN_FILE, IN_WAL = 32, 12
 PATIENCE = 120.0
 SNAPSHOTS = "snapshot"
 TRANSIENT = shutil.ignore_patterns("*.sock", "*.lock")
+MEMORY = "memory_retrieve"
+"""The tool, with which requests for single memories begin."""
 REFUSAL = "!"
 """First character of an error answer."""
 
@@ -49,6 +55,8 @@ class Questions(msgspec.Struct, frozen=True):
     embeddings: dict[str, dict[str, Embedding]]
     """Of each query, by its text."""
     memories: tuple[str, ...]
+    later: EmbeddedMemory
+    """The embeddings of `LATER`."""
 
 
 class Observation(msgspec.Struct):
@@ -65,6 +73,10 @@ class Observation(msgspec.Struct):
     """Why the store was read-only."""
     lost: int = 0
     """Events that `repair` could not keep."""
+    stored: bool = False
+    """Whether a store after the damage was acknowledged."""
+    lost_later: str | None = None
+    """How what was acknowledged is answered by the next process; None if it is there."""
     unrepaired: str | None = None
     """Why `repair` failed, or what `verify` found in its result."""
     snapshot_used: bool = False
@@ -81,10 +93,13 @@ class PrecomputedProfile:
     def __init__(self, questions: Questions) -> None:
         self.models = questions.models
         self._embeddings = questions.embeddings
+        self._later = questions.later
 
     def plan_memory(self, request: EmbedMemory, sessions: object) -> Any:
-        """Refuse: nothing is stored in a damaged store."""
-        raise RuntimeError(f"a damaged store is never written: {request.content} {sessions}")
+        """Return the precomputed embeddings, without a plan for the model."""
+        del request, sessions
+        return self._later
+        yield []
 
     def plan_query(self, request: EmbedQuery, sessions: object) -> Any:
         """Return the precomputed embeddings, without a plan for the model."""
@@ -118,8 +133,12 @@ async def build(scratch: Path) -> tuple[dict[str, Path], Questions]:
         for text in texts[2 : 2 + 3 * QUERIES : 3]:
             query = Document(id="", text=first_words(text, QUERY_WORDS), metadata={"asked_at": ASKED_AT})
             embeddings[query.text] = (await store.embed_query(query)).embeddings
+        later = await store.ask(
+            store.hub.embedder,
+            EmbedMemory(content=LATER, modality=Modality.TEXT, created_at=datetime.now(UTC), namespace="default"),
+        )
         shutil.copytree(folder, killed, ignore=TRANSIENT)  # the state that a kill at this moment would leave
-    return {"closed": closed, "killed": killed}, Questions(models, embeddings, tuple(memories))
+    return {"closed": closed, "killed": killed}, Questions(models, embeddings, tuple(memories), later)
 
 
 class Examiner:
@@ -142,6 +161,8 @@ class Examiner:
                         seen.damage = damage
                     case ("answer", request, answer):
                         seen.answers[request] = answer
+                    case ("stored", answer):
+                        seen.stored, seen.lost_later = True, answer
                     case ("repaired", lost, unrepaired):
                         seen.lost, seen.unrepaired = lost, unrepaired
                     case ("done", refused):
@@ -179,7 +200,8 @@ def _child(parent: Connection, questions: Questions) -> None:
         if problems:
             parent.send(("repaired", *_repair(folder)))
         try:
-            anyio.run(_query, folder, questions, parent)
+            if memory := anyio.run(_query, folder, questions, parent):
+                parent.send(("stored", anyio.run(_missing, folder, memory)))
         except (LogError, Fault, OSError) as error:
             parent.send(("done", f"{type(error).__name__}: {error}"))
         else:
@@ -194,7 +216,7 @@ def _verify(folder: Path) -> tuple[tuple[str, ...], bool]:
     """Return the problems that `context-graph verify` would name, and whether it changed a file."""
     before = _contents(folder)
     try:
-        found = list(verify(folder).problems)
+        found = list(verify(folder, spare=spare_memories).problems)
         if not found:
             found += Snapshots(folder, KeyRing.of((folder / "keys").read_bytes())).problems()
         problems = tuple(f"{one.file}: {one.what}" for one in found)
@@ -208,7 +230,7 @@ def _repair(folder: Path) -> tuple[int, str | None]:
     target = folder.with_name("repaired")
     shutil.rmtree(target, ignore_errors=True)
     try:
-        lost = repair(folder, target).lost
+        lost = repair(folder, target, spare=spare_memories).lost
         problems = verify(target).problems
     except LogError as error:
         return 0, str(error)
@@ -219,13 +241,14 @@ def _contents(folder: Path) -> Mapping[Path, bytes]:
     return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-async def _query(folder: Path, questions: Questions, parent: Connection) -> None:
+async def _query(folder: Path, questions: Questions, parent: Connection) -> str | None:
+    """Ask everything, then store a memory; return its id if that is acknowledged."""
     async with open_store(folder) as store:
         state = await store.call("status")
         parent.send(("damage", state["read_only"]))
         parent.send(("answer", "status", json.dumps([state["memories"], state["log"], state["namespaces"]])))
         requests: list[tuple[str, dict[str, Any]]] = [
-            *(("memory_retrieve", {"id": memory, "include_embeddings": True}) for memory in questions.memories),
+            *((MEMORY, {"id": memory, "include_embeddings": True}) for memory in questions.memories),
             *(
                 ("search_graph", {"query": text, "asked_at": ASKED_AT, "explain": True})
                 for text in questions.embeddings
@@ -238,3 +261,17 @@ async def _query(folder: Path, questions: Questions, parent: Connection) -> None
             except Fault as fault:
                 shown = f"{REFUSAL}{fault.code} {fault.message}"
             parent.send(("answer", f"{tool} {arguments}", shown))
+        try:
+            return await store.store(content=LATER)
+        except Fault:
+            return None
+
+
+async def _missing(folder: Path, memory: str) -> str | None:
+    """Return how a store answers for a memory that was acknowledged; None if it has it."""
+    async with open_store(folder) as store:
+        try:
+            content = (await store.call(MEMORY, id=memory))["content"]
+        except Fault as fault:
+            return f"{REFUSAL}{fault.code} {fault.message}"
+        return None if content == LATER else content

@@ -97,6 +97,7 @@ def hook(
             models=Path(models) if models else None,
             deadline=monotonic() + seconds,
             project=project,
+            upgrades=event not in READING,
         )
         captures = capture or os.environ.get("CONTEXT_GRAPH_CAPTURE") == "1"
         handle(HookCall(payload, location, namespace or project or _default_namespace(), captures))
@@ -253,6 +254,9 @@ def _call_until_done(location: StoreLocation, method: str, *, creates: bool = Fa
         else:
             return
 
+
+READING = frozenset({"session-start", "user-prompt-submit"})
+"""Events whose hooks leave a store of an earlier format as it is."""
 
 HOOKS: dict[str, tuple[float, Callable[[HookCall], None]]] = {
     "session-start": (4.5, brief),

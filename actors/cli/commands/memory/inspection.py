@@ -39,7 +39,7 @@ def goals(namespace: Namespace = None) -> None:
     """Find what the memories are about; choose a North Star among the goals if there is none."""
 
 
-@store_command(Panel.INSPECT, "purpose/drift_check", "mind.drift")
+@store_command(Panel.INSPECT, "purpose/drift_check", "mind.drift", reads=True)
 def drift(namespace: Namespace = None) -> None:
     """Show how far the latest memories have drifted from the North Star, and in which spaces."""
 

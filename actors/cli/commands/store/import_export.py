@@ -200,15 +200,18 @@ def export(
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON, if there is a file.")] = False,
 ) -> None:
     """Write memories, in the order of storage: everything that happened to them, or the live ones."""
+    import msgspec
+
     from actors.cli.store_access import open_store, store_location
     from actors.cli.views.terminal import progress_bar
     from actors.cli.views.transfer import exported
     from actors.exporters.files import Export, write
 
+    location = msgspec.structs.replace(store_location(data_folder(data)), upgrades=False)
     with (
         exit_on_error(),
         progress_bar(quiet=as_json) as report,
-        open_store(store_location(data_folder(data)), lock_timeout=LOCK_TIMEOUT) as store,
+        open_store(location, lock_timeout=LOCK_TIMEOUT) as store,
     ):
         wanted = Export(store.call, report, namespace, {} if as_of is None else {"as_of": as_of})
         result = write(wanted, form.value, None if str(file) == STANDARD else file)

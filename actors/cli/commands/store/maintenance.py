@@ -111,9 +111,7 @@ def _verify(folder: Path, anchor: str | None, *, quiet: bool) -> JsonObject:
         if location.log is not None:
             with open_store(location) as opened:
                 return opened.call("store/verify", report, **given)
-        found = check(
-            folder, passphrase(), lambda done, total: report(done, total, "events checked"), spare_memories
-        )
+        found = check(folder, passphrase(), lambda done, total: report(done, total, "events checked"), spare_memories)
         if found.problems:  # then no process would start from a snapshot
             return verified(found, (), anchor)
         keys = KeyRing.of((folder / "keys").read_bytes(), passphrase())

@@ -17,7 +17,7 @@ def upgrade(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Upgrade a store of an earlier version, after a verified copy of it; a start upgrades it without a copy."""
+    """Copy and upgrade a store of an earlier version, as the next start or command that writes would."""
     import msgspec
 
     from actors.cli.store_access import store_location
