@@ -33,6 +33,8 @@ PIECE: Final = 1 << 18
 """Bytes that are compressed and encrypted together: one item of an array costs a read of so many."""
 SLICE: Final = 8
 """Pieces that are written between two messages of an actor: some 3 ms."""
+KEY: Final = 32
+"""Bytes of the key of a snapshot."""
 TAG: Final = 16
 """Bytes of the authentication tag of each piece (AES-GCM)."""
 SPARE: Final = 256 << 20
@@ -75,6 +77,18 @@ class Part(msgspec.Struct, frozen=True):
     def size(self) -> int:
         """Return the bytes of the file."""
         return sum(self.sealed)
+
+    def check(self) -> None:
+        """Check that every piece can be what was written; a forged layout is a `StateError`."""
+        if not self.segments or min(self.segments) < 0:
+            raise StateError("its layout has no header, or a negative length")
+        plain = (end - start for _, start, end in _ranges(self.segments))
+        try:
+            fits = all(TAG <= sealed <= size + TAG for size, sealed in zip(plain, self.sealed, strict=True))
+        except ValueError:  # more or fewer pieces than their sum needs
+            fits = False
+        if not fits:
+            raise StateError("its layout isn't that of its pieces")
 
 
 class EncryptedWriter:
@@ -137,9 +151,13 @@ class EncryptedReader:
 
     Raises:
         OSError: the file can't be read, or has another length.
+        StateError: neither layout nor key can be those of a snapshot.
     """
 
     def __init__(self, path: Path, secret: bytes, number: int, part: Part) -> None:
+        part.check()
+        if len(secret) != KEY:
+            raise StateError("its key has another length")
         self._descriptor = os.open(path, os.O_RDONLY)
         weakref.finalize(self, os.close, self._descriptor)
         self._cipher = AESGCM(secret)
@@ -153,13 +171,16 @@ class EncryptedReader:
             self._decrypt(piece, _buffers.content[: piece.length - TAG])
 
     def restore(self, piece: Piece, plain: memoryview) -> None:
-        """Decrypt and decompress a piece into `plain` (`OSError`, `InvalidTag`)."""
+        """Decrypt and decompress a piece into `plain` (`OSError`, `InvalidTag`, `StateError`)."""
         if not piece.compressed:
             self._decrypt(piece, plain)
             return
         content = _buffers.content[: piece.length - TAG]
         self._decrypt(piece, content)
-        plain[:] = cast("bytes", lz4.block.decompress(content, uncompressed_size=len(plain)))
+        try:
+            plain[:] = cast("bytes", lz4.block.decompress(content, uncompressed_size=len(plain)))
+        except (lz4.block.LZ4BlockError, ValueError) as error:
+            raise StateError(f"a piece isn't compressed as it should be: {error}") from error
 
     def _decrypt(self, piece: Piece, content: memoryview) -> None:
         sealed = _buffers.sealed[: piece.length]
@@ -196,8 +217,9 @@ def read(reader: EncryptedReader, part: Part, pool: Executor) -> tuple[Projectio
     for piece in by_segment[0]:
         reader.restore(piece, memoryview(head)[piece.start : piece.end])
     values, tensors = parse(memoryview(head))
-    if len(tensors) != len(part.segments) - 1:
-        raise StateError("it has more or fewer arrays than its header names")
+    lengths = [tensor.data_offsets[1] - tensor.data_offsets[0] for tensor in tensors.values()]
+    if lengths != list(part.segments[1:]):
+        raise StateError("its arrays aren't those that its header names")
     arrays = {
         name: _lazy(reader, tensor, part.segments[segment], by_segment.get(segment, []))
         for segment, (name, tensor) in enumerate(tensors.items(), start=1)
@@ -212,7 +234,7 @@ def _lazy(reader: EncryptedReader, tensor: Tensor, length: int, pieces: list[Pie
         piece = pieces[number]
         try:
             reader.restore(piece, room.data[piece.start : piece.end])
-        except (OSError, InvalidTag) as error:
+        except (OSError, InvalidTag, StateError) as error:
             # The piece was sound when it was verified at the start, and actors use this snapshot already.
             LOGGER.critical("a snapshot was changed while it was read; stopping: %r", error)
             os._exit(EXIT_UNCERTAIN)

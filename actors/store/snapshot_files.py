@@ -36,7 +36,7 @@ from projections.storage.snapshot import SCHEMA, StateError
 
 MANIFEST: Final = "manifest"
 NOTHING_LOST: Final = "nothing, a start takes longer"
-_CONTEXT: Final = b"context-graph snapshot"
+CONTEXT: Final = b"context-graph snapshot"
 _THREADS: Final = min(4, os.cpu_count() or 1)
 """Threads that verify a snapshot: decryption releases Python's lock."""
 
@@ -107,7 +107,7 @@ class Snapshots:
         )
         before = self._folders()
         self._keys.create([draft.id])
-        sealed = self._keys.seal(draft.id, _CONTEXT, _encoder.encode(manifest))
+        sealed = self._keys.seal(draft.id, CONTEXT, _encoder.encode(manifest))
         with closing(DurableFile(draft.folder / MANIFEST)) as file:
             file.write({0: sealed})
         sync_folder(draft.folder)
@@ -122,7 +122,7 @@ class Snapshots:
             self._erase(path for path in self._folders() if path.suffix == UNFINISHED)
         for path in self._folders():
             try:
-                found.append((self._manifest(path), path))
+                found.append((self.manifest(path), path))
             except (UnusableError, OSError) as error:
                 self._reject(path, error)
         found.sort(key=lambda one: one[0].head.seq)
@@ -147,7 +147,7 @@ class Snapshots:
         """Return the newest snapshot that can be read, whatever the log is now, or None; delete nothing."""
         for manifest, path in self._readable():
             with suppress(StateError, InvalidTag, OSError):
-                return _open(manifest, path)
+                return open_parts(manifest, path)
         return None
 
     def problems(self) -> list[Problem]:
@@ -160,12 +160,12 @@ class Snapshots:
             if path.suffix == UNFINISHED:
                 continue
             try:
-                manifest = self._manifest(path)
+                manifest = self.manifest(path)
                 for number, (name, part) in enumerate(manifest.parts.items()):
                     check(path / name, manifest.secret, number, part)
             except OtherSchemaError:
                 continue
-            except (UnusableError, InvalidTag, OSError) as error:
+            except (UnusableError, StateError, InvalidTag, OSError) as error:
                 if path.exists():  # else a newer one has replaced it meanwhile
                     found.append(Problem(f"snapshot/{path.name}", None, _reason(error), NOTHING_LOST))
         return found
@@ -183,16 +183,17 @@ class Snapshots:
         """Erase all snapshots, unfinished ones too (`OSError`)."""
         self._erase(self._folders())
 
-    def _manifest(self, path: Path) -> Manifest:
+    def manifest(self, path: Path) -> Manifest:
+        """Return the manifest of a snapshot (`UnusableError`, `OSError`)."""
         try:
-            plain = self._keys.open(UUID(path.name), _CONTEXT, (path / MANIFEST).read_bytes())
+            plain = self._keys.open(UUID(path.name), CONTEXT, (path / MANIFEST).read_bytes())
             if plain is None:
                 raise UnusableError("its key was destroyed")
             schema = msgspec.msgpack.decode(plain, type=_Version).schema
             if schema != SCHEMA:
                 raise OtherSchemaError(f"its schema is {schema or 'an earlier one'}, not {SCHEMA}")
             return msgspec.msgpack.decode(plain, type=Manifest)
-        except (KeyUnreadableError, msgspec.DecodeError, ValueError) as error:
+        except (KeyUnreadableError, msgspec.DecodeError, ValueError, RecursionError) as error:
             raise UnusableError(f"its manifest can't be read: {error}") from error
 
     def _read(self, manifest: Manifest, path: Path, log: Log, owners: tuple[str, ...]) -> Loaded:
@@ -200,14 +201,14 @@ class Snapshots:
             raise UnusableError("it belongs to another log")
         if set(manifest.parts) != set(owners):
             raise UnusableError("other actors own projections now")
-        return _open(manifest, path)
+        return open_parts(manifest, path)
 
     def _readable(self) -> list[tuple[Manifest, Path]]:
         """Return the manifests that can be read and their folders, the newest first."""
         found: list[tuple[Manifest, Path]] = []
         for path in self._folders():
             with suppress(UnusableError, OSError):
-                found.append((self._manifest(path), path))
+                found.append((self.manifest(path), path))
         return sorted(found, key=lambda one: one[0].head.seq, reverse=True)
 
     def _folders(self) -> list[Path]:
@@ -235,7 +236,7 @@ class Snapshots:
             sync_folder(self._folder)
 
 
-def _open(manifest: Manifest, path: Path) -> Loaded:
+def open_parts(manifest: Manifest, path: Path) -> Loaded:
     """Verify and open the files of a snapshot (`OSError`, `InvalidTag`, `StateError`)."""
     loaded = Loaded(manifest.head, {}, [])
     with ThreadPoolExecutor(_THREADS) as pool:

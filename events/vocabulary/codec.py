@@ -26,6 +26,11 @@ _decompress: Final[Callable[[bytes], bytes]] = _lz4.decompress
 BlockError: Final[type[Exception]] = _lz4.LZ4BlockError
 """Raised by `decompress`."""
 
+_SIZE: Final = 4
+"""Bytes of the uncompressed size, which precede an LZ4 block."""
+_MOST_EXPANSION: Final = 255
+"""Bytes that one byte of an LZ4 block can stand for."""
+
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 _decoders: Final[dict[str, msgspec.msgpack.Decoder[Known]]] = {
     _TAGS[event]: msgspec.msgpack.Decoder(event) for event in _KNOWN
@@ -84,7 +89,7 @@ def decode(kind: str, data: bytes, upcasters: Mapping[str, Upcaster] = UPCASTERS
     """
     try:
         if kind in _COMPRESSED:
-            data = _decompress(data)
+            data = _expanded(data)
         while kind in upcasters:
             fields: dict[str, Any] = msgspec.msgpack.decode(data, type=dict[str, Any])
             fields.pop("type", None)
@@ -96,7 +101,10 @@ def decode(kind: str, data: bytes, upcasters: Mapping[str, Upcaster] = UPCASTERS
         decoder = _decoders[kind]
     except KeyError:
         raise UnknownKindError(kind) from None
-    return decoder.decode(data)
+    try:
+        return decoder.decode(data)
+    except (UnicodeDecodeError, RecursionError) as error:  # msgspec passes them on as they are
+        raise msgspec.DecodeError(str(error)) from error
 
 
 def compress(text: str) -> bytes:
@@ -106,4 +114,11 @@ def compress(text: str) -> bytes:
 
 def decompress(data: bytes) -> str:
     """Return the text that `compress` compressed; anything else is a `BlockError`."""
-    return _decompress(data).decode()
+    return _expanded(data).decode()
+
+
+def _expanded(data: bytes) -> bytes:
+    """Decompress a block; a size that no block of its length can have is a `BlockError`, and takes no memory."""
+    if int.from_bytes(data[:_SIZE], "little") > _MOST_EXPANSION * len(data):
+        raise BlockError("its size is wrong")
+    return _decompress(data)

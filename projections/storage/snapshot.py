@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import cache
 from itertools import accumulate
+from math import prod
 from typing import Any, Final, Protocol, TypeAlias, cast, get_args, get_origin, get_type_hints, runtime_checkable
 
 import msgspec
@@ -124,10 +125,16 @@ def parse(head: memoryview) -> tuple[memoryview, dict[str, Tensor]]:
     end = _LENGTH + int.from_bytes(head[:_LENGTH], "little")
     try:
         tensors = msgspec.json.decode(head[_LENGTH:end], type=dict[str, Tensor])
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StateError(f"its header can't be read: {error}") from error
     if tensors.pop(VALUES, None) != Tensor("U8", (len(head) - end,), (0, len(head) - end)):
         raise StateError("its values aren't where they should be")
+    start = len(head) - end
+    for name, tensor in tensors.items():
+        size = tensor.numpy_dtype.itemsize * prod(tensor.shape)
+        if min(tensor.shape, default=0) < 0 or tensor.data_offsets != (start, start + size):
+            raise StateError(f"{name} isn't where its type and its shape say")
+        start += size
     return head[end:], tensors
 
 
@@ -158,7 +165,7 @@ def load(values: memoryview, arrays: Mapping[str, LazyArray]) -> ProjectionSet:
                     setattr(held, name, saved.array)
             if isinstance(held, Foreign):
                 held.restore(rest.pop(f"{path}.{FOREIGN}", None))
-    except (msgspec.DecodeError, KeyError, ValueError) as error:
+    except (msgspec.DecodeError, KeyError, ValueError, TypeError, RecursionError) as error:
         raise StateError(f"its state doesn't fit: {error}") from error
     if unknown := [*plain, *rest]:
         raise StateError(f"nothing here is called {unknown[0]}")

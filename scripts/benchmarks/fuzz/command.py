@@ -11,7 +11,9 @@ from rich.console import Console
 from typer import Exit, Option
 
 from benchmarks import SEED
+from benchmarks.crash.damaged_store import build
 from benchmarks.fuzz.campaign import Report, run_campaign
+from benchmarks.fuzz.files import run_file_campaign
 from benchmarks.report import JsonOption, print_json, progress_bar, rows_table
 
 MOST_GROWTH = 32.0
@@ -22,11 +24,15 @@ rounds, and a leak of 100 bytes a message is 32 in a million."""
 def fuzz(
     messages: Annotated[int, Option(min=1, help="How many are sent.")] = 20_000,
     seed: Annotated[int, Option(min=0, help="Of all messages.")] = SEED,
-    first: Annotated[int, Option(min=0, help="Number of the first message, to replay a failure.")] = 0,
+    first: Annotated[int, Option(min=0, help="Number of the first message or file, to replay a failure.")] = 0,
+    files: Annotated[int, Option(min=0, help="Read so many mutated files of stores instead of sending messages.")] = 0,
     *,
     as_json: JsonOption = False,
 ) -> None:
     """Send hostile messages to the real server in this process; fails if any answer is wrong."""
+    if files:
+        _fuzz_files(files, seed, first, as_json=as_json)
+        return
     with tempfile.TemporaryDirectory() as folder, progress_bar() as bar:
         task = bar.add_task("fuzzing", total=messages)
         campaign = partial(run_campaign, first=first, advance=lambda count: bar.advance(task, count))
@@ -38,6 +44,26 @@ def fuzz(
     else:
         _show(report)
     if not passed:
+        raise Exit(1)
+
+
+def _fuzz_files(files: int, seed: int, first: int, *, as_json: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder, progress_bar() as bar:
+        task = bar.add_task("fuzzing files", total=files)
+        stores, _ = anyio.run(build, Path(folder))
+        report = run_file_campaign(stores, Path(folder), files, seed, first, lambda count: bar.advance(task, count))
+    if as_json:
+        print_json(msgspec.to_builtins(report))
+    else:
+        console = Console()
+        table = Table("outcome", "files")
+        for outcome, count in report.outcomes.items():
+            table.add_row(outcome, f"{count:,}")
+        console.print(table)
+        for failure in report.failures:
+            console.print(failure, style="red", markup=False)
+        console.print(f"{report.files:,} files of seed {seed}, {len(report.failures)} failures")
+    if report.failures:
         raise Exit(1)
 
 
