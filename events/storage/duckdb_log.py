@@ -62,7 +62,7 @@ class DuckDBLog:
 
         Raises:
             PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
-            LogInUseError: the log is open already, here or in another process.
+            LogInUseError: the log is open already.
             LogBehindError, LogCorruptError: acknowledged events are missing from its end, or the last one was changed.
             LogError: one of the files can't be read, or a later version wrote the store.
         """
@@ -111,13 +111,10 @@ class DuckDBLog:
 
     @property
     def keys(self) -> KeyRing:
-        """The keys of its sealed events."""
+        """The keys of its sealed events, and of its snapshots."""
         return self._keys
 
-    @property
-    def snapshot_keys(self) -> KeyRing:
-        """The keys of its snapshots, which are in the same file."""
-        return self._keys
+    snapshot_keys = keys
 
     def rows(self, first: int, last: int) -> Iterator[Row]:
         """Yield the rows from `first` to `last`, unverified and in pages; missing ones are left out."""
@@ -204,8 +201,7 @@ class DuckDBLog:
 
     def get(self, seqs: Collection[int]) -> list[Envelope]:
         """Return the events with these sequence numbers, ascending; a missing one is a `LogCorruptError`."""
-        wanted = sorted(set(seqs))
-        if not wanted:
+        if not (wanted := sorted(set(seqs))):
             return []
         with self.cursor() as cursor:
             if self._salvage is not None:

@@ -139,8 +139,8 @@ class Examination:
         self._check_end(found)
         self._check_erasures(found)
         bad = tuple(sorted(self._bad))
-        problems = named(self._problems, bad)
-        return Report(self._good, self._end, self._acknowledged, self._sealed, self._shredded, problems, bad)
+        counts = self._sealed, self._shredded
+        return Report(self._good, self._end, self._acknowledged, *counts, named(self._problems, bad), bad)
 
     def _check_schema(self, cursor: duckdb.DuckDBPyConnection) -> None:
         expected = expected_schema()
@@ -155,9 +155,7 @@ class Examination:
                 self._problems.append(Problem(DATABASE, None, f"{name} is {how}", "no event"))
 
     def _count(self, cursor: duckdb.DuckDBPyConnection) -> int:
-        if self._last is not None:
-            return self._last
-        return self._count_rows(cursor)
+        return self._count_rows(cursor) if self._last is None else self._last
 
     def _count_rows(self, cursor: duckdb.DuckDBPyConnection) -> int:
         try:
@@ -260,8 +258,7 @@ class Examination:
             return all(row.head == head for row in select_range(cursor, head.seq, head.seq))
         except duckdb.Error as error:
             if not self._bad:  # all rows were read in their order: what looks up a single one is damaged
-                what = f"DuckDB can't look up an event ({str(error).splitlines()[0]})"
-                self._problems.append(Problem(DATABASE, None, what, ""))
+                self._problems.append(Problem(DATABASE, None, f"DuckDB can't look up an event ({error})", ""))
             return True
 
     def _mark(self, first: int, last: int, why: str, memories: int | None) -> None:

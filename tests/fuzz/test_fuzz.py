@@ -1,4 +1,4 @@
-"""Twenty thousand hostile messages in the suite; `scripts/bench fuzz --messages 1000000` sends a million."""
+"""Hostile messages and mutated files in the suite; `scripts/bench fuzz --messages 1000000` sends a million."""
 
 import json
 import subprocess
@@ -26,6 +26,18 @@ def test_twenty_thousand_hostile_messages_do_no_harm() -> None:
     assert report["messages"] == 20_000
     assert report["stored"] > 20, "enough was stored to be lost"
     assert {"ok", "-32700", "-32600", "-32601", "-32602", "-32010"} <= report["codes"].keys()
+
+
+def test_two_thousand_mutated_files_do_no_harm() -> None:
+    report = campaign("--files", "2000")
+    assert report["failures"] == []
+    assert report["files"] == 2_000
+    assert {"keys", "head", "snapshot, sealed again", "row, sealed again", "store"} <= report["kinds"].keys()
+
+
+@pytest.mark.slow
+def test_two_hundred_thousand_mutated_files_do_no_harm() -> None:
+    assert campaign("--files", "200000", "--seed", "1")["failures"] == []
 
 
 @pytest.mark.slow

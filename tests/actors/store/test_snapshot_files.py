@@ -322,9 +322,9 @@ def resealed(**changes: Any) -> Callable[[Path], None]:
     def change(folder: Path) -> None:
         log = DuckDBLog(folder)
         path, id_ = only(folder) / MANIFEST, UUID(only(folder).name)
-        plain = log.keys.open(id_, snapshot_files._CONTEXT, path.read_bytes())
+        plain = log.keys.open(id_, snapshot_files.CONTEXT, path.read_bytes())
         manifest = msgspec.structs.replace(msgspec.msgpack.decode(plain, type=Manifest), **changes)
-        path.write_bytes(log.keys.seal(id_, snapshot_files._CONTEXT, snapshot_files._encoder.encode(manifest)))
+        path.write_bytes(log.keys.seal(id_, snapshot_files.CONTEXT, snapshot_files._encoder.encode(manifest)))
         log.close()
 
     return change
@@ -335,7 +335,7 @@ def earlier(folder: Path) -> None:
     log = DuckDBLog(folder)
     path, id_ = only(folder) / MANIFEST, UUID(only(folder).name)
     manifest = {"format": 3, "code": bytes(32), "head": log.head, "secret": bytes(32), "parts": {}}
-    path.write_bytes(log.keys.seal(id_, snapshot_files._CONTEXT, msgspec.msgpack.encode(manifest)))
+    path.write_bytes(log.keys.seal(id_, snapshot_files.CONTEXT, msgspec.msgpack.encode(manifest)))
     log.close()
 
 
@@ -538,7 +538,7 @@ def unsealed(folder: Path) -> bytes:
     """Return all plain bytes of the snapshot of a closed store."""
     log = DuckDBLog(folder)
     path = only(folder)
-    plain = log.keys.open(UUID(path.name), snapshot_files._CONTEXT, (path / MANIFEST).read_bytes())
+    plain = log.keys.open(UUID(path.name), snapshot_files.CONTEXT, (path / MANIFEST).read_bytes())
     log.close()
     manifest = msgspec.msgpack.decode(plain, type=Manifest)
     cipher = AESGCM(manifest.secret)
