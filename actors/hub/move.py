@@ -28,11 +28,24 @@ def open_log(folder: Path, address: str | None) -> StoredLog:
     """
     from events.postgres.log import PostgresLog
     from events.storage.database import DATABASE
-    from events.storage.duckdb_log import DuckDBLog
 
     if address is None or (folder / DATABASE).exists():
-        return DuckDBLog(folder, passphrase())
+        return _open_source(folder)
     return PostgresLog(address, folder, passphrase())
+
+
+def _open_source(folder: Path) -> StoredLog:
+    """Open the log of a store; of one of an earlier format, which opening would upgrade, a copy once it is verified."""
+    from events.storage.duckdb_log import DuckDBLog
+    from events.storage.format import FORMAT, format_of
+    from events.storage.log import LogError
+    from events.verify.verification import verify
+
+    if format_of(folder) >= FORMAT:
+        return DuckDBLog(folder, passphrase())
+    if problems := verify(folder, passphrase()).problems:
+        raise LogError(f"{problems[0].file}: {problems[0].what}; run: context-graph verify --data {folder}")
+    return DuckDBLog(folder, passphrase(), read_only="it is of an earlier version, and only read here")
 
 
 Report = Callable[[float, float | None, str], None]

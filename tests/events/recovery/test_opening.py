@@ -15,14 +15,16 @@ from events.storage.format import FORMAT, format_of
 from events.storage.log import LogError, LogFullError
 from events.verify.verification import verify
 from tests.acceptance.conftest import COMMAND
-from tests.events.recovery.test_upgrade import files, unpacked
+from tests.events.recovery.test_upgrade import files
+from tests.fixtures.stores.unpacking import unpack
 
 PROMPT = json.dumps({"session_id": "s", "prompt": "When does the ferry to Inishmore leave?", "cwd": "/"})
 
 
 @pytest.fixture(params=["schema", "plain", "keyed"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    return unpacked(request.param, tmp_path / "store")
+    unpack(request.param, tmp_path / "store")
+    return tmp_path / "store"
 
 
 def run(store: Path, *words: str, given: str = "") -> tuple[str, str]:
