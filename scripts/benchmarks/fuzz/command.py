@@ -56,10 +56,8 @@ def _fuzz_files(files: int, seed: int, first: int, *, as_json: bool) -> None:
         print_json(msgspec.to_builtins(report))
     else:
         console = Console()
-        table = Table("outcome", "files")
-        for outcome, count in report.outcomes.items():
-            table.add_row(outcome, f"{count:,}")
-        console.print(table)
+        outcomes = {outcome: {"files": count} for outcome, count in report.outcomes.items()}
+        console.print(rows_table("outcome", outcomes))
         for failure in report.failures:
             console.print(failure, style="red", markup=False)
         console.print(f"{report.files:,} files of seed {seed}, {len(report.failures)} failures")
