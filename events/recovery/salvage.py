@@ -76,7 +76,8 @@ class Salvage:
         self._keys = keys
         with ExitStack() as stack:
             copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="context-graph-"))) / DATABASE
-            head, spares = acknowledged(folder, keys.chain), {}
+            head = acknowledged(folder, keys.chain)
+            spares: Mapping[int, Envelope] = {}
             try:
                 self.database = open_mended(folder / DATABASE, copy)
             except LogError:
