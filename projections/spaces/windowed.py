@@ -65,10 +65,10 @@ class WindowedSpace:
     def passages_at(self, row: int) -> tuple[Passage, ...]:
         """Return the passages of a row that isn't empty, in order; none for a memory of one window."""
         vectors = self._slices.slice_of(row)
-        spans = self._spans.array[vectors].tolist()
+        indices = range(vectors.start + 1, vectors.stop)
         return tuple(
-            Passage(*spans[index - vectors.start], self.vectors.at(index).vector)
-            for index in range(vectors.start + 1, vectors.stop)
+            Passage(start, end, self.vectors.at(index).vector)
+            for index, (start, end) in zip(indices, self._spans.array[vectors].tolist()[1:], strict=True)
         )
 
     def scores(self, query: Levels, rows: Rows | None = None, *, passages: bool = True) -> Scores:
