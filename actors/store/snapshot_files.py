@@ -192,9 +192,12 @@ class Snapshots:
             schema = msgspec.msgpack.decode(plain, type=_Version).schema
             if schema != SCHEMA:
                 raise OtherSchemaError(f"its schema is {schema or 'an earlier one'}, not {SCHEMA}")
-            return msgspec.msgpack.decode(plain, type=Manifest)
+            manifest = msgspec.msgpack.decode(plain, type=Manifest)
         except (KeyUnreadableError, msgspec.DecodeError, ValueError, RecursionError) as error:
             raise UnusableError(f"its manifest can't be read: {error}") from error
+        if not all(name.isidentifier() for name in manifest.parts):
+            raise UnusableError("its files have other names than actors")
+        return manifest
 
     def _read(self, manifest: Manifest, path: Path, log: Log, owners: tuple[str, ...]) -> Loaded:
         if manifest.head.seq > log.head.seq or log.head_at(manifest.head.seq) != manifest.head:

@@ -379,6 +379,16 @@ def test_a_snapshot_that_isn_t_what_it_was_is_deleted_with_a_line_that_says_why_
     assert "can't be used (" in line
 
 
+@pytest.mark.parametrize("name", ["store\0", "../store", "/etc/passwd", ""])
+def test_files_of_other_names_are_never_opened(written: tuple[Path, dict[str, str]], name: str) -> None:
+    folder, _ = written
+    resealed(parts={name: snapshot_io.Part((0,), ())})(folder)
+    with closing(DuckDBLog(folder)) as log:
+        (problem,) = Snapshots(folder, log.keys).problems()
+        assert "other names" in problem.what
+        assert Snapshots(folder, log.keys).recover() is None
+
+
 @pytest.mark.parametrize("change", [earlier, resealed(schema=99)])
 def test_a_snapshot_of_another_schema_is_no_damage(
     written: tuple[Path, dict[str, str]], change: Callable[[Path], None]
