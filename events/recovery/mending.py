@@ -125,7 +125,10 @@ def _after_all(copy: Path) -> frozenset[int]:
     _mend_blocks(copy, ())
     probe = subprocess.run([sys.executable, "-P", "-c", _PROBE, copy], capture_output=True, check=False)  # noqa: S603 -- ours
     if probe.returncode:
-        raise LogError(f"DuckDB's own metadata in the log are damaged ({probe.stderr.decode().strip()[-200:]})")
+        raise LogError(
+            "DuckDB can't read log.duckdb, though all checksums were corrected: it is another file, or DuckDB's own "
+            "metadata are damaged; `context-graph restore` puts a backup back"
+        )
     return frozenset()
 
 
