@@ -6,6 +6,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from actors.hub import composition as hub
+from events.recovery import opening
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogInUseError
 
@@ -18,8 +19,9 @@ class Watch:
         self.waits = 0
         self.holder: DuckDBLog | None = None
         """Lets its store go at the third wait."""
-        monkeypatch.setattr(hub, "monotonic", lambda: self.now)
-        monkeypatch.setattr(hub, "sleep", self.wait)
+        for module in (hub, opening):
+            monkeypatch.setattr(module, "monotonic", lambda: self.now)
+        monkeypatch.setattr(opening, "sleep", self.wait)
 
     def wait(self, seconds: float) -> None:
         self.waits += 1
@@ -50,7 +52,7 @@ def test_a_store_that_is_kept_is_in_use_once_patience_is_at_its_end(
             pass
     finally:
         holder.close()
-    assert watch.now == pytest.approx(patience, abs=hub.LOCK_POLL)
+    assert watch.now == pytest.approx(patience, abs=opening.LOCK_POLL)
     assert (watch.waits > 0) == (patience > 0)
 
 
