@@ -71,6 +71,8 @@ class Atlas(Fingerprints):
         self.time_mentions = TimeMentions()
         self._lifecycle = Lifecycle()
         self._supersessions = Supersessions()
+        self._superseded: frozenset[int] | None = None
+        """Rows of the memories that something superseded; None after a change that may concern them."""
         self._clusters = Clusters()
 
     @classmethod
@@ -100,9 +102,11 @@ class Atlas(Fingerprints):
                 self._append(envelope.id, None)
             case _:
                 pass
-        for change in self._lifecycle.apply(envelope):
+        changes = self._lifecycle.apply(envelope)
+        for change in changes:
             self._change_state(change)
-        self._supersessions.apply(envelope)
+        if self._supersessions.apply(envelope) or changes:
+            self._superseded = None
         self._blend_with_hubs(self._clusters.apply(envelope))
 
     def survivor(self, memory: UUID) -> UUID:
@@ -116,12 +120,16 @@ class Atlas(Fingerprints):
             eligible: Eligible rows, shape (rows,).
             rows: The rows in question; None for all.
         """
-        memories = self._supersessions.superseded() if rows is None else self.ids(rows.tolist())
+        if self._superseded is None:
+            memories = self._supersessions.superseded()
+            self._superseded = frozenset(self._rows[self._lifecycle.root(memory)] for memory in memories)
+        superseded = self._superseded if rows is None else self._superseded.intersection(rows.tolist())
         found: dict[int, int] = {}
-        for memory in {self._lifecycle.root(one) for one in memories} if self._supersessions else ():
+        for row in sorted(superseded):
+            memory = self._ids[row]
             later = self._supersessions.successor(memory, self._lifecycle, lambda one: bool(eligible[self._rows[one]]))
             if later is not None:
-                found[self._rows[memory]] = self._rows[later]
+                found[row] = self._rows[later]
         return found
 
     def counts(self) -> dict[str, int]:
@@ -135,10 +143,7 @@ class Atlas(Fingerprints):
 
     def graphs(self) -> dict[str, Graph]:
         """Return the graphs of the spaces that are searched as a whole, by the name of the index."""
-        spaces: dict[str, DenseSpace | BinarySpace] = {
-            "e1_prefix": self._prefix.vectors,
-            HYPERVECTOR: self._sketch,
-        }
+        spaces: dict[str, DenseSpace | BinarySpace] = {"e1_prefix": self._prefix.vectors, HYPERVECTOR: self._sketch}
         for key, space in self._spaces.items():
             if isinstance(space, DirectedSpace):
                 spaces |= {f"{key} as cause": space.causes, f"{key} as effect": space.effects}
@@ -225,14 +230,7 @@ class Atlas(Fingerprints):
         """Return the SHA-256 of all spaces, filter columns, time mentions, states, clusters and ids."""
         spaces = [space.digest() for space in self._spaces.values()]
         ids = b"".join(memory.bytes for memory in self._ids)
-        folds = (
-            self.purposes,
-            self.facets,
-            self.time_mentions,
-            self._lifecycle,
-            self._supersessions,
-            self._clusters,
-        )
+        folds = (self.purposes, self.facets, self.time_mentions, self._lifecycle, self._supersessions, self._clusters)
         return digest_of(*spaces, self._prefix.digest(), *(fold.digest() for fold in folds), ids)
 
     def _entity_relevance(self, terms: Embedding, rows: Rows, hints: QueryHints) -> Scores:

@@ -34,17 +34,19 @@ class Supersessions:
     def __bool__(self) -> bool:
         return bool(self._later)
 
-    def apply(self, envelope: Envelope) -> None:
-        """Fold the next event of the log."""
+    def apply(self, envelope: Envelope) -> bool:
+        """Fold the next event of the log; return whether it may have changed them."""
         match envelope.event:
             case MemorySuperseded(memory=memory, by=by):
                 self._later.setdefault(memory, {})[by] = None
                 self._before.setdefault(by, {})[memory] = None
+                return True
             case MemoryReinstated(memory=memory):
                 for by in self._later.pop(memory, ()):
                     del self._before[by][memory]
+                return True
             case _:
-                pass
+                return False
 
     def superseded(self) -> Iterable[UUID]:
         """Return the memories that something superseded."""

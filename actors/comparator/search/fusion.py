@@ -51,7 +51,9 @@ def scale(scores: Scores, minimum: float = 0.0) -> tuple[np.float32, np.float32]
 
 def standardise(scores: Scores, mean: np.float32, deviation: np.float32) -> Scores:
     """Return scores in standard deviations from their mean, 0 for NaN, of the same shape."""
-    return np.nan_to_num((scores - mean) / deviation)
+    scaled = (scores - mean) / deviation
+    scaled[np.isnan(scaled)] = 0.0
+    return scaled
 
 
 def space_of(view: str) -> str:

@@ -56,6 +56,7 @@ DERIVED = {
     "_ranked",
     "_rows",
     "_saved",
+    "_superseded",
     "dimensions",
     "graph",
 }
@@ -293,7 +294,7 @@ def test_the_schema_number_is_raised_with_the_structure_of_the_state():
 
 
 def test_every_attribute_that_changes_is_written_or_known_to_be_derived():
-    changing = dict | list | set | tuple | None
+    changing = dict | list | set | frozenset | tuple | None
     for live in folded(declared_and()):
         for path, held in snapshot._objects(live):
             members = {name.partition(".")[0] for name, _ in snapshot._members(held)}
