@@ -96,6 +96,8 @@ class Candidates:
         self._scales: dict[str, tuple[np.float32, np.float32]] = {}
         self._token_scores: Float32 | None = None
         """The shares of the query's tokens in the scores of E12, shape (candidates, query tokens)."""
+        self._parts: tuple[Rows, tuple[Scores, Scores]] | None = None
+        """Rows with their scores in `WHOLE` and `OPENING`, which are computed together."""
 
     def score(self, views: Iterable[str]) -> None:
         """Score all rows in more views. The scale of these scores also applies to rows that are added later."""
@@ -163,7 +165,9 @@ class Candidates:
             self._token_scores = shares if known is None else np.concatenate([known, shares])
             return max_sim_of(shares)
         if view in {WHOLE, OPENING}:
-            return self.atlas.semantic_parts(self._embeddings[E1], rows)[view == OPENING]
+            if self._parts is None or self._parts[0] is not rows:
+                self._parts = rows, self.atlas.semantic_parts(self._embeddings[E1], rows)
+            return self._parts[1][view == OPENING]
         if view == SHOWN:
             scores = np.full(len(rows), np.nan, np.float32)
             images = np.flatnonzero(self.atlas.facets.images[rows])

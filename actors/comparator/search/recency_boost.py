@@ -74,9 +74,10 @@ def _states_one_value(atlas: Atlas, rows: Rows) -> npt.NDArray[np.bool_]:
 
 def _versions(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows) -> npt.NDArray[np.bool_]:
     """Return whether each row, if later, is a version of each other row, shape (rows, rows)."""
-    vectors = [atlas.embedding(E1, row) for row in rows.tolist()]
-    similarity = np.stack([atlas.scores(E1, vector, rows, symmetric=True) for vector in vectors])
     covered = atlas.relevance(ENTITY, query, rows)
     answers = (covered[:, None] >= covered - COVERAGE_SLACK) & (covered >= MIN_COVERAGE)
-    changing = atlas.time_mentions.mentions_change(rows)
-    return (similarity >= SAME_STATEMENT) & (answers | changing[:, None])
+    versions = answers | atlas.time_mentions.mentions_change(rows)[:, None]
+    for index in np.flatnonzero(versions.any(axis=1)):  # few rows; comparing all takes a tenth of a search
+        vector = atlas.embedding(E1, int(rows[index]))
+        versions[index] &= atlas.scores(E1, vector, rows, symmetric=True) >= SAME_STATEMENT
+    return versions
