@@ -6,6 +6,8 @@ The plain content of a file is a safetensors file (`projections.storage.snapshot
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import threading
 import weakref
 from collections.abc import Generator, Iterable, Iterator
@@ -102,6 +104,7 @@ class EncryptedWriter:
 
     def __init__(self, path: Path, secret: bytes, number: int) -> None:
         self.name = path.name
+        self._folder = path.parent
         self.file = FileIO(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         self.withdrawn = Event()
         """Set when the snapshot is cancelled."""
@@ -135,8 +138,7 @@ class EncryptedWriter:
     def _check(self) -> None:
         if self.withdrawn.is_set():
             raise OSError("the snapshot was cancelled")
-        room = os.fstatvfs(self.file.fileno())
-        if room.f_bavail * room.f_frsize < SPARE:
+        if shutil.disk_usage(self._folder).free < SPARE:
             raise OSError("the disk is nearly full")
 
 
@@ -158,11 +160,12 @@ class EncryptedReader:
         part.check()
         if len(secret) != KEY:
             raise StateError("its key has another length")
-        self._descriptor = os.open(path, os.O_RDONLY)
-        weakref.finalize(self, os.close, self._descriptor)
+        self._file = FileIO(path)
+        weakref.finalize(self, self._file.close)
+        self._turn = threading.Lock()
         self._cipher = AESGCM(secret)
         self._number = number
-        if os.fstat(self._descriptor).st_size != part.size():
+        if os.fstat(self._file.fileno()).st_size != part.size():
             raise OSError(f"{path.name} has another length")
 
     def verify(self, pieces: Iterable[Piece]) -> None:
@@ -184,9 +187,17 @@ class EncryptedReader:
 
     def _decrypt(self, piece: Piece, content: memoryview) -> None:
         sealed = _buffers.sealed[: piece.length]
-        if os.preadv(self._descriptor, [sealed], piece.offset) != len(sealed):
+        if self._read_at(piece.offset, sealed) != len(sealed):
             raise OSError("the file was cut off")
         self._cipher.decrypt_into(_nonce(self._number, piece.number), sealed, None, content)
+
+    def _read_at(self, offset: int, buffer: memoryview) -> int:
+        """Read into a buffer from an offset on; threads read side by side but on Windows, which has no `preadv`."""
+        if sys.platform != "win32":
+            return os.preadv(self._file.fileno(), [buffer], offset)
+        with self._turn:
+            self._file.seek(offset)
+            return self._file.readinto(buffer)
 
 
 class _Buffers(threading.local):

@@ -24,6 +24,7 @@ from actors.runtime.snapshot_io import EncryptedReader, EncryptedWriter
 from actors.store import snapshot_files, snapshot_policy
 from actors.store.messages import Append, Describe, ReadDigests, ReadStatus, TakeSnapshot
 from actors.store.snapshot_files import MANIFEST, Loaded, Manifest, Snapshots
+from events.crypto.keys import KeyRing
 from events.fingerprint import Dense
 from events.recovery.salvage import SPARE
 from events.storage.duckdb_log import DuckDBLog
@@ -477,6 +478,16 @@ def test_what_is_read_later_changes_nothing(spread: Path) -> None:
         store.append(MemoryErased(memory=ids[4], reason="a test"))
         told = store.digests()
         assert told[1] == digests(rebuild(store.hub.log.read()))
+
+
+def test_a_snapshot_is_also_read_where_preadv_is_missing(spread: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = KeyRing.of((spread / "keys").read_bytes(), None)
+    path = only(spread)
+    monkeypatch.delattr("os.preadv")
+    monkeypatch.setattr("actors.runtime.snapshot_io.sys.platform", "win32")
+    assert Snapshots(spread, keys).problems() == []
+    flip(next(one for one in path.iterdir() if one.name != MANIFEST), -1)
+    assert Snapshots(spread, keys).problems() != []
 
 
 def test_nothing_is_read_before_somebody_wants_it_but_that_it_is_sound(

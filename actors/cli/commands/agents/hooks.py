@@ -84,6 +84,8 @@ def hook(
     capture: Annotated[bool, typer.Option("--capture")] = False,
 ) -> None:
     """Handle an event of Claude Code, whose payload is on standard input; options as of serve."""
+    if sys.platform == "win32":
+        sys.exit("context-graph: hooks need Linux or macOS: Windows has neither timers as signals nor fork")
     signal.signal(signal.SIGALRM, lambda _signal, _frame: _time_out(event))
     try:
         seconds, handle = HOOKS[event]
