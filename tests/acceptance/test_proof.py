@@ -98,8 +98,13 @@ def lived(server: Server) -> tuple[list[str], dict[int, dict[str, Any]]]:
     moments: dict[int, dict[str, Any]] = {}
 
     def remember() -> None:
-        moment, told = quiet(server, memories)
-        moments[moment] = told | {"found": found(server)}
+        while True:
+            moment, told = quiet(server, memories)
+            told["found"] = found(server)
+            since = (one for one in ask(server, "audit/trail", limit=20)["events"] if one["seq"] > moment)
+            if all(one["actor"] != "linker" for one in since):  # else the search may know causes found after the moment
+                moments[moment] = told
+                return
 
     # Nothing ignites, so no search depends on when the workspace got round to the last question.
     ask(server, "workspace/adjust_coupling", new_k=0)

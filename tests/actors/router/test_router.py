@@ -47,12 +47,14 @@ class Routed:
         """End a hub, and wait until nothing listens any more."""
         self.hubs[name].cancel()
         with anyio.fail_after(30):
-            async with httpx2.AsyncClient() as http:
+            async with httpx2.AsyncClient(timeout=2) as http:
                 while True:
                     try:
                         await http.get(f"{self.urls[name]}/healthz")
-                    except httpx2.HTTPError:
+                    except httpx2.ConnectError:
                         return
+                    except httpx2.HTTPError:  # accepted, and not answered: the server is about to end
+                        continue
 
     @asynccontextmanager
     async def client(self, key: str | None = None, mode: str = "legacy") -> AsyncIterator[Client]:
