@@ -47,7 +47,7 @@ class Replays:
     """The pages of past moments that are being made, by who asked for them. The hub shares the replay of a moment."""
 
     def __init__(self) -> None:
-        self._pages: dict[_Asked, tuple[asyncio.Task[Response], ReplayProgress]] = {}
+        self._pages: dict[_Asked, tuple[asyncio.Future[Response], ReplayProgress]] = {}
 
     async def answer(
         self, request: Request, handler: Handler, waiting: Callable[[ReplayProgress], Response]
@@ -76,25 +76,22 @@ class Replays:
 
     def _start(
         self, asked: _Asked, request: Request, handler: Handler
-    ) -> tuple[asyncio.Task[Response], ReplayProgress]:
+    ) -> tuple[asyncio.Future[Response], ReplayProgress]:
         progress = ReplayProgress()
         request.state.progress = progress.report
         loop = asyncio.get_running_loop()
 
-        async def work() -> Response:
-            return await handler(request)
-
-        def ended(task: asyncio.Task[Response]) -> None:
+        def ended(task: asyncio.Future[Response]) -> None:
             # A failure that nobody fetches is dropped with the page.
             if not task.cancelled():
                 task.exception()
             loop.call_later(KEPT, self._drop, asked, task)
 
-        task = loop.create_task(work())
+        task = asyncio.ensure_future(handler(request))
         task.add_done_callback(ended)
         self._pages[asked] = task, progress
         return task, progress
 
-    def _drop(self, asked: _Asked, task: asyncio.Task[Response]) -> None:
+    def _drop(self, asked: _Asked, task: asyncio.Future[Response]) -> None:
         if asked in self._pages and self._pages[asked][0] is task:
             del self._pages[asked]

@@ -77,7 +77,7 @@ def _versions(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows) -> npt.N
     covered = atlas.relevance(ENTITY, query, rows)
     answers = (covered[:, None] >= covered - COVERAGE_SLACK) & (covered >= MIN_COVERAGE)
     versions = answers | atlas.time_mentions.mentions_change(rows)[:, None]
-    for index in np.flatnonzero(versions.any(axis=1)):  # few rows; comparing all takes a tenth of a search
+    for index in np.flatnonzero(versions.any(axis=1)):  # few rows
         vector = atlas.embedding(E1, int(rows[index]))
         versions[index] &= atlas.scores(E1, vector, rows, symmetric=True) >= SAME_STATEMENT
     return versions
