@@ -40,7 +40,7 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:  # noqa: FBT001 -- typer calls it
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"context-graph {version('context-graph')}")
         raise typer.Exit
@@ -160,7 +160,7 @@ def store_command(
     def register(call: Callable[..., Call | None]) -> Callable[..., Call | None]:
         def run(
             data: Path | None,
-            log: str | None,  # noqa: ARG001 -- `_choose_log` has read it
+            log: str | None,
             embedder: str = ModelProfile.EMBEDDED,
             models: Path | None = None,
             *,

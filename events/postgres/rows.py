@@ -16,7 +16,7 @@ PAGE: Final = 256
 """Rows of one query: some 4 MB of memories."""
 
 _ROW: Final = ", ".join(f"l.{name}" for name in Row._fields)
-_SELECT: Final = f"SELECT {_ROW}, k.record FROM context_graph.log l LEFT JOIN context_graph.keys k ON k.id = l.id"  # noqa: S608 (constant names)
+_SELECT: Final = f"SELECT {_ROW}, k.record FROM context_graph.log l LEFT JOIN context_graph.keys k ON k.id = l.id"
 _SELECT_RANGE: Final = f"{_SELECT} WHERE l.seq BETWEEN %s AND %s ORDER BY l.seq".encode()
 _SELECT_SEQS: Final = f"{_SELECT} WHERE l.seq = ANY(%s) ORDER BY l.seq".encode()
 _HEAD: Final = "SELECT seq, hash FROM context_graph.head"

@@ -62,7 +62,7 @@ _TRIGGERS: Final = tuple(
 )
 """Against accidents. The hash chain is what detects a change by somebody who drops them."""
 
-_SELECT: Final = f"""SELECT {", ".join(f'"{column}"' for column in Row._fields)} FROM log.main.log"""  # noqa: S608 (constant names)
+_SELECT: Final = f"""SELECT {", ".join(f'"{column}"' for column in Row._fields)} FROM log.main.log"""
 _PARSED: Final = 32
 """Parsed statements that are cached: parsing the parameters of 16 rows takes a third as long as writing them."""
 _PLACEHOLDERS: Final = f"({', '.join('?' * len(Row._fields))})"
@@ -113,7 +113,7 @@ def schema(cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
     found: dict[str, str] = {}
     for kind, function in (("table", "tables"), ("view", "views"), ("index", "indexes"), ("trigger", "triggers")):
         user_defined = "NOT internal" if kind == "view" else "true"
-        query = f"SELECT {kind}_name, sql FROM duckdb_{function}() WHERE database_name = 'log' AND {user_defined}"  # noqa: S608 (constant names)
+        query = f"SELECT {kind}_name, sql FROM duckdb_{function}() WHERE database_name = 'log' AND {user_defined}"
         found |= {f"{kind} {name}": sql for name, sql in cursor.execute(query).fetchall()}
     return found
 
@@ -138,7 +138,7 @@ def caching_parser(database: duckdb.DuckDBPyConnection) -> Parser:
 
 def insert(cursor: duckdb.DuckDBPyConnection, rows: Sequence[Row], parse: Parser) -> None:
     """Write all rows with one statement, five times as fast as one by one."""
-    statement = "INSERT INTO log.main.log VALUES " + ", ".join([_PLACEHOLDERS] * len(rows))  # noqa: S608 (parameters only)
+    statement = "INSERT INTO log.main.log VALUES " + ", ".join([_PLACEHOLDERS] * len(rows))
     cursor.execute(parse(statement), [value for row in rows for value in row])
 
 

@@ -119,7 +119,7 @@ class _Strange(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body.encode())
 
-    def log_message(self, format: str, *_: object) -> None:  # noqa: A002 -- the base's name
+    def log_message(self, format: str, *_: object) -> None:
         """Say nothing."""
 
 
@@ -203,7 +203,7 @@ def test_the_link_of_ui_logs_in_once_to_a_hub_that_an_agent_started(data: Path, 
     with opener.open(link, timeout=PATIENCE) as page:
         assert page.status == 200
     with pytest.raises(urllib.error.HTTPError, match="403"):
-        urllib.request.urlopen(link, timeout=PATIENCE)  # noqa: S310 -- our own
+        urllib.request.urlopen(link, timeout=PATIENCE)
     run("stop", "--data", str(data))  # which otherwise goes on for the browser
 
 

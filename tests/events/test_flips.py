@@ -77,6 +77,6 @@ def test_three_hundred_flipped_bits_are_never_read_and_named_where_they_matter(
     store: Path, truth: list[Envelope], tmp_path: Path
 ):
     outcomes = Counter(outcome(store, truth, tmp_path / "flipped", seed) for seed in range(1_000, 1_300))
-    print(*sorted(outcomes.items()), sep="\n")  # noqa: T201 (figures for whoever runs it)
+    print(*sorted(outcomes.items()), sep="\n")
     assert outcomes.total() == 300
     assert {name for name, _ in outcomes} == set(FILES)

@@ -69,7 +69,7 @@ def _choose_lag(seconds: float | None) -> float | None:
 MaxLag = Annotated[float | None, typer_option(MAX_LAG, min=0.001, callback=_choose_lag)]
 
 
-def _choose_offline(chosen: bool | None) -> bool | None:  # noqa: FBT001 -- the value of an option
+def _choose_offline(chosen: bool | None) -> bool | None:
     """Let the hub find the choice (`events.postgres.snapshot_keys`)."""
     if chosen is not None:
         os.environ[OFFLINE.variable] = str(int(chosen))
@@ -154,12 +154,12 @@ def serve(
 @app.command(rich_help_panel=Panel.CONNECT)
 def hub(
     data: Data = None,
-    log: Log = None,  # noqa: ARG001 -- the option's callback has read it
+    log: Log = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
-    max_lag: MaxLag = None,  # noqa: ARG001 -- the option's callback has read it
-    offline: Offline = None,  # noqa: ARG001 -- likewise
+    max_lag: MaxLag = None,
+    offline: Offline = None,
     limit: Limit = None,
     namespaces: Namespaces = "",
     priming: Priming = False,

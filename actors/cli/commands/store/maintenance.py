@@ -62,7 +62,7 @@ def calibrate(
 @app.command(rich_help_panel=Panel.TRUST)
 def verify(
     data: Data = None,
-    log: Log = None,  # noqa: ARG001 -- the option's callback has read it
+    log: Log = None,
     *,
     quarantine: Annotated[
         bool, typer.Option("--quarantine", help="Move the files of a damaged store aside; nothing is deleted.")

@@ -452,7 +452,7 @@ def with_purposes(profile: EmbeddedProfile, *purposes: float | None) -> tuple[Me
     """Return a log of memories that serve a North Star so much, None for one stored before there was any."""
     log, ids = MemoryLog(), [uuid4() for _ in purposes]
 
-    def draft(event: Event, id: UUID) -> Draft:  # noqa: A002 -- the field's name
+    def draft(event: Event, id: UUID) -> Draft:
         return Draft(id=id, at=datetime.now(UTC), actor="test", correlation_id=id, causation_id=None, event=event)
 
     log.append([draft(SpacesDeclared(profile="embedded", spaces=profile.models), uuid4())])
