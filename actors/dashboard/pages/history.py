@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from actors.dashboard.page import chosen, in_background, number, operate, render
+from actors.dashboard.page import chosen, in_background, memories_in, number, operate, render
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.types import JsonObject
 
@@ -25,11 +25,21 @@ CHECKS = {"verify": "store/verify", "replay": "store/replay"}
 
 async def past(request: Request) -> Response:
     """Let a person choose a moment, and show what happened there."""
-    last = (await operate(request, "audit/trail", limit=1))["events"]
-    head = last[0]["seq"] if last else 0
+    head = await _last_event(request) or 0
+    time = chosen(request, "time")
     at = number(chosen(request, "at"), "at", head, 1, max(head, 1))
-    around = await operate(request, "audit/trail", until=at, limit=8) if head else {"events": []}
-    return render(request, "past.html", head=head, at=at, events=around["events"])
+    if time is not None:
+        at = await _last_event(request, until=time) or 1
+    events = (await operate(request, "audit/trail", until=at, limit=8))["events"] if head else []
+    named = memories_in(events[0]["what"]) if events else []
+    listed = await operate(request, "memory/list", ids=named) if named else {"memories": []}
+    return render(request, "past.html", head=head, at=at, time=time or "", events=events, memories=listed["memories"])
+
+
+async def _last_event(request: Request, **bounds: str) -> int | None:
+    """Return the number of the last event that the caller sees, until a time if one is given."""
+    events = (await operate(request, "audit/trail", limit=1, **bounds))["events"]
+    return events[0]["seq"] if events else None
 
 
 async def changes(request: Request) -> Response:

@@ -60,6 +60,7 @@ def test_moving_a_slider_ranks_the_results_again_at_once(go: Go) -> None:
 
 def test_a_memory_is_forgotten_and_restored(site: Site, go: Go) -> None:
     page = go(f"/memory/{site.ids[10]}")
+    page.get_by_text("Forget it…").click()
     page.get_by_label("Reason, for the record").first.fill("a test of forgetting")
     page.get_by_role("button", name="Forget").click()
     expect(page.get_by_text("This memory is forgotten")).to_be_visible()
@@ -68,7 +69,7 @@ def test_a_memory_is_forgotten_and_restored(site: Site, go: Go) -> None:
     assert not any("boiler" in one for one in results(page))
     go(f"/memory/{site.ids[10]}")
     page.get_by_role("button", name="Bring it back").click()
-    expect(page.get_by_role("button", name="Forget")).to_be_visible()
+    expect(page.get_by_text("Forget it…")).to_be_visible()
     go("/search?q=boiler+service")
     assert "boiler" in results(page)[0]
 
@@ -118,7 +119,7 @@ def test_sleep_shows_both_texts_of_a_merge_and_takes_it_back(site: Site, go: Go)
     page.get_by_role("button", name="Take this merge back").click()
     expect(page.get_by_role("heading", name="Is back")).to_be_visible()
     go(f"/memory/{site.ids[8]}")
-    expect(page.get_by_role("button", name="Forget")).to_be_visible()
+    expect(page.get_by_text("Forget it…")).to_be_visible()
 
 
 def test_the_log_is_verified_and_replayed_with_progress(go: Go) -> None:
@@ -288,6 +289,7 @@ def test_a_correction_is_told_in_results_and_on_both_memories(site: Site) -> Non
 
 def test_tags_are_edited_found_and_taken_back(site: Site, go: Go) -> None:
     page = go(f"/memory/{site.ids[3]}")
+    page.get_by_text("Edit its tags…").click()
     page.get_by_label("Tags, one a line").fill("outage\n#payments\nOslo, Norway")
     page.get_by_role("button", name="Save the tags").click()
     expect(page.locator(".memory")).to_contain_text("#outage#payments#Oslo, Norway")
