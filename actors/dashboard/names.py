@@ -49,6 +49,32 @@ AUTHORS: Final = {
 }
 """Who caused an event; others are shown as they are, such as `http:laptop` for a key."""
 
+EVENTS: Final = {
+    "stored": ("stored", {"memory_stored"}),
+    "found": ("found in a search", {"memory_recalled"}),
+    "changed": (
+        "corrected, tagged or moved",
+        {"memory_superseded", "memory_reinstated", "memory_tagged", "memories_moved", "memories_linked"},
+    ),
+    "gone": (
+        "forgotten, erased or brought back",
+        {"memory_forgotten", "memory_erased", "memory_restored", "derived_events_erased", "event_lost"},
+    ),
+    "sleep": (
+        "sleep",
+        {
+            "consolidation_started",
+            "consolidation_finished",
+            "consolidation_skipped",
+            "consolidation_undone",
+            "memories_merged",
+            "memories_pruned",
+        },
+    ),
+    "requests": ("calls over HTTP, and refusals", {"requests_counted"}),
+}
+"""Kinds of events that the audit is filtered by: their name, and which they are."""
+
 _DAYS: Final = {
     name: day
     for number, day in enumerate(("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"))

@@ -67,7 +67,7 @@ def page(handler: Handler, shared: Shared, *, whole: bool = False) -> Handler:
     """
 
     async def handle(request: Request) -> Response:
-        request.state.shared, request.state.progress, request.state.as_of_time = shared, ignore_progress, None
+        request.state.shared, request.state.progress = shared, ignore_progress
         try:
             if whole and moment(request):
                 return await shared.replays.answer(request, _dated(handler), partial(_replaying, request))
@@ -201,7 +201,7 @@ def render(request: Request, template: str, status: int = 200, /, **values: Any)
         "request": request,
         "path": request.url.path,
         "as_of": moment(request),
-        "as_of_time": request.state.as_of_time,
+        "as_of_time": getattr(request.state, "as_of_time", None),
         "csrf": request.state.csrf,
         "may_write": caller_of(request).scope.covers(Scope.WRITE) and not moment(request),
         "may_administer": caller_of(request).scope.covers(Scope.ADMIN) and not moment(request),
