@@ -285,7 +285,7 @@ def _environment() -> jinja2.Environment:
         "MODES": names.MODES,
         "RUNS": names.RUNS,
         "TRIGGERS": names.TRIGGERS,
-        "AUTHORS": names.AUTHORS,
+        "author": names.author,
         "when_words": names.when,
         "did": names.did,
         "relation": names.relation,

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from actors.dashboard.names import AUTHORS, EVENTS
+from actors.dashboard.names import EVENTS, author
 from actors.dashboard.page import chosen, in_background, number, operate, render
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
@@ -104,6 +104,5 @@ def _chosen(events: list[JsonObject], kind: str | None, by: str | None) -> list[
     return [
         one
         for one in events
-        if (kinds is None or one["kind"] in kinds)
-        and name in f"{one['actor']} {AUTHORS.get(one['actor'], '')}".casefold()
+        if (kinds is None or one["kind"] in kinds) and name in f"{one['actor']} {author(one['actor'])}".casefold()
     ]
