@@ -26,7 +26,7 @@ PATIENCE = 120.0
 """Seconds."""
 
 PROJECT = "orchard-api"
-QUESTION = "/search?q=When+are+frost+warnings+sent%3F"
+QUESTION = "/search?q=Why+were+irrigation+plans+empty%3F"
 PAGES = {
     "home": "/",
     "search": QUESTION,
@@ -46,6 +46,8 @@ LINKED = {
 SIZES = {"wide": (1180, 820), "phone": (390, 844)}
 SCHEMES = ("light", "dark")
 IN_README = ("search", "map", "run")
+LONG = {"search", "timeline", "audit"}
+"""Pages of which the first screen is enough."""
 
 
 async def fill(context: Context) -> None:
@@ -119,7 +121,7 @@ def shoot(browser: Browser, link: str, folder: Path, *, everything: bool) -> Non
             for name in (*PAGES, *LINKED) if everything else IN_README:
                 visit(page, address, name)
                 path = folder / (f"{name}-{size}-{scheme}.png" if everything else f"{name}.png")
-                page.screenshot(path=path, full_page=everything and name not in {"search", "timeline", "audit"})
+                page.screenshot(path=path, full_page=name == "map" or (everything and name not in LONG))
                 print(path)
             context.close()
 

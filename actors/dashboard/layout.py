@@ -3,18 +3,31 @@
 import math
 from collections.abc import Sequence
 from datetime import date, timedelta
+from itertools import accumulate
 from typing import Final
 
 from actors.runtime.types import JsonObject
 from actors.text.excerpts import excerpt
 
-WIDTH: Final = 720
+WIDTH: Final = 880
 HEIGHT: Final = 520
 RINGS: Final = {1: 150.0, 2: 215.0, 3: 250.0}
 """Distance from the centre by hops."""
 
+RADII: Final = {0: 13, 1: 8, 2: 6, 3: 6}
+"""Of nodes, by hops."""
+
 LABEL: Final = 26
 """Characters of a label."""
+LETTER: Final = 6.6
+"""Width of one of them, on average."""
+LINE: Final = 15.0
+"""Height of a label."""
+
+UNITS: Final = (("a day", 1), ("a week", 7), ("30 days", 30), ("a year", 365))
+"""What one bar may stand for, and its days."""
+OLDEST: Final = 0.01
+"""Share of the oldest memories that bars may leave out."""
 
 
 def surroundings(centre: JsonObject, neighbours: Sequence[JsonObject]) -> JsonObject:
@@ -25,7 +38,8 @@ def surroundings(centre: JsonObject, neighbours: Sequence[JsonObject]) -> JsonOb
         neighbours: Its `neighbors`; `from` of each names the centre or a neighbour of fewer hops.
 
     Returns:
-        `nodes` with x, y and label, `edges` with two ends, in a picture of `width` by `height`.
+        `nodes` with x, y and a label where there is room for it, `edges` with two ends, in a picture of `width` by
+        `height`.
     """
     angles: dict[str, float] = {centre["id"]: 0.0}
     places = {centre["id"]: (WIDTH / 2, HEIGHT / 2)}
@@ -39,15 +53,16 @@ def surroundings(centre: JsonObject, neighbours: Sequence[JsonObject]) -> JsonOb
         for angle, one in zip((turn + angle for angle in even), ring, strict=True):
             angles[one["id"]] = angle
             places[one["id"]] = (WIDTH / 2 + 1.25 * radius * math.cos(angle), HEIGHT / 2 + radius * math.sin(angle))
-    nodes = [(centre, 0), *((one, one["hops"]) for one in neighbours)]
+    nodes: list[JsonObject] = []
+    for one, hops in [(centre, 0), *((one, one["hops"]) for one in neighbours)]:
+        x, y = places[one["id"]]
+        node = {"id": one["id"], "hops": hops, "content": one["content"], "x": round(x), "y": round(y)}
+        nodes.append(node | {"radius": RADII[hops], "label": excerpt(one["content"], LABEL)})
+    _place_labels(nodes)
     return {
         "width": WIDTH,
         "height": HEIGHT,
-        "nodes": [
-            {"id": one["id"], "hops": hops, "label": excerpt(one["content"], LABEL), "content": one["content"]}
-            | dict(zip(("x", "y"), (round(place) for place in places[one["id"]]), strict=True))
-            for one, hops in nodes
-        ],
+        "nodes": nodes,
         "edges": [
             {"relation": one["edge_type"], "from": places[one["from"]], "to": places[one["id"]]}
             for one in neighbours
@@ -56,26 +71,76 @@ def surroundings(centre: JsonObject, neighbours: Sequence[JsonObject]) -> JsonOb
     }
 
 
-def days(counts: Sequence[JsonObject], most: int, today: date) -> list[JsonObject]:
-    """Return the latest `most` days up to the last one that has a memory, those without one included.
+def _place_labels(nodes: Sequence[JsonObject]) -> None:
+    """Put each label below, beside or above its node, where it covers nothing before it; else leave it out.
 
-    Days after today are left out, unless there is no other: a mistaken year would hide all others.
+    `label_x` is the middle of a label, `label_y` its base line.
+    """
+    taken = [(one["x"], one["y"], float(one["radius"]), float(one["radius"])) for one in nodes]
+    for one in nodes:
+        x, y, radius, half = one["x"], one["y"], one["radius"], len(one["label"]) * LETTER / 2
+        away, aside = radius + LINE * 0.7, radius + 5 + half
+        places = ((x, y + away), (x + aside, y), (x - aside, y), (x, y - away))
+        free = next((place for place in places if _is_free(place, half, taken)), None)
+        if free is None:
+            one["label"] = ""
+        else:
+            taken.append((*free, half, LINE / 2))
+            one["label_x"], one["label_y"] = round(free[0]), round(free[1] + LINE * 0.3)
+
+
+def _is_free(place: tuple[float, float], half: float, taken: Sequence[tuple[float, float, float, float]]) -> bool:
+    """Return whether a label in a place, of twice a half width, is inside the picture and covers nothing."""
+    x, y = place
+    inside = half <= x <= WIDTH - half and LINE <= y <= HEIGHT - LINE
+    return inside and not any(
+        abs(x - left) < half + wide and abs(y - top) < LINE / 2 + high for left, top, wide, high in taken
+    )
+
+
+def days(counts: Sequence[JsonObject], most: int, today: date) -> JsonObject:
+    """Return bars that show all memories over time: one for each day, or for each week, month or year of a long time.
+
+    Days after today are left out, unless there is no other, and so is the oldest hundredth: one mistaken year would
+    make all other bars small.
 
     Args:
         counts: `days` of the calendar, ascending.
-        most: Days to show.
+        most: Bars.
         today: In UTC.
+
+    Returns:
+        `bars` with their first day, `last` day, count and share of the highest; `unit`, the count `top` of the highest,
+        and how many memories are `earlier`.
     """
-    if not counts:
-        return []
     known = {date.fromisoformat(one["day"]): one["count"] for one in counts}
+    if not known:
+        return {"bars": [], "unit": "a day", "top": 0, "earlier": 0}
     last = max((day for day in known if day <= today), default=max(known))
-    first = max(min(known), last - timedelta(days=most - 1))
-    shown = [first + timedelta(days=offset) for offset in range((last - first).days + 1)]
-    top = max(known.get(day, 0) for day in shown)
-    return [
-        {"day": day.isoformat(), "count": known.get(day, 0), "share": known.get(day, 0) / max(top, 1)} for day in shown
+    spared = [total <= OLDEST * sum(known.values()) for total in accumulate(known.values())].count(True)
+    first = min(last, [*known][min(spared, len(known) - 1)])
+    unit, length = next((one for one in UNITS if (last - first).days < most * one[1]), UNITS[-1])
+    number = min((last - first).days // length + 1, most)
+    starts = [last - timedelta(days=length * back - 1) for back in range(number, 0, -1)]
+    sums = [0] * number
+    earlier = 0
+    for day, count in known.items():
+        place = (day - starts[0]).days // length
+        if place < 0:
+            earlier += count
+        elif place < number:
+            sums[place] += count
+    top = max(sums)
+    bars = [
+        {
+            "day": start.isoformat(),
+            "last": (start + timedelta(days=length - 1)).isoformat(),
+            "count": count,
+            "share": count / max(top, 1),
+        }
+        for start, count in zip(starts, sums, strict=True)
     ]
+    return {"bars": bars, "unit": unit, "top": top, "earlier": earlier}
 
 
 def line(values: Sequence[float], width: int, height: int) -> list[tuple[float, float]]:

@@ -39,15 +39,43 @@ TRIGGERS: Final = {
 }
 """Why a run began."""
 
-AUTHORS: Final = {
+_AUTHORS: Final = {
     "front": "an agent, or you",
+    "http:ui": "you, on a page",
+    "http:nobody": "somebody without a key",
     "workspace": "attention",
     "consolidator": "sleep",
     "scheduler": "schedule",
     "linker": "search for causes",
     "store": "the store",
 }
-"""Who caused an event; others are shown as they are, such as `http:laptop` for a key."""
+"""Who caused an event."""
+
+EVENTS: Final = {
+    "stored": ("stored", {"memory_stored"}),
+    "found": ("found in a search", {"memory_recalled"}),
+    "changed": (
+        "corrected, tagged or moved",
+        {"memory_superseded", "memory_reinstated", "memory_tagged", "memories_moved", "memories_linked"},
+    ),
+    "gone": (
+        "forgotten, erased or brought back",
+        {"memory_forgotten", "memory_erased", "memory_restored", "derived_events_erased", "event_lost"},
+    ),
+    "sleep": (
+        "sleep",
+        {
+            "consolidation_started",
+            "consolidation_finished",
+            "consolidation_skipped",
+            "consolidation_undone",
+            "memories_merged",
+            "memories_pruned",
+        },
+    ),
+    "requests": ("calls over HTTP, and refusals", {"requests_counted"}),
+}
+"""Kinds of events that the audit is filtered by: their name, and which they are."""
 
 _DAYS: Final = {
     name: day
@@ -57,6 +85,11 @@ _DAYS: Final = {
 
 _NEAREST: Final = ("causes", "causal_shortcut", "link_to", "shortcut", "next", "cluster")
 """Relations in the order in which they are listed; others come before the last one."""
+
+
+def author(name: str) -> str:
+    """Return who caused an event, by the name in the log."""
+    return _AUTHORS.get(name) or name.replace("http:", "key ")
 
 
 def when(schedule: str | None) -> str:

@@ -70,10 +70,23 @@ def page(handler: Handler, shared: Shared, *, whole: bool = False) -> Handler:
         request.state.shared, request.state.progress = shared, ignore_progress
         try:
             if whole and moment(request):
-                return await shared.replays.answer(request, handler, partial(_replaying, request))
+                return await shared.replays.answer(request, _dated(handler), partial(_replaying, request))
             return await handler(request)
         except Fault as fault:
             return _problem(request, fault.message, STATUS.get(fault.code, 500))
+
+    return handle
+
+
+def _dated(handler: Handler) -> Handler:
+    """Return the handler of a page of the past, which also finds the time of an event that the page names."""
+
+    async def handle(request: Request) -> Response:
+        event = moment(request) or ""
+        if event.isdecimal():
+            (last,) = (await operate(request, "audit/trail", limit=1))["events"] or [None]
+            request.state.as_of_time = last and last["at"]
+        return await handler(request)
 
     return handle
 
@@ -188,6 +201,7 @@ def render(request: Request, template: str, status: int = 200, /, **values: Any)
         "request": request,
         "path": request.url.path,
         "as_of": moment(request),
+        "as_of_time": getattr(request.state, "as_of_time", None),
         "csrf": request.state.csrf,
         "may_write": caller_of(request).scope.covers(Scope.WRITE) and not moment(request),
         "may_administer": caller_of(request).scope.covers(Scope.ADMIN) and not moment(request),
@@ -244,6 +258,11 @@ def _spoken(what: str, address: Callable[[str], str]) -> Markup:
     return Markup(_IDS.sub(shortened, str(escape(what))))  # noqa: S704 -- escaped before the links are put in
 
 
+def memories_in(what: str) -> list[str]:
+    """Return the ids of the memories that a sentence of the audit names, each once."""
+    return list(dict.fromkeys(uuid for before, uuid in _IDS.findall(what) if not before))
+
+
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("actors.dashboard"),
@@ -266,7 +285,7 @@ def _environment() -> jinja2.Environment:
         "MODES": names.MODES,
         "RUNS": names.RUNS,
         "TRIGGERS": names.TRIGGERS,
-        "AUTHORS": names.AUTHORS,
+        "author": names.author,
         "when_words": names.when,
         "did": names.did,
         "relation": names.relation,

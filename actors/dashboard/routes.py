@@ -6,7 +6,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from actors.dashboard.page import Handler, Shared, page
-from actors.dashboard.pages import goals, history, home, map, memories, search, sleep, timeline  # noqa: A004
+from actors.dashboard.pages import audit, goals, history, home, map, memories, search, sleep, timeline  # noqa: A004
 
 _PAGES: tuple[tuple[str, Handler], ...] = (
     ("/", home.home),
@@ -19,7 +19,7 @@ _PAGES: tuple[tuple[str, Handler], ...] = (
     ("/sleep", sleep.sleep),
     ("/sleep/{id}", sleep.run),
     ("/past", history.past),
-    ("/audit", history.audit),
+    ("/audit", audit.audit),
     ("/jobs/{id}", history.job),
 )
 
@@ -27,7 +27,7 @@ _DATA: tuple[tuple[str, Handler], ...] = (
     ("/memory/{id}/image", memories.image),
     ("/map/points", map.points),
     ("/map/texts", map.texts),
-    ("/audit/export", history.export),
+    ("/audit/export", audit.export),
 )
 
 _CHANGES: tuple[tuple[str, Handler], ...] = (
@@ -41,7 +41,7 @@ _CHANGES: tuple[tuple[str, Handler], ...] = (
     ("/sleep/schedule", sleep.schedule),
     ("/sleep/{id}/undo", sleep.undo),
     ("/past/changes", history.changes),
-    ("/audit/{kind}", history.check),
+    ("/audit/{kind}", audit.check),
 )
 
 

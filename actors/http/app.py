@@ -99,7 +99,7 @@ def build_app(
     async def log_out(request: Request) -> Response:
         name = cookie_name(request.scope)
         sessions.log_out(request.cookies.get(name, ""))
-        answer = RedirectResponse(LOGIN, 303)
+        answer = RedirectResponse("/", 303)  # which tells how to log in again
         answer.delete_cookie(name)
         return answer
 

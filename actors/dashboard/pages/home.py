@@ -26,7 +26,7 @@ async def home(request: Request) -> Response:
         request,
         "home.html",
         calendar=calendar,
-        days=days(calendar["days"], SHOWN_DAYS, datetime.now(UTC).date()),
+        chart=days(calendar["days"], SHOWN_DAYS, datetime.now(UTC).date()),
         latest=latest["memories"],
         workspace=workspace,
         status=status,

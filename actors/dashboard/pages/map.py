@@ -16,7 +16,7 @@ COLOURS = {
     "namespace": "Project",
     "goal": "Goal",
     "age": "Age",
-    "salience": "Salience",
+    "salience": "Salience: how much it matters now",
 }
 
 MAX_TEXTS = 60

@@ -29,13 +29,12 @@ async def memory(request: Request) -> Response:
         return render(request, "erased.html", 410, id=asked, life=life["events"])
     found = await operate(request, "memory/retrieve", id=asked)
     live = own["state"] == "live"
-    shown = found if own["state"] != "merged" else found | own
     return render(
         request,
         "memory.html",
-        memory=shown,
+        memory=found,  # of a merged memory that of the one that stands for it
         own=own,
-        versions=await _versions(request, shown),
+        versions=await _versions(request, found),
         pieces=_marked(own["content"], chosen(request, "from"), chosen(request, "to")),
         life=life["events"],
         more_life="next_before" in life,
@@ -61,9 +60,15 @@ async def graph(request: Request) -> Response:
     """Show what surrounds a memory."""
     depth = number(chosen(request, "depth"), "depth", 2, 1, 3)
     found = await operate(request, "graph/neighborhood", id=identifier(request), depth=depth, limit=IN_GRAPH)
-    picture = surroundings(found["center"], found["neighbors"])
+    centre, neighbours = found["center"], found["neighbors"]
     return render(
-        request, "graph.html", centre=found["center"], neighbours=found["neighbors"], depth=depth, picture=picture
+        request,
+        "graph.html",
+        centre=centre,
+        neighbours=neighbours,
+        texts={one["id"]: one["content"] for one in (centre, *neighbours)},
+        depth=depth,
+        picture=surroundings(centre, neighbours),
     )
 
 

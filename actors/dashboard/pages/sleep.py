@@ -14,6 +14,7 @@ from actors.dashboard.page import caller_of, identifier, in_background, operate,
 from actors.runtime.types import JsonObject
 
 RUNS = 50
+ENDS = ("cause", "effect")
 
 
 async def sleep(request: Request) -> Response:
@@ -68,9 +69,11 @@ async def schedule(request: Request) -> Response:
 
 
 async def _with_texts(request: Request, run_: JsonObject) -> JsonObject:
-    """Add to each merge both texts with the difference marked, and to each hidden memory its text."""
+    """Add to each merge both texts with the difference marked, and their texts to causes and to hidden memories."""
     wanted = [one for merge in run_["merges"] for one in (merge["survivor"], *(two["id"] for two in merge["absorbed"]))]
     wanted += [one["id"] for one in run_["pruned"]]
+    causes = run_.get("causes", [])
+    wanted += [one[end] for one in causes for end in ENDS]
     texts: dict[str, JsonObject] = {}
     distinct = list(dict.fromkeys(wanted))
     for start_ in range(0, len(distinct), MAX_BATCH):
@@ -95,4 +98,7 @@ async def _with_texts(request: Request, run_: JsonObject) -> JsonObject:
         else one | {"text": None, "state": "erased"}
         for one in run_["pruned"]
     ]
-    return run_ | {"pairs": pairs, "pruned": pruned}
+    linked = [
+        one | {"texts": [texts[one[end]]["content"] if one[end] in texts else None for end in ENDS]} for one in causes
+    ]
+    return run_ | {"pairs": pairs, "pruned": pruned, "causes": linked}

@@ -15,12 +15,17 @@ PAGE = 40
 SHOWN_DAYS = 120
 SESSIONS = 40
 MOST = 10_000_000
+LAST_DAY = date(9999, 12, 30)
+"""The last one that another follows."""
 
 
 async def timeline(request: Request) -> Response:
-    """Show memories by time: the latest, those of a day, or those of a session as they were said."""
+    """Show memories by time: the latest, those of a day or of some days, or those of a session as they were said."""
     namespace, session, state = chosen(request, "namespace"), chosen(request, "session"), chosen(request, "state")
-    day = _day(chosen(request, "day"))
+    day, last = _day(request, "day"), _day(request, "last")
+    if day and last and last <= day:
+        last = None
+    end = last or day
     offset = number(chosen(request, "offset"), "offset", 0, 0, MOST)
     calendar = await operate(request, "store/calendar", namespace=namespace, sessions=SESSIONS)
     found = await operate(
@@ -30,7 +35,7 @@ async def timeline(request: Request) -> Response:
         session=session,
         state=state,
         since=f"{day}T00:00:00+00:00" if day else None,
-        until=f"{day + timedelta(days=1)}T00:00:00+00:00" if day else None,
+        until=f"{end + timedelta(days=1)}T00:00:00+00:00" if end else None,
         oldest_first=bool(session),
         offset=offset,
         limit=PAGE,
@@ -38,7 +43,7 @@ async def timeline(request: Request) -> Response:
     return render(
         request,
         "timeline.html",
-        days=days(calendar["days"], SHOWN_DAYS, datetime.now(UTC).date()),
+        chart=days(calendar["days"], SHOWN_DAYS, datetime.now(UTC).date()),
         sessions=calendar["sessions"],
         namespaces=calendar["namespaces"],
         memories=found["memories"],
@@ -49,13 +54,16 @@ async def timeline(request: Request) -> Response:
         session=session,
         state=state or "live",
         day=day.isoformat() if day else None,
+        last=last.isoformat() if last else None,
     )
 
 
-def _day(text: str | None) -> date | None:
+def _day(request: Request, name: str) -> date | None:
+    text = chosen(request, name)
     if text is None:
         return None
     try:
-        return date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
-        raise InvalidParamsFault("Invalid 'day': expected a date such as 2026-03-09", parameter="day") from None
+        raise InvalidParamsFault(f"Invalid '{name}': expected a date such as 2026-03-09", parameter=name) from None
+    return min(day, LAST_DAY)

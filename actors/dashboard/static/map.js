@@ -89,22 +89,25 @@ async function start() {
       context.arc(left(chosen), top(chosen), size + 4 * ratio, 0, 7);
       context.stroke();
     }
-    label(ratio);
+    label(ratio, inside.length <= READABLE ? inside : []);
     const more = meta.total > n ? ` Of ${meta.total.toLocaleString("en")} memories, every ${Math.ceil(meta.total / n)}th is shown.` : "";
     say(`${inside.length.toLocaleString("en")} of ${n.toLocaleString("en")} points in view.${more}${inside.length > READABLE ? " Zoom in to read them." : ""}`);
     if (inside.length && inside.length <= READABLE) read(inside);
   }
 
-  function label(ratio) {
+  // Each text is beside, below or above its point, where it covers no other text and no point; else zooming in shows it.
+  function label(ratio, inside) {
     context.fillStyle = getComputedStyle(canvas).color;
     context.font = `${12 * ratio}px system-ui, sans-serif`;
-    const taken = [];
+    const high = 7 * ratio, near = 5 * ratio;
+    const taken = inside.map((index) => ({ x: left(index), y: top(index), wide: near, high: near }));
+    const free = (box) => box.x > box.wide && box.x + box.wide < canvas.width && !taken.some((two) => Math.abs(two.x - box.x) < two.wide + box.wide && Math.abs(two.y - box.y) < two.high + box.high);
     for (const one of texts) {
       const line = one.content.replace(/\s+/g, " "), text = line.length > 38 ? `${line.slice(0, 37)}…` : line;
-      const box = { x: left(one.n) + 8 * ratio, y: top(one.n) + 4 * ratio, width: context.measureText(text).width };
-      const covered = taken.some((two) => Math.abs(two.y - box.y) < 14 * ratio && box.x < two.x + two.width && two.x < box.x + box.width);
-      if (covered || box.x + box.width > canvas.width) continue;  // it can be read after zooming in
-      context.fillText(text, box.x, box.y);
+      const x = left(one.n), y = top(one.n), wide = context.measureText(text).width / 2, aside = wide + 9 * ratio, away = 13 * ratio;
+      const box = [[aside, 0], [-aside, 0], [0, away], [0, -away]].map(([dx, dy]) => ({ x: x + dx, y: y + dy, wide, high })).find(free);
+      if (!box) continue;
+      context.fillText(text, box.x - wide, box.y + 4 * ratio);
       taken.push(box);
     }
   }

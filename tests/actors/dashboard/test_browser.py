@@ -1,6 +1,7 @@
 """Each page of the dashboard in a real browser, on a store that the real hub serves."""
 
 import json
+import re
 import subprocess
 
 import httpx2
@@ -13,6 +14,10 @@ from events.spaces import SPACES
 from tests.actors.dashboard.conftest import COMMAND, MARKUP, TEXTS, Go, Site
 
 PAGES = ("/", "/search?q=tokens", "/map", "/timeline", "/goals", "/sleep", "/past", "/audit")
+CAUSES = (
+    "Because a swan nested on the lock gate, the canal stayed closed in May.",
+    "The canal was closed in May, so the barges carried no gravel.",
+)
 PAYMENTS = "/search?q=Why+were+payments+down%3F"
 
 
@@ -60,6 +65,7 @@ def test_moving_a_slider_ranks_the_results_again_at_once(go: Go) -> None:
 
 def test_a_memory_is_forgotten_and_restored(site: Site, go: Go) -> None:
     page = go(f"/memory/{site.ids[10]}")
+    page.get_by_text("Forget it…").click()
     page.get_by_label("Reason, for the record").first.fill("a test of forgetting")
     page.get_by_role("button", name="Forget").click()
     expect(page.get_by_text("This memory is forgotten")).to_be_visible()
@@ -68,7 +74,7 @@ def test_a_memory_is_forgotten_and_restored(site: Site, go: Go) -> None:
     assert not any("boiler" in one for one in results(page))
     go(f"/memory/{site.ids[10]}")
     page.get_by_role("button", name="Bring it back").click()
-    expect(page.get_by_role("button", name="Forget")).to_be_visible()
+    expect(page.get_by_text("Forget it…")).to_be_visible()
     go("/search?q=boiler+service")
     assert "boiler" in results(page)[0]
 
@@ -93,7 +99,7 @@ def test_the_past_shows_the_store_as_it_was(go: Go) -> None:
     expect(page.locator("#job")).to_contain_text("memories stored")
     go("/past?at=8")
     page.get_by_role("link", name="Look at the store as it was then").click()
-    expect(page.locator(".past-banner")).to_contain_text("after event 8")
+    expect(page.locator(".past-banner")).to_contain_text(re.compile(r"after event 8 \(20\d\d-\d\d-\d\d \d\d:\d\d\)"))
     page.get_by_label("Question").fill("Where is the boathouse key?")
     page.get_by_role("button", name="Search").click()
     page.wait_for_url("**/search?**")
@@ -102,6 +108,22 @@ def test_the_past_shows_the_store_as_it_was(go: Go) -> None:
     assert not any("boathouse" in one for one in results(page))
     page.get_by_role("link", name="Back to now").click()
     expect(page.locator(".past-banner")).to_have_count(0)
+
+
+def test_a_moment_is_chosen_by_its_time(go: Go) -> None:
+    page = go("/past")
+    page.get_by_label("Or by its time (UTC)").fill("2999-01-01T00:00")
+    page.get_by_role("button", name="Go there").click()
+    expect(page.locator("#then .moment time")).to_be_visible()
+    expect(page.locator("#at-value")).not_to_have_text("1")
+    page.get_by_label("Or by its time (UTC)").fill("1999-01-01T00:00")
+    page.get_by_role("button", name="Go there").click()
+    expect(page.locator("#at-value")).to_have_text("1")
+
+
+def test_the_past_quotes_the_memory_that_an_event_is_about(go: Go) -> None:
+    page = go("/past?at=5")
+    expect(page.locator("#then blockquote")).to_have_text(TEXTS[3][3])
 
 
 def test_sleep_shows_both_texts_of_a_merge_and_takes_it_back(site: Site, go: Go) -> None:
@@ -115,10 +137,14 @@ def test_sleep_shows_both_texts_of_a_merge_and_takes_it_back(site: Site, go: Go)
     page.wait_for_url("**/sleep/*")
     assert page.locator(".pair").count() == 1
     assert page.locator(".pair ins, .pair del").count() == 2
+    page.locator(".pair").get_by_role("link", name="Merged").click()
+    expect(page.get_by_text("This memory is merged")).to_be_visible()
+    expect(page.locator(".facts")).not_to_contain_text("Stands for")  # as the other one does
+    page.go_back()
     page.get_by_role("button", name="Take this merge back").click()
     expect(page.get_by_role("heading", name="Is back")).to_be_visible()
     go(f"/memory/{site.ids[8]}")
-    expect(page.get_by_role("button", name="Forget")).to_be_visible()
+    expect(page.get_by_text("Forget it…")).to_be_visible()
 
 
 def test_the_log_is_verified_and_replayed_with_progress(go: Go) -> None:
@@ -136,6 +162,26 @@ def test_the_log_is_filtered_and_downloaded(site: Site, go: Go) -> None:
         page.get_by_role("link", name="Download").click()
     lines = download.value.path().read_text(encoding="utf-8").splitlines()
     assert len(lines) == page.locator(".audit tbody tr").count()
+
+
+def test_the_log_is_filtered_by_what_happened_and_by_whom(site: Site, go: Go) -> None:
+    page = go("/audit")
+    page.get_by_label("What").select_option("stored")
+    page.wait_for_url("**kind=stored**")
+    rows = page.locator(".audit tbody tr")
+    assert rows.count() >= len(TEXTS)
+    assert all("was stored" in row for row in rows.all_inner_texts())
+    page.get_by_label("By").fill("search for")
+    page.get_by_role("button", name="Filter").click()
+    expect(page.get_by_text("No event matches")).to_be_visible()
+    go(f"/memory/{site.ids[2]}")
+    page.get_by_text("Forget it…").click()
+    page.get_by_role("button", name="Forget").click()
+    page.get_by_role("button", name="Bring it back").click()
+    page.get_by_text("Forget it…").wait_for()
+    go("/audit?kind=gone&by=ui")
+    expect(rows.first).to_contain_text("restored")
+    assert not any("was stored" in row for row in rows.all_inner_texts())
 
 
 def test_the_map_is_read_with_the_keyboard(go: Go) -> None:
@@ -224,6 +270,16 @@ def test_pages_fit_a_phone_and_are_read_without_javascript(site: Site, browser: 
     assert site.problems == []
 
 
+def test_logging_out_ends_the_session(site: Site, browser: Browser) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(site.link())
+    with page.expect_response(lambda answer: answer.status == 401):
+        page.get_by_role("button", name="Log out").click()
+    expect(page.locator("main")).to_contain_text("context-graph ui")
+    context.close()
+
+
 def test_nobody_gets_in_without_a_link_or_with_one_that_was_used(site: Site, browser: Browser) -> None:
     context = browser.new_context()
     page = context.new_page()
@@ -288,6 +344,7 @@ def test_a_correction_is_told_in_results_and_on_both_memories(site: Site) -> Non
 
 def test_tags_are_edited_found_and_taken_back(site: Site, go: Go) -> None:
     page = go(f"/memory/{site.ids[3]}")
+    page.get_by_text("Edit its tags…").click()
     page.get_by_label("Tags, one a line").fill("outage\n#payments\nOslo, Norway")
     page.get_by_role("button", name="Save the tags").click()
     expect(page.locator(".memory")).to_contain_text("#outage#payments#Oslo, Norway")
@@ -304,3 +361,19 @@ def test_a_memory_is_corrected_by_hand(site: Site, go: Go) -> None:
     expect(page.locator(".content")).to_contain_text("v2.4.0")
     page.locator(".facts a", has_text="v2.3.0").click()
     expect(page.locator(".notice", has_text="Superseded by")).to_be_visible()
+
+
+def test_a_run_shows_the_causes_that_it_found(site: Site, go: Go) -> None:
+    for content in CAUSES:
+        command = [COMMAND, "store", content, "--namespace", "farm", "--data", str(site.folder)]
+        subprocess.run(command, capture_output=True, check=True)
+    page = go("/sleep")
+    page.get_by_label("Mode").select_option("rem")
+    page.get_by_role("button", name="Sleep now").click()
+    page.get_by_role("link", name="See the run, and take it back").wait_for()
+    go("/sleep")
+    page.locator(".run", has=page.get_by_text(re.compile(r"\d causes?$"))).first.get_by_role("link").click()
+    causes = page.locator("section[aria-labelledby=causes] .entry")
+    for text in CAUSES:
+        expect(causes).to_contain_text(text)
+    expect(causes).to_contain_text("stated by “so”")

@@ -2,14 +2,16 @@
 
 import hashlib
 import re
-from datetime import date
+from datetime import date, timedelta
+from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import actors.dashboard
 from actors.dashboard.comparing import differing, why_above
-from actors.dashboard.layout import days, surroundings
+from actors.dashboard.layout import LETTER, LINE, days, surroundings
 from actors.dashboard.names import did, when
 
 FOLDER = Path(actors.dashboard.__file__).parent
@@ -33,18 +35,35 @@ def test_two_texts_are_shown_whole_with_what_differs_marked() -> None:
 TODAY = date(2026, 3, 9)
 
 
+def bars(*counts: tuple[str, int], most: int = 60) -> list[dict[str, Any]]:
+    return days([{"day": day, "count": count} for day, count in counts], most, TODAY)["bars"]
+
+
 def test_days_without_a_memory_are_shown_too() -> None:
-    shown = days([{"day": "2026-02-26", "count": 2}, {"day": "2026-03-02", "count": 4}], 60, TODAY)
+    shown = bars(("2026-02-26", 2), ("2026-03-02", 4))
     assert [one["day"] for one in shown][1:3] == ["2026-02-27", "2026-02-28"]
     assert [one["share"] for one in shown] == [0.5, 0, 0, 0, 1]
-    assert len(days([{"day": "2020-01-01", "count": 1}, {"day": "2026-03-02", "count": 4}], 60, TODAY)) == 60
-    assert days([], 60, TODAY) == []
+    assert bars() == []
+
+
+@pytest.mark.parametrize(
+    ("first", "unit", "number"),
+    [("2026-01-01", "a week", 9), ("2025-01-01", "30 days", 15), ("2000-01-01", "a year", 27)],
+)
+def test_bars_show_the_whole_time_in_days_weeks_or_years(first: str, unit: str, number: int) -> None:
+    found = days([{"day": first, "count": 3}, {"day": "2026-03-02", "count": 5}], 30, TODAY)
+    assert (found["unit"], len(found["bars"]), found["earlier"]) == (unit, number, 0)
+    assert [one["count"] for one in found["bars"]][:: number - 1] == [3, 5]
+    for one, following in pairwise(found["bars"]):
+        assert date.fromisoformat(following["day"]) - date.fromisoformat(one["last"]) == timedelta(days=1)
+    assert found["bars"][-1]["last"] == "2026-03-02"
 
 
 def test_a_memory_of_a_mistaken_year_hides_no_other_day() -> None:
-    later = {"day": "2222-01-01", "count": 1}
-    assert [one["day"] for one in days([{"day": "2026-03-02", "count": 4}, later], 60, TODAY)] == ["2026-03-02"]
-    assert [one["day"] for one in days([later], 60, TODAY)] == ["2222-01-01"]
+    assert [one["day"] for one in bars(("2026-03-02", 4), ("2222-01-01", 1))] == ["2026-03-02"]
+    assert [one["day"] for one in bars(("2222-01-01", 1))] == ["2222-01-01"]
+    found = days([{"day": "1970-01-01", "count": 1}, {"day": "2026-03-02", "count": 400}], 60, TODAY)
+    assert ([one["day"] for one in found["bars"]], found["earlier"]) == (["2026-03-02"], 1)
 
 
 def test_each_neighbour_has_a_place_of_its_own_and_an_edge() -> None:
@@ -62,6 +81,20 @@ def test_each_neighbour_has_a_place_of_its_own_and_an_edge() -> None:
     assert len({(one["x"], one["y"]) for one in picture["nodes"]}) == 11
     assert len(picture["edges"]) == 10
     assert all(0 <= one["x"] <= picture["width"] and 0 <= one["y"] <= picture["height"] for one in picture["nodes"])
+
+
+def test_no_label_of_the_graph_covers_another() -> None:
+    neighbours = [
+        {"id": str(one), "from": "a", "hops": 1, "content": f"{one}: a text of some length", "edge_type": "n"}
+        for one in range(30)
+    ]
+    nodes = surroundings({"id": "a", "content": "In the middle"}, neighbours)["nodes"]
+    labelled = [one for one in nodes if one["label"]]
+    assert labelled[0]["label"] == "In the middle"
+    assert 5 < len(labelled) < 31
+    for one, other in combinations(labelled, 2):
+        wide = (len(one["label"]) + len(other["label"])) * LETTER / 2
+        assert abs(one["label_x"] - other["label_x"]) >= wide - 1 or abs(one["label_y"] - other["label_y"]) >= LINE - 1
 
 
 def test_the_library_from_elsewhere_is_the_published_one() -> None:

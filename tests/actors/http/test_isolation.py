@@ -99,8 +99,10 @@ def arguments_of(rng: random.Random, kind: Any, planted: Planted) -> dict[str, A
     required = {"query", "content", "rationale", "start_concept", "end_concept", "items", "targets", "memory_ids"}
     fields = kind.__struct_fields__
     chosen = {name: pool[name]() for name in fields if name in pool and (name in required or rng.random() < 0.5)}
-    if "content" in fields:  # what is stored would be found again
-        chosen = {name: value for name, value in chosen.items() if name not in {"tags", "session"}}
+    if "tags" in fields and "query" not in fields:  # what is stored would be found again
+        chosen["tags"] = ["dock"]
+    if "content" in fields:
+        chosen.pop("session", None)
     for name in ("id", "memory_id", "memory_a", "memory_b", "reference", "after"):
         if name in fields:
             chosen[name] = rng.choice(ids)

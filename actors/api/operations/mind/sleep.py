@@ -9,6 +9,7 @@ import anyio.to_thread
 
 from actors.api.context import Context, find_request, wait_until_replayed
 from actors.api.idempotency import key_conflict
+from actors.api.operations.administration.as_of import from_log
 from actors.api.operations.mind.goals import LONG
 from actors.api.params.parsing import invalid
 from actors.api.params.sleep import (
@@ -40,14 +41,17 @@ from actors.scheduler.messages import ChangeSchedule, CheckSchedules, PermitPrun
 from actors.store.messages import Describe, RequestResult
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
-from events.vocabulary import ConsolidationUndone, PurposesRealigned
+from events.vocabulary import CausesLinked, ConsolidationUndone, PurposesRealigned
+from events.vocabulary.causes import CausalLink
 from events.vocabulary.values import Mode, Outcome
 from projections.memories.entries import Entry
+from projections.mind.runs import Run
 from projections.projection import MemoryState
 
 PAUSE = 60.0
 """Seconds after a dream before another one begins, unless it is forced."""
-
+EVENTS_READ = 2_000
+"""Latest events of a run that are read for the causes which it found."""
 
 LOGGED = ("mode", "namespace", "salience_threshold", "max_memories", "dry_run", "rationale")
 """Parameters of a run that are logged, and that a repeated request must have too."""
@@ -89,7 +93,16 @@ async def list_consolidations(context: Context, params: ListConsolidations) -> J
     )
     whole = params.run_id is not None
     hidden = [memory for run in runs.runs for memory in sleep.memories_hidden(run)] if whole else []
-    return sleep.runs(runs, await _entries(context, hidden), whole=whole)
+    causes = [one for run in runs.runs for one in await _causes(context, run)] if whole else []
+    return sleep.runs(runs, await _entries(context, hidden), causes, whole=whole)
+
+
+async def _causes(context: Context, run: Run) -> list[CausalLink]:
+    """Return the edges from causes to effects that a run found, of which the caller sees both ends."""
+    events = await from_log(context.hub.log.get, run.events[-EVENTS_READ:])
+    links = [link for one in events if isinstance(one.event, CausesLinked) for link in one.event.links]
+    seen = await context.visible_among({end for link in links for end in (link.source, link.target)})
+    return [link for link in links if {link.source, link.target} <= seen]
 
 
 async def get_pruning_candidates(context: Context, params: GetPruningCandidates) -> JsonObject:

@@ -20,6 +20,7 @@ from actors.consolidator.values import Drift
 from actors.runtime.types import JsonObject
 from actors.scheduler.messages import ScheduleState
 from events.vocabulary import ConsolidationSkipped, MemoriesMerged, PatternDiscovered
+from events.vocabulary.causes import CausalLink
 from events.vocabulary.values import Outcome, Pruned, Salience
 from projections.memories.catalog import Entry
 from projections.mind.runs import Run
@@ -95,12 +96,12 @@ def undone(found: UndoResult) -> JsonObject:
     }
 
 
-def runs(found: RunList, entries: Entries, *, whole: bool) -> JsonObject:
-    """Return the answer of `list_consolidations`: summaries of runs, or one run memory by memory."""
+def runs(found: RunList, entries: Entries, causes: Sequence[CausalLink] = (), *, whole: bool) -> JsonObject:
+    """Return the answer of `list_consolidations`: summaries of runs, or one run memory by memory, with its causes."""
     return {
         "runs": [
             _run(one, running=one.run == found.running)
-            | (_details(one, found.patterns[one.run], entries) if whole else {})
+            | (_details(one, found.patterns[one.run], entries, causes) if whole else {})
             for one in found.runs
         ],
         "skipped": [] if whole else _skipped(found.skipped),
@@ -187,7 +188,9 @@ def _run(run: Run, *, running: bool = False) -> JsonObject:
     }
 
 
-def _details(run: Run, patterns: Sequence[PatternDiscovered], entries: Entries) -> JsonObject:
+def _details(
+    run: Run, patterns: Sequence[PatternDiscovered], entries: Entries, causes: Sequence[CausalLink]
+) -> JsonObject:
     return {
         "merges": [_merge(one, entries) for one in run.merged],
         "pruned": [_pruned(one, entries) for one in run.pruned],
@@ -199,6 +202,9 @@ def _details(run: Run, patterns: Sequence[PatternDiscovered], entries: Entries) 
             for one in run.adjusted
         ],
         "patterns": [pattern(one) for one in patterns],
+        "causes": [
+            {"cause": str(one.source), "effect": str(one.target), **pick(one, "rule", "weight")} for one in causes
+        ],
         "moved": [{**pick(one, "source", "target", "memories")} for one in run.moved],
     }
 

@@ -130,6 +130,8 @@ async def test_edges_are_undone_with_the_run_that_drew_them_and_not_drawn_again(
         found = await path(agent, first, second)
         (run,) = {step["evidence"]["run_id"] for step in found["path"][1:]}
         assert run in {one["run_id"] for one in (await agent.call("list_consolidations"))["runs"]}
+        (shown,) = (await agent.call("list_consolidations", run_id=run))["runs"]
+        assert [(one["cause"], one["effect"], one["rule"]) for one in shown["causes"]] == [(first, second, "so")]
         await agent.call("undo_consolidation", run_id=run)
         assert (await path(agent, first, second))["path_found"] is False
     assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]

@@ -1,0 +1,108 @@
+"""Audit: who did what, filtered, downloaded, and proof that nothing was altered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from actors.dashboard.names import EVENTS, author
+from actors.dashboard.page import chosen, in_background, number, operate, render
+from actors.runtime.faults import InvalidParamsFault, NotFoundFault
+from actors.runtime.types import JsonObject
+
+PAGE = 50
+READ = 500
+"""Events that are read at once to choose some of them, or for an export."""
+LOOKED_THROUGH = 2_000
+"""Events that one page looks through: reading so many takes a large store some .2 s."""
+MOST = 10**15
+LONGEST = 100
+"""Characters of the name of an author."""
+
+CHECKS = {"verify": "store/verify", "replay": "store/replay"}
+
+
+async def audit(request: Request) -> Response:
+    """Show the log in words, the latest first."""
+    wanted, kind, by = _filter(request), _kind(request), _by(request)
+    before = number(chosen(request, "before"), "before", 0, 1, MOST) or None
+    shown: list[JsonObject] = []
+    seen, total, earlier = 0, None, before
+    while True:
+        found = await operate(request, "audit/trail", **wanted, before=earlier, limit=READ if kind or by else PAGE)
+        seen, total = seen + found["count"], found.get("total")
+        shown += _chosen(found["events"], kind, by)
+        earlier = found.get("next_before")
+        if len(shown) >= PAGE or earlier is None or seen >= LOOKED_THROUGH:
+            break
+    if len(shown) > PAGE:
+        shown = shown[:PAGE]
+        earlier = shown[-1]["seq"]
+    return render(
+        request,
+        "audit.html",
+        events=shown,
+        total=None if kind or by or before else total,
+        earlier=earlier,
+        wanted=wanted | {name: value for name, value in (("kind", kind), ("by", by)) if value},
+        kinds={name: words for name, (words, _) in EVENTS.items()},
+    )
+
+
+async def export(request: Request) -> Response:
+    """Download the filtered log as lines of JSON, the latest first."""
+    wanted, kind, by = _filter(request), _kind(request), _by(request)
+    first = await operate(request, "audit/trail", **wanted, limit=READ)
+
+    async def lines() -> AsyncIterator[str]:
+        found = first
+        while True:
+            yield "".join(json.dumps(event, ensure_ascii=False) + "\n" for event in _chosen(found["events"], kind, by))
+            if (before := found.get("next_before")) is None:
+                return
+            found = await operate(request, "audit/trail", **wanted, before=before, limit=READ)
+
+    headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}
+    return StreamingResponse(lines(), media_type="application/x-ndjson", headers=headers)
+
+
+async def check(request: Request) -> Response:
+    """Verify the log, or replay it, in the background."""
+    kind = request.path_params["kind"]
+    if kind not in CHECKS:
+        raise NotFoundFault(f"Not found: {kind}")
+    return in_background(request, kind, CHECKS[kind])
+
+
+def _filter(request: Request) -> dict[str, Any]:
+    wanted = {name: chosen(request, name) for name in ("memory_id", "run_id", "since", "until")}
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def _kind(request: Request) -> str | None:
+    kind = chosen(request, "kind")
+    if kind is not None and kind not in EVENTS:
+        raise InvalidParamsFault(f"Invalid 'kind': expected one of {', '.join(EVENTS)}", parameter="kind")
+    return kind
+
+
+def _by(request: Request) -> str | None:
+    by = chosen(request, "by")
+    if by is not None and len(by) > LONGEST:
+        raise InvalidParamsFault(f"Invalid 'by': a name has at most {LONGEST} characters", parameter="by")
+    return by
+
+
+def _chosen(events: list[JsonObject], kind: str | None, by: str | None) -> list[JsonObject]:
+    """Return the events of a kind, and by an author whose name contains a text; all of them without both."""
+    kinds = None if kind is None else EVENTS[kind][1]
+    name = (by or "").casefold()
+    return [
+        one
+        for one in events
+        if (kinds is None or one["kind"] in kinds) and name in f"{one['actor']} {author(one['actor'])}".casefold()
+    ]
