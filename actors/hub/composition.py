@@ -29,7 +29,7 @@ from actors.runtime.metrics import Latencies
 from actors.runtime.settings import ModelProfile, passphrase
 from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
-from actors.store.spare_memories import spare_memories
+from actors.store.spare_memories import SNAPSHOT
 from actors.workspace.messages import ReadAttention
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _open_log(folder: Path, address: str | None, until: float, *, upgrades: bool
 
     if address is not None:
         return _open_shared(folder, address)
-    return open_log(folder, passphrase(), until, upgrades=upgrades, spare=spare_memories, notify=print_notice)
+    return open_log(folder, passphrase(), until, upgrades=upgrades, spare=SNAPSHOT, notify=print_notice)
 
 
 def _open_shared(folder: Path, address: str) -> StoredLog:

@@ -237,6 +237,8 @@ class Store(ProjectionActor[StoreProjections]):
         self._frozen = self._frozen or read_only
         self._commits.erasures.add(erased)
         if self._frozen is None:
+            if self._keeper is not None and not after:
+                self._keeper.snapshots.sweep()
             self._commits.erasures.carry_out(())
             self._commits.begin_erasures()
             if self._log.images is not None:

@@ -172,6 +172,7 @@ class SnapshotPolicy:
                 self.exit_damaged(error)
             case LogVerified():
                 self.verified = True
+                self.snapshots.sweep()
 
     def _on_written(self, message: SnapshotWritten) -> None:
         """Record the end of an owner's file; after the last one, sync or discard them all."""

@@ -21,7 +21,7 @@ from actors.runtime.faults import StorageFault
 from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadStatus
-from actors.store.spare_memories import spare_memories
+from actors.store.spare_memories import SNAPSHOT
 from events.recovery.safety_copy import copy_store
 from events.storage.backup import back_up, copy_unverified
 from events.storage.duckdb_log import DuckDBLog
@@ -115,4 +115,4 @@ def _examine(log: StoredLog, progress: Progress) -> Report:
             return verify(Path(folder), passphrase(), progress)
     if log.read_only is None:
         return examine(log, progress)
-    return verify(log.folder, passphrase(), progress, spare_memories)
+    return verify(log.folder, passphrase(), progress, SNAPSHOT)
