@@ -70,6 +70,7 @@ def start_hub(  # noqa: PLR0913 -- what may be chosen about a hub, by name
     namespaces: frozenset[str] | None = None,
     clock: Callable[[], datetime] = utc_now,
     snapshots: Snapshots | None = None,
+    ends: bool = True,
 ) -> Iterator[Hub]:
     """Start the actors on a log and begin its replay; stop them on exit.
 
@@ -80,7 +81,9 @@ def start_hub(  # noqa: PLR0913 -- what may be chosen about a hub, by name
     threadpool_limits(BLAS_THREADS, user_api="blas")
     latencies = Latencies()
     embedder = Embedder.start(lambda: load(latencies), latencies)
-    actors = start_actors(log, latencies, clock, embedder, priming=priming, scheduled=scheduled, snapshots=snapshots)
+    actors = start_actors(
+        log, latencies, clock, embedder, priming=priming, scheduled=scheduled, snapshots=snapshots, ends=ends
+    )
     hub = Hub(
         **msgspec.structs.asdict(actors),
         folder=folder,
@@ -122,6 +125,7 @@ def open_hub(  # noqa: PLR0913 -- what may be chosen about a store, by name
     load: Callable[[Latencies], Profile] | None = None,
     address: str | None = None,
     upgrades: bool = True,
+    ends: bool = True,
 ) -> Iterator[Hub]:
     """Open the store in a folder, creating it if there is none.
 
@@ -146,6 +150,7 @@ def open_hub(  # noqa: PLR0913 -- what may be chosen about a store, by name
         scheduled=scheduled,
         namespaces=namespaces,
         snapshots=snapshots,
+        ends=ends,
     ) as hub:
         yield hub
 

@@ -100,7 +100,7 @@ class Salvage:
             if self.report.bad and spare is not None:
                 spares = spares or spare.memories(folder, keys)
             last = max([self.report.head.seq, *(bad.last for bad in self.report.bad)])
-            lost = dict(self._placeholders(self.report.bad))
+            lost = dict(self._placeholders(self.report.bad, spares))
             used = dict(self._used(lost, spares))
             self.lost: Final[Mapping[int, Envelope]] = lost | used
             self.bad: Final = tuple(_parts(self.report.bad, lost, lost.keys() - used.keys()))
@@ -133,21 +133,25 @@ class Salvage:
         """Delete the copy."""
         self._resources.close()
 
-    def _placeholders(self, bad: Collection[BadRange]) -> Iterator[tuple[int, Envelope]]:
+    def _placeholders(
+        self, bad: Collection[BadRange], spares: Mapping[int, Envelope]
+    ) -> Iterator[tuple[int, Envelope]]:
         """Yield an envelope for each lost event, with its metadata as far as they can be read.
 
-        A memory whose id is damaged takes one from the keys, which later events name: each sealed event has a key.
+        A memory whose id is damaged takes one from the keys, which later events name: each sealed event has a key. Of
+        what precedes the last spare, every memory is a spare, or was erased.
         """
         seqs = {seq for one in bad for seq in range(one.first, one.last + 1)}
         rows = {seq: row for seq in seqs if (row := self._metadata(seq)) is not None}
-        named = {row.id for row in rows.values()} | set(self._ids())
+        named = {row.id for row in rows.values()} | set(self._ids()) | {one.id for one in spares.values()}
+        shown = max(spares, default=0)
         orphans = self._orphans(named)
         at = datetime.fromtimestamp(0)  # noqa: DTZ006 -- in UTC without a zone, as rows have it
         for one in bad:
             for seq in range(one.first, one.last + 1):
                 row = rows.get(seq)
                 if row is None:
-                    orphan = next(orphans, None)
+                    orphan = next(orphans, None) if seq > shown else None
                     id_, kind = (UUID(int=seq), _UNKNOWN) if orphan is None else (orphan, _MEMORY)
                     row = _Metadata(id_, at, kind, _UNKNOWN, UUID(int=0), None)
                 at = row.at

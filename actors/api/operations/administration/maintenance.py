@@ -16,7 +16,7 @@ from actors.api.params.parsing import invalid
 from actors.api.progress import reporter
 from actors.api.responses.administration import store
 from actors.comparator.messages import ReadIndexes
-from actors.runtime.ask import ask
+from actors.runtime.ask import ask, log_fault
 from actors.runtime.faults import StorageFault
 from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
@@ -82,7 +82,7 @@ async def _on_files(
     try:
         return await anyio.to_thread.run_sync(lambda: work(stored, *arguments, **options))
     except LogError as error:
-        raise StorageFault(f"Storage failed: {error}") from error
+        raise log_fault(error) from error
 
 
 def _cancellable(report: Callable[..., object]) -> Callable[[int, int], None]:
