@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import Any, NoReturn
 from uuid import UUID, uuid4
 
+import anyio
 import duckdb
 import lz4.block
 import msgspec
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from actors.api.context import Context
+from actors.api.tools import dispatch
+from actors.api.tools.agent_tools import BY_METHOD
+from actors.cli.store_access import open_store, store_location
 from actors.hub import composition as hubs
 from actors.hub.composition import open_hub, start_hub
 from actors.hub.hub import Hub
@@ -465,14 +470,28 @@ def test_of_two_that_a_crash_left_the_newer_one_is_taken(tmp_path: Path, monkeyp
     assert afters == [live[0]]
 
 
-def test_a_log_that_was_changed_before_the_snapshot_ends_the_process_and_is_read_only_at_the_next_start(
-    written: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, _ = written
-    snapshot = only(folder)
+def change_row(folder: Path) -> None:
+    """Change a row that the snapshot replaces at a start."""
     with duckdb.connect(str(folder / "log.duckdb")) as database:
         database.execute("DROP TRIGGER no_update ON log")
         database.execute("UPDATE log SET actor = 'somebody else' WHERE seq = 3")
+
+
+def change_key(folder: Path) -> None:
+    """Change a byte of the key of that row."""
+    with closing(DuckDBLog(folder)) as log:
+        memory = log.get([3])[0].id
+    content = (folder / "keys").read_bytes()
+    flip(folder / "keys", content.index(memory.bytes) + len(memory.bytes))
+
+
+@pytest.mark.parametrize("change", [change_row, change_key])
+def test_a_log_that_was_changed_before_the_snapshot_ends_the_process_and_is_read_only_at_the_next_start(
+    written: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None]
+) -> None:
+    folder, _ = written
+    snapshot = only(folder)
+    change(folder)
     ended, statuses = threading.Event(), []
 
     def end(status: int) -> None:
@@ -492,6 +511,31 @@ def test_a_log_that_was_changed_before_the_snapshot_ends_the_process_and_is_read
         with pytest.raises(StorageFault, match="repair NEW_FOLDER"):
             Kept(hub).append(stored("one more"))
     assert only(folder) == snapshot
+
+
+def test_a_command_that_reads_a_damaged_log_opens_it_again_read_only_and_answers(
+    written: tuple[Path, dict[str, str]],
+) -> None:
+    folder, _ = written
+    change_row(folder)
+    with open_store(store_location(folder)) as store:
+        memories = [line for line in store.call("store/export")["lines"] if "content" in line]
+        assert len(memories) == 12
+        with pytest.raises(StorageFault, match="repair NEW_FOLDER"):
+            store.call("memory/delete", id=memories[0]["id"])
+
+
+def test_a_hub_that_reads_a_damaged_log_ends_so_that_the_next_one_answers(
+    written: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = written
+    change_row(folder)
+    statuses: list[int] = []
+    monkeypatch.setattr("actors.store.snapshot_policy.os._exit", statuses.append)
+    with kept(folder) as store, pytest.raises(StorageFault, match="event 3"):
+        anyio.run(dispatch.call, Context(store.hub), BY_METHOD["store/export"], {})
+    assert statuses == [EXIT_UNCERTAIN]
+    assert (folder / "damaged").exists()
 
 
 # ── what is read later ──────────────────────────────────────────────────────────────────────────────
