@@ -18,7 +18,7 @@ from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE
 from actors.api.params.parsing import Params, fields, moment
 from actors.api.progress import Progress, ignore_progress
 from actors.embedder.messages import LoadModels
-from actors.runtime.ask import MODEL_TIMEOUT, ask
+from actors.runtime.ask import MODEL_TIMEOUT, ask, log_fault
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import Append, Declare, Describe, FindMemories, FindRequests, RequestResult
@@ -213,7 +213,7 @@ async def wait_until_replayed(context: Context) -> None:
     try:
         await anyio.to_thread.run_sync(context.hub.replayed.get)
     except LogError as error:
-        raise StorageFault(f"Storage failed: {error}") from error
+        raise log_fault(error) from error
     context.state.replayed = True
 
 

@@ -179,6 +179,7 @@ def _models(status: JsonObject) -> str:
 def _log(folder: Path) -> Check:
     """Open the log, which compares its last and its last acknowledged event with the head file."""
     from actors.runtime.settings import passphrase
+    from actors.store.spare_memories import SNAPSHOT
     from events.postgres.address import log_address
     from events.postgres.log import PostgresLog
     from events.storage.duckdb_log import DuckDBLog
@@ -189,7 +190,7 @@ def _log(folder: Path) -> Check:
         address = log_address(folder)
         if address is None and (found := format_of(folder)) < FORMAT:
             return _earlier(folder, found)
-        log = PostgresLog(address, folder, passphrase()) if address else DuckDBLog(folder, passphrase())
+        log = PostgresLog(address, folder, passphrase()) if address else DuckDBLog(folder, passphrase(), spare=SNAPSHOT)
     except LogInUseError:
         return warned("log", "another process has it open and does not answer", "wait for it to end, or end it")
     except PassphraseError as error:
@@ -205,9 +206,10 @@ def _log(folder: Path) -> Check:
 def _earlier(folder: Path, found: int) -> Check:
     """Verify a store of an earlier format, which opening would upgrade; errors as of `verify`."""
     from actors.runtime.settings import passphrase
+    from actors.store.spare_memories import SNAPSHOT
     from events.verify.verification import verify
 
-    report = verify(folder, passphrase())
+    report = verify(folder, passphrase(), spare=SNAPSHOT)
     if report.problems:
         first = report.problems[0]
         return failed("log", f"{first.file}: {first.what}", "`context-graph verify` tells what is lost")

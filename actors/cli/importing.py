@@ -41,7 +41,7 @@ class Batch(NamedTuple):
 
     def add(self, answer: JsonObject) -> None:
         """Add what came of it to the result."""
-        for name in ("stored", "stored_before", "events"):
+        for name in ("stored", "stored_before", "hidden_before", "events"):
             self.result[name] += answer[name]
         self.result["failed"] += [
             failure_of(item, one["error"]["message"], one["error"].get("data"))
@@ -55,7 +55,7 @@ def batches_of(source: Source, result: JsonObject, report: Report) -> Iterator[B
     from actors.importers.records import Item
     from actors.importers.screening import Redactions, screened
 
-    result |= {"stored": 0, "stored_before": 0, "events": 0}
+    result |= {"stored": 0, "stored_before": 0, "hidden_before": 0, "events": 0}
     records: Iterator[Record] = screened(source.read(), Redactions())
     items = (record for record in records if isinstance(record, Item))
     start = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from uuid import UUID
 import typer
 
 from actors.proxy.serve_command import DATA, EMBEDDER, LOG, MODELS, Option, data_folder
+from actors.runtime.json_text import to_json
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
@@ -255,6 +255,6 @@ def perform(
 def show(answer: JsonObject, view: View, *, as_json: bool) -> None:
     """Print an answer for people, or as JSON."""
     if as_json:
-        sys.stdout.write(json.dumps(answer, ensure_ascii=False, indent=2) + "\n")
+        sys.stdout.write(to_json(answer, indent=2) + "\n")
     else:
         view(answer)

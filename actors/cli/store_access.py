@@ -186,18 +186,38 @@ def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
     from actors.api.tools import dispatch
     from actors.api.tools.agent_tools import BY_METHOD
     from actors.hub.composition import open_hub
+    from actors.runtime.faults import DamagedFault
 
-    hub = stack.enter_context(
-        open_hub(location.folder, location.profile, location.models, address=location.log, upgrades=location.upgrades)
-    )
-    context = Context(hub, project=location.project)
+    opened = stack.enter_context(ExitStack())
     portal = stack.enter_context(start_blocking_portal())
+
+    def open_context() -> Context:
+        hub = open_hub(
+            location.folder,
+            location.profile,
+            location.models,
+            address=location.log,
+            upgrades=location.upgrades,
+            ends=False,
+        )
+        return Context(opened.enter_context(hub), project=location.project)
+
+    context = open_context()
 
     def call(method: str, report: Report | None = None, /, **arguments: object) -> JsonObject:
         async def progress(done: float, total: float | None, what: str) -> None:
             if report:
                 report(done, total, what)
 
-        return portal.call(dispatch.call, context.for_request(progress), BY_METHOD[method], arguments)
+        def run() -> JsonObject:
+            return portal.call(dispatch.call, context.for_request(progress), BY_METHOD[method], arguments)
+
+        nonlocal context
+        try:
+            return run()
+        except DamagedFault:  # it is marked as damaged now, and opened read-only
+            opened.close()
+            context = open_context()
+            return run()
 
     return StoreSession(call, served=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ import msgspec
 
 from actors.exporters import markdown, parquet
 from actors.runtime.faults import InvalidParamsFault
+from actors.runtime.json_text import to_json
 from actors.runtime.types import JsonObject
 
 UNFINISHED = ".unfinished"
@@ -55,7 +55,7 @@ def write(wanted: Export, form: str, file: Path | None) -> JsonObject:
         exported = 0
         with _text(file) as target:
             for line in lines:
-                target.write(json.dumps(line, ensure_ascii=False) + "\n")
+                target.write(to_json(line) + "\n")
                 exported += "content" in line
     return {"exported": exported, "file": str(file), "left_out": dict(left_out)}
 

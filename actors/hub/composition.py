@@ -29,7 +29,7 @@ from actors.runtime.metrics import Latencies
 from actors.runtime.settings import ModelProfile, passphrase
 from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
-from actors.store.spare_memories import spare_memories
+from actors.store.spare_memories import SNAPSHOT
 from actors.workspace.messages import ReadAttention
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def start_hub(  # noqa: PLR0913 -- what may be chosen about a hub, by name
     namespaces: frozenset[str] | None = None,
     clock: Callable[[], datetime] = utc_now,
     snapshots: Snapshots | None = None,
+    ends: bool = True,
 ) -> Iterator[Hub]:
     """Start the actors on a log and begin its replay; stop them on exit.
 
@@ -80,7 +81,9 @@ def start_hub(  # noqa: PLR0913 -- what may be chosen about a hub, by name
     threadpool_limits(BLAS_THREADS, user_api="blas")
     latencies = Latencies()
     embedder = Embedder.start(lambda: load(latencies), latencies)
-    actors = start_actors(log, latencies, clock, embedder, priming=priming, scheduled=scheduled, snapshots=snapshots)
+    actors = start_actors(
+        log, latencies, clock, embedder, priming=priming, scheduled=scheduled, snapshots=snapshots, ends=ends
+    )
     hub = Hub(
         **msgspec.structs.asdict(actors),
         folder=folder,
@@ -122,6 +125,7 @@ def open_hub(  # noqa: PLR0913 -- what may be chosen about a store, by name
     load: Callable[[Latencies], Profile] | None = None,
     address: str | None = None,
     upgrades: bool = True,
+    ends: bool = True,
 ) -> Iterator[Hub]:
     """Open the store in a folder, creating it if there is none.
 
@@ -146,6 +150,7 @@ def open_hub(  # noqa: PLR0913 -- what may be chosen about a store, by name
         scheduled=scheduled,
         namespaces=namespaces,
         snapshots=snapshots,
+        ends=ends,
     ) as hub:
         yield hub
 
@@ -155,7 +160,7 @@ def _open_log(folder: Path, address: str | None, until: float, *, upgrades: bool
 
     if address is not None:
         return _open_shared(folder, address)
-    return open_log(folder, passphrase(), until, upgrades=upgrades, spare=spare_memories, notify=print_notice)
+    return open_log(folder, passphrase(), until, upgrades=upgrades, spare=SNAPSHOT, notify=print_notice)
 
 
 def _open_shared(folder: Path, address: str) -> StoredLog:

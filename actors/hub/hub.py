@@ -67,6 +67,7 @@ def start_actors(
     priming: bool,
     scheduled: bool = False,
     snapshots: Snapshots | None = None,
+    ends: bool = True,
 ) -> Actors:
     """Start the actors on a log and begin its replay.
 
@@ -78,9 +79,10 @@ def start_actors(
         priming: Whether memories in the workspace rank slightly higher in searches.
         scheduled: Whether sleep runs start by schedule.
         snapshots: Where snapshots for a fast start are kept; None for never.
+        ends: Whether a damaged log ends the process.
     """
     frozen = "the past can't be changed" if embedder is None else log.read_only
-    store = Store.start(log, latencies, clock, snapshots=snapshots, frozen=frozen)
+    store = Store.start(log, latencies, clock, snapshots=snapshots, frozen=frozen, ends=ends)
     comparator = Comparator.start(latencies, priming=priming, graphs=embedder is not None)
     workspace = Workspace.start(comparator, store, latencies)
     linker = Linker.start(comparator, store, embedder, latencies) if embedder else None

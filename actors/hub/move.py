@@ -36,14 +36,15 @@ def open_log(folder: Path, address: str | None) -> StoredLog:
 
 def _open_source(folder: Path) -> StoredLog:
     """Open the log of a store; of one of an earlier format, which opening would upgrade, a copy once it is verified."""
+    from actors.store.spare_memories import SNAPSHOT
     from events.storage.duckdb_log import DuckDBLog
     from events.storage.format import FORMAT, format_of
     from events.storage.log import LogError
     from events.verify.verification import verify
 
     if format_of(folder) >= FORMAT:
-        return DuckDBLog(folder, passphrase())
-    if problems := verify(folder, passphrase()).problems:
+        return DuckDBLog(folder, passphrase(), spare=SNAPSHOT)
+    if problems := verify(folder, passphrase(), spare=SNAPSHOT).problems:
         raise LogError(f"{problems[0].file}: {problems[0].what}; run: context-graph verify --data {folder}")
     return DuckDBLog(folder, passphrase(), read_only="it is of an earlier version, and only read here")
 

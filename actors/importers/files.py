@@ -9,7 +9,7 @@ from zipfile import BadZipFile, ZipFile
 
 import msgspec
 
-from actors.importers.records import Broken, FormatError
+from actors.importers.records import Broken
 
 T = TypeVar("T")
 
@@ -22,13 +22,12 @@ HEAD_LINES = 20
 """Lines among them that are decoded."""
 
 
-def lines(file: Path, decoder: msgspec.json.Decoder[T], *, strict: bool = False) -> Iterator[tuple[int, T] | Broken]:
+def lines(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, T] | Broken]:
     """Yield the values of a file of JSON lines with their line numbers; a line that can't be read is `Broken`.
 
     Args:
         file: Read line by line, so of any size.
         decoder: Of one line.
-        strict: Whether bytes that are no UTF-8 condemn the file (`FormatError`) instead of their line.
     """
     with file.open("rb") as source:
         for number, raw in enumerate(source, start=1):
@@ -39,10 +38,7 @@ def lines(file: Path, decoder: msgspec.json.Decoder[T], *, strict: bool = False)
                 data.decode()
                 yield number, decoder.decode(data)
             except UnicodeDecodeError as error:
-                problem = f"not UTF-8: byte {error.start + 1}"
-                if strict:
-                    raise FormatError(f"{file}, line {number}: {problem}; nothing was imported") from None
-                yield Broken(str(file), number, problem)
+                yield Broken(str(file), number, f"not UTF-8: byte {error.start + 1}")
             except (msgspec.DecodeError, RecursionError) as error:
                 yield Broken(str(file), number, f"not JSON: {error}" if _is_syntax(error) else str(error))
 

@@ -176,7 +176,7 @@ def _strict(source: Source) -> Source:
 def _own(path: Path, options: Options) -> Iterator[Record]:
     """Yield the lines of a file of memories as `memory/import` takes them."""
     chosen = {} if options.namespace is None else {"namespace": options.namespace}
-    for parsed in lines(path, _json, strict=True):
+    for parsed in lines(path, _json):
         if isinstance(parsed, Broken):
             yield parsed
             continue

@@ -13,10 +13,10 @@ import pykka
 from opentelemetry import trace
 
 from actors.runtime.actor import ActorRef
-from actors.runtime.faults import Fault, InternalFault, StorageFault
+from actors.runtime.faults import DamagedFault, Fault, InternalFault, StorageFault
 from actors.runtime.messages import Cancellable, Message
 from actors.runtime.reply import Reply
-from events.storage.log import LogError
+from events.storage.log import LogDamagedError, LogError
 
 TIMEOUT = 60.0
 """Seconds for any answer that needs no model."""
@@ -115,6 +115,12 @@ def _result(reply: Reply[A], timeout_s: float) -> A | Fault:
     except Fault as fault:
         return fault
     except LogError as error:
-        return StorageFault(f"Storage failed: {error}")
+        return log_fault(error)
     except pykka.Timeout:
         return InternalFault(f"no answer within {timeout_s:.0f} s; the work may still be done")
+
+
+def log_fault(error: LogError) -> StorageFault:
+    """Return the fault that says why the log couldn't be read or written."""
+    fault = DamagedFault if isinstance(error, LogDamagedError) else StorageFault
+    return fault(f"Storage failed: {error}")

@@ -50,6 +50,10 @@ class StorageFault(Fault):
     code = -32004
 
 
+class DamagedFault(StorageFault):
+    """The log, open for writing until now, is damaged; opened anew, it is read as far as it can be proved."""
+
+
 UNWRITTEN = "Storage failed: nothing was written, since the log takes nothing at present"
 """Message of a change that the log refused."""
 

@@ -5,6 +5,7 @@ The plain content of a file is a safetensors file (`projections.storage.snapshot
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -12,6 +13,7 @@ import threading
 import weakref
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from io import FileIO
 from itertools import groupby
 from mmap import mmap
@@ -276,3 +278,15 @@ def _room(length: int) -> npt.NDArray[np.uint8]:
 def _nonce(number: int, count: int) -> bytes:
     """Return the nonce of a piece, unique under the key of its snapshot: the numbers of file and piece."""
     return number.to_bytes(4, "little") + count.to_bytes(8, "little")
+
+
+@contextmanager
+def garbage_collector_paused() -> Generator[None, None, None]:
+    """Pause the garbage collector, which would search millions of new objects again and again, none of them garbage."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

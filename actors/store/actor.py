@@ -52,6 +52,7 @@ from actors.store.snapshot_policy import (
     SnapshotPolicy,
     SnapshotSynced,
 )
+from events.recovery.salvage import describe_damage
 from events.storage.log import Envelope, Head, Log, LogAwayError, LogDamagedError, LogError
 from events.vocabulary import ConsolidatorChanged, SpacesDeclared
 from projections.memories.catalog import Catalog
@@ -74,6 +75,7 @@ class Store(ProjectionActor[StoreProjections]):
         clock: Returns the time of an event, in UTC.
         frozen: Why every append is refused, in words; None for a log that is written to.
         snapshots: Files of projections for a fast start; None for a store without.
+        ends: Whether a damaged log ends the process; otherwise all is refused that would be written.
     """
 
     def __init__(
@@ -84,11 +86,12 @@ class Store(ProjectionActor[StoreProjections]):
         *,
         frozen: str | None = None,
         snapshots: Snapshots | None = None,
+        ends: bool = True,
     ) -> None:
         super().__init__(StoreProjections())
         self._log = log
         self._frozen = frozen
-        self._keeper = None if snapshots is None else SnapshotPolicy(snapshots, self.actor_ref)
+        self._keeper = None if snapshots is None else SnapshotPolicy(snapshots, self.actor_ref, ends=ends)
         self._replayed = False
         self._held = HeldAppends()
         self._clock = clock
@@ -229,7 +232,7 @@ class Store(ProjectionActor[StoreProjections]):
             erased, read_only = fold_log(self._log, after, self._fold, salvages=not after and self._frozen is None)
         except LogDamagedError as error:
             if self._keeper is not None and after:
-                self._keeper.exit_damaged(error)
+                self._keeper.on_damage(error)
             raise
         except LogAwayError:
             LOGGER.critical("the log can't be reached any more; stopping, the next start replays it", exc_info=True)
@@ -237,6 +240,8 @@ class Store(ProjectionActor[StoreProjections]):
         self._frozen = self._frozen or read_only
         self._commits.erasures.add(erased)
         if self._frozen is None:
+            if self._keeper is not None and not after:
+                self._keeper.snapshots.sweep()
             self._commits.erasures.carry_out(())
             self._commits.begin_erasures()
             if self._log.images is not None:
@@ -264,7 +269,9 @@ class Store(ProjectionActor[StoreProjections]):
     def _on_snapshot_event(self, message: SnapshotEvent) -> None:
         if self._keeper is not None:
             self._keeper.on_event(message, lambda: self._take_snapshot(MIN_EVENTS))
-            if isinstance(message, LogVerified):
+            if isinstance(message, SnapshotBroken):
+                self._frozen = describe_damage(str(message.error))
+            if isinstance(message, LogVerified | SnapshotBroken):
                 self._held.release(self.on_receive)
 
     def _declare(self, message: Declare) -> Reply[Any] | None:

@@ -1,5 +1,8 @@
 """Snapshots on disk: at most one is valid, each is disposable, and none is used before it is verified.
 
+One that can't be used stays until the whole log was read, of which it may hold the last readable copy. One that doesn't
+follow from the log is set aside: nothing reads it, and only an erasure deletes it.
+
 A snapshot is a folder `snapshot/<id>` with one file for each actor that owns projections, and a manifest. The files are
 encrypted with a key in the manifest, and the manifest with a key of the log's key ring under the id of the snapshot.
 So every changed byte is detected, a passphrase on the key ring protects the snapshot too, and to destroy that key is to
@@ -8,12 +11,11 @@ erase the snapshot (crypto-shredding).
 
 from __future__ import annotations
 
-import gc
 import os
 import shutil
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from time import time
 from typing import Final, NamedTuple
@@ -23,7 +25,7 @@ import msgspec
 from cryptography.exceptions import InvalidTag
 
 from actors.runtime.actor import LOGGER
-from actors.runtime.snapshot_io import EncryptedReader, Part, check, read
+from actors.runtime.snapshot_io import EncryptedReader, Part, check, garbage_collector_paused, read
 from actors.store.snapshot_draft import UNFINISHED, SnapshotDraft
 from events.crypto.keys import Keys, KeyUnreadableError
 from events.recovery.salvage import mark_damaged
@@ -37,6 +39,10 @@ from projections.storage.snapshot import SCHEMA, StateError
 MANIFEST: Final = "manifest"
 NOTHING_LOST: Final = "nothing, a start takes longer"
 CONTEXT: Final = b"context-graph snapshot"
+ASIDE: Final = ".aside"
+"""Suffix of the folder of a snapshot that doesn't follow from the log."""
+_OTHER_LOG: Final = "it holds events that the log doesn't have, or has otherwise"
+_BEYOND: Final = "nothing of the log; `context-graph repair NEW_FOLDER` adds the memories that it alone holds"
 _THREADS: Final = min(4, os.cpu_count() or 1)
 """Threads that verify a snapshot: decryption releases Python's lock."""
 
@@ -44,9 +50,10 @@ _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 
 
 class _Version(msgspec.Struct, frozen=True):
-    """The first thing to read of a manifest; earlier versions had no number."""
+    """What can be read of a manifest of any version; the first had no number."""
 
     schema: int = 0
+    head: Head | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +88,10 @@ class OtherSchemaError(UnusableError):
     """A snapshot is of another schema, though it may be sound."""
 
 
+class OtherLogError(UnusableError):
+    """A sound snapshot holds events that the log doesn't have."""
+
+
 class Snapshots:
     """The snapshots of one store. Only the thread of the store's actor may change them.
 
@@ -92,6 +103,8 @@ class Snapshots:
     def __init__(self, folder: Path, keys: Keys) -> None:
         self._folder = folder / "snapshot"
         self._keys = keys
+        self._unusable: list[Path] = []
+        """Found by `load`."""
 
     def begin(self, head: Head, owners: Iterable[str]) -> SnapshotDraft:
         """Create the files of a new snapshot (`OSError`)."""
@@ -105,7 +118,7 @@ class Snapshots:
             secret=draft.secret,
             parts={writer.name: draft.parts[writer.name] for writer in draft.writers},
         )
-        before = self._folders()
+        before = self._folders("", UNFINISHED)
         self._keys.create([draft.id])
         sealed = self._keys.seal(draft.id, CONTEXT, _encoder.encode(manifest))
         with closing(DurableFile(draft.folder / MANIFEST)) as file:
@@ -116,25 +129,38 @@ class Snapshots:
         self._erase(path for path in before if path != draft.folder)
 
     def load(self, log: Log, owners: Iterable[str]) -> Loaded | None:
-        """Return the newest snapshot, or None; unusable ones are erased, and the reason is logged."""
+        """Return the newest snapshot that can be used, or None; why others can't is logged, `sweep` erases them."""
         found: list[tuple[Manifest, Path]] = []
         with suppress(OSError):  # the server that has their keys may be away; a later start deletes them
-            self._erase(path for path in self._folders() if path.suffix == UNFINISHED)
-        for path in self._folders():
+            self._erase(self._folders(UNFINISHED))
+        for path in self._folders(""):
             try:
                 found.append((self.manifest(path), path))
             except (UnusableError, OSError) as error:
                 self._reject(path, error)
         found.sort(key=lambda one: one[0].head.seq)
-        with suppress(OSError):
-            self._erase(path for _, path in found[:-1])
-        for manifest, path in found[-1:]:
+        while found:
+            manifest, path = found.pop()
             try:
-                with _garbage_collector_paused():
-                    return self._read(manifest, path, log, tuple(owners))
+                with garbage_collector_paused():
+                    loaded = self._read(manifest, path, log, tuple(owners))
+            except OtherLogError as error:
+                self._set_aside(path, error)
             except (UnusableError, StateError, InvalidTag, OSError, LogError) as error:
                 self._reject(path, error)
+            else:
+                with suppress(OSError):
+                    self._erase(path for _, path in found)
+                return loaded
         return None
+
+    def sweep(self) -> None:
+        """Erase the snapshots that `load` couldn't use, now that the whole log was read and is intact."""
+        paths, self._unusable = self._unusable, []
+        try:
+            self._erase(path for path in paths if path.exists())  # an erasure may have been faster
+        except OSError as undeletable:
+            LOGGER.warning("a snapshot can't be deleted: %s", undeletable)
 
     def newest(self) -> tuple[Head, float] | None:
         """Return the head of the newest snapshot that can be read, and its age in seconds; delete nothing."""
@@ -143,12 +169,21 @@ class Snapshots:
                 return manifest.head, max(time() - (path / MANIFEST).stat().st_mtime, 0.0)
         return None
 
-    def recover(self) -> Loaded | None:
-        """Return the newest snapshot that can be read, whatever the log is now, or None; delete nothing."""
-        for manifest, path in self._readable():
+    def heads(self) -> list[Head]:
+        """Return where the log ended when each snapshot was taken, also of one of another schema; delete nothing."""
+        found: list[Head] = []
+        for path in self._folders(""):
+            with suppress(KeyUnreadableError, msgspec.DecodeError, ValueError, RecursionError, OSError):
+                plain = self._keys.open(UUID(path.stem), CONTEXT, (path / MANIFEST).read_bytes())
+                head = None if plain is None else msgspec.msgpack.decode(plain, type=_Version).head
+                found += [] if head is None else [head]
+        return found
+
+    def recover(self, suffix: str = "") -> Iterator[Loaded]:
+        """Yield the snapshots that can be read, the newest first; delete nothing. `ASIDE`: those set aside."""
+        for manifest, path in self._readable(suffix):
             with suppress(StateError, InvalidTag, OSError):
-                return open_parts(manifest, path)
-        return None
+                yield open_parts(manifest, path)
 
     def problems(self) -> list[Problem]:
         """Verify the snapshot byte by byte, and delete nothing; any thread may call this.
@@ -156,8 +191,9 @@ class Snapshots:
         One of another schema is no problem: the next start erases it.
         """
         found: list[Problem] = []
-        for path in self._folders():
-            if path.suffix == UNFINISHED:
+        for path in self._folders("", ASIDE):
+            if path.suffix == ASIDE:
+                found.append(Problem(f"snapshot/{path.name}", None, _OTHER_LOG, _BEYOND))
                 continue
             try:
                 manifest = self.manifest(path)
@@ -186,7 +222,7 @@ class Snapshots:
     def manifest(self, path: Path) -> Manifest:
         """Return the manifest of a snapshot (`UnusableError`, `OSError`)."""
         try:
-            plain = self._keys.open(UUID(path.name), CONTEXT, (path / MANIFEST).read_bytes())
+            plain = self._keys.open(UUID(path.stem), CONTEXT, (path / MANIFEST).read_bytes())
             if plain is None:
                 raise UnusableError("its key was destroyed")
             schema = msgspec.msgpack.decode(plain, type=_Version).schema
@@ -201,28 +237,32 @@ class Snapshots:
 
     def _read(self, manifest: Manifest, path: Path, log: Log, owners: tuple[str, ...]) -> Loaded:
         if manifest.head.seq > log.head.seq or log.head_at(manifest.head.seq) != manifest.head:
-            raise UnusableError("it belongs to another log")
+            raise OtherLogError(_OTHER_LOG)
         if set(manifest.parts) != set(owners):
             raise UnusableError("other actors own projections now")
         return open_parts(manifest, path)
 
-    def _readable(self) -> list[tuple[Manifest, Path]]:
+    def _readable(self, suffix: str = "") -> list[tuple[Manifest, Path]]:
         """Return the manifests that can be read and their folders, the newest first."""
         found: list[tuple[Manifest, Path]] = []
-        for path in self._folders():
+        for path in self._folders(suffix):
             with suppress(UnusableError, OSError):
                 found.append((self.manifest(path), path))
         return sorted(found, key=lambda one: one[0].head.seq, reverse=True)
 
-    def _folders(self) -> list[Path]:
-        return sorted(self._folder.iterdir()) if self._folder.is_dir() else []
+    def _folders(self, *suffixes: str) -> list[Path]:
+        """Return the folders with one of these suffixes; without any, all."""
+        found = sorted(self._folder.iterdir()) if self._folder.is_dir() else []
+        return [path for path in found if not suffixes or path.suffix in suffixes]
 
     def _reject(self, path: Path, error: Exception) -> None:
         LOGGER.warning("snapshot %s can't be used (%s); all is read from the log", path.name, _reason(error))
-        try:
-            self._erase([path])
-        except OSError as undeletable:
-            LOGGER.warning("snapshot %s can't be deleted: %s", path.name, undeletable)
+        self._unusable.append(path)
+
+    def _set_aside(self, path: Path, error: Exception) -> None:
+        LOGGER.warning("snapshot %s can't be used (%s); it is set aside; lost: %s", path.name, error, _BEYOND)
+        with suppress(OSError):  # the next start tries again
+            path.rename(path.with_suffix(ASIDE))
 
     def _erase(self, paths: Iterable[Path]) -> None:
         """Destroy the keys of snapshots, then delete their files: they are unreadable from the first step on."""
@@ -252,15 +292,3 @@ def open_parts(manifest: Manifest, path: Path) -> Loaded:
 
 def _reason(error: Exception) -> str:
     return str(error) or "its content was changed"
-
-
-@contextmanager
-def _garbage_collector_paused() -> Generator[None, None, None]:
-    """Pause the garbage collector, which would search millions of new objects again and again, none of them garbage."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

@@ -7,22 +7,25 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Event, Thread, Timer
 from time import monotonic
-from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 import pykka
 
 from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef
-from actors.runtime.messages import LoadSnapshot, SnapshotWritten, WriteSnapshot
+from actors.runtime.messages import LoadSnapshot, Message, SnapshotWritten, WriteSnapshot
 from actors.runtime.reply import Reply
 from actors.store.snapshot_draft import SnapshotDraft
 from actors.store.snapshot_files import Snapshots
+from events.crypto.keys import KeyUnreadableError
 from events.storage.chain import GENESIS, verify_chain
 from events.storage.log import Head, Log, LogAwayError, LogCorruptError, LogError
 from events.verify.erasures import UNEXPLAINED, ErasureCheck
+from events.vocabulary.codec import is_sealed
 
 if TYPE_CHECKING:
-    from events.storage.chain import StoredLog
+    from events.crypto.keys import KeyRing
+    from events.storage.chain import Row, StoredLog
     from projections.storage.lazy_array import LazyArray
 
 IDLE: Final = 60.0
@@ -60,8 +63,8 @@ class LogVerified(msgspec.Struct, frozen=True):
     """Told to the store by a thread: the log before the snapshot is intact."""
 
 
-class SnapshotBroken(msgspec.Struct, frozen=True):
-    """Told to the store by a thread: the log before the snapshot is damaged."""
+class SnapshotBroken(Message[None], frozen=True):
+    """Sent to the store by a thread or a request that read the log: it is damaged."""
 
     error: LogError
 
@@ -75,10 +78,12 @@ class SnapshotPolicy:
     Args:
         snapshots: Of the store.
         store: The actor that receives the messages of threads.
+        ends: Whether a damaged log ends the process.
     """
 
-    def __init__(self, snapshots: Snapshots, store: ActorRef) -> None:
+    def __init__(self, snapshots: Snapshots, store: ActorRef, *, ends: bool) -> None:
         self.snapshots = snapshots
+        self._ends = ends
         self._store = store
         self._last_seq = 0
         """Of the last snapshot."""
@@ -91,7 +96,7 @@ class SnapshotPolicy:
         self._hurried = Event()
         self._verifier: Thread | None = None
         self.verified = True
-        """Whether the log before the snapshot is known to be intact; no append is acknowledged before."""
+        """Whether the log before the snapshot is known to be intact or damaged; no append is acknowledged before."""
 
     def load(self, log: Log, owners: Mapping[str, Callable[[LoadSnapshot], object]]) -> int:
         """Send the projections of the snapshot to their owners; return the event up to which it goes, 0 without one.
@@ -109,11 +114,13 @@ class SnapshotPolicy:
         self._verifier.start()
         return loaded.head.seq
 
-    def exit_damaged(self, error: LogError) -> NoReturn:
-        """End the process: the next one reads what can be proved of the log, without the snapshot, which stays."""
-        LOGGER.critical("the log doesn't lead to the snapshot; stopping, the next start reads what is left: %s", error)
+    def on_damage(self, error: LogError) -> None:
+        """Let the next start read what can be proved of the log, without the snapshot, which stays; end the process."""
         self.snapshots.mark_damaged(error)
-        os._exit(EXIT_UNCERTAIN)
+        self.verified = True
+        if self._ends:
+            LOGGER.critical("the log is damaged; stopping, the next start reads what is left: %s", error)
+            os._exit(EXIT_UNCERTAIN)
 
     def hurry(self) -> None:
         """Verify the log without delay."""
@@ -169,9 +176,10 @@ class SnapshotPolicy:
                 if self._is_idle():
                     take()
             case SnapshotBroken(error=error):
-                self.exit_damaged(error)
+                self.on_damage(error)
             case LogVerified():
                 self.verified = True
+                self.snapshots.sweep()
 
     def _on_written(self, message: SnapshotWritten) -> None:
         """Record the end of an owner's file; after the last one, sync or discard them all."""
@@ -264,7 +272,7 @@ class SnapshotPolicy:
             except LogAwayError:  # which says nothing about the log: it is read again from its beginning
                 self._stopped.wait(AWAY_PAUSE)
             except LogError as error:
-                self._tell(SnapshotBroken(error))
+                self._tell(SnapshotBroken(error=error))
                 return
         if verified:
             self._tell(LogVerified())
@@ -279,6 +287,8 @@ class SnapshotPolicy:
             if self._stopped.is_set():
                 return
             check.observe_row(row, keys)
+            if is_sealed(row.kind):
+                _check_key(row, keys)
             if row.seq % PAGE == 0:
                 self._hurried.wait(PAGE_PAUSE)
         # An erasure that explains a destroyed key may be among later rows, also such as this hub doesn't know yet.
@@ -286,3 +296,10 @@ class SnapshotPolicy:
             check.observe_row(row, keys)
         if unexplained := check.unexplained():
             raise LogCorruptError(unexplained[0], UNEXPLAINED)
+
+
+def _check_key(row: Row, keys: KeyRing) -> None:
+    try:
+        keys.has(row.id)
+    except KeyUnreadableError as error:
+        raise LogCorruptError(row.seq, str(error)) from error

@@ -49,7 +49,7 @@ def open_log(
         passphrase: Of its keys.
         until: When, by the monotonic clock, not to wait any longer for another process that has it open.
         upgrades: Whether a store of an earlier format is copied and upgraded; otherwise it is opened read-only.
-        spare: Returns what takes the place of lost events.
+        spare: Reads the snapshot, which shows a missing end and holds what takes the place of lost events.
         notify: Receives a sentence about an upgrade.
 
     Raises:
@@ -65,7 +65,7 @@ def open_log(
     copied = found >= FORMAT
     while True:
         try:
-            if marked is not None and not verify(folder, passphrase).problems:
+            if marked is not None and not verify(folder, passphrase, spare=spare).problems:
                 unmark_damaged(folder)
                 damage = None
             marked = None

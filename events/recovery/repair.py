@@ -1,7 +1,9 @@
 """Repair: a new store from all that can be proved of a damaged one, which stays as it is."""
 
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -14,6 +16,8 @@ from events.storage.format import check_format
 from events.storage.log import LogError
 from events.verify.examination import BadRange, Progress
 
+STRAY: Final = "a snapshot that was set aside holds it, and the log doesn't"
+
 
 class Repaired(msgspec.Struct, frozen=True):
     """The result of a repair."""
@@ -23,7 +27,7 @@ class Repaired(msgspec.Struct, frozen=True):
     lost: tuple[BadRange, ...]
     """Events that a placeholder replaces (`events.vocabulary.EventLost`)."""
     spared: tuple[BadRange, ...] = ()
-    """Events from a snapshot, which the chain of the damaged store didn't prove."""
+    """Events from a snapshot, which the chain of the damaged store didn't prove; at the end, those set aside."""
 
 
 def repair(
@@ -40,7 +44,7 @@ def repair(
         target: A new folder; it has this name only once it is complete.
         passphrase: Of the keys, old and new.
         progress: Receives the events that were written, and all of them.
-        spare: Returns what takes the place of events that can't be proved.
+        spare: Reads the snapshot, which shows a missing end and holds what takes the place of lost events.
 
     Raises:
         LogInUseError: the store is open.
@@ -53,7 +57,11 @@ def repair(
         with closing(Salvage(folder, keys, spare)) as found, new_store(target) as building:
             if not found.head.seq:
                 raise LogError(f"{folder} holds no event that can be read")
+            strays, spared = found.strays(), found.spared
+            last = found.head.seq + len(strays)
             with closing(found.database.cursor()) as cursor:
-                rows = relink(found.rows(cursor, 1, found.head.seq), keys)
-                write_log(building, rows, found.head.seq, lambda: keys, progress, ImageFiles(folder, lambda: keys))
-            return Repaired(found.head.seq, found.bad, found.spared)
+                rows = relink(chain(found.rows(cursor, 1, found.head.seq), strays), keys)
+                write_log(building, rows, last, lambda: keys, progress, ImageFiles(folder, lambda: keys))
+            if strays:
+                spared += (BadRange(found.head.seq + 1, last, STRAY, len(strays)),)
+            return Repaired(last, found.bad, spared)

@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import duckdb
@@ -35,8 +35,16 @@ _MEMORY: Final = "memory_stored.unknown"
 SPARE: Final = "snapshot"
 """The actor of an event that came from a snapshot instead of the log."""
 
-Spare: TypeAlias = Callable[[Path, KeyRing], Mapping[int, Envelope]]
-"""Returns events that a snapshot in a folder holds, by sequence number, given the undamaged keys."""
+
+class Spare(NamedTuple):
+    """Reads the snapshot in a folder, given the undamaged keys, which authenticate it."""
+
+    head: Callable[[Path, KeyRing], Head | None]
+    """Returns where the log ended when the snapshot was taken, however much of it is left; None without one."""
+    memories: Callable[[Path, KeyRing], Mapping[int, Envelope]]
+    """Returns events that it holds, by sequence number."""
+    strays: Callable[[Path, KeyRing], Iterable[Envelope]]
+    """Returns memories of snapshots that were set aside, since the log went on without what they hold."""
 
 
 DAMAGED: Final = "damaged"
@@ -60,7 +68,7 @@ class Salvage:
     Args:
         folder: Of the log.
         keys: Of its sealed events; without a record for those whose key can't be read.
-        spare: Returns what takes the place of lost events; without it they are lost.
+        spare: Reads the snapshot, which shows a missing end and holds what takes the place of lost events.
 
     Attributes:
         lost: What stands in the place of each event that can't be proved: a spare, or an `EventLost`.
@@ -74,24 +82,25 @@ class Salvage:
     def __init__(self, folder: Path, keys: KeyRing, spare: Spare | None = None) -> None:
         self._folder = folder
         self._keys = keys
+        self._spare = spare
         with ExitStack() as stack:
             copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="context-graph-"))) / DATABASE
             head = acknowledged(folder, keys.chain)
+            witness = None if spare is None else spare.head(folder, keys)
             spares: Mapping[int, Envelope] = {}
             try:
                 self.database = open_mended(folder / DATABASE, copy)
             except LogError:
-                spares = {} if spare is None else spare(folder, keys)
+                spares = {} if spare is None else spare.memories(folder, keys)
                 if not spares:
                     raise
-                head = head or Head(max(spares), bytes(32))
                 self.database = connect(copy.with_name("empty.duckdb"))
             stack.enter_context(closing(self.database))
-            self.report: Final[Report] = Examination(self.database, keys, head, []).run(None)
+            self.report: Final[Report] = Examination(self.database, keys, head, [], witness=witness).run(None)
             if self.report.bad and spare is not None:
-                spares = spares or spare(folder, keys)
+                spares = spares or spare.memories(folder, keys)
             last = max([self.report.head.seq, *(bad.last for bad in self.report.bad)])
-            lost = dict(self._placeholders(self.report.bad))
+            lost = dict(self._placeholders(self.report.bad, spares))
             used = dict(self._used(lost, spares))
             self.lost: Final[Mapping[int, Envelope]] = lost | used
             self.bad: Final = tuple(_parts(self.report.bad, lost, lost.keys() - used.keys()))
@@ -113,25 +122,36 @@ class Salvage:
         for found in self.rows(cursor, after + 1, last):
             yield read_row(found, self._keys) if isinstance(found, Row) else found
 
+    def strays(self) -> list[Envelope]:
+        """Return the memories that a snapshot holds that was set aside, and neither the log nor its spares."""
+        if self._spare is None:
+            return []
+        here = {*self._ids(), *(one.id for one in self.lost.values())}
+        return [one for one in self._spare.strays(self._folder, self._keys) if one.id not in here]
+
     def close(self) -> None:
         """Delete the copy."""
         self._resources.close()
 
-    def _placeholders(self, bad: Collection[BadRange]) -> Iterator[tuple[int, Envelope]]:
+    def _placeholders(
+        self, bad: Collection[BadRange], spares: Mapping[int, Envelope]
+    ) -> Iterator[tuple[int, Envelope]]:
         """Yield an envelope for each lost event, with its metadata as far as they can be read.
 
-        A memory whose id is damaged takes one from the keys, which later events name: each sealed event has a key.
+        A memory whose id is damaged takes one from the keys, which later events name: each sealed event has a key. Of
+        what precedes the last spare, every memory is a spare, or was erased.
         """
         seqs = {seq for one in bad for seq in range(one.first, one.last + 1)}
         rows = {seq: row for seq in seqs if (row := self._metadata(seq)) is not None}
-        named = {row.id for row in rows.values()} | set(self._ids())
+        named = {row.id for row in rows.values()} | set(self._ids()) | {one.id for one in spares.values()}
+        shown = max(spares, default=0)
         orphans = self._orphans(named)
         at = datetime.fromtimestamp(0)  # noqa: DTZ006 -- in UTC without a zone, as rows have it
         for one in bad:
             for seq in range(one.first, one.last + 1):
                 row = rows.get(seq)
                 if row is None:
-                    orphan = next(orphans, None)
+                    orphan = next(orphans, None) if seq > shown else None
                     id_, kind = (UUID(int=seq), _UNKNOWN) if orphan is None else (orphan, _MEMORY)
                     row = _Metadata(id_, at, kind, _UNKNOWN, UUID(int=0), None)
                 at = row.at

@@ -12,7 +12,7 @@ import msgspec
 from events.crypto.keys import KeyRing
 from events.crypto.passphrase import change_passphrase
 from events.recovery.safety_copy import copy_before, size_of
-from events.recovery.salvage import acknowledged
+from events.recovery.salvage import Spare, acknowledged
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, check_format, format_of
 from events.storage.log import LogError
@@ -63,7 +63,9 @@ def plan(folder: Path, passphrase: str | None) -> Upgrade:
     return Upgrade(found, FORMAT, tuple(changes), size)
 
 
-def upgrade(folder: Path, passphrase: str | None, progress: Progress | None = None) -> Upgrade:
+def upgrade(
+    folder: Path, passphrase: str | None, progress: Progress | None = None, spare: Spare | None = None
+) -> Upgrade:
     """Copy a store that is of an earlier version, upgrade it, and verify it.
 
     A crash leaves the store as it was or upgraded in part, which the next start or upgrade ends, and the copy.
@@ -72,6 +74,7 @@ def upgrade(folder: Path, passphrase: str | None, progress: Progress | None = No
         folder: Of the store, which must not be open.
         passphrase: Of its keys.
         progress: Receives the events that were checked, and all of them, for the copy and then for the store.
+        spare: Reads the snapshot, which shows a missing end.
 
     Raises:
         LogInUseError: the store is open.
@@ -84,7 +87,7 @@ def upgrade(folder: Path, passphrase: str | None, progress: Progress | None = No
     copy = copy_before(folder, "upgrade", passphrase, progress)
     if copy is None:
         raise LogError(f"{folder} is damaged and stays as it is: run context-graph repair NEW_FOLDER first")
-    with closing(DuckDBLog(folder, passphrase)):
+    with closing(DuckDBLog(folder, passphrase, spare=spare)):
         pass
     if passphrase is not None and KeyRing.of((folder / "keys").read_bytes(), passphrase).header.by_scrypt:
         change_passphrase(folder / "keys", passphrase, passphrase)

@@ -38,7 +38,7 @@ from events.storage.database import (
     select_pages,
     select_range,
 )
-from events.storage.durable import HeadFile, check_files, check_private, check_room
+from events.storage.durable import HeadFile, check_files, check_private, check_room, latest_head
 from events.storage.format import check_format, write_format
 from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogDamagedError, LogError
 
@@ -58,7 +58,7 @@ class DuckDBLog:
             folder: Of the log.
             passphrase: Of its keys; one for a new log protects them.
             read_only: Why nothing may be written, in words; then a copy is read (`Salvage`).
-            spare: Returns what takes the place of lost events.
+            spare: Reads the snapshot, which shows a missing end and holds what takes the place of lost events.
 
         Raises:
             PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
@@ -260,16 +260,17 @@ class DuckDBLog:
             if row is not None:
                 verify_row(row, self._keys)
             head = row.head if row else GENESIS
-            acknowledged = self._head_file.acknowledged
-            if acknowledged is None and head.seq:
+            if self._head_file.acknowledged is None and head.seq:
                 raise LogDamagedError(f"the head file is missing: nothing says if the log goes on after {head.seq}")
+            witness = None if self._spare is None else self._spare.head(self.folder, self._keys)
+            acknowledged = latest_head((witness, self._head_file.acknowledged))
             last = acknowledged.seq if acknowledged else 0
             if last > head.seq:
                 raise LogBehindError(head.seq, last)
             if last and self._row(cursor, last).head != acknowledged:
                 raise LogCorruptError(last, "it isn't the event that was acknowledged")
         # A crash may leave committed events that weren't acknowledged. They are visible from now on, so they must stay.
-        if head != acknowledged:
+        if head != self._head_file.acknowledged:
             self._head_file.write(head)
         return head
 

@@ -185,7 +185,7 @@ def check_files(folder: Path, names: Iterable[str]) -> None:
 
 
 def check_private(folder: Path) -> None:
-    """Raise `LogError` if a folder can't be written to, belongs to another user, or may be written to by others."""
+    """Raise `LogError` if a folder can't be written to, belongs to another user, or others may write in it or above."""
     if not os.access(folder, os.W_OK):
         raise LogError(f"{folder} can't be written to")
     if os.name != "posix":  # Windows has other rights
@@ -193,9 +193,16 @@ def check_private(folder: Path) -> None:
     found, user = folder.stat(), os.geteuid()
     if found.st_uid != user:
         raise LogError(f"{folder} belongs to user {found.st_uid}; change that by: chown -R {user} {folder}")
-    others = stat.S_IWOTH | (stat.S_IWGRP if found.st_gid != os.getegid() else 0)
-    if found.st_mode & others:
+    if _others_may_write(found):
         raise LogError(f"others may write in {folder}; change that by: chmod go-w {folder}")
+    parent = folder.resolve().parent
+    if _others_may_write(above := parent.stat()) and not above.st_mode & stat.S_ISVTX:
+        raise LogError(f"others may write in {parent} and replace {folder}; change that by: chmod go-w {parent}")
+
+
+def _others_may_write(found: os.stat_result) -> bool:
+    others = stat.S_IWOTH | (stat.S_IWGRP if found.st_gid != os.getegid() else 0)
+    return bool(found.st_mode & others)
 
 
 def check_room(folder: Path, database: str, size: int) -> None:

@@ -12,6 +12,7 @@ from events.crypto.images import IMAGES, ImageFiles
 from events.crypto.keys import KeyRing
 from events.storage.chain import GENESIS, Row, read_row
 from events.storage.database import DATABASE, PAGE, expected_schema, schema, select_pages, select_range
+from events.storage.durable import latest_head
 from events.storage.log import Head, LogCorruptError, LogError
 from events.verify.erasures import UNEXPLAINED, ErasureCheck
 from events.vocabulary import ChainKeyed, MemoryStored, Shredded
@@ -101,6 +102,7 @@ class Examination:
         problems: Found so far.
         last: The last event to check; all of them by default.
         images: Of its memories; None if they aren't checked.
+        witness: Where the log ended when its snapshot was taken; None without one.
     """
 
     def __init__(
@@ -111,8 +113,10 @@ class Examination:
         problems: list[Problem],
         last: int | None = None,
         images: ImageFiles | None = None,
+        witness: Head | None = None,
     ) -> None:
         self._images = images
+        self._witness = witness
         self._cursor = cursor
         self._keys = keys
         self._acknowledged = acknowledged
@@ -130,7 +134,7 @@ class Examination:
         found = 0
         if self._cursor is not None:
             self._check_schema(self._cursor)
-            found = self._count(self._cursor)
+            found = self._count_rows(self._cursor) if self._last is None else self._last
             for start in range(1, found + 1, PAGE):
                 stop = min(start + PAGE - 1, found)
                 self._check_range(self._cursor, start, stop)
@@ -153,9 +157,6 @@ class Examination:
             if found.get(name) != expected.get(name):
                 how = "missing" if name not in found else "unknown" if name not in expected else "not as it should be"
                 self._problems.append(Problem(DATABASE, None, f"{name} is {how}", "no event"))
-
-    def _count(self, cursor: duckdb.DuckDBPyConnection) -> int:
-        return self._count_rows(cursor) if self._last is None else self._last
 
     def _count_rows(self, cursor: duckdb.DuckDBPyConnection) -> int:
         try:
@@ -234,10 +235,10 @@ class Examination:
             self._problems.append(Problem(f"{IMAGES}/{memory}", None, why, f"the image of memory {memory}"))
 
     def _check_end(self, found: int) -> None:
-        acknowledged = self._acknowledged
+        if not self._acknowledged and found and not any(problem.file == "head" for problem in self._problems):
+            self._problems.append(Problem("head", None, "the file is empty", "where the log should end"))
+        acknowledged = latest_head((self._witness, self._acknowledged))
         if acknowledged is None:
-            if found and not any(problem.file == "head" for problem in self._problems):
-                self._problems.append(Problem("head", None, "the file is empty", "where the log should end"))
             return
         if acknowledged.seq > found:
             self._mark(found + 1, acknowledged.seq, "acknowledged, and missing", None)

@@ -39,7 +39,7 @@ def verify(
         folder: Of the store.
         passphrase: Of its keys.
         progress: Receives the events that were checked, and all of them.
-        spare: Returns what takes the place of lost events.
+        spare: Reads the snapshot, which shows a missing end and holds what takes the place of lost events.
 
     Raises:
         LogInUseError: it is open.
@@ -62,7 +62,8 @@ def verify(
         except OSError as error:
             raise LogError(f"the store can't be read: {error}") from error
         images = ImageFiles(folder, lambda: keys) if keys else None
-        report = Examination(cursor, keys, acknowledged, problems, images=images).run(progress)
+        witness = spare.head(folder, keys) if spare and keys else None
+        report = Examination(cursor, keys, acknowledged, problems, images=images, witness=witness).run(progress)
         if cursor is not None and not report.bad:
             return report
         return _as_opened(folder, passphrase, report, spare)

@@ -11,14 +11,15 @@ from actors.api.confinement import confine
 from actors.api.context import NAMESPACE, Context, wait_until_replayed
 from actors.api.operations.administration.as_of import event_at
 from actors.api.params.fields import EVERYWHERE, Reading, When
-from actors.api.params.parsing import parse
+from actors.api.params.parsing import Params, parse
 from actors.api.responses.administration import store
 from actors.api.tools.tool import Tool
 from actors.runtime.ask import ask
-from actors.runtime.faults import ForbiddenFault
+from actors.runtime.faults import DamagedFault, ForbiddenFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadErased, ReadMoved
-from events.storage.log import SharedLog
+from actors.store.snapshot_policy import SnapshotBroken
+from events.storage.log import LogDamagedError, SharedLog
 
 REPLAYED = 0.1
 """The progress that `wait_until_ready` reports next; progress must rise."""
@@ -51,6 +52,16 @@ async def call(
     context.namespace = context.own_namespace if named == EVERYWHERE else named or context.own_namespace
     if before_run is not None:
         before_run()
+    try:
+        return await _run(context, tool, params)
+    except DamagedFault as fault:
+        if context.hub.log.read_only is None:  # a hub ends here, and the next one answers
+            damage = LogDamagedError(fault.message.removeprefix("Storage failed: "))
+            await ask(context.hub.store, SnapshotBroken(error=damage))
+        raise
+
+
+async def _run(context: Context, tool: Tool, params: Params) -> JsonObject:
     if not isinstance(params, Reading) or params.as_of is None:
         return await tool.run(context, params) | _lag(context)
     async with _past(context, params.as_of) as (past, erased):

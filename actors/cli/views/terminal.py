@@ -9,11 +9,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 
 from actors.cli.store_access import Report
+from actors.runtime.json_text import CONTROLS
 
-_BIDIRECTIONAL = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-"""Code points that change the direction of writing."""
 UNSEEN = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"} | dict.fromkeys(
-    (*range(0x7F, 0xA0), *_BIDIRECTIONAL), "\N{REPLACEMENT CHARACTER}"
+    CONTROLS, "\N{REPLACEMENT CHARACTER}"
 )
 """Visible replacements of characters that control a terminal or the direction of writing."""
 

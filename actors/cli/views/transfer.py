@@ -21,6 +21,8 @@ def imported(answer: JsonObject) -> None:
         OUT.print(f"would store up to [bold]{answer['memories']}[/] memories and {answer['links']} links")
     else:
         before = f"; {answer['stored_before']} were imported before" if answer["stored_before"] else ""
+        if answer.get("hidden_before"):
+            before += f" ({answer['hidden_before']} of them hidden since: context-graph restore ID brings one back)"
         events = f" and {answer['events']} links and other events" if answer["events"] else ""
         OUT.print(f"stored [bold]{answer['stored']}[/] memories{events}{before}")
     for name, count in answer["namespaces"].items():

@@ -59,7 +59,7 @@ def read_official(file: Path, options: Options) -> Iterator[Record]:
     entities: set[str] = set()
     relations: list[tuple[int, str, str, str]] = []
     common = {"namespace": options.namespace, "tags": [], "metadata": {"source": "memory-server"}}
-    for parsed in lines(file, _line, strict=True):
+    for parsed in lines(file, _line):
         if isinstance(parsed, Broken):
             yield parsed
             continue

@@ -19,7 +19,7 @@ from actors.runtime.faults import Fault
 from actors.runtime.metrics import Latencies
 from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
-from actors.store.spare_memories import spare_memories
+from actors.store.spare_memories import SNAPSHOT
 from benchmarks.datasets import Document
 from benchmarks.store import open_store
 from benchmarks.synthetic import first_words, sentences
@@ -216,7 +216,7 @@ def _verify(folder: Path) -> tuple[tuple[str, ...], bool]:
     """Return the problems that `context-graph verify` would name, and whether it changed a file."""
     before = _contents(folder)
     try:
-        found = list(verify(folder, spare=spare_memories).problems)
+        found = list(verify(folder, spare=SNAPSHOT).problems)
         if not found:
             found += Snapshots(folder, KeyRing.of((folder / "keys").read_bytes())).problems()
         problems = tuple(f"{one.file}: {one.what}" for one in found)
@@ -230,7 +230,7 @@ def _repair(folder: Path) -> tuple[int, str | None]:
     target = folder.with_name("repaired")
     shutil.rmtree(target, ignore_errors=True)
     try:
-        lost = repair(folder, target, spare=spare_memories).lost
+        lost = repair(folder, target, spare=SNAPSHOT).lost
         problems = verify(target).problems
     except LogError as error:
         return 0, str(error)

@@ -228,12 +228,6 @@ def unknown_text(folder: Path) -> Path:
     return samples.write_lines(folder / "x.jsonl", [{"neither": 1}])
 
 
-def no_utf8(folder: Path) -> Path:
-    file = folder / "latin.jsonl"
-    file.write_bytes(b'{"content": "one"}\n{"content": "K\xfcche"}\n')
-    return file
-
-
 def half_a_document(folder: Path) -> Path:
     file = folder / "chat.json"
     file.write_text('[\n{"mapping": {}},\n', "utf-8")
@@ -261,7 +255,6 @@ def latin_note(folder: Path) -> Path:
     ("make", "words"),
     [
         (unknown_text, "line 1: unknown format"),
-        (no_utf8, "line 2: not UTF-8"),
         (half_a_document, "line 2: not JSON"),
         (other_database, "without the tables of claude-mem"),
         (empty_folder, "nothing to import"),
@@ -276,6 +269,23 @@ def test_a_source_that_cant_be_read_is_refused_by_file_and_line(
         list(recognise(path, Options()).read())
     assert words in str(refused.value)
     assert str(path) in str(refused.value)
+
+
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a BOM"])
+def test_lines_that_cant_be_read_are_named_and_all_others_arrive(tmp_path: Path, bom: bytes) -> None:
+    wrong = {
+        2: b'{"content": "K\xfcche"}',
+        3: b'{"content": "x", "arousal": NaN}',
+        4: b'{"content": "\\ud800"}',
+        5: b"{",
+    }
+    right = {number: f'{{"content": "line {number}"}}'.encode() for number in (1, 6, 7)}
+    file = tmp_path / "memories.jsonl"
+    file.write_bytes(bom + b"\n".join(line for _, line in sorted((wrong | right).items())))
+    _, items, broken, _ = read(file)
+    assert [item["content"] for item in items] == ["line 1", "line 6", "line 7"]
+    assert [(one.file, one.line) for one in broken] == [(str(file), number) for number in wrong]
+    assert broken[0].reason == "not UTF-8: byte 15"
 
 
 def test_ids_are_the_same_whenever_a_source_is_read(tmp_path: Path) -> None:

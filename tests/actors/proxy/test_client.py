@@ -42,6 +42,16 @@ def test_a_folder_in_which_others_may_write_is_refused_with_the_command_that_men
         assert log.head.seq == 0
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows has other rights")
+def test_a_folder_that_others_may_replace_is_refused_unless_only_its_owner_can_rename_it(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    with pytest.raises(LogError, match=f"chmod go-w {tmp_path}$"):
+        DuckDBLog(tmp_path / "store")
+    tmp_path.chmod(0o1777)
+    with closing(DuckDBLog(tmp_path / "store")) as log:
+        assert log.head.seq == 0
+
+
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can make a folder of another user")
 def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
     os.chown(tmp_path, NOBODY, NOBODY)

@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import Any, NoReturn
 from uuid import UUID, uuid4
 
+import anyio
 import duckdb
 import lz4.block
 import msgspec
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from actors.api.context import Context
+from actors.api.tools import dispatch
+from actors.api.tools.agent_tools import BY_METHOD
+from actors.cli.store_access import open_store, store_location
 from actors.hub import composition as hubs
 from actors.hub.composition import open_hub, start_hub
 from actors.hub.hub import Hub
@@ -23,7 +28,7 @@ from actors.runtime.faults import StorageFault
 from actors.runtime.snapshot_io import EncryptedReader, EncryptedWriter
 from actors.store import snapshot_files, snapshot_policy
 from actors.store.messages import Append, Describe, ReadDigests, ReadStatus, TakeSnapshot
-from actors.store.snapshot_files import MANIFEST, Loaded, Manifest, Snapshots
+from actors.store.snapshot_files import ASIDE, MANIFEST, Loaded, Manifest, Snapshots
 from events.crypto.keys import KeyRing
 from events.fingerprint import Dense
 from events.recovery.salvage import SPARE
@@ -360,8 +365,6 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "no id": misname,
     "another schema": resealed(schema=99),
     "an earlier version": earlier,
-    "another log": resealed(head=Head(5, bytes(32))),
-    "a longer log": resealed(head=Head(500, bytes(32))),
     "a destroyed key": destroy_key,
 }
 
@@ -380,6 +383,44 @@ def test_a_snapshot_that_isn_t_what_it_was_is_deleted_with_a_line_that_says_why_
     assert "can't be used (" in line
 
 
+@pytest.mark.parametrize("head", [Head(5, bytes(32)), Head(500, bytes(32))], ids=["another log", "a longer log"])
+def test_a_snapshot_that_does_not_follow_from_the_log_is_set_aside_and_only_an_erasure_deletes_it(
+    written: tuple[Path, dict[str, str]], head: Head, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, before = written
+    resealed(head=head)(folder)
+    for starts in range(2):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, "context-graph"), kept(folder) as store:
+            assert store.digests()[1] == before
+            (problem,) = Snapshots(folder, store.hub.log.keys).problems()
+        aside = only(folder)
+        assert (aside.suffix, problem.file) == (ASIDE, f"snapshot/{aside.name}")
+        assert len(caplog.records) == 1 - starts
+    with kept(folder) as store:
+        first = next(one.id for one in store.hub.log.read() if isinstance(one.event, MemoryStored))
+        assert store.snapshot(0)
+        assert aside.exists()
+        store.append(MemoryErased(memory=first))
+        assert none_is_left(folder)
+        assert not store.hub.log.keys.has(UUID(aside.stem))
+
+
+@pytest.mark.parametrize("damage", [cut_short, resealed(schema=99)], ids=["damaged", "another schema"])
+def test_a_snapshot_that_cannot_be_used_stays_while_the_log_is_damaged(
+    written: tuple[Path, dict[str, str]], damage: Callable[[Path], None]
+) -> None:
+    folder, _ = written
+    damage(folder)
+    path = only(folder)
+    with duckdb.connect(str(folder / "log.duckdb")) as database:
+        database.execute("DROP TRIGGER no_update ON log")
+        database.execute("UPDATE log SET data = '\\x00'::BLOB WHERE seq = 4")
+    with kept(folder) as store:
+        assert store.hub.log.read_only is not None
+    assert only(folder) == path
+
+
 @pytest.mark.parametrize("name", ["store\0", "../store", "/etc/passwd", ""])
 def test_files_of_other_names_are_never_opened(written: tuple[Path, dict[str, str]], name: str) -> None:
     folder, _ = written
@@ -387,7 +428,7 @@ def test_files_of_other_names_are_never_opened(written: tuple[Path, dict[str, st
     with closing(DuckDBLog(folder)) as log:
         (problem,) = Snapshots(folder, log.keys).problems()
         assert "other names" in problem.what
-        assert Snapshots(folder, log.keys).recover() is None
+        assert list(Snapshots(folder, log.keys).recover()) == []
 
 
 @pytest.mark.parametrize("change", [earlier, resealed(schema=99)])
@@ -429,14 +470,28 @@ def test_of_two_that_a_crash_left_the_newer_one_is_taken(tmp_path: Path, monkeyp
     assert afters == [live[0]]
 
 
-def test_a_log_that_was_changed_before_the_snapshot_ends_the_process_and_is_read_only_at_the_next_start(
-    written: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, _ = written
-    snapshot = only(folder)
+def change_row(folder: Path) -> None:
+    """Change a row that the snapshot replaces at a start."""
     with duckdb.connect(str(folder / "log.duckdb")) as database:
         database.execute("DROP TRIGGER no_update ON log")
         database.execute("UPDATE log SET actor = 'somebody else' WHERE seq = 3")
+
+
+def change_key(folder: Path) -> None:
+    """Change a byte of the key of that row."""
+    with closing(DuckDBLog(folder)) as log:
+        memory = log.get([3])[0].id
+    content = (folder / "keys").read_bytes()
+    flip(folder / "keys", content.index(memory.bytes) + len(memory.bytes))
+
+
+@pytest.mark.parametrize("change", [change_row, change_key])
+def test_a_log_that_was_changed_before_the_snapshot_ends_the_process_and_is_read_only_at_the_next_start(
+    written: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None]
+) -> None:
+    folder, _ = written
+    snapshot = only(folder)
+    change(folder)
     ended, statuses = threading.Event(), []
 
     def end(status: int) -> None:
@@ -456,6 +511,31 @@ def test_a_log_that_was_changed_before_the_snapshot_ends_the_process_and_is_read
         with pytest.raises(StorageFault, match="repair NEW_FOLDER"):
             Kept(hub).append(stored("one more"))
     assert only(folder) == snapshot
+
+
+def test_a_command_that_reads_a_damaged_log_opens_it_again_read_only_and_answers(
+    written: tuple[Path, dict[str, str]],
+) -> None:
+    folder, _ = written
+    change_row(folder)
+    with open_store(store_location(folder)) as store:
+        memories = [line for line in store.call("store/export")["lines"] if "content" in line]
+        assert len(memories) == 12
+        with pytest.raises(StorageFault, match="repair NEW_FOLDER"):
+            store.call("memory/delete", id=memories[0]["id"])
+
+
+def test_a_hub_that_reads_a_damaged_log_ends_so_that_the_next_one_answers(
+    written: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = written
+    change_row(folder)
+    statuses: list[int] = []
+    monkeypatch.setattr("actors.store.snapshot_policy.os._exit", statuses.append)
+    with kept(folder) as store, pytest.raises(StorageFault, match="event 3"):
+        anyio.run(dispatch.call, Context(store.hub), BY_METHOD["store/export"], {})
+    assert statuses == [EXIT_UNCERTAIN]
+    assert (folder / "damaged").exists()
 
 
 # ── what is read later ──────────────────────────────────────────────────────────────────────────────

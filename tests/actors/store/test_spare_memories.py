@@ -3,20 +3,23 @@
 import shutil
 from contextlib import closing
 from pathlib import Path
+from uuid import UUID
 
 import duckdb
 import pytest
 
+from actors.hub import move
 from actors.hub.composition import open_hub
 from actors.store.messages import ReadStatus
-from actors.store.spare_memories import spare_memories
+from actors.store.snapshot_files import ASIDE
+from actors.store.spare_memories import SNAPSHOT, spare_memories
 from events.crypto.keys import KeyRing
 from events.fingerprint import Passage
 from events.quantization import pack
 from events.recovery.repair import repair
 from events.recovery.salvage import SPARE
 from events.storage.duckdb_log import DuckDBLog
-from events.storage.log import Envelope
+from events.storage.log import Envelope, LogBehindError
 from events.verify.verification import verify
 from events.vocabulary import EventLost, MemoryErased, MemoryForgotten, MemoryStored
 from projections.registry import rebuild
@@ -71,12 +74,12 @@ def test_every_memory_of_a_snapshot_is_the_event_that_stored_it(folder: Path) ->
 def test_what_the_log_lost_comes_from_the_snapshot_and_is_said_to(folder: Path, tmp_path: Path) -> None:
     before = events_of(folder)
     damage(folder, "seq BETWEEN 3 AND 6 OR seq = 14")
-    report = verify(folder, spare=spare_memories)
+    report = verify(folder, spare=SNAPSHOT)
     assert [(one.first, one.last) for one in report.spared] == [(3, 6)]
     assert [(one.first, one.last) for one in report.bad] == [(14, 14)], "the snapshot has no events but memories"
     assert "the chain doesn't prove" in report.problems[-1].lost
 
-    result = repair(folder, tmp_path / "new", spare=spare_memories)
+    result = repair(folder, tmp_path / "new", spare=SNAPSHOT)
     assert (result.lost, result.spared) == (report.bad, report.spared)
     assert verify(tmp_path / "new").problems == ()
     after = events_of(tmp_path / "new")
@@ -105,9 +108,9 @@ def test_a_damaged_store_opens_with_the_memories_of_its_snapshot_and_leaves_it_t
 def test_of_a_log_that_is_gone_all_memories_of_the_snapshot_are_left(folder: Path, tmp_path: Path, lost: str) -> None:
     for name in lost.split(" and "):
         (folder / name).write_bytes(b"\xff" * 10_000)
-    report = verify(folder, spare=spare_memories)
+    report = verify(folder, spare=SNAPSHOT)
     assert report.problems
-    result = repair(folder, tmp_path / "new", spare=spare_memories)
+    result = repair(folder, tmp_path / "new", spare=SNAPSHOT)
     assert (result.lost, result.spared) == (report.bad, report.spared)
     found = {one.seq for one in events_of(tmp_path / "new") if isinstance(one.event, MemoryStored)}
     assert found == set(range(2, MEMORIES + 1))
@@ -125,3 +128,70 @@ def test_an_erased_memory_never_comes_back(folder: Path, tmp_path: Path) -> None
         assert snapshot.exists()
         assert 3 not in spare_memories(folder, keys)
         assert 4 in spare_memories(folder, keys)
+
+
+def put_back(older: Path, folder: Path) -> None:
+    """Put back a log and its head of an earlier day, and nothing else."""
+    for name in ("log.duckdb", "head"):
+        shutil.copyfile(older / name, folder / name)
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> tuple[Path, Path, list[str]]:
+    """A store with a snapshot, whose log and head are replaced by earlier ones that match each other."""
+    folder, before = tmp_path / "store", tmp_path / "before"
+    with kept(folder) as store:
+        store.append(DECLARED)
+        first = [store.append(stored(text)) for text in TEXTS[:4]]
+    shutil.copytree(folder, before)
+    with kept(folder) as store:
+        later = [store.append(stored(text)) for text in TEXTS[4:]]
+        store.append(MemoryForgotten(memory=later[0]))
+        assert store.snapshot()
+    put_back(before, folder)
+    return folder, before, [str(one) for one in (*first, *later)]
+
+
+def test_a_log_that_ends_before_its_snapshot_is_damaged_and_the_snapshot_shows_the_rest(
+    older: tuple[Path, Path, list[str]], tmp_path: Path
+) -> None:
+    folder, _, ids = older
+    snapshot = sorted((folder / "snapshot").rglob("*"))
+    report = verify(folder, spare=SNAPSHOT)
+    assert [(one.first, one.last) for one in report.spared] == [(6, 13)]
+    assert [(one.first, one.last) for one in report.bad] == [(14, 14)], "it was forgotten, which is no memory"
+    for _ in range(2):
+        with open_hub(folder) as hub:
+            hub.replayed.get(timeout=BOUND)
+            assert "9 events are missing" in (hub.store.ask(ReadStatus(), timeout=BOUND).read_only or "")
+            assert [str(one.id) for one in hub.log.read() if isinstance(one.event, MemoryStored)] == ids
+        assert sorted((folder / "snapshot").rglob("*")) == snapshot
+    result = repair(folder, tmp_path / "new", spare=SNAPSHOT)
+    assert (result.lost, result.spared) == (report.bad, report.spared)
+    assert verify(tmp_path / "new", spare=SNAPSHOT).problems == ()
+    assert [str(one.id) for one in events_of(tmp_path / "new") if isinstance(one.event, MemoryStored)] == ids
+
+
+def test_a_log_that_ends_before_its_snapshot_is_moved_nowhere(older: tuple[Path, Path, list[str]]) -> None:
+    with pytest.raises(LogBehindError):
+        move.open_log(older[0], None)
+
+
+def test_repair_adds_what_a_snapshot_alone_holds_that_was_set_aside(
+    older: tuple[Path, Path, list[str]], tmp_path: Path
+) -> None:
+    folder, _, ids = older
+    with closing(DuckDBLog(folder)) as log:  # as a program does that knows nothing of snapshots
+        log.append([draft(stored(f"instead {number}")) for number in range(20)])
+        log.shred([UUID(ids[5])])
+    with open_hub(folder) as hub:
+        hub.replayed.get(timeout=BOUND)
+        assert hub.store.ask(ReadStatus(), timeout=BOUND).read_only is None
+    assert [path.suffix for path in (folder / "snapshot").iterdir()] == [ASIDE]
+    before = events_of(folder)
+    result = repair(folder, tmp_path / "new", spare=SNAPSHOT)
+    assert [(one.first, one.last, one.memories) for one in result.spared] == [(len(before) + 1, len(before) + 7, 7)]
+    after = events_of(tmp_path / "new")
+    assert [(one.id, one.event) for one in after[: len(before)]] == [(one.id, one.event) for one in before]
+    assert {str(one.id) for one in after[len(before) :]} == {*ids[4:]} - {ids[5]}
+    assert verify(tmp_path / "new", spare=SNAPSHOT).problems == ()

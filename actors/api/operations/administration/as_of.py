@@ -11,7 +11,7 @@ import anyio.to_thread
 from actors.api.context import Context
 from actors.api.params.fields import When
 from actors.api.params.parsing import invalid, moment
-from actors.runtime.faults import StorageFault
+from actors.runtime.ask import log_fault
 from events.storage.log import LogError
 
 T = TypeVar("T")
@@ -73,4 +73,4 @@ async def from_log(work: Callable[..., T], *arguments: object) -> T:
     try:
         return await anyio.to_thread.run_sync(work, *arguments)
     except LogError as error:
-        raise StorageFault(f"Storage failed: {error}") from error
+        raise log_fault(error) from error

@@ -16,12 +16,12 @@ from actors.api.params.parsing import invalid
 from actors.api.progress import reporter
 from actors.api.responses.administration import store
 from actors.comparator.messages import ReadIndexes
-from actors.runtime.ask import ask
+from actors.runtime.ask import ask, log_fault
 from actors.runtime.faults import StorageFault
 from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadStatus
-from actors.store.spare_memories import spare_memories
+from actors.store.spare_memories import SNAPSHOT
 from events.recovery.safety_copy import copy_store
 from events.storage.backup import back_up, copy_unverified
 from events.storage.duckdb_log import DuckDBLog
@@ -82,7 +82,7 @@ async def _on_files(
     try:
         return await anyio.to_thread.run_sync(lambda: work(stored, *arguments, **options))
     except LogError as error:
-        raise StorageFault(f"Storage failed: {error}") from error
+        raise log_fault(error) from error
 
 
 def _cancellable(report: Callable[..., object]) -> Callable[[int, int], None]:
@@ -115,4 +115,4 @@ def _examine(log: StoredLog, progress: Progress) -> Report:
             return verify(Path(folder), passphrase(), progress)
     if log.read_only is None:
         return examine(log, progress)
-    return verify(log.folder, passphrase(), progress, spare_memories)
+    return verify(log.folder, passphrase(), progress, SNAPSHOT)

@@ -30,6 +30,7 @@ from events.vocabulary import ConsolidationStarted, MemoriesLinked, MemoriesMerg
 from projections.graph.relations import LINK_TO
 from projections.memories.entries import Entry
 from projections.memories.requests import DERIVED, IMPORTER
+from projections.projection import MemoryState
 
 IMPORTED = UUID("7a5e3f0c-3d5b-5c51-9d0b-6c1f2f6f4a27")
 """The namespace of idempotency keys of imports (UUID version 5): a key is derived from all that the item says, its id
@@ -81,6 +82,7 @@ Numbered: TypeAlias = tuple[int, ImportItem]
 async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     """Store memories and events in their order; an item that was imported before isn't stored again.
 
+    `hidden_before` counts the memories that were imported before and are hidden since, forgotten for instance.
     A memory keeps its id if that is a UUID. It was imported before if its id is known, and the id was derived from its
     source (version 5) or the content is the same.
     """
@@ -109,9 +111,12 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     await flush()
     results = [reports[index] for index in range(len(params.items))]
     stored = [one for one in results if one["success"] and "stored_before" not in one]
+    memories_before = [one["memory_id"] for one in results if "stored_before" in one and "event" not in one]
+    before = await _known(context, {UUID(one) for one in memories_before})
     return {
         "stored": sum("event" not in one for one in stored),
-        "stored_before": sum("stored_before" in one and "event" not in one for one in results),
+        "stored_before": len(memories_before),
+        "hidden_before": sum(entry.state is not MemoryState.LIVE for entry in before.values()),
         "events": sum("event" in one for one in stored),
         "failed": sum(not one["success"] for one in results),
         "results": results,

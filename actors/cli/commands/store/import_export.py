@@ -112,6 +112,8 @@ def import_memories(
 @contextmanager
 def _path(source: str) -> Iterator[Path]:
     """Yield the path of a source; standard input is copied to a file, since it is read twice."""
+    from actors.importers.records import FormatError
+
     if source != STANDARD:
         path = Path(source).expanduser()
         if not path.exists():
@@ -122,7 +124,10 @@ def _path(source: str) -> Iterator[Path]:
         copy = Path(folder) / "standard-input.jsonl"
         with copy.open("wb") as target:
             shutil.copyfileobj(sys.stdin.buffer, target)
-        yield copy
+        try:
+            yield copy
+        except FormatError as error:
+            raise FormatError(str(error).replace(str(copy), "standard input")) from None
 
 
 def _survey(source: Source, redactions: Redactions, report: Report, *, validates: bool) -> JsonObject:

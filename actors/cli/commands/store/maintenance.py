@@ -98,7 +98,7 @@ def _verify(folder: Path, anchor: str | None, *, quiet: bool) -> JsonObject:
     from actors.cli.store_access import open_store, served_store, store_location
     from actors.cli.views.terminal import progress_bar
     from actors.store.snapshot_files import Snapshots
-    from actors.store.spare_memories import spare_memories
+    from actors.store.spare_memories import SNAPSHOT
     from events.crypto.keys import KeyRing
     from events.storage.database import DATABASE, connect, select_pages
     from events.verify.anchors import anchor_problems
@@ -111,7 +111,7 @@ def _verify(folder: Path, anchor: str | None, *, quiet: bool) -> JsonObject:
         if location.log is not None:
             with open_store(location) as opened:
                 return opened.call("store/verify", report, **given)
-        found = check(folder, passphrase(), lambda done, total: report(done, total, "events checked"), spare_memories)
+        found = check(folder, passphrase(), lambda done, total: report(done, total, "events checked"), SNAPSHOT)
         if found.problems:  # then no process would start from a snapshot
             return verified(found, (), anchor)
         keys = KeyRing.of((folder / "keys").read_bytes(), passphrase())
@@ -177,14 +177,14 @@ def repair(
     from actors.cli.store_access import store_location
     from actors.cli.views.maintenance import repaired
     from actors.cli.views.terminal import progress_bar
-    from actors.store.spare_memories import spare_memories
+    from actors.store.spare_memories import SNAPSHOT
     from events.recovery.repair import repair as write_repaired
 
     folder = data_folder(data)
     with exit_on_error(), progress_bar(quiet=as_json) as report:
         store_location(folder).check_in_folder(RESTORE)
         result = write_repaired(
-            folder, new_folder, passphrase(), lambda done, total: report(done, total, "events written"), spare_memories
+            folder, new_folder, passphrase(), lambda done, total: report(done, total, "events written"), SNAPSHOT
         )
     lost, spared = ([one._asdict() for one in ranges] for ranges in (result.lost, result.spared))
     answer = {"folder": str(new_folder), "events": result.events, "lost": lost, "from_snapshot": spared}

@@ -23,6 +23,7 @@ def upgrade(
     from actors.cli.store_access import store_location
     from actors.cli.views.maintenance import upgraded
     from actors.cli.views.terminal import progress_bar
+    from actors.store.spare_memories import SNAPSHOT
     from events.recovery.upgrade import plan
     from events.recovery.upgrade import upgrade as upgrade_store
 
@@ -34,6 +35,8 @@ def upgrade(
         if dry_run:
             found = plan(folder, passphrase())
         else:
-            found = upgrade_store(folder, passphrase(), lambda done, total: report(done, total, "events checked"))
+            found = upgrade_store(
+                folder, passphrase(), lambda done, total: report(done, total, "events checked"), SNAPSHOT
+            )
     answer = msgspec.structs.asdict(found) | {"folder": str(folder), "copy": str(found.copy) if found.copy else None}
     show(answer, upgraded, as_json=as_json)

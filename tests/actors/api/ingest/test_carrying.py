@@ -91,6 +91,13 @@ async def test_a_line_is_stored_once_however_often_it_is_imported(context: Conte
     assert stored(context) == 5
 
 
+async def test_an_import_of_what_was_forgotten_since_says_that_it_stays_hidden(context: Context) -> None:
+    first = await take_in(context, LINES)
+    await memory_delete(context, parse({"id": first["results"][0]["memory_id"]}, MemoryDelete))
+    again = await take_in(context, LINES)
+    assert (again["stored"], again["stored_before"], again["hidden_before"]) == (0, 4, 1)
+
+
 async def test_an_import_is_known_for_ever_however_many_requests_came_since(
     start: Callable[[Log], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

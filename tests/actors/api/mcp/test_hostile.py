@@ -358,3 +358,8 @@ def test_control_characters_of_a_memory_do_not_reach_the_terminal(
         steering = {letter for letter in result.stdout if ord(letter) in views.UNSEEN}
         assert not steering, (command, steering)
     assert "[red]bold[/] [/]" in runner.invoke(program, ["search", STEERING]).stdout
+    for command in (["search", STEERING, "--json"], ["export"]):
+        printed = runner.invoke(program, command).stdout
+        assert not {letter for letter in printed if ord(letter) in views.UNSEEN}, command
+        answer = json.loads(printed if "--json" in command else printed.splitlines()[0])
+        assert (answer["results"][0] if "results" in answer else answer)["content"] == STEERING
