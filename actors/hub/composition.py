@@ -52,6 +52,11 @@ MIN_SNAPSHOT_EVENTS = 500
 SNAPSHOT_TIMEOUT = 600.0
 """Seconds for that snapshot: some 2 GB for 100,000 memories on a slow disk."""
 
+START_SERVER = (
+    "start the server, or mend the address or the password, and try again; without its server starts only a hub that "
+    "ran before with --offline"
+)
+
 
 def utc_now() -> datetime:
     """Return the time of the machine's clock."""
@@ -164,7 +169,7 @@ def _open_shared(folder: Path, address: str) -> StoredLog:
     from events.postgres.log import PostgresLog
     from events.recovery.salvage import DAMAGED, marked_damage
     from events.storage.database import DATABASE
-    from events.storage.log import LogError
+    from events.storage.log import LogAwayError, LogError
 
     if (folder / DATABASE).exists():
         raise LogError(
@@ -175,7 +180,10 @@ def _open_shared(folder: Path, address: str) -> StoredLog:
         raise LogError(
             f"the log at {without_password(address)} is damaged: {damage}; restore it, then delete {folder / DAMAGED}"
         )
-    log = PostgresLog(address, folder, passphrase(), max_lag(), partial(_known_offline, folder))
+    try:
+        log = PostgresLog(address, folder, passphrase(), max_lag(), partial(_known_offline, folder))
+    except LogAwayError as error:
+        raise LogAwayError(f"{error}; {START_SERVER}") from error
     remember_address(folder, address)
     return log
 
