@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from actors.consolidator.messages import StopRuns
 from actors.embedder.actor import Embedder
-from actors.embedder.loading import load_profile
+from actors.embedder.loading import BLAS_THREADS, load_profile
 from actors.embedder.models.sentence_model import model_name
 from actors.hub.anchors import Anchors
 from actors.hub.backups import Backups
@@ -41,10 +41,6 @@ if TYPE_CHECKING:
 SWITCH_INTERVAL = 5e-4
 """Seconds after which Python switches threads: at the default of 5e-3 an ask beside busy Python code takes 10 ms at the
 95th percentile, with this value 14 µs."""
-
-BLAS_THREADS = 1
-"""Threads of one matrix product. The actors use the other cores; with two threads on a busy machine a product takes up
-to forty times as long, and storing a batch twice the processor time."""
 
 MIN_SNAPSHOT_EVENTS = 500
 """Events since the last snapshot from which on closing the store takes another."""
