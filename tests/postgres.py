@@ -3,6 +3,7 @@
 import os
 import socket
 import ssl
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -42,6 +43,18 @@ class Server:
         name = f"store_{next(_numbers)}"
         self.execute(f"CREATE DATABASE {name}")
         return name
+
+    def dump(self, database: str) -> str:
+        """Return a database as SQL, as `pg_dump` writes it."""
+        return self._run("pg_dump", "--dbname", self.url(database))
+
+    def restore(self, dump: str, database: str) -> None:
+        """Load a dump into an empty database."""
+        self._run("psql", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", self.url(database), given=dump)
+
+    def _run(self, program: str, *arguments: str, given: str | None = None) -> str:
+        command = [str(self._server.bin_path / program), *arguments]
+        return subprocess.run(command, input=given, check=True, capture_output=True, text=True).stdout
 
     def restart(self, mode: str = "immediate") -> None:
         """Stop the server, by default as a crash does, and start it again."""

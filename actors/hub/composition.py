@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from actors.consolidator.messages import StopRuns
 from actors.embedder.actor import Embedder
-from actors.embedder.loading import load_profile
+from actors.embedder.loading import BLAS_THREADS, load_profile
 from actors.embedder.models.sentence_model import model_name
 from actors.hub.anchors import Anchors
 from actors.hub.backups import Backups
@@ -42,15 +42,16 @@ SWITCH_INTERVAL = 5e-4
 """Seconds after which Python switches threads: at the default of 5e-3 an ask beside busy Python code takes 10 ms at the
 95th percentile, with this value 14 µs."""
 
-BLAS_THREADS = 1
-"""Threads of one matrix product. The actors use the other cores; with two threads on a busy machine a product takes up
-to forty times as long, and storing a batch twice the processor time."""
-
 MIN_SNAPSHOT_EVENTS = 500
 """Events since the last snapshot from which on closing the store takes another."""
 
 SNAPSHOT_TIMEOUT = 600.0
 """Seconds for that snapshot: some 2 GB for 100,000 memories on a slow disk."""
+
+START_SERVER = (
+    "start the server, or mend the address or the password, and try again; without its server starts only a hub that "
+    "ran before with --offline"
+)
 
 
 def utc_now() -> datetime:
@@ -169,7 +170,7 @@ def _open_shared(folder: Path, address: str) -> StoredLog:
     from events.postgres.log import PostgresLog
     from events.recovery.salvage import DAMAGED, marked_damage
     from events.storage.database import DATABASE
-    from events.storage.log import LogError
+    from events.storage.log import LogAwayError, LogError
 
     if (folder / DATABASE).exists():
         raise LogError(
@@ -180,7 +181,10 @@ def _open_shared(folder: Path, address: str) -> StoredLog:
         raise LogError(
             f"the log at {without_password(address)} is damaged: {damage}; restore it, then delete {folder / DAMAGED}"
         )
-    log = PostgresLog(address, folder, passphrase(), max_lag(), partial(_known_offline, folder))
+    try:
+        log = PostgresLog(address, folder, passphrase(), max_lag(), partial(_known_offline, folder))
+    except LogAwayError as error:
+        raise LogAwayError(f"{error}; {START_SERVER}") from error
     remember_address(folder, address)
     return log
 

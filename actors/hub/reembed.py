@@ -1,40 +1,46 @@
 """Re-embedding: a new store from an old one with other models, since vectors of two models can't be compared.
 
-Every memory is ingested again under its own id. The new log doesn't take over when a memory was stored or forgotten,
-how often it was recalled, the positions of the turns of a session (their order stays), and what follows from
-similarity: goals, clusters, patterns, and the links that dreams changed. The old log keeps all of it.
+Every memory is appended again under its own id, with new embeddings; when it was stored, by which request, and what it
+was judged then (learning, Johari windows) stays. The new log doesn't take over how often a memory was recalled, when it
+was forgotten, the positions of the turns of a session (their order stays), and what follows from similarity: goals and
+purposes, clusters, patterns, causes, and the links that dreams changed. The old log keeps all of it.
+
+All of the new log but its chain key and some ids follows from the old log and the models, so a run that was killed and
+resumed, or that had more workers, ends with the same digests.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid4, uuid5
 
 import anyio.to_thread
 import msgspec
 
-from actors.api.context import Context, wait_until_ready
-from actors.api.operations.ingest.pending_memory import IngestItem, Outcome
-from actors.api.operations.ingest.pipeline import STORED_AS_GIVEN, ingest
-from actors.api.params.memories import StoreMemory
+from actors.api.context import Context, wait_until_replayed
+from actors.api.operations.ingest.images import keep
+from actors.api.operations.ingest.pending_memory import stored_event
 from actors.api.progress import Progress, ignore_progress
-from actors.embedder.pool.worker import Content
+from actors.comparator.compare.neighbours import NO_PURPOSE
+from actors.embedder.messages import EmbeddedMemory, EmbedMemory, LoadModels
 from actors.hub.move import open_log
-from actors.hub.reembed_source import History, history_of
-from actors.runtime.ask import ask
-from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault, StorageFault
-from actors.store.messages import Append, FindMemories
+from actors.hub.reembed_source import History, batches, body_of, contents, history_of, image_of
+from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_all
+from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault
+from actors.store.messages import Append, AppendMemories, Declare, FindMemories, ReadLive, Reserve
+from events.fingerprint import Fingerprint
 from events.postgres.address import log_address
 from events.storage.database import DATABASE
 from events.storage.log import Envelope, Log
-from events.vocabulary import Event, MemoriesLinked, MemoryForgotten, MemoryRestored, MemoryStored
-from events.vocabulary.codec import decompress
+from events.vocabulary import Event, MemoriesLinked, MemoryForgotten, MemoryRestored
 from projections.memories.entries import Entry
+from projections.mind.johari import rows_of_memory
 from projections.projection import MemoryState
 
 if TYPE_CHECKING:
@@ -44,13 +50,13 @@ if TYPE_CHECKING:
 ACTOR = "reembed"
 
 PLAN = "reembed.json"
-"""File in the new store's folder until it is complete: the head of the old log, and the precision of the model."""
+"""File in the new store's folder until it is complete: what is embedded, and how."""
+
+FORMAT = "2"
+"""Of what a run appends; the work of a run in another format isn't gone on with."""
 
 _REEMBED = UUID("a3a1d0de-5c0e-5d0f-9a2c-4f0a5b8f5c11")
 """Namespace of the correlation ids (UUID version 5) of what is appended after the memories."""
-
-BATCH = 48
-"""Memories that are embedded together, as many as the embedder's inbox takes at once."""
 
 
 class ReembedCounts(msgspec.Struct, frozen=True):
@@ -93,40 +99,38 @@ async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding |
     await progress(0, None, "reading the old log")
     history = await anyio.to_thread.run_sync(history_of, old)
     context = Context(hub)
-    await wait_until_ready(context.for_request(progress))
-    request = uuid5(_REEMBED, old.head.hash.hex())
+    models = await ask(hub.embedder, LoadModels(), MODEL_TIMEOUT)
+    await wait_until_replayed(context)
+    await ask(hub.store, Declare(profile=hub.profile, spaces=models, at=history.since))
+    source = old.head.hash.hex()
     if bulk is not None:
-        _check_same(hub.folder / PLAN, {"source": old.head.hash.hex(), "precision": bulk.precision})
+        _check_same(hub.folder / PLAN, {"source": source, "precision": bulk.precision, "format": FORMAT})
+    missing = await _missing(hub, history)
     total = len(history.memories)
-    found = await ask(hub.store, FindMemories(memories=tuple(entry.id for entry in history.memories)))
-    stored = {entry.id for entry in found if entry is not None}
-    batches = [batch for batch in _batches(history) if not stored.issuperset(entry.id for entry in batch)]
-    done = total - sum(map(len, batches))
-    prepared = bulk.prepare(_contents(old, batch) for batch in batches) if bulk else None
+    done = total - sum(map(len, missing))
+    prepared = bulk.prepare(contents(old, batch) for batch in missing) if bulk else None
     try:
-        for batch in batches:
+        for batch in missing:
             if prepared is not None:
                 await anyio.to_thread.run_sync(next, prepared)
-            missing = [entry for entry in batch if entry.id not in stored]
-            if bulk is not None:
-                for content in _contents(old, [entry for entry in batch if entry.id in stored]):
-                    bulk.contents.take(content)
-            envelopes = await anyio.to_thread.run_sync(old.get, [entry.seq for entry in missing])
-
-            async def report(place: int, start: int = done + len(batch) - len(missing)) -> None:
-                await progress(start + place, total, "memories embedded")
-
-            shown = await anyio.to_thread.run_sync(lambda entries: [_image(old, one) for one in entries], missing)
-            await _store_again(context, missing, envelopes, shown, history.born_with, report)
+            await _store_again(context, old, batch, history.born_with)
             done += len(batch)
+            await progress(done, total, "memories embedded")
     finally:
         if prepared is not None:
             prepared.close()
-    await _append_missing(hub, request, _afterwards(history))
+    await _append_missing(hub, uuid5(_REEMBED, source), history.until, _afterwards(history))
     (hub.folder / PLAN).unlink(missing_ok=True)
     forgotten = sum(entry.state is MemoryState.FORGOTTEN for entry in history.memories)
     links = [*history.later, *(link for born in history.born_with.values() for link in born)]
     return ReembedCounts(total, forgotten, history.erased, sum(len(link.targets) for link in links))
+
+
+async def _missing(hub: Hub, history: History) -> list[list[Entry]]:
+    """Return the batches that an earlier run hasn't appended; it appended each as a whole, or nothing of it."""
+    found = await ask(hub.store, FindMemories(memories=tuple(entry.id for entry in history.memories)))
+    stored = {entry.id for entry in found if entry is not None}
+    return [batch for batch in batches(history) if batch[0].id not in stored]
 
 
 def _check_same(plan: Path, wanted: dict[str, str | None]) -> None:
@@ -155,14 +159,14 @@ def _afterwards(history: History) -> Iterator[Event]:
             yield MemoryForgotten(memory=entry.id, reason=entry.reason)
 
 
-async def _append_missing(hub: Hub, request: UUID, events: Iterable[Event]) -> None:
+async def _append_missing(hub: Hub, request: UUID, at: datetime | None, events: Iterable[Event]) -> None:
     """Append events of which an earlier run may have appended the first ones."""
 
     def count() -> int:
         return sum(envelope.correlation_id == request for envelope in hub.log.read())
 
     for event in islice(events, await anyio.to_thread.run_sync(count), None):
-        await ask(hub.store, Append(id=uuid4(), event=event, actor=ACTOR, correlation_id=request))
+        await ask(hub.store, Append(id=uuid4(), event=event, actor=ACTOR, correlation_id=request, at=at))
 
 
 @contextmanager
@@ -197,71 +201,76 @@ def built_beside(target: Path, *, resume: bool = False) -> Iterator[Path]:
     building.rename(target)
 
 
-def _contents(old: Log, entries: Iterable[Entry]) -> list[Content]:
-    return [
-        Content(body.text, body.modality, body.created_at, _image(old, entry))
-        for entry in entries
-        if (body := entry.body) is not None
-    ]
-
-
-def _image(old: Log, entry: Entry) -> bytes | None:
-    if old.images is None or entry.body is None or entry.body.image is None:
-        return None
-    return old.images.read(entry.id)
-
-
-def _batches(history: History) -> Iterator[list[Entry]]:
-    """Yield memories in their order, up to `BATCH` together; a memory comes after those that it was stored with."""
-    batch: dict[UUID, Entry] = {}
-    for entry in history.memories:
-        links = history.born_with.get(entry.id, ())
-        if len(batch) == BATCH or any(target in batch for link in links for target in link.targets):
-            yield list(batch.values())
-            batch = {}
-        batch[entry.id] = entry
-    if batch:
-        yield list(batch.values())
-
-
 async def _store_again(
-    context: Context,
-    entries: Sequence[Entry],
-    envelopes: Sequence[Envelope],
-    shown: Sequence[bytes | None],
-    born_with: Mapping[UUID, tuple[MemoriesLinked, ...]],
-    report: Callable[[int], Awaitable[None]],
+    context: Context, old: Log, entries: Sequence[Entry], born_with: Mapping[UUID, tuple[MemoriesLinked, ...]]
 ) -> None:
-    """Ingest memories under their own ids, with the links that they were stored with; report the place of each."""
+    """Append memories of one batch by one commit, each with the links that it was stored with.
 
-    async def check(place: int, outcome: Outcome) -> None:
-        await report(place)
-        memory = envelopes[place].id
-        if isinstance(outcome, EmbeddingFault):
-            raise EmbeddingFault(f"{outcome.message} (memory {memory})") from outcome
-        if isinstance(outcome, Fault):
-            raise outcome
+    Raises:
+        EmbeddingFault: one of them can't be embedded; it is named.
+        StorageFault: they can't be written.
+    """
+    store = context.hub.store
+    store.tell(Reserve(ids=tuple(entry.id for entry in entries)))
+    links = [born_with.get(entry.id, ()) for entry in entries]
+    targets = {target: None for born in links for link in born for target in link.targets}
+    linked = await ask(store, ReadLive(memories=tuple(targets))) if targets else ()
+    by_id = {target.id: stored_event(target).fingerprint for target in linked}
+    images = await anyio.to_thread.run_sync(lambda: [image_of(old, entry) for entry in entries])
+    asked = [
+        (context.hub.embedder, _request(entry, [by_id[target] for link in born for target in link.targets], image))
+        for entry, born, image in zip(entries, links, images, strict=True)
+    ]
+    embedded = await ask_all(asked, MODEL_TIMEOUT)
+    envelopes = await anyio.to_thread.run_sync(old.get, [entry.seq for entry in entries])
+    before = {envelope.id: envelope for envelope in envelopes}
+    appends: list[Append] = []
+    for entry, born, image, result in zip(entries, links, images, embedded, strict=True):
+        if isinstance(result, Fault):
+            raise EmbeddingFault(f"{result.message} (memory {entry.id})") from result
+        if image is not None:
+            await keep(context, entry.id, image)
+        appends.append(_append(entry, before[entry.id], result, born))
+    for answer in await ask(store, AppendMemories(appends=tuple(appends))):
+        if isinstance(answer, Fault):
+            raise answer
 
-    try:
-        items = [
-            _item(entry, envelope, born_with.get(entry.id, ()), image)
-            for entry, envelope, image in zip(entries, envelopes, shown, strict=True)
-        ]
-        await ingest(context, items, check)
-    except ExceptionGroup as group:  # of the task group in which memories are embedded
-        raise group.exceptions[0] from None
 
-
-def _item(entry: Entry, envelope: Envelope, links: tuple[MemoriesLinked, ...], image: bytes | None) -> IngestItem:
-    old = envelope.event
-    if not isinstance(old, MemoryStored) or entry.body is None:
-        raise StorageFault(f"Storage failed: event {envelope.seq} is no longer the memory {envelope.id}")
-    given: dict[str, Any] = {name: getattr(old, name) for name in ("importance", *STORED_AS_GIVEN)}
-    given["namespace"] = entry.body.namespace  # it may have been moved since
-    params = StoreMemory(
-        content=decompress(old.content),
-        created_at=old.created_at.isoformat(),
-        link_to=tuple(target for link in links for target in link.targets),
-        **given,
+def _request(entry: Entry, linked: Sequence[Fingerprint], image: bytes | None) -> EmbedMemory:
+    """Return what the embedder is asked about a memory."""
+    body = body_of(entry)
+    return EmbedMemory(
+        content=body.text,
+        modality=body.modality,
+        image=image,
+        created_at=body.created_at,
+        namespace=body.namespace,
+        session=body.session,
+        linked=tuple(linked),
     )
-    return IngestItem(params, id=envelope.id, links=links, actor=ACTOR, image=image)
+
+
+def _append(entry: Entry, old: Envelope, new: EmbeddedMemory, links: tuple[MemoriesLinked, ...]) -> Append:
+    """Return a memory as it was stored, with other embeddings; it has no purpose until goals are found again."""
+    before = stored_event(old)
+    event = msgspec.structs.replace(
+        before,
+        fingerprint=new.fingerprint,
+        passages=new.passages,
+        names=new.names,
+        image=new.image,
+        position=new.position,
+        namespace=body_of(entry).namespace,  # it may have been moved since
+        purpose=NO_PURPOSE,
+        north_star=None,
+        johari=rows_of_memory(before.learning, new.fingerprint),
+    )
+    return Append(
+        id=entry.id,
+        event=event,
+        consequences=links,
+        actor=ACTOR,
+        correlation_id=old.correlation_id,
+        read_back=True,
+        at=old.at,
+    )

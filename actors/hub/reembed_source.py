@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from itertools import pairwise
 from uuid import UUID
 
 import msgspec
 
+from actors.embedder.pool.worker import Content
 from actors.exporters.history import mentioned
 from events.storage.log import Log
 from events.vocabulary import (
@@ -25,8 +27,11 @@ from events.vocabulary import (
     ScheduleSwitched,
 )
 from projections.memories.catalog import Catalog
-from projections.memories.entries import Entry
+from projections.memories.entries import Body, Entry
 from projections.projection import MemoryState
+
+BATCH = 48
+"""Memories that are embedded together, as many as the embedder's inbox takes at once."""
 
 
 class History(msgspec.Struct, frozen=True):
@@ -44,6 +49,17 @@ class History(msgspec.Struct, frozen=True):
     And the schedule of runs, and which memories superseded which.
     """
     erased: int
+    since: datetime | None
+    """The time of the first event; None for an empty log."""
+    until: datetime | None
+    """The time of the last one."""
+
+
+def body_of(entry: Entry) -> Body:
+    """Return the body of a memory of a history, which is never an erased one."""
+    if entry.body is None:
+        raise AssertionError(f"{entry.id} is erased")
+    return entry.body
 
 
 def history_of(log: Log) -> History:
@@ -52,8 +68,11 @@ def history_of(log: Log) -> History:
     stored: list[UUID] = []
     links: list[tuple[UUID | None, MemoriesLinked]] = []
     runs: list[Event] = []
+    since: datetime | None = None
+    until: datetime | None = None
     for envelope in log.read():
         catalog.apply(envelope)
+        since, until = since or envelope.at, envelope.at
         match envelope.event:
             case MemoryStored():
                 stored.append(envelope.id)
@@ -77,7 +96,7 @@ def history_of(log: Log) -> History:
         else:
             later.append(link)
     order, slept = ingest_order(entries.values(), born_with), tuple(_still_hiding(runs, entries))
-    return History(order, born_with, tuple(later), slept, catalog.states()[MemoryState.ERASED])
+    return History(order, born_with, tuple(later), slept, catalog.states()[MemoryState.ERASED], since, until)
 
 
 def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
@@ -131,3 +150,27 @@ def ingest_order(entries: Iterable[Entry], born_with: dict[UUID, tuple[MemoriesL
     for memory in by_id:
         place(memory)
     return tuple(placed.values())
+
+
+def contents(log: Log, entries: Iterable[Entry]) -> list[Content]:
+    """Return what workers embed of memories."""
+    bodies = ((entry, body_of(entry)) for entry in entries)
+    return [Content(body.text, body.modality, body.created_at, image_of(log, entry)) for entry, body in bodies]
+
+
+def image_of(log: Log, entry: Entry) -> bytes | None:
+    """Return the image that a memory shows; None without one."""
+    return None if log.images is None or body_of(entry).image is None else log.images.read(entry.id)
+
+
+def batches(history: History) -> Iterator[list[Entry]]:
+    """Yield memories in their order, up to `BATCH` together; a memory comes after those that it was stored with."""
+    batch: dict[UUID, Entry] = {}
+    for entry in history.memories:
+        links = history.born_with.get(entry.id, ())
+        if len(batch) == BATCH or any(target in batch for link in links for target in link.targets):
+            yield list(batch.values())
+            batch = {}
+        batch[entry.id] = entry
+    if batch:
+        yield list(batch.values())

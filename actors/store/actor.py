@@ -284,4 +284,4 @@ class Store(ProjectionActor[StoreProjections]):
             return None
         if self._frozen is not None:
             raise NotFoundFault("Nothing was stored yet then")
-        return self._append(Append(id=uuid4(), event=wanted, actor="store", correlation_id=uuid4()))
+        return self._append(Append(id=uuid4(), event=wanted, actor="store", correlation_id=uuid4(), at=message.at))

@@ -48,6 +48,8 @@ class Declare(Message[Envelope | None], frozen=True, kw_only=True):
 
     profile: str
     spaces: tuple[SpaceModel, ...]
+    at: datetime | None = None
+    """When the store that this one takes over from began; None for a store of its own, which begins now."""
 
 
 class Reserve(Message[None], frozen=True, kw_only=True):

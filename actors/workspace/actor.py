@@ -37,12 +37,11 @@ from actors.workspace.messages import (
     WorkspaceMessage,
 )
 from actors.workspace.pulse import ingest_result, pulse_of
-from events.fingerprint import Dense
 from events.spaces import SEMANTIC
 from events.storage.log import Envelope
 from events.vocabulary import MemoryStored
 from projections.memories.entries import Entry
-from projections.mind.johari import rows
+from projections.mind.johari import rows_of_memory
 from projections.registry import WorkspaceProjections
 
 TIMEOUT = 30.0
@@ -180,10 +179,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         return Judgement(
             purpose=near.purpose,
             north_star=near.north_star,
-            johari=tuple(
-                msgspec.structs.replace(row, confidence=0.0) if isinstance(own, Dense) and own.is_null else row
-                for row, own in zip(rows(learning.delta_s, learning.delta_c), new.fingerprint.embeddings, strict=True)
-            ),
+            johari=rows_of_memory(learning, new.fingerprint),
             learning=msgspec.structs.replace(learning, usefulness=foreseen),
             superseded=superseded(memory, near.alike, entries) if memory.corrects else (),
         )

@@ -6,8 +6,11 @@ Open: low entropy, high coherence. Hidden: low, low. Blind: high, low. Unknown: 
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
+from events.fingerprint import Dense, Fingerprint
 from events.spaces import E1, INDEX, SEMANTIC
-from events.vocabulary.values import JohariRow, Quadrant
+from events.vocabulary.values import JohariRow, Learning, Quadrant
 
 THRESHOLD: Final = 0.5
 """Entropy below it is low, coherence above it is high."""
@@ -45,7 +48,15 @@ def classify(entropy: float, coherence: float) -> JohariRow:
 
 def rows(delta_s: Sequence[float], delta_c: Sequence[float]) -> tuple[JohariRow, ...]:
     """Classify every space by its entropy and coherence."""
-    return tuple(classify(s, c) for s, c in zip(delta_s, delta_c, strict=True))
+    return tuple(map(classify, delta_s, delta_c))
+
+
+def rows_of_memory(learning: Learning, fingerprint: Fingerprint) -> tuple[JohariRow, ...]:
+    """Classify every space of a memory; one that says nothing of it has no confidence."""
+    return tuple(
+        msgspec.structs.replace(row, confidence=0.0) if isinstance(own, Dense) and own.is_null else row
+        for row, own in zip(rows(learning.delta_s, learning.delta_c), fingerprint.embeddings, strict=True)
+    )
 
 
 def insights(rows: Sequence[JohariRow]) -> tuple[str, ...]:

@@ -69,10 +69,10 @@ BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 Sample = tuple[SpacesDeclared, list[MemoryStored]]
 
 
-async def embed_sample(scratch: Path, count: int = SAMPLES) -> Sample:
+async def embed_sample(scratch: Path, count: int = SAMPLES, words: int = WORDS) -> Sample:
     """Store so many texts in a scratch folder, and return the events that this wrote."""
     async with open_store(scratch) as store:
-        await in_sessions(([text] for text in sentences(WORDS)[:count]), lambda text: store.store(content=text))
+        await in_sessions(([text] for text in sentences(words)[:count]), lambda text: store.store(content=text))
     events = [envelope.event for envelope in read_log(scratch)]
     (declared,) = [event for event in events if isinstance(event, SpacesDeclared)]
     return declared, [event for event in events if isinstance(event, MemoryStored)]

@@ -1,10 +1,11 @@
-"""kill -9 during `upgrade` and `repair`: the store is whole, as it was or as it should become; a repeat ends it."""
+"""kill -9 during `upgrade`, `repair` and `reembed`: the store is whole, before or after; a repeat ends it."""
 
 import os
 import random
 import signal
 import subprocess
 from contextlib import closing, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 
@@ -14,7 +15,9 @@ from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, format_of
 from events.storage.replacement import partial_folder
 from events.verify.verification import verify
+from projections.registry import digests, rebuild
 from tests.acceptance.conftest import COMMAND, PATIENCE
+from tests.events.samples import draft, stored
 from tests.fixtures.stores.make_stores import PASSPHRASE
 from tests.fixtures.stores.unpacking import unpack
 
@@ -123,3 +126,42 @@ def test_a_killed_repair_changes_nothing_and_the_next_one_ends_it(tmp_path: Path
         left = partial_folder(target).name.rpartition("-")[0]
         assert not [path.name for path in folder.iterdir() if path.name.startswith(left)]
     assert midway >= KILLS // 2, "most repairs had ended before they were killed"
+
+
+MEMORIES = 600
+PLACES = "harbour bakery lighthouse ferry market bridge garden station library museum theatre castle".split()
+
+
+def digests_of(folder: Path) -> dict[str, str]:
+    with closing(DuckDBLog(folder, PASSPHRASE)) as log:
+        return digests(rebuild(log.read()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "pool",
+    [
+        [],
+        pytest.param(
+            ["--ray", "local"],
+            marks=pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: the extra `cluster`"),
+        ),
+    ],
+)
+def test_a_reembedding_that_is_killed_and_resumed_makes_the_store_of_an_unbroken_one(
+    tmp_path: Path, pool: list[str]
+) -> None:
+    old, usual, killed = tmp_path / "old", tmp_path / "usual", tmp_path / "killed"
+    usual.mkdir()
+    killed.mkdir()
+    with closing(DuckDBLog(old, PASSPHRASE)) as log:
+        walks = (random.Random(number).sample(PLACES, 3) for number in range(MEMORIES))
+        log.append([draft(stored(f"On walk {n} we saw {' and '.join(seen)}.")) for n, seen in enumerate(walks)])
+    source = ["--data", old, "--no-backup"]
+    seconds = work_seconds(usual, "reembed", usual / "new", *source)
+    two = ["reembed", killed / "new", *source, *pool, "--workers", 2, "--resume"]
+    midway = sum(killed_midway(seconds * share, killed, *two) for share in (0.4, 0.7, 0.9))
+    finished(*two)
+    assert midway > 1, "most runs had ended before they were killed"
+    assert verify(killed / "new", PASSPHRASE).problems == ()
+    assert digests_of(killed / "new") == digests_of(usual / "new")

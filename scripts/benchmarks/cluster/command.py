@@ -2,20 +2,24 @@
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import anyio
-from typer import Option
+from typer import BadParameter, Option
 
 from benchmarks import SEED
 from benchmarks.cluster.campaign import campaign
 from benchmarks.cluster.costs import measure_costs
 from benchmarks.cluster.fencing import stop_and_overtake
 from benchmarks.cluster.moving import move_there_and_back
+from benchmarks.cluster.reembedding import measure_reembedding
 from benchmarks.cluster.routing import measure_routing
 from benchmarks.cluster.server import running_server
-from benchmarks.report import JsonOption, progress_bar, publish
+from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+
+PARTS = ("kills and restarts", "cost", "sleep", "move", "router", "reembedding")
 
 
 def cluster(
@@ -24,25 +28,38 @@ def cluster(
     stores: Annotated[int, Option(min=1, help="Memories of each client.")] = 300,
     kills: Annotated[int, Option(min=0)] = 20,
     restarts: Annotated[int, Option(min=0, help="Of PostgreSQL, in immediate mode.")] = 5,
+    *,
     samples: Annotated[int, Option(min=1, help="Stores that are timed on each log.")] = 200,
     memories: Annotated[int, Option(min=1, help="Of the store that is moved to the server and back.")] = 10_000,
+    reembedded: Annotated[int, Option(min=1, help="Memories of the store that is embedded anew.")] = 20_000,
+    words: Annotated[int, Option(min=1, help="Of each of these memories.")] = 60,
+    part: Annotated[list[str] | None, Option(help=f"Only this part: {', '.join(PARTS)}.")] = None,
     seed: int = SEED,
-    *,
     as_json: JsonOption = False,
 ) -> None:
     """Kill hubs and the server under load, stop a hub in its sleep, move a store; time stores and followers."""
+    if unknown := set(part or ()) - set(PARTS):
+        raise BadParameter(f"no part is called {', '.join(sorted(unknown))}")
     with running_server() as server, tempfile.TemporaryDirectory() as scratch, progress_bar() as bar:
         folder, version = Path(scratch), server.version
-        task = bar.add_task("kills and restarts", total=kills + restarts)
-        survived = campaign(
-            server, folder / "campaign", hubs, clients, stores, kills, restarts, seed, lambda: bar.advance(task)
-        )
-        bar.add_task("timing", total=None)
-        sections = {
-            "kills and restarts": survived,
-            "cost": anyio.run(measure_costs, server, folder / "costs", hubs, samples),
-            "sleep": stop_and_overtake(server, folder / "fencing"),
-            "move": move_there_and_back(server, folder / "moves", memories),
-            "router": measure_routing(folder / "routing", samples),
+
+        def survive() -> list[Verdict]:
+            task = bar.add_task("kills and restarts", total=kills + restarts)
+            return campaign(
+                server, folder / "campaign", hubs, clients, stores, kills, restarts, seed, lambda: bar.advance(task)
+            )
+
+        runs: dict[str, Callable[[], list[Verdict]]] = {
+            "kills and restarts": survive,
+            "cost": lambda: anyio.run(measure_costs, server, folder / "costs", hubs, samples),
+            "sleep": lambda: stop_and_overtake(server, folder / "fencing"),
+            "move": lambda: move_there_and_back(server, folder / "moves", memories),
+            "router": lambda: measure_routing(folder / "routing", samples),
+            "reembedding": lambda: measure_reembedding(folder / "reembedding", reembedded, words),
         }
+        sections: dict[str, list[Verdict]] = {}
+        for name in part or PARTS:
+            task = bar.add_task(name, total=None)
+            sections[name] = runs[name]()
+            bar.remove_task(task)
     publish(sections, as_json=as_json, cores=os.cpu_count(), server=version)

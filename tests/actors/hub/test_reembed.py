@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -34,9 +35,10 @@ from actors.hub.reembed_source import history_of
 from actors.runtime.faults import EmbeddingFault, InvalidParamsFault
 from actors.runtime.settings import SleepMode
 from events.storage.duckdb_log import DuckDBLog
-from events.storage.log import Head
+from events.storage.log import Envelope, Head
 from events.storage.memory_log import MemoryLog
-from events.vocabulary import MemoriesLinked, MemoryErased, MemoryStored, SpacesDeclared
+from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, MemoryStored, SpacesDeclared
+from projections.registry import digests, rebuild
 from tests.acceptance.conftest import COMMAND, PATIENCE
 from tests.actors.conftest import search, store
 from tests.events.samples import draft, stored
@@ -100,7 +102,9 @@ async def test_all_memories_but_the_erased_are_in_the_new_store_as_they_were(sta
     with start(DuckDBLog(new)) as hub:
         counts = await reembed(old, hub, progress)
     assert counts == ReembedCounts(memories=7, forgotten=1, erased=1, links=1)
-    assert (6, 7, "memories embedded") in told
+    assert [done for done, _, what in told if what == "memories embedded"] == [1, 7], (
+        "a batch ends before a link into it"
+    )
     with start(DuckDBLog(new)) as hub:
         context = Context(hub)
         after = {name: await known(context, memory) for name, memory in ids.items()}
@@ -126,13 +130,7 @@ async def test_the_embeddings_are_those_of_a_first_store(start: Start, tmp_path:
         await fill(Context(hub))
     with start(DuckDBLog(new)) as hub:
         await reembed(old, hub)
-    fingerprints: list[dict[UUID, Any]] = []
-    for folder in (old, new):
-        log = DuckDBLog(folder)
-        events = [envelope for envelope in log.read() if isinstance(envelope.event, MemoryStored)]
-        fingerprints.append({envelope.id: envelope.event.fingerprint for envelope in events})
-        assert sum(isinstance(envelope.event, SpacesDeclared) for envelope in log.read()) == 1
-        log.close()
+    fingerprints = [{memory: event.fingerprint for memory, (_, event) in stored_in(one).items()} for one in (old, new)]
     same = [memory for memory in fingerprints[0] if fingerprints[0][memory] == fingerprints[1][memory]]
     assert len(fingerprints[0]) == 7
     assert len(same) == 6, "only what was linked to the erased one lost a part of its context"
@@ -207,14 +205,23 @@ def test_a_new_store_takes_its_place_only_when_it_is_whole(tmp_path: Path) -> No
         pass
 
 
+def stored_in(folder: Path) -> dict[UUID, tuple[Envelope, MemoryStored]]:
+    """Return the memories of a store in the order of its log."""
+    with closing(DuckDBLog(folder)) as log:
+        return {one.id: (one, event) for one in log.read() if isinstance(event := one.event, MemoryStored)}
+
+
 def embedded(folder: Path) -> list[tuple[UUID, bytes]]:
     """Return the memories of a store in the order of its log, with all that their embedding made of them."""
-    log = DuckDBLog(folder)
-    stored = [envelope for envelope in log.read() if isinstance(envelope.event, MemoryStored)]
-    log.close()
     return [
-        (one.id, msgspec.msgpack.encode((one.event.fingerprint, one.event.passages, one.event.names))) for one in stored
+        (memory, msgspec.msgpack.encode((event.fingerprint, event.passages, event.names)))
+        for memory, (_, event) in stored_in(folder).items()
     ]
+
+
+def digests_of(folder: Path) -> dict[str, str]:
+    with closing(DuckDBLog(folder)) as log:
+        return digests(rebuild(log.read()))
 
 
 async def bulk_reembed(old: Path, new: Path, profile: EmbeddedProfile, *, stop_after: float = math.inf) -> None:
@@ -231,7 +238,7 @@ async def bulk_reembed(old: Path, new: Path, profile: EmbeddedProfile, *, stop_a
 
 
 @pytest.mark.anyio
-async def test_a_run_that_was_interrupted_goes_on_and_makes_the_same_embeddings(
+async def test_a_run_that_was_interrupted_goes_on_and_makes_the_same_store(
     start: Start, tmp_path: Path, profile: EmbeddedProfile
 ) -> None:
     old, whole, parts = tmp_path / "old", tmp_path / "whole", tmp_path / "parts"
@@ -249,13 +256,35 @@ async def test_a_run_that_was_interrupted_goes_on_and_makes_the_same_embeddings(
         assert not parts.exists()
     await bulk_reembed(old, parts, profile)
     assert embedded(parts) == embedded(whole)
+    assert digests_of(parts) == digests_of(whole)
     assert not (parts / PLAN).exists()
     assert not parts.with_name("parts.unfinished").exists()
-    states: list[dict[str, int]] = []
-    for folder in (whole, parts):
-        with start(DuckDBLog(folder)) as hub:
-            states.append((await store_status(Context(hub)))["memories"])
-    assert states[0] == states[1]
+
+
+@pytest.mark.anyio
+async def test_a_memory_keeps_its_time_its_request_and_what_it_was_judged_when_it_was_stored(
+    start: Start, tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    with start(DuckDBLog(old)) as hub:
+        context = Context(hub)
+        await fill(context)
+        await store(context, "Mara's dog Bo is afraid of thunder and lightning.")
+    with start(DuckDBLog(new)) as hub:
+        await reembed(old, hub)
+        assert {type(envelope.event) for envelope in hub.log.read()} == {
+            SpacesDeclared,
+            MemoryStored,
+            MemoriesLinked,
+            MemoryForgotten,
+        }, "nothing is in focus, and nothing examined for causes, while memories are embedded"
+    before, after = stored_in(old), stored_in(new)
+    assert before.keys() == after.keys()
+    for memory, (envelope, event) in after.items():
+        then, judged = before[memory]
+        assert (envelope.at, envelope.correlation_id) == (then.at, then.correlation_id)
+        assert event.learning == judged.learning
+    assert len({event.learning for _, event in after.values()}) == len(after)
 
 
 @pytest.mark.anyio

@@ -28,7 +28,7 @@ from actors.hub.reembed import reembed
 from actors.runtime.faults import StorageFault
 from actors.store.messages import ReadDigests, ReadStatus, TakeSnapshot
 from actors.store.snapshot_files import Snapshots
-from events.postgres import writer
+from events.postgres import rows, writer
 from events.postgres.log import PostgresLog
 from events.postgres.snapshot_keys import OFFLINE, Known, OfflineKeys
 from events.postgres.writer import Writer
@@ -98,6 +98,16 @@ async def test_what_one_hub_stores_the_other_finds_and_both_know_the_same(opened
             break
         assert monotonic() < deadline
     assert ours == theirs
+
+
+async def test_what_is_stored_without_a_notification_is_found_too(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = opened("here"), opened("there")
+    monkeypatch.setattr(rows, "CHANNEL", "nobody_listens_there")
+    stored = await store(Context(here), "the ferry leaves the eastern harbour at nine")
+    known(there, here.log.head.seq)
+    assert [one["fingerprintId"] for one in await search(Context(there), "when does the boat sail")] == [stored]
 
 
 async def test_a_request_that_is_sent_to_two_hubs_is_carried_out_once(opened: Open) -> None:
@@ -298,7 +308,7 @@ async def test_without_that_choice_nothing_in_the_folder_opens_a_snapshot(
         monkeypatch.setenv("CONTEXT_GRAPH_OFFLINE", "0")
         assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
         assert not (tmp_path / "kept" / OFFLINE).exists()
-    with stopped(postgres), pytest.raises(LogAwayError, match="can't be opened"):
+    with stopped(postgres), pytest.raises(LogAwayError, match=r"can't be opened: .*; start the server.* --offline"):
         kept().__enter__()
 
 

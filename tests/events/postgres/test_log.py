@@ -152,6 +152,21 @@ def test_a_server_that_lost_acknowledged_events_is_refused_by_every_hub_that_saw
     assert open_log("new").head == head
 
 
+def test_a_database_that_was_dumped_and_restored_is_the_same_log(
+    log: PostgresLog, postgres: Server, database: str, tmp_path: Path
+) -> None:
+    envelopes = [*fill(log, 3), *log.append([draft(stored("kept")), draft(stored("gone"))])]
+    log.append([draft(MemoryErased(memory=envelopes[-1].id))])
+    log.shred([envelopes[-1].id])
+    restored = postgres.new_database()
+    postgres.restore(postgres.dump(database), restored)
+    with closing(PostgresLog(postgres.url(restored), tmp_path / "one")) as again:  # the hub that saw all of it
+        assert list(again.read()) == list(log.read())
+        assert again.append([draft(forgotten())])[0].seq == 7
+        with pytest.raises(psycopg.errors.RaiseException, match="append-only"):
+            postgres.execute("DELETE FROM context_graph.log", restored)
+
+
 def test_a_lost_connection_is_opened_again(log: PostgresLog, postgres: Server) -> None:
     envelopes = fill(log, 2)
     postgres.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'context-graph'")
