@@ -16,12 +16,12 @@ from typer import BadParameter, Option
 from actors.comparator.messages import ListMemories
 from actors.embedder.models.backbone import Backbone
 from benchmarks import SEED
-from benchmarks.latency.ratios import QUERY_WORDS, Times, measure_ratios
+from benchmarks.latency.ratios import QUERY_WORDS, Times, measure_ratios, one_pass_texts
 from benchmarks.latency.transports import compare_transports
 from benchmarks.latency.workspace_cost import compare_with_stub, costs, texts_needed
 from benchmarks.report import JsonOption, print_json, progress_bar, quantiles, rows_table
 from benchmarks.store import Store, in_sessions, open_store
-from benchmarks.synthetic import build, embed_sample, first_words, sentences
+from benchmarks.synthetic import build, embed_sample, first_words
 
 REAL = 5_000
 """Stores from this size on are filled with moved copies: a minute for 10,000 memories instead of ten."""
@@ -35,13 +35,13 @@ BUDGETS = {"inject": 25.0, "search_multi": 50.0, "compare": 2.0, MATRIX_NAME: 1_
 
 async def measure(memories: int, words: int, samples: int, batches: int, folder: Path, bar: Progress) -> dict[str, Any]:
     """Fill a store unless there is one, then time all operations in turn."""
-    texts = sentences(words)
+    backbone = Backbone.load()
+    texts = [*one_pass_texts(backbone, words)]
     new = not (folder / "log.duckdb").exists()
     real = memories if new and memories < REAL else 0
     end = real + samples
     if len(texts) < end + texts_needed(samples) + 3 * samples:
         raise BadParameter(f"the standard library yields {len(texts)} texts of {words} words, fewer than asked for")
-    backbone = Backbone.load()
     if new and memories >= REAL:
         with tempfile.TemporaryDirectory() as scratch:
             sample = await embed_sample(Path(scratch))

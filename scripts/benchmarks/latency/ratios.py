@@ -1,7 +1,7 @@
 """Storing and searching measured in bare forward passes of the same texts, alternating in the same run."""
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -63,12 +63,17 @@ class Ratio(msgspec.Struct, frozen=True, kw_only=True):
     holds: bool
 
 
+def one_pass_texts(backbone: Backbone, words: int) -> Iterator[str]:
+    """Yield texts of so many words that one forward pass takes as a whole."""
+    return (text for text in sentences(words) if len(backbone.tokenize(text).ids) <= LONGEST)
+
+
 async def measure_ratios(store: Store, backbone: Backbone, samples: int, batches: int, memories: int) -> list[Ratio]:
     """Measure everything that has a target in a store of so many memories, which grows meanwhile."""
     times = Times()
     queries = iter(sentences(min(LENGTHS)))
     for words in LENGTHS:  # short texts first: long texts would be their most expensive neighbours
-        texts = (text for text in sentences(words) if len(backbone.tokenize(text).ids) <= LONGEST)
+        texts = one_pass_texts(backbone, words)
         for _ in range(samples):
             text = f"{next(texts)} {memories}"  # distinct from the texts of a run at another size
             await times.forward(f"bare inject {words}", backbone, text)
