@@ -101,7 +101,7 @@ class JobQueue:
         except StopIteration as done:
             self._jobs.popleft()
             job.reply.set(done.value)
-        except Exception as error:  # noqa: BLE001 -- becomes the reply
+        except Exception as error:
             self._jobs.popleft()
             fault = InternalFault(error.reason) if isinstance(error, RunInterrupted) else error
             job.reply.set_exception((type(fault), fault, error.__traceback__))

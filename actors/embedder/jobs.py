@@ -155,7 +155,7 @@ def attempt(work: Callable[[], T]) -> T | Fault:
         return work()
     except Fault as fault:
         return fault
-    except Exception as error:  # noqa: BLE001 -- a model or tokenizer may raise anything, and fails its jobs alone
+    except Exception as error:  # a model or tokenizer may raise anything, and fails its jobs alone
         return EmbeddingFault(f"Embedding failed: {type(error).__name__}: {error}")
 
 

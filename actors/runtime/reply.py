@@ -54,7 +54,7 @@ class Reply(pykka.ThreadingFuture[T]):
     def _copy(self, other: Reply[Any]) -> None:
         try:
             self.set(other.get(timeout=0))
-        except BaseException:  # noqa: BLE001 -- passed on to the receiver of the reply
+        except BaseException:
             self.set_exception(sys.exc_info())
 
     def _run_callbacks(self) -> None:
@@ -83,7 +83,7 @@ def gather(replies: Sequence[Reply[T]], combine: Callable[[list[T]], R]) -> Repl
                 return
         try:
             combined.set(combine([reply.get(timeout=0) for reply in replies]))
-        except BaseException:  # noqa: BLE001 -- passed on to the receiver of the reply
+        except BaseException:
             combined.set_exception(sys.exc_info())
 
     for reply in replies:

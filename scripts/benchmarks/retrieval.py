@@ -197,7 +197,7 @@ def by_variant(report: dict[str, dict[str, float]], *, losses: bool) -> dict[str
     }
 
 
-def retrieval(  # noqa: PLR0913 -- one parameter an option
+def retrieval(
     folders: Annotated[
         list[Path], Argument(exists=True, file_okay=False, help="Each with corpus.jsonl, queries.jsonl, qrels/test.tsv")
     ],

@@ -70,7 +70,7 @@ class Load:
             self.counts[what] += 1
 
 
-def campaign(  # noqa: PLR0913, PLR0917 -- the options of the command
+def campaign(
     server: Server,
     folder: Path,
     hubs: int,

@@ -18,7 +18,7 @@ from benchmarks.cluster.server import running_server
 from benchmarks.report import JsonOption, progress_bar, publish
 
 
-def cluster(  # noqa: PLR0913 -- its options
+def cluster(
     hubs: Annotated[int, Option(min=2)] = 3,
     clients: Annotated[int, Option(min=1, help="Spread over the hubs.")] = 8,
     stores: Annotated[int, Option(min=1, help="Memories of each client.")] = 300,

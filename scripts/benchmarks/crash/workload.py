@@ -103,7 +103,7 @@ class Client(threading.Thread):
                 action, self.next = self.next, None
                 actions[action or self._rng.choices(list(LOAD), list(LOAD.values()))[0]]()
                 self._ended.wait(PAUSE * self._rng.random() * 2)
-        except BaseException as error:  # noqa: BLE001 -- reported by the campaign, which ends
+        except BaseException as error:
             self.failure = error
         finally:
             self._paused.set()

@@ -142,7 +142,7 @@ def _read_all(
                 progress.outcomes[f"{kind}: {type(error).__name__}"] += 1
             except Wrong as wrong:
                 progress.failures.append(f"file {number} ({kind}) reads otherwise: {wrong}")
-            except Exception as error:  # noqa: BLE001 -- any other exception would end a process
+            except Exception as error:
                 progress.failures.append(
                     f"file {number} ({kind}): {type(error).__name__}: {error}"[:300] + _place(error)
                 )
