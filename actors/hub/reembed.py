@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid4, uuid5
 
 import anyio.to_thread
@@ -28,6 +28,7 @@ from actors.hub.move import open_log
 from actors.hub.reembed_source import History, history_of
 from actors.runtime.ask import ask
 from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault, StorageFault
+from actors.runtime.types import JsonObject
 from actors.store.messages import Append, FindMemories
 from events.postgres.address import log_address
 from events.storage.database import DATABASE
@@ -256,7 +257,7 @@ def _item(entry: Entry, envelope: Envelope, links: tuple[MemoriesLinked, ...], i
     old = envelope.event
     if not isinstance(old, MemoryStored) or entry.body is None:
         raise StorageFault(f"Storage failed: event {envelope.seq} is no longer the memory {envelope.id}")
-    given: dict[str, Any] = {name: getattr(old, name) for name in ("importance", *STORED_AS_GIVEN)}
+    given: JsonObject = {name: getattr(old, name) for name in ("importance", *STORED_AS_GIVEN)}
     given["namespace"] = entry.body.namespace  # it may have been moved since
     params = StoreMemory(
         content=decompress(old.content),

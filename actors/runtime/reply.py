@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import pykka
 
@@ -51,7 +51,7 @@ class Reply(pykka.ThreadingFuture[T]):
                 return
         callback()
 
-    def _copy(self, other: Reply[Any]) -> None:
+    def _copy(self, other: Reply[object]) -> None:
         try:
             self.set(other.get(timeout=0))
         except BaseException:

@@ -77,9 +77,9 @@ class Front:
         self._limits = limits or Limits()
         self._tools = tools
 
-    def server(self) -> Server[Any]:
+    def server(self) -> Server[object]:
         """Return an MCP server with our tools, the same operations as plain methods, resources and prompts."""
-        server: Server[Any] = Server(
+        server: Server[object] = Server(
             "context-graph",
             version=version("context-graph"),
             instructions=INSTRUCTIONS,
